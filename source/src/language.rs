@@ -1,0 +1,154 @@
+//! What a file is written in.
+
+use crate::TreePath;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A language with a grammar.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// C, headers included (a `.h` that holds C++ is read as C++ by [`Language::of`]).
+    C,
+    /// C++.
+    #[serde(rename = "c++")]
+    Cpp,
+    /// Java.
+    Java,
+    /// Python.
+    Python,
+    /// Go.
+    Go,
+    /// Rust.
+    Rust,
+    /// JavaScript, with JSX.
+    JavaScript,
+    /// TypeScript.
+    TypeScript,
+    /// TypeScript with JSX.
+    Tsx,
+}
+
+/// Words that only C++ puts at the start of a line of a header.
+const CPP_MARKS: [&str; 8] = [
+    "class ",
+    "namespace ",
+    "template",
+    "public:",
+    "private:",
+    "protected:",
+    "using ",
+    "virtual ",
+];
+
+impl Language {
+    /// Every language, in a fixed order.
+    pub const ALL: [Self; 9] = [
+        Self::C,
+        Self::Cpp,
+        Self::Java,
+        Self::Python,
+        Self::Go,
+        Self::Rust,
+        Self::JavaScript,
+        Self::TypeScript,
+        Self::Tsx,
+    ];
+
+    /// The language that a file's extension names; `.h` counts as C.
+    pub fn of_path(path: &TreePath) -> Option<Self> {
+        Some(match path.extension()? {
+            "c" | "h" => Self::C,
+            "cc" | "cpp" | "cxx" | "c++" | "C" | "hh" | "hpp" | "hxx" | "h++" | "H" | "inl"
+            | "ipp" | "tcc" | "cu" => Self::Cpp,
+            "java" => Self::Java,
+            "py" | "pyi" => Self::Python,
+            "go" => Self::Go,
+            "rs" => Self::Rust,
+            "js" | "mjs" | "cjs" | "jsx" => Self::JavaScript,
+            "ts" | "mts" | "cts" => Self::TypeScript,
+            "tsx" => Self::Tsx,
+            _ => return None,
+        })
+    }
+
+    /// The language of a file, its content considered: a `.h` with C++ in it
+    /// is C++.
+    pub fn of(path: &TreePath, bytes: &[u8]) -> Option<Self> {
+        let language = Self::of_path(path)?;
+        if path.extension() == Some("h") && holds_cpp(bytes) {
+            return Some(Self::Cpp);
+        }
+        Some(language)
+    }
+
+    /// The word for it in a Markdown fence.
+    pub fn fence(self) -> &'static str {
+        match self {
+            Self::C => "c",
+            Self::Cpp => "cpp",
+            Self::Java => "java",
+            Self::Python => "python",
+            Self::Go => "go",
+            Self::Rust => "rust",
+            Self::JavaScript => "javascript",
+            Self::TypeScript => "typescript",
+            Self::Tsx => "tsx",
+        }
+    }
+
+    /// Its tree-sitter grammar.
+    pub fn grammar(self) -> tree_sitter::Language {
+        match self {
+            Self::C => tree_sitter_c::LANGUAGE.into(),
+            Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+            Self::Java => tree_sitter_java::LANGUAGE.into(),
+            Self::Python => tree_sitter_python::LANGUAGE.into(),
+            Self::Go => tree_sitter_go::LANGUAGE.into(),
+            Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+            Self::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+        }
+    }
+}
+
+impl fmt::Display for Language {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cpp => "c++",
+            other => other.fence(),
+        })
+    }
+}
+
+fn holds_cpp(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(64 * 1024)).unwrap_or_default();
+    String::from_utf8_lossy(head).lines().any(|line| {
+        CPP_MARKS
+            .iter()
+            .any(|mark| line.trim_start().starts_with(mark))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Language;
+    use crate::TreePath;
+
+    #[test]
+    fn tells_languages_apart() {
+        for (path, content, expected) in [
+            ("a.c", "", Some(Language::C)),
+            ("a.h", "int f(void);\n", Some(Language::C)),
+            ("a.h", "namespace x {\n", Some(Language::Cpp)),
+            ("a.hpp", "", Some(Language::Cpp)),
+            ("a/B.java", "", Some(Language::Java)),
+            ("README.md", "", None),
+            ("Makefile", "", None),
+        ] {
+            let path = TreePath::new(path).unwrap();
+            assert_eq!(Language::of(&path, content.as_bytes()), expected, "{path}");
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! One source tree, read safely.
+//!
+//! A [`Tree`] is a folder on disk whose content nobody vouches for. Everything
+//! that reads it goes through this crate, which keeps three promises: no path
+//! leaves the root (neither by `..`, nor absolutely, nor through a symbolic
+//! link), nothing but regular files is ever opened, and reading is bounded.
+//!
+//! [`TreePath`] is a path that was checked, [`Text`] a file's bytes with its
+//! lines, line ending and encoding, [`Language`] what a file is written in and
+//! [`parse`] its syntax tree. What this crate deliberately does not do: search,
+//! index, write, or run anything.
+
+mod error;
+mod language;
+mod parse;
+mod path;
+mod text;
+mod tree;
+
+pub use error::SourceError;
+pub use language::Language;
+pub use parse::{SyntaxError, parse, syntax_errors};
+pub use path::TreePath;
+pub use text::{Encoding, LineEnding, Text};
+pub use tree::{DEFAULT_READ_LIMIT, Tree};

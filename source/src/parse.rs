@@ -1,0 +1,105 @@
+//! Syntax trees, and the errors in them.
+
+use crate::Language;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+
+/// How long one file may take; pathological input is given up after that.
+const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+/// A place where the parser did not understand the text. Lines count from 1.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// The line it starts on.
+    pub line: usize,
+    /// What is there, or what is missing.
+    pub what: String,
+}
+
+/// Parses a file. `None` when the grammar cannot be loaded or time runs out.
+pub fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
+    let mut parser = Parser::new();
+    parser.set_language(&language.grammar()).ok()?;
+    let started = Instant::now();
+    let mut watch = |_: &ParseState| {
+        if started.elapsed() > TIME_LIMIT {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
+    };
+    parser.parse_with_options(
+        &mut |at, _| bytes.get(at..).unwrap_or_default(),
+        None,
+        Some(ParseOptions::new().progress_callback(&mut watch)),
+    )
+}
+
+/// The topmost errors of a syntax tree, in order, at most `limit` of them.
+pub fn syntax_errors(tree: &Tree, bytes: &[u8], limit: usize) -> Vec<SyntaxError> {
+    let mut found = Vec::new();
+    let mut open = vec![tree.root_node()];
+    while let Some(node) = open.pop() {
+        if found.len() >= limit {
+            break;
+        }
+        if node.is_error() || node.is_missing() {
+            found.push(describe(node, bytes));
+        } else if node.has_error() {
+            let mut cursor = node.walk();
+            let mut children: Vec<Node<'_>> = node.children(&mut cursor).collect();
+            children.reverse();
+            open.append(&mut children);
+        }
+    }
+    found
+}
+
+fn describe(node: Node<'_>, bytes: &[u8]) -> SyntaxError {
+    let line = node.start_position().row + 1;
+    if node.is_missing() {
+        return SyntaxError {
+            line,
+            what: format!("missing {:?}", node.kind()),
+        };
+    }
+    let text = bytes.get(node.byte_range()).unwrap_or_default();
+    let head: String = String::from_utf8_lossy(text)
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .chars()
+        .take(60)
+        .collect();
+    SyntaxError {
+        line,
+        what: format!("unexpected {head:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{parse, syntax_errors};
+    use crate::Language;
+
+    #[test]
+    fn every_grammar_loads() {
+        for language in Language::ALL {
+            assert!(parse(language, b"").is_some(), "{language}");
+        }
+    }
+
+    #[test]
+    fn finds_the_broken_line() {
+        let code = b"int f(void) {\n  return 1;\n}\nint g(void) {\n  return (2;\n}\n";
+        let tree = parse(Language::C, code).unwrap();
+        let errors = syntax_errors(&tree, code, 10);
+        assert_eq!(
+            errors.iter().map(|error| error.line).collect::<Vec<_>>(),
+            [5]
+        );
+        let tree = parse(Language::Java, b"class A { int f() { return 1; } }").unwrap();
+        assert!(syntax_errors(&tree, b"", 10).is_empty());
+    }
+}
