@@ -1,1 +1,4 @@
-//! placeholder
+//! Autonomous repair of crashes, with evidence.
+
+pub mod model;
+pub mod settings;

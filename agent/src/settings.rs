@@ -1,0 +1,30 @@
+//! The settings: the only place that reads configuration files and the
+//! environment.
+//!
+//! Layers, each stronger than the one before: the embedded `config/default.toml`,
+//! the user's file, the file given with `--config`, `PATCHWRIGHT_SECTION__KEY`,
+//! the flags. Every value remembers its layer. A key that no default knows is an
+//! error that names the nearest known one.
+//!
+//! What this module deliberately does not do: hold globals, decide anything by
+//! the values, or read a task file.
+
+mod check;
+mod entry;
+mod error;
+mod layer;
+mod load;
+mod section;
+mod value;
+
+pub use entry::Entry;
+pub use error::SettingsError;
+pub use load::{Flag, Loaded, Sources, load};
+pub use section::{
+    Api, Cache, Color, Display, Fallback, Limits, Model, OutputLimitField, Progress, Retries,
+    Retrieval, Sandbox, SandboxChoice, Settings, Store, Timeouts,
+};
+pub use value::{parse_duration, write_duration};
+
+/// The built-in defaults: every key that there is.
+pub const DEFAULTS: &str = include_str!("../../config/default.toml");

@@ -1,0 +1,104 @@
+//! What the types of the settings cannot say: values that would make no sense.
+
+use std::time::Duration;
+
+use super::{Model, Settings};
+
+/// The first value that makes no sense: its key, and what would be right.
+pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String)> {
+    let limits = &settings.limits;
+    model(&settings.model)
+        .or_else(|| times(settings))
+        .or_else(|| at_least_one("limits.attempts", limits.attempts.into()))
+        .or_else(|| at_least_one("limits.rounds", limits.rounds.into()))
+        .or_else(|| at_least_one("limits.tokens", limits.tokens))
+        .or_else(|| not_negative("limits.usd", limits.usd))
+        .or_else(|| {
+            at_least_one(
+                "retrieval.max_results",
+                settings.retrieval.max_results as u64,
+            )
+        })
+        .or_else(|| at_least_one("sandbox.memory_mb", settings.sandbox.memory_mb))
+        .or_else(|| at_least_one("sandbox.processes", settings.sandbox.processes))
+}
+
+fn model(model: &Model) -> Option<(&'static str, String)> {
+    let output = u64::from(model.max_output_tokens);
+    let addresses = std::iter::once(("model.base_url", model.base_url.as_str())).chain(
+        model
+            .fallbacks
+            .iter()
+            .filter_map(|fallback| Some(("model.fallbacks", fallback.base_url.as_deref()?))),
+    );
+    for (key, address) in addresses {
+        if let Some(message) = bad_address(address) {
+            return Some((key, message));
+        }
+    }
+    at_least_one("model.max_output_tokens", output)
+        .or_else(|| at_least_one("model.reply_bytes", model.reply_bytes as u64))
+        .or_else(|| {
+            (model.context_window <= output).then(|| {
+                let message = format!("must be larger than model.max_output_tokens ({output})");
+                ("model.context_window", message)
+            })
+        })
+        .or_else(|| not_negative("model.temperature", model.temperature))
+        .or_else(|| not_negative("model.usd_per_million_in", model.usd_per_million_in))
+        .or_else(|| not_negative("model.usd_per_million_cached", model.usd_per_million_cached))
+        .or_else(|| not_negative("model.usd_per_million_out", model.usd_per_million_out))
+        .or_else(|| fallback_prices(model))
+}
+
+fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {
+    let mut prices = model.fallbacks.iter().flat_map(|fallback| {
+        [
+            fallback.usd_per_million_in,
+            fallback.usd_per_million_cached,
+            fallback.usd_per_million_out,
+        ]
+    });
+    prices.find_map(|price| not_negative("model.fallbacks", price))
+}
+
+fn bad_address(address: &str) -> Option<String> {
+    let expected = "expected an address such as \"http://127.0.0.1:8000/v1\"";
+    match reqwest::Url::parse(address) {
+        Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => None,
+        Ok(url) => Some(format!(
+            "{expected}, found the scheme {:?} in {address:?}",
+            url.scheme()
+        )),
+        Err(error) => Some(format!("{expected}, found {address:?} ({error})")),
+    }
+}
+
+fn times(settings: &Settings) -> Option<(&'static str, String)> {
+    let timeouts = &settings.model.timeouts;
+    let limits = &settings.limits;
+    [
+        ("model.timeouts.connect", timeouts.connect),
+        ("model.timeouts.first_byte", timeouts.first_byte),
+        ("model.timeouts.silence", timeouts.silence),
+        ("model.timeouts.total", timeouts.total),
+        ("limits.wall", limits.wall),
+        ("limits.prepare", limits.prepare),
+        ("limits.build", limits.build),
+        ("limits.pov", limits.pov),
+        ("limits.test", limits.test),
+    ]
+    .into_iter()
+    .find(|(_, time)| *time == Duration::ZERO)
+    .map(|(key, _)| (key, "must be longer than nothing".to_owned()))
+}
+
+fn at_least_one(key: &'static str, number: u64) -> Option<(&'static str, String)> {
+    (number == 0).then(|| (key, "must be at least 1".to_owned()))
+}
+
+fn not_negative(key: &'static str, number: Option<f64>) -> Option<(&'static str, String)> {
+    let number = number?;
+    let fine = number.is_finite() && number >= 0.0;
+    (!fine).then(|| (key, format!("must be zero or more, found {number}")))
+}
