@@ -1,0 +1,9 @@
+#!/bin/sh
+# build.sh TREE OUT: the project's classes in TREE/target, the harness in OUT. Offline.
+set -eu
+task=$(cd "$(dirname "$0")" && pwd)
+mkdir -p "$2/fuzz"
+"$task/maven.sh" --offline -f "$1/pom.xml" test-compile
+if [ ! -f "$2/fuzz/HtmlFuzzer.class" ] || [ "$task/fuzz/HtmlFuzzer.java" -nt "$2/fuzz/HtmlFuzzer.class" ]; then
+  javac -nowarn -cp "$1/target/classes" -d "$2/fuzz" "$task/fuzz/HtmlFuzzer.java"
+fi

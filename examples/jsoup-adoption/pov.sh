@@ -1,0 +1,9 @@
+#!/bin/sh
+# pov.sh TREE OUT INPUT: one input through Jazzer, without instrumentation (it starts in 1 s, not 5).
+set -eu
+scratch=$(mktemp -d "${WORK:-/tmp}/pov.XXXXXX")
+trap 'rm -rf "$scratch"' EXIT
+cd "$scratch"
+java -Xmx1g -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir="$scratch" -Duser.home="$HOME" \
+  -cp "$HOME/jazzer/*:$2/fuzz:$1/target/classes" com.code_intelligence.jazzer.Jazzer --target_class=HtmlFuzzer --hooks=false \
+  --reproducer_path="$scratch" -artifact_prefix="$scratch/" -timeout=10 -rss_limit_mb=4096 "$3"

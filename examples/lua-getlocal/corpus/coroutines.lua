@@ -1,0 +1,5 @@
+local producer = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(i, i * i) end return "done" end)
+print(producer()); print(producer()); print(producer()); print(producer())
+local stuck = coroutine.create(function(...) local kept = ...; coroutine.yield(kept) end)
+coroutine.resume(stuck, "first", "second")
+print(debug.getlocal(stuck, 1, 1))
