@@ -1,0 +1,185 @@
+//! What one query found, or why it found nothing.
+//!
+//! Plain data. Finding is the engine's business, showing it to a model that of
+//! [`crate::Memory`].
+
+use crate::{Query, Snippet, rank::Order, snippet::merge_ranges};
+use patchwright_source::TreePath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The answer to one query.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answer {
+    /// What was asked.
+    pub query: Query,
+    /// The hits, in the fixed order.
+    pub snippets: Vec<Snippet>,
+    /// Lines that are no code: a call tree, rows of a table.
+    pub listing: Vec<String>,
+    /// Why there is no hit.
+    pub miss: Option<Miss>,
+    /// Remarks: how a pattern was relaxed, how many hits were left out.
+    pub notes: Vec<String>,
+    /// How many hits there are in all.
+    pub total: usize,
+}
+
+impl Answer {
+    pub(crate) fn new(query: &Query) -> Self {
+        Self {
+            query: query.clone(),
+            snippets: Vec::new(),
+            listing: Vec::new(),
+            miss: None,
+            notes: Vec::new(),
+            total: 0,
+        }
+    }
+
+    pub(crate) fn missed(query: &Query, miss: Miss) -> Self {
+        Self {
+            miss: Some(miss),
+            ..Self::new(query)
+        }
+    }
+
+    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+}
+
+/// Why a query has no hit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "why", rename_all = "snake_case")]
+pub enum Miss {
+    /// Nothing of this name or text is in the tree.
+    NotFound {
+        /// What was looked for and where.
+        what: String,
+        /// Names that are near by letters or by words.
+        nearest: Vec<String>,
+    },
+    /// More hits than can be told apart.
+    TooMany {
+        /// How many.
+        count: usize,
+        /// How to narrow the query.
+        advice: String,
+    },
+    /// The pattern, rule, expression or statement cannot be read.
+    Bad {
+        /// What its parser said.
+        reason: String,
+    },
+    /// The path leads out of the tree.
+    Outside {
+        /// Which path, and how.
+        reason: String,
+    },
+    /// The file is there and cannot be shown.
+    Unreadable {
+        /// Why.
+        reason: String,
+    },
+    /// The same query was asked before and found nothing.
+    FailedBefore {
+        /// In which round.
+        round: u32,
+        /// Why it failed then.
+        reason: String,
+    },
+    /// It took too long or too much.
+    Stopped {
+        /// Which limit.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Miss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotFound { what, nearest } if nearest.is_empty() => {
+                write!(f, "nothing found: {what}")
+            }
+            Self::NotFound { what, nearest } => {
+                write!(f, "nothing found: {what}; nearest: {}", nearest.join(", "))
+            }
+            Self::TooMany { count, advice } => write!(f, "too many hits ({count}): {advice}"),
+            Self::Bad { reason } => write!(f, "not understood: {reason}"),
+            Self::Outside { reason } => write!(f, "outside the tree: {reason}"),
+            Self::Unreadable { reason } => write!(f, "cannot be shown: {reason}"),
+            Self::FailedBefore { round, reason } => {
+                write!(
+                    f,
+                    "not looked up again, it failed in round {round}: {reason}"
+                )
+            }
+            Self::Stopped { reason } => write!(f, "stopped: {reason}"),
+        }
+    }
+}
+
+/// One place that was hit, before any line is cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) path: TreePath,
+    pub(crate) ranges: Vec<(u32, u32)>,
+    pub(crate) symbols: Vec<String>,
+    pub(crate) note: Option<String>,
+    pub(crate) order: Order,
+}
+
+/// Joins hits whose lines overlap, keeps the best place in the order.
+pub(crate) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by(|a, b| a.order.cmp(&b.order));
+    let mut by_file: BTreeMap<TreePath, Vec<usize>> = BTreeMap::new();
+    let mut merged: Vec<Hit> = Vec::new();
+    for hit in hits {
+        let seen = by_file.entry(hit.path.clone()).or_default();
+        let overlapping = seen.iter().copied().find(|index| {
+            merged
+                .get(*index)
+                .is_some_and(|other| overlap(&other.ranges, &hit.ranges))
+        });
+        match overlapping.and_then(|index| merged.get_mut(index)) {
+            Some(other) => absorb(other, hit),
+            None => {
+                seen.push(merged.len());
+                merged.push(hit);
+            }
+        }
+    }
+    merged
+}
+
+fn absorb(into: &mut Hit, hit: Hit) {
+    into.ranges.extend(hit.ranges);
+    into.ranges = merge_ranges(std::mem::take(&mut into.ranges));
+    for symbol in hit.symbols {
+        if !into.symbols.contains(&symbol) {
+            into.symbols.push(symbol);
+        }
+    }
+    if into.note != hit.note
+        && let Some(note) = hit.note
+    {
+        match &mut into.note {
+            Some(mine) if mine.contains(&note) => {}
+            Some(mine) => {
+                mine.push_str("; ");
+                mine.push_str(&note);
+            }
+            None => into.note = Some(note),
+        }
+    }
+}
+
+fn overlap(a: &[(u32, u32)], b: &[(u32, u32)]) -> bool {
+    a.iter().any(|(first, last)| {
+        b.iter()
+            .any(|(other_first, other_last)| first <= other_last && other_first <= last)
+    })
+}

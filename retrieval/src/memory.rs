@@ -1,0 +1,207 @@
+//! What was already shown and what already failed, and the text that a model
+//! reads for a round of answers.
+//!
+//! It looks nothing up. It lives as long as the conversation it speaks of and
+//! is saved with it; when old messages are dropped, [`Memory::forget`] them.
+
+mod seen;
+#[cfg(test)]
+mod tests;
+
+use crate::{Answer, Context, Miss, Query, Snippet, snippet::number_pieces};
+use seen::Seen;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// A snippet of at most this many lines is shown whole when some of its lines
+/// are new: holes in so short a text cost more than they save.
+const SHOWN_WHOLE: usize = 24;
+
+/// What a conversation has been told.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Memory {
+    seen: Seen,
+    failed: BTreeMap<String, Failure>,
+    asked: Vec<Asked>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Failure {
+    round: u32,
+    reason: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Asked {
+    query: Query,
+    shown: usize,
+}
+
+impl Memory {
+    /// Turns `more` into the next hits of the query that it names; other
+    /// queries stay as they are.
+    pub fn expand(&self, query: &Query) -> Query {
+        let Query::More { query: number } = query else {
+            return query.clone();
+        };
+        let earlier = (*number as usize)
+            .checked_sub(1)
+            .and_then(|index| self.asked.get(index));
+        match earlier {
+            Some(Asked { query, shown }) => match query {
+                Query::Next { query, skip } => Query::Next {
+                    query: query.clone(),
+                    skip: skip + shown,
+                },
+                query => Query::Next {
+                    query: Box::new(query.clone()),
+                    skip: *shown,
+                },
+            },
+            None => query.clone(),
+        }
+    }
+
+    /// The answer to a query that is known to fail, so that nobody looks again.
+    pub fn known_failure(&self, query: &Query) -> Option<Answer> {
+        let failure = self.failed.get(&query.to_string())?;
+        Some(Answer::missed(
+            query,
+            Miss::FailedBefore {
+                round: failure.round,
+                reason: failure.reason.clone(),
+            },
+        ))
+    }
+
+    /// Remembers that a context was shown.
+    pub fn note_context(&mut self, round: u32, context: &Context) {
+        for snippet in &context.snippets {
+            self.seen.add(&snippet.path, &snippet.ranges(), round);
+        }
+    }
+
+    /// Forgets what was shown before a round, because those messages are gone.
+    /// Failures are kept: the tree does not change.
+    pub fn forget(&mut self, before: u32) {
+        self.seen.forget(before);
+    }
+
+    /// The text that the model reads: per query its hits with place and
+    /// numbered lines, a reference to what was shown before, or plainly that
+    /// nothing was found and why. What is rendered counts as shown.
+    pub fn render(&mut self, round: u32, answers: &[Answer]) -> String {
+        let mut out = String::new();
+        for answer in answers {
+            self.asked.push(Asked {
+                query: answer.query.clone(),
+                shown: answer.snippets.len(),
+            });
+            let number = self.asked.len();
+            let _ = writeln!(out, "### query {number} {}", one_line(&answer.query));
+            self.render_answer(&mut out, round, number, answer);
+            out.push('\n');
+        }
+        out
+    }
+
+    fn render_answer(&mut self, out: &mut String, round: u32, number: usize, answer: &Answer) {
+        for note in &answer.notes {
+            let _ = writeln!(out, "note: {note}");
+        }
+        if let Some(miss) = &answer.miss {
+            let repeated = self.failed.get(&answer.query.to_string()).cloned();
+            let _ = match repeated {
+                Some(Failure { round, reason }) => {
+                    writeln!(out, "{}", Miss::FailedBefore { round, reason })
+                }
+                None => writeln!(out, "{miss}"),
+            };
+            self.remember_failure(round, answer, miss);
+            return;
+        }
+        for line in &answer.listing {
+            let _ = writeln!(out, "{line}");
+        }
+        for snippet in &answer.snippets {
+            self.render_snippet(out, round, snippet);
+        }
+        let shown = answer.snippets.len() + skipped(&answer.query);
+        if !answer.snippets.is_empty() && answer.total > shown {
+            let _ = writeln!(
+                out,
+                "{} more of {} hits: <more query=\"{number}\"/>",
+                answer.total - shown,
+                answer.total
+            );
+        }
+    }
+
+    fn remember_failure(&mut self, round: u32, answer: &Answer, miss: &Miss) {
+        let (Miss::FailedBefore { .. } | Miss::Stopped { .. }) = miss else {
+            self.failed
+                .entry(answer.query.to_string())
+                .or_insert_with(|| Failure {
+                    round,
+                    reason: miss.to_string(),
+                });
+            return;
+        };
+    }
+
+    fn render_snippet(&mut self, out: &mut String, round: u32, snippet: &Snippet) {
+        let about = about(snippet);
+        let (fresh, shown_in) = self.seen.fresh(snippet);
+        if fresh.is_empty()
+            && let Some(before) = shown_in
+        {
+            let _ = writeln!(out, "{}{about}: {}", snippet.place(), when(before, round));
+            return;
+        }
+        let _ = writeln!(out, "{}{about}", snippet.place());
+        let whole = shown_in.is_none() || snippet.line_count() <= SHOWN_WHOLE;
+        if let (false, Some(before)) = (whole, shown_in) {
+            let _ = writeln!(out, "(the lines missing here were {})", when(before, round));
+            out.push_str(&number_pieces(&fresh));
+        } else {
+            out.push_str(&snippet.numbered());
+        }
+        self.seen.add(&snippet.path, &snippet.ranges(), round);
+    }
+}
+
+fn when(before: u32, round: u32) -> String {
+    match before {
+        before if before == round => "shown above in this round".to_owned(),
+        0 => "shown with the issue".to_owned(),
+        before => format!("shown in round {before}"),
+    }
+}
+
+fn about(snippet: &Snippet) -> String {
+    let mut about = String::new();
+    if !snippet.symbols.is_empty() {
+        let _ = write!(about, " [{}]", snippet.symbols.join(", "));
+    }
+    if let Some(note) = &snippet.note {
+        let _ = write!(about, " ({note})");
+    }
+    about
+}
+
+fn skipped(query: &Query) -> usize {
+    match query {
+        Query::Next { skip, .. } => *skip,
+        _ => 0,
+    }
+}
+
+fn one_line(query: &Query) -> String {
+    let text = query.to_string();
+    let mut words: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    if words.chars().count() > 200 {
+        words = words.chars().take(200).collect::<String>() + " ...";
+    }
+    words
+}

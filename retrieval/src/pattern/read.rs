@@ -1,0 +1,245 @@
+//! From the text of a pattern to something that matches: a fragment such as
+//! `memcpy($A, $B, $C)` is no whole file, so it is parsed inside the contexts
+//! in which such a fragment can stand.
+
+use super::{Grammar, grammar::with_expando};
+use ast_grep_core::language::Language as _;
+use ast_grep_core::matcher::PatternNode;
+use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
+use ast_grep_core::tree_sitter::StrDoc;
+use ast_grep_core::{AstGrep, Doc, MatchStrictness, Matcher, Node, Pattern};
+use patchwright_source::Language;
+use std::borrow::Cow;
+
+type Document = StrDoc<Grammar>;
+
+/// What stands before and after a fragment, tried in order: as an expression,
+/// as a statement, as a member or a definition of its own.
+fn contexts(language: Language) -> &'static [(&'static str, &'static str)] {
+    match language {
+        Language::C => &[
+            ("int f(void) { return (", "); }"),
+            ("void f(void) { ", " }"),
+            ("", ""),
+        ],
+        Language::Cpp => &[
+            ("int f() { return (", "); }"),
+            ("void f() { ", " }"),
+            ("", ""),
+            ("class A { ", " };"),
+        ],
+        Language::Java => &[
+            ("class A { Object f() { return (", "); } }"),
+            ("class A { void f() { ", " } }"),
+            ("class A { ", " }"),
+            ("", ""),
+        ],
+        Language::Rust => &[("fn f() { x = (", "); }"), ("fn f() { ", " }"), ("", "")],
+        Language::Go => &[
+            ("package p\nfunc f() { x = (", ") }"),
+            ("package p\nfunc f() { ", " }"),
+            ("package p\n", "\n"),
+        ],
+        Language::JavaScript | Language::TypeScript | Language::Tsx => &[
+            ("x = (", ");"),
+            ("function f() { ", " }"),
+            ("", ""),
+            ("class A { ", " }"),
+        ],
+        Language::Python => &[("x = (", ")"), ("", "\n")],
+    }
+}
+
+/// A pattern in each of its readings: `int $X;` is a local variable in one
+/// place and a member in another.
+#[derive(Clone)]
+pub(crate) struct Readings(pub(super) Vec<Pattern>);
+
+impl Readings {
+    /// Text without which nothing matches; empty when there is none.
+    pub(crate) fn fixed(&self) -> String {
+        match self.0.as_slice() {
+            [only] => only.fixed_string().into_owned(),
+            [first, rest @ ..] => {
+                let fixed = first.fixed_string();
+                let shared = rest.iter().all(|other| other.fixed_string() == fixed);
+                if shared {
+                    fixed.into_owned()
+                } else {
+                    String::new()
+                }
+            }
+            [] => String::new(),
+        }
+    }
+}
+
+impl Matcher for Readings {
+    fn match_node_with_env<'tree, D: Doc>(
+        &self,
+        node: Node<'tree, D>,
+        env: &mut Cow<'_, MetaVarEnv<'tree, D>>,
+    ) -> Option<Node<'tree, D>> {
+        self.0
+            .iter()
+            .find_map(|pattern| pattern.match_node_with_env(node.clone(), env))
+    }
+}
+
+/// Reads a pattern for one language; the error says what the parser thought.
+pub(crate) fn read_pattern(language: Language, pattern: &str) -> Result<Readings, String> {
+    let grammar = Grammar(language);
+    let pattern = with_expando(pattern.trim(), grammar.expando_char());
+    if grammar.extract_meta_var(&pattern).is_some() {
+        return Err("a lone variable matches everything; write some code around it".to_owned());
+    }
+    let marked = end_ellipses(&pattern, grammar.expando_char());
+    let without_end = pattern.trim_end_matches(';').trim_end();
+    let variants = [marked.as_str(), pattern.as_str(), without_end];
+    for missing_allowed in [false, true] {
+        let mut nodes: Vec<PatternNode> = Vec::new();
+        for (before, after) in contexts(language) {
+            let read = variants.iter().find_map(|variant| {
+                let source = format!("{before}{variant}{after}");
+                let span = before.len()..before.len() + variant.len();
+                parse_fragment(grammar, &source, span, missing_allowed)
+            });
+            nodes.extend(read);
+        }
+        if !nodes.is_empty() {
+            return finish(nodes);
+        }
+    }
+    Err(complaint(grammar, &pattern))
+}
+
+fn finish(nodes: Vec<PatternNode>) -> Result<Readings, String> {
+    let carrier = AstGrep::doc(StrDoc::try_new("a;", Grammar(Language::C))?);
+    let mut readings: Vec<Pattern> = Vec::new();
+    for mut node in nodes {
+        simplify(&mut node);
+        let kind = kind_of(&node);
+        if kind.is_none() || readings.iter().any(|known| kind_of(&known.node) == kind) {
+            continue;
+        }
+        let mut pattern = Pattern::from(carrier.root());
+        pattern.node = node;
+        pattern.strictness = MatchStrictness::Smart;
+        readings.push(pattern);
+    }
+    if readings.is_empty() {
+        return Err("a lone variable matches everything; write some code around it".to_owned());
+    }
+    Ok(Readings(readings))
+}
+
+fn kind_of(node: &PatternNode) -> Option<u16> {
+    match node {
+        PatternNode::MetaVar { .. } => None,
+        PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => {
+            Some(*kind_id)
+        }
+    }
+}
+
+fn parse_fragment(
+    grammar: Grammar,
+    source: &str,
+    span: std::ops::Range<usize>,
+    missing_allowed: bool,
+) -> Option<PatternNode> {
+    let document = StrDoc {
+        tree: patchwright_source::parse(grammar.0, source.as_bytes())?,
+        src: source.to_owned(),
+        lang: grammar,
+    };
+    let root = AstGrep::doc(document);
+    let node = exact_node(root.root(), &span)?;
+    let broken = node.dfs().any(|inner| {
+        (inner.is_missing() && !missing_allowed)
+            || (inner.is_error() && grammar.extract_meta_var(&inner.text()).is_none())
+    });
+    (!broken).then(|| PatternNode::from(node))
+}
+
+/// The innermost named node that covers exactly a span: a list of one
+/// expression, say, is matched as that expression.
+fn exact_node<'tree>(
+    root: Node<'tree, Document>,
+    span: &std::ops::Range<usize>,
+) -> Option<Node<'tree, Document>> {
+    let mut node = root;
+    let mut exact = None;
+    loop {
+        let whole_file = node.parent().is_none();
+        if node.range() == *span && node.is_named() && !whole_file && !node.is_error() {
+            exact = Some(node.clone());
+        }
+        let inner = node.children().find(|child| {
+            let range = child.range();
+            range.start <= span.start && span.end <= range.end && range.start < range.end
+        });
+        match inner {
+            Some(inner) => node = inner,
+            None => return exact,
+        }
+    }
+}
+
+/// `$$$` among statements gets the semicolon that makes it a statement.
+fn end_ellipses(pattern: &str, expando: char) -> String {
+    let ellipsis: String = std::iter::repeat_n(expando, 3).collect();
+    let mut out = String::with_capacity(pattern.len() + 8);
+    let mut rest = pattern;
+    while let Some(at) = rest.find(&ellipsis) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let name_end = from
+            .char_indices()
+            .skip(3)
+            .find(|(_, c)| !c.is_alphanumeric() && *c != '_')
+            .map_or(from.len(), |(end, _)| end);
+        let (variable, after) = from.split_at(name_end);
+        let opens =
+            out.trim_end().ends_with(['{', ';', '}']) || out.trim_end().ends_with(&ellipsis);
+        let goes_on = after
+            .trim_start()
+            .starts_with([';', ',', ')', '(', '.', ':', '=', '-']);
+        out.push_str(variable);
+        if opens && !goes_on {
+            out.push(';');
+        }
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// A statement that is nothing but `$$$;` means any number of statements.
+fn simplify(node: &mut PatternNode) {
+    let PatternNode::Internal { children, .. } = node else {
+        return;
+    };
+    children.iter_mut().for_each(simplify);
+    if let [PatternNode::MetaVar { meta_var }, rest @ ..] = children.as_slice()
+        && matches!(meta_var, MetaVariable::Multiple | MetaVariable::MultiCapture(_))
+        && rest.iter().all(|child| {
+            matches!(child, PatternNode::Terminal { text, is_named: false, .. } if text == ";")
+        })
+    {
+        *node = PatternNode::MetaVar {
+            meta_var: meta_var.clone(),
+        };
+    }
+}
+
+fn complaint(grammar: Grammar, pattern: &str) -> String {
+    let errors = patchwright_source::parse(grammar.0, pattern.as_bytes())
+        .map(|tree| patchwright_source::syntax_errors(&tree, pattern.as_bytes(), 1))
+        .unwrap_or_default();
+    let said = errors.first().map_or_else(
+        || "it is not one single piece of code".to_owned(),
+        |error| error.what.replace(grammar.expando_char(), "$"),
+    );
+    format!("{said}; a pattern is one whole expression, statement or definition")
+}

@@ -1,0 +1,148 @@
+//! Patterns as models write them, over real grammars.
+
+use super::find_pattern;
+use crate::Settings;
+use patchwright_source::Tree;
+
+const C: &str = "\
+#include <string.h>
+int copy(char *dst, const char *src, unsigned n) {
+    if (n > 4) {
+        memcpy(dst, src, n);
+        retry();
+    }
+    /* memcpy(dst, src, 9) */
+    for (int i = 0; i < n; i++) dst[i] = src[i];
+    p->len += n;
+    return free(dst), 0;
+}
+struct state { int a; };
+#define MAX 10
+";
+const JAVA: &str = "\
+package a;
+class B extends C {
+    private int count;
+    void run() {
+        try {
+            open();
+            list.add(count, item);
+        } catch (java.io.IOException e) {
+        }
+    }
+}
+";
+
+fn tree() -> (tempfile::TempDir, Tree) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("a.c"), C).unwrap();
+    std::fs::write(folder.path().join("B.java"), JAVA).unwrap();
+    std::fs::write(
+        folder.path().join("m.py"),
+        "def f(x):\n    return g(x, 1)\n",
+    )
+    .unwrap();
+    std::fs::write(
+        folder.path().join("n.cpp"),
+        "void A::f() { this->g<int>(1); }\n",
+    )
+    .unwrap();
+    let tree = Tree::open(folder.path()).unwrap();
+    (folder, tree)
+}
+
+fn find(pattern: &str) -> (Vec<String>, Option<String>) {
+    let (_folder, tree) = tree();
+    let files = tree.files();
+    let files: Vec<_> = files.iter().collect();
+    match find_pattern(&tree, &files, pattern, &Settings::default()) {
+        Ok(matches) => (
+            matches
+                .found
+                .iter()
+                .map(|hit| format!("{}:{}-{}", hit.path, hit.first, hit.last))
+                .collect(),
+            matches.relaxed,
+        ),
+        Err(reason) => (vec![format!("error: {reason}")], None),
+    }
+}
+
+#[test]
+fn matches_fragments_of_each_kind() {
+    for (pattern, expected) in [
+        ("memcpy($DST, $SRC, $LEN)", "a.c:4-4"),
+        ("memcpy($dst, $src, $len);", "a.c:4-4"),
+        ("memcpy($$$)", "a.c:4-4"),
+        ("memcpy($A, $$$REST)", "a.c:4-4"),
+        ("if ($C) { $$$ }", "a.c:3-6"),
+        ("if ($C) $BODY", "a.c:3-6"),
+        ("if ($N > 4) { $$$ retry(); $$$ }", "a.c:3-6"),
+        ("for ($$$; $I < $N; $I++) $BODY", "a.c:8-8"),
+        ("$P->len += $N", "a.c:9-9"),
+        ("$A[$I] = $B[$I]", "a.c:8-8"),
+        ("return $X;", "a.c:10-10"),
+        ("int copy($$$) { $$$ }", "a.c:2-11"),
+        ("struct state { $$$ }", "a.c:12-12"),
+        ("#define MAX $V", "a.c:13-14"),
+        ("list.add($$$)", "B.java:7-7"),
+        ("try { $$$ } catch ($$$) { $$$ }", "B.java:5-9"),
+        ("private int $NAME;", "B.java:3-3"),
+        ("class B extends $P { $$$ }", "B.java:2-11"),
+        ("g($X, 1)", "m.py:2-2"),
+        ("def f($X): $$$", "m.py:1-2"),
+        ("this->g<int>($X)", "n.cpp:1-1"),
+    ] {
+        let (found, relaxed) = find(pattern);
+        assert!(found.contains(&expected.to_owned()), "{pattern}: {found:?}");
+        assert_eq!(relaxed, None, "{pattern}");
+    }
+}
+
+#[test]
+fn relaxes_step_by_step_and_says_how() {
+    for (pattern, expected, how) in [
+        ("memcpy(out, $S, 12)", "a.c:4-4", "literals and names"),
+        ("memcpy($A, $B)", "a.c:4-4", "arguments"),
+        (
+            "if ($X) { memcpy($$$); }",
+            "a.c:3-6",
+            "the statements in braces",
+        ),
+        (
+            "try { open(); } catch ($$$) { $$$ }",
+            "B.java:5-9",
+            "the statements in braces",
+        ),
+    ] {
+        let (found, relaxed) = find(pattern);
+        assert!(found.contains(&expected.to_owned()), "{pattern}: {found:?}");
+        let relaxed = relaxed.unwrap_or_default();
+        assert!(relaxed.contains(how), "{pattern}: {relaxed}");
+    }
+}
+
+#[test]
+fn says_what_is_wrong_with_a_pattern() {
+    for (pattern, expected) in [
+        ("$X", "lone variable"),
+        ("$$$", "lone variable"),
+        ("if (", "a pattern is one whole"),
+        ("foo(); bar();", "a pattern is one whole"),
+        (")]}", "a pattern is one whole"),
+    ] {
+        let (found, _) = find(pattern);
+        assert!(found[0].contains(expected), "{pattern}: {found:?}");
+    }
+    assert_eq!(find("no_such_function($X)").0, Vec::<String>::new());
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+    #[test]
+    fn reading_never_panics(pattern in "[a-z$A-Z(){};,.<>&|\\[\\]=+ \"'\\\\#0-9_é-]{0,30}") {
+        for language in patchwright_source::Language::ALL {
+            let _ = super::read_pattern(language, &pattern);
+        }
+    }
+}

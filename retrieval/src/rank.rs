@@ -1,0 +1,169 @@
+//! The fixed order of hits: near the crash first, product code before tests,
+//! then by path. It decides order only, never what is found.
+
+use patchwright_source::TreePath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What a stack of a crash report tells of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Where the program crashed.
+    Crash,
+    /// Where the memory was freed.
+    Freed,
+    /// Where the memory was allocated.
+    Allocated,
+    /// Where an uninitialised value was stored.
+    Stored,
+    /// Where a thread or a task was created.
+    Created,
+}
+
+/// One frame of a crash report, as plain data.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The function as the report names it.
+    pub function: String,
+    /// The file, often with a path of another machine.
+    pub file: Option<String>,
+    /// The line in it.
+    pub line: Option<u32>,
+    /// Which stack it is from.
+    pub role: Role,
+    /// How far from the top of its stack, 0 at the top.
+    pub depth: u32,
+}
+
+/// Folder names that hold tests, examples and harnesses.
+const ASIDE_FOLDERS: [&str; 16] = [
+    "test",
+    "tests",
+    "testing",
+    "testdata",
+    "unittest",
+    "unittests",
+    "fuzz",
+    "fuzzing",
+    "fuzzers",
+    "fuzzer",
+    "example",
+    "examples",
+    "bench",
+    "benchmarks",
+    "demo",
+    "demos",
+];
+
+/// Whether a path is a test, an example or a harness rather than the product.
+pub(crate) fn is_aside(path: &TreePath) -> bool {
+    let folder = path.folder().to_ascii_lowercase();
+    if folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
+        return true;
+    }
+    let name = path.file_name();
+    let stem = name.split('.').next().unwrap_or(name);
+    let lower = stem.to_ascii_lowercase();
+    lower.starts_with("test_")
+        || lower.ends_with("_test")
+        || lower.ends_with("_tests")
+        || lower.ends_with("fuzzer")
+        || lower.ends_with("_fuzz")
+        || lower == "harness"
+        || stem.ends_with("Test")
+        || stem.ends_with("Tests")
+}
+
+/// How near each file is to the crash: lower is nearer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Nearness {
+    files: BTreeMap<TreePath, u32>,
+    functions: Vec<(TreePath, u32, u32)>,
+}
+
+impl Nearness {
+    /// Adds a function that the crash went through, at a distance.
+    pub(crate) fn add(&mut self, path: &TreePath, lines: (u32, u32), distance: u32) {
+        let nearest = self.files.entry(path.clone()).or_insert(distance);
+        *nearest = (*nearest).min(distance);
+        self.functions.push((path.clone(), lines.0, lines.1));
+    }
+
+    /// What hits are sorted by.
+    pub(crate) fn order(&self, path: &TreePath, line: u32) -> Order {
+        let in_stack = self
+            .functions
+            .iter()
+            .position(|(file, first, last)| file == path && (*first..=*last).contains(&line));
+        let same_folder = self.files.keys().any(|file| file.folder() == path.folder());
+        Order {
+            function: in_stack.unwrap_or(usize::MAX),
+            file: self.files.get(path).copied().unwrap_or(u32::MAX),
+            apart: !same_folder,
+            aside: is_aside(path),
+            path: path.clone(),
+            line,
+        }
+    }
+}
+
+/// A place in the order of hits.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Order {
+    function: usize,
+    file: u32,
+    aside: bool,
+    apart: bool,
+    path: TreePath,
+    line: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Nearness, is_aside};
+    use patchwright_source::TreePath;
+
+    fn path(text: &str) -> TreePath {
+        TreePath::new(text).unwrap()
+    }
+
+    #[test]
+    fn tells_tests_from_product() {
+        for (given, expected) in [
+            ("src/png.c", false),
+            ("src/tests/png.c", true),
+            ("fuzz/target.c", true),
+            ("src/harness.c", true),
+            ("src/ReaderTest.java", true),
+            ("src/latest.c", false),
+            ("contest/a.c", false),
+        ] {
+            assert_eq!(is_aside(&path(given)), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn the_crash_comes_first_and_tests_last() {
+        let mut near = Nearness::default();
+        near.add(&path("src/b.c"), (10, 20), 0);
+        let mut hits = [
+            ("tests/a.c", 1),
+            ("lib/a.c", 1),
+            ("src/a.c", 1),
+            ("src/b.c", 1),
+            ("src/b.c", 15),
+        ];
+        hits.sort_by_key(|(file, line)| near.order(&path(file), *line));
+        assert_eq!(
+            hits,
+            [
+                ("src/b.c", 15),
+                ("src/b.c", 1),
+                ("src/a.c", 1),
+                ("lib/a.c", 1),
+                ("tests/a.c", 1),
+            ]
+        );
+    }
+}

@@ -1,0 +1,72 @@
+//! The numbers that retrieval turns on, with the reasons for their defaults.
+
+use serde::{Deserialize, Serialize};
+
+/// How much is looked at and how much is shown.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Settings {
+    /// The most hits that one query is answered with; more bury the right one.
+    pub max_results: usize,
+    /// Lines shown before and after a text hit.
+    pub context_lines: usize,
+    /// A body with more lines is shown as signature, the lines around the hit
+    /// and an outline. Nine of ten functions are shorter than a quarter of it.
+    pub body_lines: usize,
+    /// Files with more bytes are listed as skipped and not searched. The
+    /// largest files written by hand (SQLite's amalgamation) have 9 MB.
+    pub file_size_limit: u64,
+    /// The most lines that a file query without a range shows as they are.
+    pub file_lines: usize,
+    /// The most rows of an SQL answer.
+    pub sql_rows: usize,
+    /// After how many milliseconds an SQL statement is stopped.
+    pub sql_milliseconds: u64,
+    /// How candidates for a request are weighed against each other.
+    pub weights: Weights,
+}
+
+/// Shares of the signals by which candidates for a request are ranked. They
+/// need not add up to one. A signal that is not there counts as zero for all.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Weights {
+    /// Closeness in meaning, by embeddings where they are configured, else by
+    /// the words of names and comments.
+    pub semantic: f64,
+    /// The request's own words.
+    pub keyword: f64,
+    /// How many places depend on it.
+    pub in_degree: f64,
+    /// How recently it was changed.
+    pub recency: f64,
+    /// How often it is called.
+    pub popularity: f64,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            semantic: 0.40,
+            keyword: 0.20,
+            in_degree: 0.15,
+            recency: 0.15,
+            popularity: 0.10,
+        }
+    }
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            max_results: 16,
+            context_lines: 5,
+            body_lines: 200,
+            file_size_limit: 16 * 1024 * 1024,
+            file_lines: 300,
+            sql_rows: 100,
+            sql_milliseconds: 2_000,
+            weights: Weights::default(),
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A piece of code with its place: cut from a file, merged, and numbered for
+//! the reader. It knows nothing of queries or of how the piece was found.
+
+use patchwright_source::{Text, TreePath};
+use serde::{Deserialize, Serialize};
+use std::fmt::Write as _;
+
+/// Longer lines are cut: generated and minified code has lines of megabytes,
+/// and no edit is ever made by reading beyond this column.
+const LONGEST_LINE: usize = 400;
+
+/// How precise a hit is. The better one sorts first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// The definition of exactly the name that was asked for.
+    High,
+    /// The definition of a name that holds the asked one.
+    Medium,
+    /// Text and whole files.
+    Low,
+}
+
+/// Consecutive lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Piece {
+    /// The number of the first line.
+    pub start_line: u32,
+    /// The lines without their endings.
+    pub lines: Vec<String>,
+}
+
+impl Piece {
+    /// The number of the last line.
+    pub fn end_line(&self) -> u32 {
+        self.start_line + (self.lines.len() as u32).saturating_sub(1)
+    }
+}
+
+/// A piece of code with its path and line range.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Snippet {
+    /// The file.
+    pub path: TreePath,
+    /// The first line that it is about.
+    pub start_line: u32,
+    /// The last line that it is about; lines between may be left out.
+    pub end_line: u32,
+    /// The names defined in it, or the function around it.
+    pub symbols: Vec<String>,
+    /// How precise the hit is.
+    pub tier: Tier,
+    /// The raw lines; what was left out is marked.
+    pub text: String,
+    /// One line about it for the reader, such as the function around it.
+    pub note: Option<String>,
+    /// The lines that are really there.
+    pub pieces: Vec<Piece>,
+}
+
+impl Snippet {
+    /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
+    /// order and merged where they touch; `None` when nothing remains.
+    pub fn cut(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
+        let count = text.line_count() as u32;
+        let clipped = ranges
+            .iter()
+            .map(|(first, last)| ((*first).max(1), (*last).min(count)))
+            .filter(|(first, last)| first <= last)
+            .collect();
+        let pieces: Vec<Piece> = merge_ranges(clipped)
+            .into_iter()
+            .map(|(first, last)| Piece {
+                start_line: first,
+                lines: (first..=last).map(|number| line(text, number)).collect(),
+            })
+            .collect();
+        Some(Self {
+            path: path.clone(),
+            start_line: pieces.first()?.start_line,
+            end_line: pieces.last()?.end_line(),
+            symbols: Vec::new(),
+            tier,
+            text: raw_text(&pieces),
+            note: None,
+            pieces,
+        })
+    }
+
+    /// The same with the names it is about.
+    #[must_use]
+    pub fn with_symbols(mut self, symbols: impl IntoIterator<Item = String>) -> Self {
+        self.symbols = symbols.into_iter().collect();
+        self
+    }
+
+    /// The same with a remark.
+    #[must_use]
+    pub fn with_note(mut self, note: impl Into<String>) -> Self {
+        self.note = Some(note.into());
+        self
+    }
+
+    /// `path:start-end`.
+    pub fn place(&self) -> String {
+        place(&self.path, self.start_line, self.end_line)
+    }
+
+    /// The lines with their numbers, as every reader gets them.
+    pub fn numbered(&self) -> String {
+        number_pieces(&self.pieces)
+    }
+
+    /// How many lines are shown.
+    pub fn line_count(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.lines.len()).sum()
+    }
+
+    /// The ranges that are shown.
+    pub fn ranges(&self) -> Vec<(u32, u32)> {
+        self.pieces
+            .iter()
+            .map(|piece| (piece.start_line, piece.end_line()))
+            .collect()
+    }
+}
+
+/// `path:start-end`, or `path:line` for one line.
+pub(crate) fn place(path: &TreePath, first: u32, last: u32) -> String {
+    if first == last {
+        format!("{path}:{first}")
+    } else {
+        format!("{path}:{first}-{last}")
+    }
+}
+
+/// Numbers lines in the one form that is stripped again from a reply:
+/// right-aligned number, colon, one space, code; a blank line has no space.
+pub(crate) fn number_pieces(pieces: &[Piece]) -> String {
+    let width = pieces
+        .last()
+        .map_or(1, |piece| piece.end_line().to_string().len());
+    let mut out = String::new();
+    let mut shown_to = None;
+    for piece in pieces {
+        if let Some(shown_to) = shown_to {
+            let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
+        }
+        for (number, line) in (piece.start_line..).zip(&piece.lines) {
+            let _ = if line.is_empty() {
+                writeln!(out, "{number:>width$}:")
+            } else {
+                writeln!(out, "{number:>width$}: {line}")
+            };
+        }
+        shown_to = Some(piece.end_line());
+    }
+    out
+}
+
+fn raw_text(pieces: &[Piece]) -> String {
+    let mut out = String::new();
+    let mut shown_to = None;
+    for piece in pieces {
+        if let Some(shown_to) = shown_to {
+            let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
+        }
+        for line in &piece.lines {
+            let _ = writeln!(out, "{line}");
+        }
+        shown_to = Some(piece.end_line());
+    }
+    out
+}
+
+fn elision(first: u32, last: u32) -> String {
+    if first >= last {
+        format!("[... line {first} not shown ...]")
+    } else {
+        format!("[... lines {first}-{last} not shown ...]")
+    }
+}
+
+/// Sorts ranges and joins those that overlap or leave out a single line.
+pub(crate) fn merge_ranges(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    ranges.sort_unstable();
+    let mut merged: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in ranges {
+        match merged.last_mut() {
+            Some(open) if first <= open.1.saturating_add(2) => open.1 = open.1.max(last),
+            _ => merged.push((first, last)),
+        }
+    }
+    merged
+}
+
+/// One line of a file, made safe to show: cut when very long.
+pub(crate) fn line(text: &Text, number: u32) -> String {
+    let raw = text.line(number as usize).unwrap_or_default();
+    let length = raw.chars().count();
+    let shown: String = raw.chars().take(LONGEST_LINE).collect();
+    if length > LONGEST_LINE {
+        format!("{shown} [... {} more characters]", length - LONGEST_LINE)
+    } else {
+        shown.trim_end().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Snippet, Tier, merge_ranges};
+    use patchwright_source::{Text, TreePath};
+    use proptest::prelude::*;
+
+    fn snippet(content: &str, ranges: &[(u32, u32)]) -> Option<Snippet> {
+        let path = TreePath::new("a.c").unwrap();
+        Snippet::cut(&path, &Text::new(content.into()), ranges, Tier::High)
+    }
+
+    #[test]
+    fn numbers_in_one_form() {
+        let content: String = (1..=12).map(|n| format!("line {n}\n")).collect();
+        let content = content.replace("line 9", "");
+        let snippet = snippet(&content, &[(8, 10), (1, 1), (12, 99)]).unwrap();
+        assert_eq!(snippet.place(), "a.c:1-12");
+        assert_eq!(
+            snippet.numbered(),
+            " 1: line 1\n[... lines 2-7 not shown ...]\n 8: line 8\n 9:\n10: line 10\n11: line 11\n12: line 12\n"
+        );
+        assert!(snippet.text.starts_with("line 1\n[... lines 2-7"));
+    }
+
+    #[test]
+    fn cuts_a_line_of_a_million() {
+        let snippet = snippet(&"x".repeat(1_000_000), &[(1, 1)]).unwrap();
+        assert!(snippet.text.len() < 500);
+        assert!(snippet.text.contains("999600 more characters"));
+    }
+
+    #[test]
+    fn keeps_to_the_file() {
+        assert!(snippet("a\n", &[(5, 9)]).is_none());
+        assert!(snippet("", &[(1, 1)]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn merged_ranges_stand_apart(ranges in proptest::collection::vec((1u32..200, 0u32..20), 0..20)) {
+            let ranges: Vec<(u32, u32)> = ranges.into_iter().map(|(a, n)| (a, a + n)).collect();
+            let merged = merge_ranges(ranges.clone());
+            prop_assert!(merged.windows(2).all(|pair| pair[0].1 + 2 < pair[1].0));
+            for (first, last) in ranges {
+                prop_assert!(merged.iter().any(|(a, b)| *a <= first && last <= *b));
+            }
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! Text in the files of a tree: literal first, regular expressions on request.
+//!
+//! Files are read through the tree, so nothing outside is searched; binaries,
+//! over-large files and minified lines are passed over and counted. Which
+//! function a line lies in is not its concern.
+
+use crate::Settings;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
+use patchwright_source::{Tree, TreePath};
+use rayon::prelude::*;
+use std::io;
+use std::time::{Duration, Instant};
+
+/// How many lines of one file are kept; a file with more is generated or the
+/// text says nothing.
+const PER_FILE: usize = 200;
+/// How long one search may take.
+const TIME_LIMIT: Duration = Duration::from_secs(20);
+
+/// The lines of one file that match.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileLines {
+    pub(crate) path: TreePath,
+    /// First and last line of each match.
+    pub(crate) matches: Vec<(u32, u32)>,
+}
+
+/// What a search through all files gave.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) files: Vec<FileLines>,
+    /// How the text was loosened before it was found.
+    pub(crate) loosened: Option<&'static str>,
+    /// Whether time ran out.
+    pub(crate) stopped: bool,
+    /// Files that were not looked into because of their size.
+    pub(crate) too_large: usize,
+}
+
+/// Finds literal text; when it is nowhere, tries again without regard to case,
+/// then without regard to the amount of white space.
+pub(crate) fn find_literal(
+    tree: &Tree,
+    files: &[&TreePath],
+    text: &str,
+    limits: &Settings,
+) -> Found {
+    let escaped = escape(text);
+    let loose_space: Vec<String> = text.split_whitespace().map(escape).collect();
+    let decoded = escape(&decode_entities(text));
+    let tries = [
+        (escaped.clone(), false, None),
+        (
+            decoded.clone(),
+            false,
+            Some("with &lt; &gt; &amp; read as < > &"),
+        ),
+        (escaped.clone(), true, Some("without regard to case")),
+        (
+            loose_space.join(r"\s*"),
+            true,
+            Some("without regard to case and white space"),
+        ),
+    ];
+    let mut found = Found::default();
+    for (expression, ignore_case, loosened) in tries {
+        if loosened.is_some() && !ignore_case && expression == escaped {
+            continue;
+        }
+        let Ok(matcher) = matcher(&expression, ignore_case) else {
+            continue;
+        };
+        found = search(tree, files, &matcher, limits);
+        if !found.files.is_empty() || found.stopped {
+            found.loosened = loosened;
+            return found;
+        }
+    }
+    found
+}
+
+/// Finds what a regular expression matches; the error is the parser's.
+pub(crate) fn find_regex(
+    tree: &Tree,
+    files: &[&TreePath],
+    expression: &str,
+    limits: &Settings,
+) -> Result<Found, String> {
+    let matcher = matcher(expression, false)?;
+    Ok(search(tree, files, &matcher, limits))
+}
+
+fn matcher(expression: &str, ignore_case: bool) -> Result<RegexMatcher, String> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(ignore_case)
+        .multi_line(true)
+        .build(expression)
+        .map_err(|error| error.to_string())
+}
+
+fn escape(text: &str) -> String {
+    regex::escape(text)
+        .replace("\r\n", "\n")
+        .replace('\n', r"\r?\n")
+}
+
+fn decode_entities(text: &str) -> String {
+    text.replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&quot;", "\"")
+        .replace("&amp;", "&")
+}
+
+fn search(tree: &Tree, files: &[&TreePath], matcher: &RegexMatcher, limits: &Settings) -> Found {
+    let started = Instant::now();
+    let outcomes: Vec<Outcome> = files
+        .par_iter()
+        .map_init(
+            || {
+                SearcherBuilder::new()
+                    .multi_line(true)
+                    .line_number(true)
+                    .build()
+            },
+            |searcher, path| {
+                if started.elapsed() > TIME_LIMIT {
+                    return Outcome::OutOfTime;
+                }
+                search_file(tree, path, matcher, searcher, limits)
+            },
+        )
+        .collect();
+    let mut found = Found::default();
+    for outcome in outcomes {
+        match outcome {
+            Outcome::Lines(file) => found.files.push(file),
+            Outcome::TooLarge => found.too_large += 1,
+            Outcome::OutOfTime => found.stopped = true,
+            Outcome::Nothing => {}
+        }
+    }
+    found
+}
+
+enum Outcome {
+    Nothing,
+    Lines(FileLines),
+    TooLarge,
+    OutOfTime,
+}
+
+fn search_file(
+    tree: &Tree,
+    path: &TreePath,
+    matcher: &RegexMatcher,
+    searcher: &mut Searcher,
+    limits: &Settings,
+) -> Outcome {
+    let text = match tree.read_up_to(path, limits.file_size_limit) {
+        Ok(text) => text,
+        Err(patchwright_source::SourceError::TooLarge { .. }) => return Outcome::TooLarge,
+        Err(_) => return Outcome::Nothing,
+    };
+    if text.is_binary() {
+        return Outcome::Nothing;
+    }
+    let mut lines = Lines(Vec::new());
+    if searcher
+        .search_slice(matcher, text.bytes(), &mut lines)
+        .is_err()
+        || lines.0.is_empty()
+    {
+        return Outcome::Nothing;
+    }
+    Outcome::Lines(FileLines {
+        path: path.clone(),
+        matches: lines.0,
+    })
+}
+
+/// Collects the line numbers of matches.
+struct Lines(Vec<(u32, u32)>);
+
+impl Sink for Lines {
+    type Error = io::Error;
+
+    fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, io::Error> {
+        let first = found.line_number().unwrap_or(1) as u32;
+        let count = found.lines().count().max(1) as u32;
+        self.0.push((first, first + count - 1));
+        Ok(self.0.len() < PER_FILE)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{find_literal, find_regex};
+    use crate::Settings;
+    use patchwright_source::Tree;
+
+    fn found(text: &str, regex: bool) -> (Vec<String>, Option<&'static str>) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(
+            folder.path().join("a.c"),
+            "int  f(void);\r\nif (a < b)\r\n  x.*y();\r\nprofile too short\r\n",
+        )
+        .unwrap();
+        std::fs::write(folder.path().join("b.bin"), b"\0profile too short\n").unwrap();
+        std::fs::write(
+            folder.path().join("c.txt"),
+            b"gr\xfc\xdf profile too short\n",
+        )
+        .unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let files = tree.files();
+        let files: Vec<_> = files.iter().collect();
+        let limits = Settings::default();
+        let found = if regex {
+            find_regex(&tree, &files, text, &limits).unwrap()
+        } else {
+            find_literal(&tree, &files, text, &limits)
+        };
+        let lines = found
+            .files
+            .iter()
+            .flat_map(|file| {
+                file.matches
+                    .iter()
+                    .map(|(first, last)| format!("{}:{first}-{last}", file.path))
+            })
+            .collect();
+        (lines, found.loosened)
+    }
+
+    #[test]
+    fn finds_literal_text() {
+        let case = Some("without regard to case");
+        for (text, lines, loosened) in [
+            ("profile too short", vec!["a.c:4-4", "c.txt:1-1"], None),
+            ("x.*y", vec!["a.c:3-3"], None),
+            ("Profile Too", vec!["a.c:4-4", "c.txt:1-1"], case),
+            ("if (a < b)\n  x", vec!["a.c:2-3"], None),
+            (
+                "a &lt; b",
+                vec!["a.c:2-2"],
+                Some("with &lt; &gt; &amp; read as < > &"),
+            ),
+            (
+                "int f (void)",
+                vec!["a.c:1-1"],
+                Some("without regard to case and white space"),
+            ),
+            ("nowhere", vec![], None),
+            ("-rf $(id) [", vec![], None),
+        ] {
+            let (got, how) = found(text, false);
+            assert_eq!(got, lines, "{text}");
+            assert_eq!(how, loosened, "{text}");
+        }
+    }
+
+    #[test]
+    fn finds_a_regular_expression_on_request() {
+        assert_eq!(found(r"^if \(\w", true).0, ["a.c:2-2"]);
+        let folder = tempfile::tempdir().unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let error = find_regex(&tree, &[], "(", &Settings::default()).unwrap_err();
+        assert!(error.contains("unclosed group"), "{error}");
+    }
+}
