@@ -15,8 +15,17 @@ use std::{fmt, time::Duration};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+mod connect;
+pub mod fallback;
+pub mod openai;
 pub mod price;
+pub mod recorded;
+pub mod retry;
+#[cfg(test)]
+pub(crate) mod test_double;
 pub mod tokens;
+
+pub use connect::connect;
 
 /// Something that answers a request with text.
 pub trait Model: Send + Sync + fmt::Debug {

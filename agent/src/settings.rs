@@ -10,6 +10,7 @@
 //! the values, or read a task file.
 
 mod check;
+mod endpoint;
 mod entry;
 mod error;
 mod layer;
@@ -28,3 +29,19 @@ pub use value::{parse_duration, write_duration};
 
 /// The built-in defaults: every key that there is.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
+
+/// The defaults with some values replaced, for tests of whatever takes settings.
+#[cfg(test)]
+pub(crate) fn test_settings(values: &[(&str, &str)]) -> Settings {
+    let flags = values.iter().map(|(key, value)| Flag {
+        name: (*key).to_owned(),
+        key: (*key).to_owned(),
+        value: (*value).to_owned(),
+    });
+    let sources = Sources {
+        variables: [("HOME".to_owned(), "/nonexistent".to_owned())].into(),
+        flags: flags.collect(),
+        ..Sources::default()
+    };
+    load(&sources).unwrap().settings
+}

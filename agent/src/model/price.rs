@@ -46,9 +46,59 @@ impl Price {
     }
 }
 
+/// The prices of all models that may be asked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Prices(Vec<(String, Price)>);
+
+impl Prices {
+    /// The configured prices.
+    ///
+    /// # Errors
+    /// The names of the models whose price is not configured: with a money limit
+    /// they must not be asked.
+    pub fn from_settings(model: &crate::settings::Model) -> Result<Self, Vec<String>> {
+        let mut known = Vec::new();
+        let mut missing = Vec::new();
+        for endpoint in model.endpoints() {
+            match Price::from_settings(&endpoint) {
+                Some(price) => known.push((endpoint.name, price)),
+                None => missing.push(endpoint.name),
+            }
+        }
+        if missing.is_empty() {
+            Ok(Self(known))
+        } else {
+            Err(missing)
+        }
+    }
+
+    /// What a call cost that `model` answered, by the name in its reply. A
+    /// provider may add a date to the name; a name that fits none costs as much
+    /// as the dearest.
+    pub fn of(&self, model: &str, usage: &Usage) -> f64 {
+        let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name));
+        let nearest = fitting.max_by_key(|(name, _)| name.len());
+        nearest.map_or_else(
+            || self.dearest(|price| price.of(usage)),
+            |(_, price)| price.of(usage),
+        )
+    }
+
+    /// The most that a call can cost, whichever model answers it.
+    pub fn at_most(&self, tokens_in: u64, max_output_tokens: u32) -> f64 {
+        self.dearest(|price| price.at_most(tokens_in, max_output_tokens))
+    }
+
+    fn dearest(&self, cost: impl Fn(&Price) -> f64) -> f64 {
+        let costs = self.0.iter().map(|(_, price)| cost(price));
+        costs.fold(0.0, f64::max)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::test_settings;
 
     #[test]
     fn cached_tokens_are_counted_once_and_apart() {
@@ -70,5 +120,27 @@ mod tests {
             ..usage
         };
         assert!(price.of(&lying) >= 0.0);
+    }
+
+    #[test]
+    fn a_price_is_found_by_the_name_in_the_reply() {
+        let fallbacks = r#"[{ name = "big", usd_per_million_in = 9, usd_per_million_out = 9 }]"#;
+        let mut values = vec![("model.name", "big-small"), ("model.fallbacks", fallbacks)];
+        let missing = Prices::from_settings(&test_settings(&values).model);
+        assert_eq!(missing, Err(vec!["big-small".to_owned()]));
+        values.extend([
+            ("model.usd_per_million_in", "1"),
+            ("model.usd_per_million_out", "1"),
+        ]);
+        let prices = Prices::from_settings(&test_settings(&values).model).unwrap();
+        let usage = Usage {
+            tokens_in: 500_000,
+            tokens_out: 500_000,
+            ..Usage::default()
+        };
+        for (model, usd) in [("big-small-2025", 1.0), ("big", 9.0), ("other", 9.0)] {
+            assert!((prices.of(model, &usage) - usd).abs() < 1e-9, "{model}");
+        }
+        assert!((prices.at_most(500_000, 500_000) - 9.0).abs() < 1e-9);
     }
 }

@@ -47,10 +47,10 @@ impl Counter {
     /// `openai/gpt-5`, does not matter.
     pub fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        let begins = |family: &&str| name.starts_with(*family);
-        if O200K.iter().any(|family| begins(&family)) {
+        let among = |families: &[&str]| families.iter().any(|family| name.starts_with(family));
+        if among(&O200K) {
             Self::O200k
-        } else if CL100K.iter().any(|family| begins(&family)) {
+        } else if among(&CL100K) {
             Self::Cl100k
         } else {
             Self::Unknown

@@ -1,0 +1,284 @@
+//! One exchange over HTTP, guarded: every wait is bounded, every answer that is
+//! not a reply is sorted into a [`ModelError`], and what is handed on is valid
+//! UTF-8 of bounded length. Knows nothing of what the events mean.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use futures::{StreamExt, stream, stream::BoxStream};
+use reqwest::{Request, Response};
+use tokio::time::timeout;
+
+use super::failure;
+use crate::{
+    model::ModelError,
+    settings::{Timeouts, write_duration},
+};
+
+/// The most bytes of one answer, frames and all. A token of four bytes comes in
+/// an event of about 250, so this is enough for a megabyte of text.
+const WIRE_LIMIT: usize = 96 * 1024 * 1024;
+/// The most bytes of an answer that only tells what went wrong.
+const ERROR_LIMIT: usize = 64 * 1024;
+
+/// What went wrong while the body was read: the layers between here and the
+/// caller would turn it into text.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Slot(Arc<Mutex<Option<ModelError>>>);
+
+impl Slot {
+    fn put(&self, error: ModelError) {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.get_or_insert(error);
+    }
+
+    /// What was put in, if anything was.
+    pub(super) fn take(&self) -> Option<ModelError> {
+        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.take()
+    }
+}
+
+/// What one exchange needs to know.
+#[derive(Debug, Clone)]
+pub(super) struct Exchange {
+    pub(super) client: reqwest::Client,
+    pub(super) timeouts: Timeouts,
+    pub(super) base_url: String,
+    pub(super) slot: Slot,
+}
+
+type Pieces = BoxStream<'static, Result<Vec<u8>, ModelError>>;
+
+impl Exchange {
+    /// Sends the request and returns an answer whose body is a guarded stream of
+    /// events.
+    pub(super) async fn send(self, request: Request) -> Result<Response, ModelError> {
+        let opened = timeout(self.timeouts.first_byte, self.open(request)).await;
+        let (response, first, rest) = match opened {
+            Ok(opened) => opened?,
+            Err(_) => return Err(self.late()),
+        };
+        let beginning = String::from_utf8_lossy(&first);
+        if failure::is_html(response.headers(), &beginning) {
+            return Err(failure::html());
+        }
+        if beginning.trim_start().starts_with(['{', '[']) {
+            let event = self.whole_reply(first, rest).await?;
+            return as_response(stream::iter([Ok(event)]).boxed());
+        }
+        as_response(self.guarded(first, rest))
+    }
+
+    /// Up to and with the first piece of the body.
+    async fn open(
+        &self,
+        request: Request,
+    ) -> Result<(http::Response<()>, Vec<u8>, Pieces), ModelError> {
+        let broken = |error: reqwest::Error| failure::of_connection(&error, &self.base_url);
+        let response = self.client.execute(request).await.map_err(broken)?;
+        let status = response.status();
+        let mut head = http::Response::new(());
+        *head.headers_mut() = response.headers().clone();
+        let base_url = self.base_url.clone();
+        let mut pieces: Pieces = response
+            .bytes_stream()
+            .map(move |piece| match piece {
+                Ok(bytes) => Ok(bytes.to_vec()),
+                Err(error) => Err(failure::of_connection(&error, &base_url)),
+            })
+            .boxed();
+        if !status.is_success() {
+            let body = read_some(&mut pieces, ERROR_LIMIT).await;
+            return Err(failure::of_status(status, head.headers(), &body));
+        }
+        loop {
+            match pieces.next().await {
+                Some(Ok(piece)) if piece.is_empty() => {}
+                Some(Ok(piece)) => return Ok((head, piece, pieces)),
+                Some(Err(error)) => return Err(error),
+                None => return Err(ModelError::retry("the endpoint sent an empty answer")),
+            }
+        }
+    }
+
+    /// An answer in one piece of JSON, as one event.
+    async fn whole_reply(&self, first: Vec<u8>, mut rest: Pieces) -> Result<Vec<u8>, ModelError> {
+        let mut body = first;
+        while let Some(piece) = self.next(&mut rest).await {
+            body.extend_from_slice(&piece?);
+            if body.len() > WIRE_LIMIT {
+                return Err(too_much());
+            }
+        }
+        let text = String::from_utf8_lossy(&body);
+        let value: serde_json::Value = serde_json::from_str(&text)
+            .map_err(|_| ModelError::retry("the reply broke off in the middle, or is not JSON"))?;
+        Ok(format!("data: {value}\n\ndata: [DONE]\n\n").into_bytes())
+    }
+
+    fn guarded(self, first: Vec<u8>, rest: Pieces) -> BoxStream<'static, Piece> {
+        let start = Guarded {
+            exchange: self,
+            rest,
+            utf8: Utf8::default(),
+            waiting: Some(first),
+            taken: 0,
+        };
+        stream::unfold(start, |mut state| async move {
+            let piece = state.next().await?;
+            Some((piece, state))
+        })
+        .boxed()
+    }
+
+    async fn next(&self, rest: &mut Pieces) -> Option<Result<Vec<u8>, ModelError>> {
+        match timeout(self.timeouts.silence, rest.next()).await {
+            Ok(piece) => piece,
+            Err(_) => Some(Err(ModelError::retry(format!(
+                "the endpoint fell silent in the middle of its reply for {} \
+                 (model.timeouts.silence)",
+                write_duration(self.timeouts.silence)
+            )))),
+        }
+    }
+
+    fn late(&self) -> ModelError {
+        late(
+            "the endpoint did not begin to answer",
+            "first_byte",
+            self.timeouts.first_byte,
+        )
+    }
+}
+
+/// A wait that was too long.
+pub(super) fn late(what: &str, limit: &str, time: Duration) -> ModelError {
+    ModelError::retry(format!(
+        "{what} within {} (model.timeouts.{limit})",
+        write_duration(time)
+    ))
+}
+
+fn too_much() -> ModelError {
+    ModelError::retry(format!(
+        "the endpoint sent more than {} MiB",
+        WIRE_LIMIT / 1024 / 1024
+    ))
+}
+
+async fn read_some(pieces: &mut Pieces, limit: usize) -> String {
+    let mut body = Vec::new();
+    while let Some(Ok(piece)) = pieces.next().await {
+        body.extend_from_slice(&piece);
+        if body.len() >= limit {
+            body.truncate(limit);
+            break;
+        }
+    }
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+type Piece = Result<Vec<u8>, std::io::Error>;
+
+/// A body that is being read.
+struct Guarded {
+    exchange: Exchange,
+    rest: Pieces,
+    utf8: Utf8,
+    waiting: Option<Vec<u8>>,
+    taken: usize,
+}
+
+impl Guarded {
+    async fn next(&mut self) -> Option<Piece> {
+        let piece = match self.waiting.take() {
+            Some(first) => Ok(first),
+            None => self.exchange.next(&mut self.rest).await?,
+        };
+        let checked = piece.and_then(|bytes| {
+            self.taken += bytes.len();
+            if self.taken > WIRE_LIMIT {
+                return Err(too_much());
+            }
+            Ok(self.utf8.mend(&bytes))
+        });
+        Some(checked.map_err(|error| {
+            let text = error.to_string();
+            self.exchange.slot.put(error);
+            std::io::Error::other(text)
+        }))
+    }
+}
+
+/// Replaces what is not UTF-8, over the borders of pieces.
+#[derive(Debug, Default)]
+struct Utf8 {
+    unfinished: Vec<u8>,
+}
+
+impl Utf8 {
+    fn mend(&mut self, bytes: &[u8]) -> Vec<u8> {
+        let mut all = std::mem::take(&mut self.unfinished);
+        all.extend_from_slice(bytes);
+        let mut mended = Vec::with_capacity(all.len());
+        let mut chunks = all.utf8_chunks().peekable();
+        while let Some(chunk) = chunks.next() {
+            mended.extend_from_slice(chunk.valid().as_bytes());
+            let invalid = chunk.invalid();
+            let last = chunks.peek().is_none();
+            if last && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
+            {
+                self.unfinished = invalid.to_vec();
+            } else if !invalid.is_empty() {
+                mended.extend_from_slice("\u{fffd}".as_bytes());
+            }
+        }
+        mended
+    }
+}
+
+fn as_response(pieces: BoxStream<'static, Piece>) -> Result<Response, ModelError> {
+    http::Response::builder()
+        .header(reqwest::header::CONTENT_TYPE, "text/event-stream")
+        .body(reqwest::Body::wrap_stream(pieces))
+        .map(Response::from)
+        .map_err(|error| ModelError::fatal(format!("the answer cannot be passed on: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn mend_in_pieces(bytes: &[u8], size: usize) -> String {
+        let mut utf8 = Utf8::default();
+        let mended: Vec<u8> = bytes
+            .chunks(size)
+            .flat_map(|piece| utf8.mend(piece))
+            .collect();
+        String::from_utf8(mended).unwrap()
+    }
+
+    #[test]
+    fn characters_may_be_torn_apart_and_garbage_is_replaced() {
+        let text = "größer 漢字 🦀";
+        for size in 1..8 {
+            assert_eq!(mend_in_pieces(text.as_bytes(), size), text);
+            assert_eq!(mend_in_pieces(b"a\xff\xfeb", size), "a\u{fffd}\u{fffd}b");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_become_text(bytes in proptest::collection::vec(any::<u8>(), 0..200), size in 1_usize..9) {
+            let mended = mend_in_pieces(&bytes, size);
+            let whole = String::from_utf8_lossy(&bytes);
+            // An unfinished character at the very end is still waited for.
+            prop_assert!(whole.starts_with(mended.as_str()));
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Checks the counts that an endpoint sent, because money is settled by them:
+//! missing ones and ones that cannot be true are replaced by our own.
+
+use super::collect::Counts;
+use crate::model::{Request, Usage, tokens::Counter};
+
+/// What a provider may add to a prompt without being asked: rules, tools.
+const HIDDEN_IN: u64 = 10_000;
+/// What a reasoning model may think beyond the limit that it was given.
+const HIDDEN_OUT: u64 = 100_000;
+/// How many times less than our own count a true count can be: vocabularies
+/// differ, but not by more.
+const TIMES_LESS: u64 = 8;
+/// Below this our own count says nothing about a sent one.
+const FEW: u64 = 64;
+
+/// The counts to settle by.
+pub(super) fn settle(
+    sent: Option<Counts>,
+    request: &Request,
+    text: &str,
+    counter: Counter,
+) -> Usage {
+    let own_in = counter.count_request(request);
+    let own_out = counter.count(text);
+    let bytes = |text: &str| text.len() as u64;
+    let prompt: u64 = request
+        .messages
+        .iter()
+        .map(|message| bytes(&message.text))
+        .sum();
+    let believable = |counts: &Counts| {
+        let most_out = u64::from(request.max_output_tokens).max(bytes(text)) + HIDDEN_OUT;
+        counts.input <= prompt + HIDDEN_IN
+            && counts.output <= most_out
+            && not_too_few(counts.input, own_in)
+            && not_too_few(counts.output, own_out)
+    };
+    match sent.filter(believable) {
+        Some(counts) => Usage {
+            tokens_in: counts.input,
+            tokens_out: counts.output,
+            tokens_cached: counts.cached.min(counts.input),
+            estimated: false,
+        },
+        None => Usage {
+            tokens_in: own_in,
+            tokens_out: own_out,
+            tokens_cached: 0,
+            estimated: true,
+        },
+    }
+}
+
+fn not_too_few(sent: u64, own: u64) -> bool {
+    own <= FEW || sent.saturating_mul(TIMES_LESS) >= own
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Message;
+
+    #[test]
+    fn counts_that_cannot_be_true_are_replaced() {
+        let request = Request {
+            messages: vec![Message::user("why does it crash? ".repeat(200))],
+            max_output_tokens: 1000,
+        };
+        let text = "because of this ".repeat(100);
+        let own_in = Counter::O200k.count_request(&request);
+        let own_out = Counter::O200k.count(&text);
+        let cases = [
+            ("missing", None, true),
+            ("plausible", Some((own_in + 20, own_out, 100)), false),
+            ("a hidden prompt", Some((own_in + 5000, own_out, 0)), false),
+            ("long thinking", Some((own_in, 9000, 0)), false),
+            ("nothing at all", Some((0, 0, 0)), true),
+            ("no reply", Some((own_in, 0, 0)), true),
+            ("absurd", Some((u64::MAX, own_out, 0)), true),
+            ("absurd reply", Some((own_in, u64::MAX, 0)), true),
+        ];
+        for (name, sent, estimated) in cases {
+            let sent = sent.map(|(input, output, cached)| Counts {
+                input,
+                output,
+                cached,
+            });
+            let usage = settle(sent, &request, &text, Counter::O200k);
+            assert_eq!(usage.estimated, estimated, "{name}");
+            assert!(usage.tokens_in >= own_in / TIMES_LESS, "{name}");
+        }
+        let more_cached_than_sent = Some(Counts {
+            input: own_in,
+            output: own_out,
+            cached: u64::MAX,
+        });
+        let usage = settle(more_cached_than_sent, &request, &text, Counter::O200k);
+        assert_eq!(usage.tokens_cached, own_in);
+    }
+}
