@@ -1,6 +1,7 @@
 #!/bin/sh
 # test.sh TREE OUT: bzip2's own samples, a round trip of a full-sized block, and damage that must be noticed.
 # Prints the Test Anything Protocol; fails when a test does.
+# shellcheck disable=SC2317,SC2086 # functions that `check` calls, and an option that may be empty
 set -u
 tree=$1
 bzip2="timeout 60 $2/bzip2"

@@ -3,7 +3,7 @@
 # Prints the Test Anything Protocol; fails when a test does.
 set -u
 harness="timeout 60 $2/harness"
-cd "$(dirname "$0")/test"
+cd "$(dirname "$0")/test" || exit
 number=0 failed=0
 for script in *.lua; do
   number=$((number + 1))

@@ -1,0 +1,42 @@
+# `make demo` repairs a real bug; `make test` checks everything. Both set up what they need first (scripts/setup.sh).
+MAKEFLAGS += --no-print-directory
+CARGO ?= cargo
+BINARY := target/debug/patchwright
+
+.PHONY: demo test soak bench fmt setup examples image clean
+
+# A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
+demo:
+	@scripts/setup.sh demo
+	$(CARGO) build --locked --package patchwright
+	$(BINARY) run examples/bzip2-selectors
+
+test: setup
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+	$(CARGO) test --workspace --locked
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+	@scripts/check-image.sh
+
+# The same tests with the full counts: hundreds of kills, long fuzzing.
+soak: setup
+	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
+
+bench: setup
+	$(CARGO) bench --workspace --locked --benches
+
+# Every example by hand: fetched, built, crashed, tested. No model, no sandbox.
+examples: setup
+	@scripts/check-examples.sh
+
+image:
+	@scripts/check-image.sh
+
+fmt:
+	$(CARGO) fmt --all
+
+setup:
+	@scripts/setup.sh test
+
+clean:
+	$(CARGO) clean
