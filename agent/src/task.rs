@@ -1,0 +1,114 @@
+//! The validated task: one thing to repair, with everything that is needed to
+//! do it.
+//!
+//! [`file`] is the shape that people write (TOML) and programs send (JSON);
+//! [`Task`] is what has been checked: paths made absolute and found, choices
+//! made unambiguous. This module reads the files a task names, and nothing
+//! else: it does not fetch, build or run.
+
+pub mod file;
+mod read;
+#[cfg(test)]
+mod tests;
+
+pub use file::{Commands, Limits, Mode, TaskFile};
+pub use read::{TaskError, duration, from_file, read};
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A task whose files were found and whose choices are settled.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Task {
+    /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
+    pub id: String,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// Whether commands are run.
+    pub mode: Mode,
+    /// Lanes of a repair, or proposals of a dry run; at least one.
+    pub candidates: u32,
+    /// A line for people.
+    pub title: Option<String>,
+    /// The folder of the task file, absolute.
+    pub folder: PathBuf,
+    /// Where the source comes from.
+    pub source: Source,
+    /// Where the tree is seen inside the sandbox.
+    pub seen_as: Option<String>,
+    /// The commands.
+    pub commands: Commands,
+    /// Environment of the build, by sanitizer.
+    pub builds: BTreeMap<String, BTreeMap<String, String>>,
+    /// The inputs that make the program crash.
+    pub povs: Vec<Pov>,
+    /// What the finder saw.
+    pub crash: Option<String>,
+    /// Inputs that are fine today, absolute and sorted.
+    pub harmless: Vec<PathBuf>,
+    /// What else is known.
+    pub hints: Hints,
+    /// Paths and globs that are never edited.
+    pub protect: Vec<String>,
+    /// Limits of this task, over those of the settings.
+    pub limits: Limits,
+    /// A recorded transcript that stands in for the model.
+    pub transcript: Option<PathBuf>,
+}
+
+/// Where the source tree of a task comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Source {
+    /// A folder on this machine, absolute.
+    Path(PathBuf),
+    /// A repository and what to check out of it.
+    Git {
+        /// URL or path of the repository.
+        url: String,
+        /// A commit, tag or branch.
+        revision: String,
+    },
+    /// A tarball and the hash it must have.
+    Archive {
+        /// URL or path of the archive.
+        location: String,
+        /// SHA-256 in hexadecimal.
+        sha256: String,
+    },
+    /// A command, run once with network, that fills `$TREE`.
+    Fetch(String),
+}
+
+/// A proof of vulnerability, its file found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pov {
+    /// The input, absolute.
+    pub file: PathBuf,
+    /// Which of the builds it crashes.
+    pub build: Option<String>,
+    /// `$HARNESS` for the commands.
+    pub harness: Option<String>,
+    /// Its own command in place of `commands.pov`.
+    pub command: Option<String>,
+    /// How often it is run.
+    pub repeat: Option<u32>,
+    /// How long one run may take, in seconds.
+    pub timeout: Option<u64>,
+    /// What a run prints once the target has started (a regular expression).
+    pub ran: Option<String>,
+    /// Whether the command takes many inputs at once.
+    pub batch: bool,
+}
+
+/// What else is known about the bug.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hints {
+    /// A SARIF report, as text.
+    pub sarif: Option<String>,
+    /// The diff that introduced the bug, as text.
+    pub diff: Option<String>,
+    /// The maintainer's own words.
+    pub note: Option<String>,
+}

@@ -1,0 +1,191 @@
+//! The task file as it is written: one shape for TOML and JSON.
+//!
+//! Unknown keys are errors here. What the values mean is checked in
+//! `task::read`, not here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is done with a task.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Build, replay, patch, prove.
+    #[default]
+    Repair,
+    /// Propose candidates; nothing of the project is executed.
+    DryRun,
+}
+
+/// The task file.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TaskFile {
+    /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
+    pub id: String,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// `repair` or `dry-run`.
+    #[serde(default)]
+    pub mode: Mode,
+    /// Lanes, or proposals of a dry run.
+    #[serde(default = "one")]
+    pub candidates: u32,
+    /// A line for people.
+    pub title: Option<String>,
+    /// A recorded transcript that stands in for the model.
+    pub transcript: Option<String>,
+    /// Exactly one of path, git, archive, fetch.
+    pub source: SourceKeys,
+    /// Lines for `sh -eu`, run in `$TREE`.
+    #[serde(default)]
+    pub commands: Commands,
+    /// Environment of the build, one table per sanitizer.
+    #[serde(default)]
+    pub builds: BTreeMap<String, BTreeMap<String, String>>,
+    /// The inputs that make the program crash.
+    #[serde(default)]
+    pub pov: Vec<PovKeys>,
+    /// What the finder saw.
+    #[serde(default)]
+    pub crash: CrashKeys,
+    /// Inputs that are fine today.
+    #[serde(default)]
+    pub inputs: InputKeys,
+    /// What else is known.
+    #[serde(default)]
+    pub hints: HintKeys,
+    /// What is never edited.
+    #[serde(default)]
+    pub guard: GuardKeys,
+    /// Limits of this task, over those of the settings.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// `[source]`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SourceKeys {
+    /// A folder, relative to the task file.
+    pub path: Option<String>,
+    /// A repository; `revision` goes with it.
+    pub git: Option<String>,
+    /// What to check out.
+    pub revision: Option<String>,
+    /// A tarball; `sha256` goes with it.
+    pub archive: Option<String>,
+    /// The hash of the tarball.
+    pub sha256: Option<String>,
+    /// A command, run once with network, that fills `$TREE`.
+    pub fetch: Option<String>,
+    /// Where the tree is seen inside the sandbox.
+    pub seen_as: Option<String>,
+}
+
+/// `[commands]`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Commands {
+    /// Gets what the build needs; has network.
+    pub prepare: Option<String>,
+    /// Builds `$TREE` into `$OUT`.
+    pub build: Option<String>,
+    /// Feeds `$POV` to the program.
+    pub pov: Option<String>,
+    /// Runs the tests.
+    pub test: Option<String>,
+    /// Where the tests leave results by name (globs below `$TREE`).
+    #[serde(default)]
+    pub reports: Vec<String>,
+}
+
+/// `[[pov]]`
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PovKeys {
+    /// The input, relative to the task file.
+    pub file: String,
+    /// Which of `[builds]`.
+    pub build: Option<String>,
+    /// `$HARNESS` for the commands.
+    pub harness: Option<String>,
+    /// Its own command.
+    pub command: Option<String>,
+    /// How often it is run.
+    pub repeat: Option<u32>,
+    /// How long one run may take (`"60s"`).
+    pub timeout: Option<String>,
+    /// What a run prints once the target has really started.
+    pub ran: Option<String>,
+    /// The command takes many inputs at once.
+    #[serde(default)]
+    pub batch: bool,
+}
+
+/// `[crash]`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct CrashKeys {
+    /// The report, relative to the task file.
+    pub report: Option<String>,
+}
+
+/// `[inputs]`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InputKeys {
+    /// Globs, relative to the task file.
+    #[serde(default)]
+    pub harmless: Vec<String>,
+}
+
+/// `[hints]`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HintKeys {
+    /// A SARIF report.
+    pub sarif: Option<String>,
+    /// The diff that introduced the bug.
+    pub diff: Option<String>,
+    /// The maintainer's own words.
+    pub note: Option<String>,
+}
+
+/// `[guard]`
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GuardKeys {
+    /// Paths and globs that are never edited.
+    #[serde(default)]
+    pub protect: Vec<String>,
+}
+
+/// `[limits]`
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Patches that are evaluated.
+    pub attempts: Option<u32>,
+    /// Rounds of retrieval.
+    pub rounds: Option<u32>,
+    /// Malformed replies that are asked again.
+    pub format_retries: Option<u32>,
+    /// Tokens, in and out together.
+    pub tokens: Option<u64>,
+    /// Money in US dollars.
+    pub usd: Option<f64>,
+    /// Working time (`"30m"`).
+    pub wall: Option<String>,
+    /// How long a build may take.
+    pub build: Option<String>,
+    /// How long one PoV may take.
+    pub pov: Option<String>,
+    /// How long the tests may take.
+    pub test: Option<String>,
+}

@@ -1,0 +1,339 @@
+//! From a task file to a checked task: finds the files, settles the choices,
+//! and says exactly what is wrong and where.
+
+use super::file::{PovKeys, SourceKeys, TaskFile};
+use super::{Hints, Pov, Source, Task};
+use jiff::SignedDuration;
+use std::path::{Path, PathBuf};
+
+/// Why a task cannot be taken.
+#[derive(Debug, thiserror::Error)]
+pub enum TaskError {
+    /// There is no task file.
+    #[error("no task file at {path}: {source}")]
+    Missing {
+        /// Where it was looked for.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The file is no TOML, or a key is missing, unknown or of the wrong type.
+    #[error("{path}: {message}")]
+    Malformed {
+        /// The task file.
+        path: PathBuf,
+        /// What the parser said, with line and key.
+        message: String,
+    },
+    /// A value makes no sense.
+    #[error("{path}: {key}: {message}")]
+    Invalid {
+        /// The task file.
+        path: PathBuf,
+        /// The key.
+        key: String,
+        /// What is wrong, and what would be right.
+        message: String,
+    },
+}
+
+/// Largest report or hint that is read, in bytes.
+const TEXT_LIMIT: u64 = 16 * 1024 * 1024;
+
+/// Reads the task of a folder with a `task.toml`, or of a task file.
+pub fn read(path: &Path) -> Result<Task, TaskError> {
+    let missing = |path: &Path, source| TaskError::Missing {
+        path: path.to_path_buf(),
+        source,
+    };
+    let file = if path.is_dir() {
+        path.join("task.toml")
+    } else {
+        path.to_path_buf()
+    };
+    let file = file.canonicalize().map_err(|error| missing(&file, error))?;
+    let text = std::fs::read_to_string(&file).map_err(|error| missing(&file, error))?;
+    let keys: TaskFile = toml::from_str(&text).map_err(|error| TaskError::Malformed {
+        path: file.clone(),
+        message: explain(&error),
+    })?;
+    let folder = file.parent().unwrap_or(Path::new("/")).to_path_buf();
+    from_file(keys, &folder, &file)
+}
+
+/// The parser's words, with the nearest known key where one is unknown.
+fn explain(error: &toml::de::Error) -> String {
+    let text = error.to_string();
+    let Some((_, rest)) = text.split_once("unknown field `") else {
+        return text.trim_end().to_owned();
+    };
+    let Some((given, expected)) = rest.split_once('`') else {
+        return text;
+    };
+    let nearest = expected
+        .split('`')
+        .skip(1)
+        .step_by(2)
+        .max_by(|left, right| {
+            strsim::jaro_winkler(given, left).total_cmp(&strsim::jaro_winkler(given, right))
+        });
+    match nearest {
+        Some(nearest) => format!("{}\nDid you mean `{nearest}`?", text.trim_end()),
+        None => text,
+    }
+}
+
+/// Checks the keys of a task that lies in `folder`; `origin` is named in errors.
+pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, TaskError> {
+    let reader = Reader { folder, origin };
+    reader.check_id(&keys.id)?;
+    if !["c", "c++", "java"].contains(&keys.language.as_str()) {
+        return Err(reader.invalid(
+            "language",
+            format!("{:?} is none of c, c++, java", keys.language),
+        ));
+    }
+    if keys.candidates == 0 || keys.candidates > 16 {
+        return Err(reader.invalid("candidates", "must be between 1 and 16"));
+    }
+    reader.check_commands(&keys)?;
+    let povs = keys
+        .pov
+        .iter()
+        .enumerate()
+        .map(|(at, pov)| reader.pov(at, pov, &keys))
+        .collect::<Result<_, _>>()?;
+    let harmless = reader.harmless(&keys.inputs.harmless)?;
+    let limits = keys.limits.clone();
+    for (key, value) in [
+        ("wall", &limits.wall),
+        ("build", &limits.build),
+        ("pov", &limits.pov),
+        ("test", &limits.test),
+    ] {
+        if let Some(value) = value {
+            duration(value).map_err(|message| reader.invalid(&format!("limits.{key}"), message))?;
+        }
+    }
+    Ok(Task {
+        source: reader.source(&keys.source)?,
+        crash: reader.text("crash.report", keys.crash.report.as_deref())?,
+        hints: Hints {
+            sarif: reader.text("hints.sarif", keys.hints.sarif.as_deref())?,
+            diff: reader.text("hints.diff", keys.hints.diff.as_deref())?,
+            note: keys.hints.note,
+        },
+        transcript: keys
+            .transcript
+            .as_deref()
+            .map(|path| reader.file("transcript", path))
+            .transpose()?,
+        id: keys.id,
+        language: keys.language,
+        mode: keys.mode,
+        candidates: keys.candidates,
+        title: keys.title,
+        folder: folder.to_path_buf(),
+        seen_as: keys.source.seen_as,
+        commands: keys.commands,
+        builds: keys.builds,
+        povs,
+        harmless,
+        protect: keys.guard.protect,
+        limits,
+    })
+}
+
+/// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
+pub fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let wrong = || format!("{text:?} is no duration; write 90s, 30m or 2h");
+    if let Ok(seconds) = text.trim().parse::<u64>() {
+        return Ok(std::time::Duration::from_secs(seconds));
+    }
+    let span: SignedDuration = text.trim().parse().map_err(|_| wrong())?;
+    std::time::Duration::try_from(span)
+        .ok()
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(wrong)
+}
+
+struct Reader<'a> {
+    folder: &'a Path,
+    origin: &'a Path,
+}
+
+impl Reader<'_> {
+    fn invalid(&self, key: &str, message: impl Into<String>) -> TaskError {
+        TaskError::Invalid {
+            path: self.origin.to_path_buf(),
+            key: key.to_owned(),
+            message: message.into(),
+        }
+    }
+
+    fn check_id(&self, id: &str) -> Result<(), TaskError> {
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+        if id.is_empty() || id.len() > 128 || !id.bytes().all(allowed) || id.starts_with('.') {
+            return Err(self.invalid(
+                "id",
+                "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot",
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_commands(&self, keys: &TaskFile) -> Result<(), TaskError> {
+        if keys.mode == super::Mode::DryRun {
+            return Ok(());
+        }
+        if keys.commands.build.is_none() {
+            return Err(self.invalid(
+                "commands.build",
+                "is needed to evaluate a patch (or set mode = \"dry-run\")",
+            ));
+        }
+        if keys.commands.pov.is_none() && keys.pov.iter().any(|pov| pov.command.is_none()) {
+            return Err(self.invalid("commands.pov", "is needed to replay the PoVs"));
+        }
+        Ok(())
+    }
+
+    fn source(&self, keys: &SourceKeys) -> Result<Source, TaskError> {
+        let with = |what: &Option<String>, key: &str, of: &str| {
+            what.clone().ok_or_else(|| {
+                self.invalid(
+                    &format!("source.{key}"),
+                    format!("is needed beside source.{of}"),
+                )
+            })
+        };
+        match (&keys.path, &keys.git, &keys.archive, &keys.fetch) {
+            (Some(path), None, None, None) => Ok(Source::Path(self.source_folder(path)?)),
+            (None, Some(url), None, None) => Ok(Source::Git {
+                url: url.clone(),
+                revision: with(&keys.revision, "revision", "git")?,
+            }),
+            (None, None, Some(location), None) => Ok(Source::Archive {
+                location: location.clone(),
+                sha256: with(&keys.sha256, "sha256", "archive")?.to_lowercase(),
+            }),
+            (None, None, None, Some(command)) => Ok(Source::Fetch(command.clone())),
+            _ => Err(self.invalid("source", "needs exactly one of path, git, archive, fetch")),
+        }
+    }
+
+    fn source_folder(&self, path: &str) -> Result<PathBuf, TaskError> {
+        let folder = self.folder.join(path);
+        let folder = folder.canonicalize().map_err(|error| {
+            self.invalid(
+                "source.path",
+                format!("{} cannot be opened: {error}", folder.display()),
+            )
+        })?;
+        let empty = std::fs::read_dir(&folder)
+            .map_err(|error| {
+                self.invalid(
+                    "source.path",
+                    format!("{} is no folder: {error}", folder.display()),
+                )
+            })?
+            .next()
+            .is_none();
+        if empty {
+            return Err(self.invalid("source.path", format!("{} is empty", folder.display())));
+        }
+        Ok(folder)
+    }
+
+    fn file(&self, key: &str, path: &str) -> Result<PathBuf, TaskError> {
+        let file = self.folder.join(path);
+        match file.metadata() {
+            Ok(data) if data.is_file() => Ok(file),
+            Ok(_) => Err(self.invalid(key, format!("{} is not a regular file", file.display()))),
+            Err(error) => {
+                Err(self.invalid(key, format!("{} cannot be opened: {error}", file.display())))
+            }
+        }
+    }
+
+    fn text(&self, key: &str, path: Option<&str>) -> Result<Option<String>, TaskError> {
+        let Some(path) = path else { return Ok(None) };
+        let file = self.file(key, path)?;
+        let unreadable = |error: std::io::Error| {
+            self.invalid(key, format!("{} cannot be read: {error}", file.display()))
+        };
+        if file.metadata().map_err(unreadable)?.len() > TEXT_LIMIT {
+            return Err(self.invalid(
+                key,
+                format!("{} is larger than {TEXT_LIMIT} bytes", file.display()),
+            ));
+        }
+        let bytes = std::fs::read(&file).map_err(unreadable)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn pov(&self, at: usize, pov: &PovKeys, keys: &TaskFile) -> Result<Pov, TaskError> {
+        let key = |name: &str| format!("pov[{at}].{name}");
+        if let Some(build) = &pov.build
+            && !keys.builds.contains_key(build)
+        {
+            return Err(self.invalid(&key("build"), format!("there is no [builds.{build}]")));
+        }
+        if let Some(pattern) = &pov.ran {
+            regex::Regex::new(pattern)
+                .map_err(|error| self.invalid(&key("ran"), error.to_string()))?;
+        }
+        let timeout = pov.timeout.as_deref().map(duration).transpose();
+        Ok(Pov {
+            file: self.file(&key("file"), &pov.file)?,
+            build: pov.build.clone(),
+            harness: pov.harness.clone(),
+            command: pov.command.clone(),
+            repeat: pov.repeat,
+            timeout: timeout
+                .map_err(|message| self.invalid(&key("timeout"), message))?
+                .map(|time| time.as_secs().max(1)),
+            ran: pov.ran.clone(),
+            batch: pov.batch,
+        })
+    }
+
+    fn matches(&self, globs: &globset::GlobSet, path: &Path) -> bool {
+        path.strip_prefix(self.folder)
+            .is_ok_and(|relative| globs.is_match(relative))
+    }
+
+    fn harmless(&self, patterns: &[String]) -> Result<Vec<PathBuf>, TaskError> {
+        let mut globs = globset::GlobSetBuilder::new();
+        for pattern in patterns {
+            let glob = globset::GlobBuilder::new(pattern)
+                .literal_separator(true)
+                .build();
+            globs.add(glob.map_err(|error| self.invalid("inputs.harmless", error.to_string()))?);
+        }
+        let globs = globs
+            .build()
+            .map_err(|error| self.invalid("inputs.harmless", error.to_string()))?;
+        if globs.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        let mut folders = vec![self.folder.to_path_buf()];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let path = entry.path();
+                match entry.file_type() {
+                    Ok(kind) if kind.is_dir() => folders.push(path),
+                    Ok(kind) if kind.is_file() && self.matches(&globs, &path) => found.push(path),
+                    _ => {}
+                }
+            }
+        }
+        found.sort();
+        if found.is_empty() {
+            return Err(self.invalid("inputs.harmless", "no file matches"));
+        }
+        Ok(found)
+    }
+}

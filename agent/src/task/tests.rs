@@ -1,0 +1,98 @@
+//! What a task file may say, and what is answered when it says it wrongly.
+
+use super::read::{duration, read};
+use super::{Source, Task};
+
+const GOOD: &str = r#"
+id = "case-1"
+language = "c"
+[source]
+path = "src"
+[commands]
+build = "make"
+pov = './harness "$POV"'
+[[pov]]
+file = "pov/a"
+timeout = "90s"
+[limits]
+usd = 1.5
+wall = "1h 30m"
+"#;
+
+fn check(text: &str) -> Result<Task, String> {
+    let folder = tempfile::tempdir().unwrap();
+    for sub in ["src", "pov", "empty", "corpus"] {
+        std::fs::create_dir(folder.path().join(sub)).unwrap();
+    }
+    for file in ["src/a.c", "pov/a", "corpus/1", "corpus/2"] {
+        std::fs::write(folder.path().join(file), "x").unwrap();
+    }
+    std::fs::write(folder.path().join("task.toml"), text).unwrap();
+    read(folder.path()).map_err(|error| error.to_string())
+}
+
+#[test]
+fn reads_a_task() {
+    let task = check(GOOD).unwrap();
+    assert_eq!((task.id.as_str(), task.candidates), ("case-1", 1));
+    assert!(matches!(task.source, Source::Path(path) if path.ends_with("src")));
+    assert_eq!(task.povs[0].timeout, Some(90));
+}
+
+#[test]
+fn finds_harmless_inputs_in_order() {
+    let task = check(&format!("{GOOD}\n[inputs]\nharmless = [\"corpus/*\"]\n")).unwrap();
+    let names: Vec<_> = task
+        .harmless
+        .iter()
+        .filter_map(|path| path.file_name())
+        .collect();
+    assert_eq!(names, ["1", "2"]);
+}
+
+#[test]
+fn says_what_is_wrong_and_where() {
+    for (from, to, expected) in [
+        ("id = \"case-1\"", "id = \"a/b\"", "id: must be"),
+        (
+            "language = \"c\"",
+            "language = \"cobol\"",
+            "none of c, c++, java",
+        ),
+        (
+            "language = \"c\"",
+            "langage = \"c\"",
+            "Did you mean `language`?",
+        ),
+        ("path = \"src\"", "path = \"empty\"", "is empty"),
+        ("path = \"src\"", "path = \"none\"", "cannot be opened"),
+        ("path = \"src\"", "", "exactly one of"),
+        ("path = \"src\"", "git = \"x\"", "source.revision"),
+        ("build = \"make\"", "", "commands.build"),
+        ("file = \"pov/a\"", "file = \"pov/none\"", "pov[0].file"),
+        ("file = \"pov/a\"", "file = \"pov\"", "not a regular file"),
+        ("timeout = \"90s\"", "timeout = \"soon\"", "no duration"),
+        ("timeout = \"90s\"", "build = \"memory\"", "[builds.memory]"),
+        ("timeout = \"90s\"", "ran = \"(\"", "pov[0].ran"),
+        ("usd = 1.5", "usd = \"x\"", "line"),
+        ("[limits]", "[limits", "line"),
+    ] {
+        assert!(GOOD.contains(from), "{from}");
+        let error = check(&GOOD.replace(from, to)).unwrap_err();
+        assert!(error.contains(expected), "{to}: {error}");
+    }
+    assert!(
+        read(std::path::Path::new("/nowhere"))
+            .unwrap_err()
+            .to_string()
+            .contains("no task file")
+    );
+}
+
+#[test]
+fn reads_durations() {
+    for (text, seconds) in [("90", 90), ("90s", 90), ("30m", 1800), ("1h 30m", 5400)] {
+        assert_eq!(duration(text).unwrap().as_secs(), seconds, "{text}");
+    }
+    assert!(duration("-3s").is_err());
+}
