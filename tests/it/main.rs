@@ -1,1 +1,6 @@
-//! Integration tests.
+//! Behaviour through the real command line and HTTP, and the house rules. One binary: one link.
+//!
+//! A module per behaviour, in alphabetical order.
+
+#[cfg(test)]
+mod house;

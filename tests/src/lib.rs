@@ -1,1 +1,5 @@
-//! placeholder
+//! What the integration tests share: the command line under test.
+//!
+//! Support only; the tests themselves lie in `it/`.
+
+pub mod command;
