@@ -1,3 +1,5 @@
+//! Cut streams, dialects and doubtful usage, read as replies.
+
 use proptest::prelude::*;
 use serde_json::json;
 

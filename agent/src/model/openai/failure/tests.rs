@@ -1,3 +1,5 @@
+//! Failures of many servers, and what each is taken for.
+
 use reqwest::header::{HeaderName, HeaderValue};
 use serde_json::json;
 
