@@ -1,19 +1,30 @@
 //! Finds the code that matters: queries in, snippets out.
+
 mod answer;
 mod context;
+mod error;
+mod index;
+mod language;
 mod memory;
 mod pattern;
 mod query;
 mod rank;
+mod relations;
 mod rule;
 mod settings;
 mod snippet;
+mod symbol;
 mod text;
 
 pub use answer::{Answer, Miss};
 pub use context::{Context, Request};
+pub use error::RetrievalError;
+pub use index::files::FileRow;
+pub use index::{Index, IndexLimits, IndexReport};
 pub use memory::Memory;
 pub use query::{KINDS, LineRange, Query, QueryError};
 pub use rank::{Frame, Role};
+pub use relations::{Found, Nearest, Nearness, QualifiedName, Similar, SqlAnswer, SqlLimits};
 pub use settings::{Settings, Weights};
 pub use snippet::{Piece, Snippet, Tier};
+pub use symbol::{Call, Import, Symbol, SymbolKind, Use, UseKind};

@@ -22,4 +22,4 @@ pub use language::Language;
 pub use parse::{SyntaxError, parse, syntax_errors};
 pub use path::TreePath;
 pub use text::{Encoding, LineEnding, Text};
-pub use tree::{DEFAULT_READ_LIMIT, Tree};
+pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

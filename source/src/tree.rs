@@ -5,6 +5,7 @@ use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The largest file that [`Tree::read`] takes into memory, in bytes.
@@ -13,6 +14,34 @@ pub const DEFAULT_READ_LIMIT: u64 = 64 * 1024 * 1024;
 /// Folders that are no part of the program: version control holds the past,
 /// and `.aixcc` the answers of a contest.
 const HIDDEN_FOLDERS: [&str; 5] = [".git", ".hg", ".svn", ".jj", ".aixcc"];
+
+/// A regular file of a tree, and what the file system knows about its state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// The file.
+    pub path: TreePath,
+    /// Its size in bytes.
+    pub size: u64,
+    /// When its content changed, in nanoseconds since 1970.
+    pub modified: i64,
+    /// When it changed in any way, in nanoseconds since 1970.
+    pub changed: i64,
+    /// Its number in the file system.
+    pub inode: u64,
+}
+
+impl Entry {
+    fn new(path: TreePath, metadata: &std::fs::Metadata) -> Self {
+        let nanoseconds = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000) + rest;
+        Self {
+            path,
+            size: metadata.size(),
+            modified: nanoseconds(metadata.mtime(), metadata.mtime_nsec()),
+            changed: nanoseconds(metadata.ctime(), metadata.ctime_nsec()),
+            inode: metadata.ino(),
+        }
+    }
+}
 
 /// A source tree on disk.
 ///
@@ -116,7 +145,12 @@ impl Tree {
     /// are listed under their own names), ignore files are not obeyed, and
     /// version control is passed over.
     pub fn files(&self) -> Vec<TreePath> {
-        let mut files: Vec<TreePath> = ignore::WalkBuilder::new(&self.root)
+        self.entries().into_iter().map(|entry| entry.path).collect()
+    }
+
+    /// The files of [`Tree::files`] with what tells whether one has changed.
+    pub fn entries(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> = ignore::WalkBuilder::new(&self.root)
             .standard_filters(false)
             .follow_links(false)
             .filter_entry(|entry| {
@@ -130,11 +164,12 @@ impl Tree {
             .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
             .filter_map(|entry| {
                 let path = entry.path().strip_prefix(&self.root).ok()?;
-                TreePath::new(path.to_str()?).ok()
+                let path = TreePath::new(path.to_str()?).ok()?;
+                Some(Entry::new(path, &entry.metadata().ok()?))
             })
             .collect();
-        files.sort();
-        files
+        entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+        entries
     }
 
     fn open_file(&self, path: &TreePath) -> Result<File, SourceError> {

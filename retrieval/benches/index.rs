@@ -1,0 +1,194 @@
+//! Measures the code database on a real tree: building it, opening it warm,
+//! taking in one changed file, and asking it.
+//!
+//! `cargo bench -p patchwright-retrieval --bench index -- TREE...`
+//!
+//! Each tree is copied first, because one of its files is changed. The time of
+//! `ctags -R` on the same copy is printed beside, when there is a `ctags`.
+
+use patchwright_retrieval::{Index, IndexLimits};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// How often opening and changing are repeated; the median counts.
+const ROUNDS: usize = 5;
+
+fn main() {
+    let trees: Vec<PathBuf> = std::env::args()
+        .skip(1)
+        .filter(|argument| !argument.starts_with('-'))
+        .map(PathBuf::from)
+        .collect();
+    if trees.is_empty() {
+        println!("name the trees to measure");
+    }
+    for tree in trees {
+        measure(&tree);
+    }
+}
+
+fn measure(original: &Path) {
+    let scratch = tempfile::tempdir().unwrap();
+    let tree = scratch.path().join("tree");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .arg(original)
+        .arg(&tree)
+        .status();
+    assert!(copied.unwrap().success());
+    println!("{}", original.display());
+    for round in 0..ROUNDS {
+        let cache = scratch.path().join(format!("cold-{round}"));
+        let index = Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+        let report = index.report();
+        println!(
+            "  cold   {:7.3} s  {} files, {} lines, {} symbols, {} broken, {} skipped; {:.0} lines/s; {} MB",
+            report.seconds,
+            report.indexed,
+            report.lines,
+            report.symbols,
+            report.broken,
+            report.skipped.len(),
+            report.lines as f64 / report.seconds,
+            folder_size(&cache) / 1_000_000,
+        );
+        if let Some(seconds) = ctags(&tree, &scratch.path().join("tags")) {
+            println!("  ctags  {seconds:7.3} s");
+        }
+    }
+    let cache = scratch.path().join("cold-0");
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    let warm = median((0..ROUNDS).map(|_| open(&tree, &cache)).collect());
+    println!("  warm   {:7.1} ms", warm * 1000.0);
+    let changed = median(
+        (0..ROUNDS)
+            .map(|round| change(&tree, &cache, round))
+            .collect(),
+    );
+    println!("  change {:7.1} ms", changed * 1000.0);
+    ask(&tree, &cache);
+    println!("  memory {} MB at most", peak_memory() / 1000);
+}
+
+fn open(tree: &Path, cache: &Path) -> f64 {
+    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    index.report().seconds
+}
+
+/// Appends a line to a file of middling size and opens the index again.
+fn change(tree: &Path, cache: &Path, round: usize) -> f64 {
+    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    let mut files = index.files();
+    files.retain(|file| file.language.is_some());
+    files.sort_by_key(|file| file.lines);
+    let file = &files[files.len() * 9 / 10];
+    let path = index.tree().absolute(&file.path);
+    let mut text = std::fs::read(&path).unwrap();
+    text.extend_from_slice(format!("\nint patchwright_added_{round};\n").as_bytes());
+    std::fs::write(&path, text).unwrap();
+    open(tree, cache)
+}
+
+/// Times lookups of two hundred names, spread over all functions.
+fn ask(tree: &Path, cache: &Path) {
+    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+    let mut names = Vec::new();
+    for file in index.files() {
+        for symbol in index.outline(&file.path).unwrap() {
+            if symbol.kind.is_callable() {
+                names.push(symbol.name);
+            }
+        }
+    }
+    names.sort();
+    names.dedup();
+    let step = (names.len() / 200).max(1);
+    let names: Vec<&String> = names.iter().step_by(step).collect();
+    type Question<'q> = (&'q str, Box<dyn Fn(&str) -> usize + 'q>);
+    let questions: [Question<'_>; 5] = [
+        (
+            "symbol",
+            Box::new(|name| index.definitions(name).unwrap().symbols.len()),
+        ),
+        (
+            "callers",
+            Box::new(|name| index.callers(name, 1, 1000).unwrap().len()),
+        ),
+        (
+            "callees",
+            Box::new(|name| index.callees(name, 1, 1000).unwrap().len()),
+        ),
+        (
+            "references",
+            Box::new(|name| index.references(name).unwrap().len()),
+        ),
+        (
+            "nearest",
+            Box::new(|name| index.nearest(&format!("{name}x"), 5).unwrap().len()),
+        ),
+    ];
+    for (kind, question) in questions {
+        let mut times: Vec<f64> = Vec::new();
+        let mut found = 0;
+        for name in &names {
+            let started = Instant::now();
+            found += question(name);
+            times.push(started.elapsed().as_secs_f64() * 1000.0);
+        }
+        times.sort_by(f64::total_cmp);
+        println!(
+            "  {kind:10} p50 {:.3} ms, p95 {:.3} ms ({} names, {found} answers)",
+            times[times.len() / 2],
+            times[times.len() * 95 / 100],
+            names.len()
+        );
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn ctags(tree: &Path, tags: &Path) -> Option<f64> {
+    let started = Instant::now();
+    let status = Command::new("ctags")
+        .args(["-R", "-f"])
+        .arg(tags)
+        .arg(tree)
+        .stderr(Stdio::null())
+        .status();
+    status
+        .is_ok_and(|status| status.success())
+        .then(|| started.elapsed().as_secs_f64())
+}
+
+fn folder_size(folder: &Path) -> u64 {
+    let mut size = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let entry = entry.unwrap();
+        let data = entry.metadata().unwrap();
+        size += if data.is_dir() {
+            folder_size(&entry.path())
+        } else {
+            data.len()
+        };
+    }
+    size
+}
+
+/// The largest resident size of this process, in kB.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmHWM"));
+    let digits = line.map(|line| {
+        line.chars()
+            .filter(char::is_ascii_digit)
+            .collect::<String>()
+    });
+    digits
+        .and_then(|digits| digits.parse().ok())
+        .unwrap_or_default()
+}

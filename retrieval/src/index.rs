@@ -1,0 +1,220 @@
+//! The code database of one tree: built once, updated, read by many.
+//!
+//! [`Index::open`] finds the database of a tree in the cache, brings it up to
+//! date and keeps it open. What is asked of it stands in `relations` and
+//! `flow`. This module deliberately decides nothing about what is relevant.
+
+pub(crate) mod files;
+
+mod database;
+mod read;
+mod schema;
+mod update;
+mod write;
+
+use crate::error::RetrievalError;
+use files::{FileRow, Files};
+use patchwright_source::{Tree, TreePath};
+use rusqlite::Connection;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Instant;
+
+/// What is too big to be read as source code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexLimits {
+    /// Larger files, in bytes, are skipped.
+    pub file_size: u64,
+    /// Files with a longer line, in bytes, are skipped as minified.
+    pub line_length: usize,
+}
+
+impl Default for IndexLimits {
+    /// 16 MiB takes in SQLite's amalgamation (9 MB), the largest source file
+    /// that people write by hand; no hand writes a line of 20,000 bytes.
+    fn default() -> Self {
+        Self {
+            file_size: 16 * 1024 * 1024,
+            line_length: 20_000,
+        }
+    }
+}
+
+/// What opening an index took and found.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct IndexReport {
+    /// All files of the tree.
+    pub files: usize,
+    /// Files with facts.
+    pub indexed: usize,
+    /// Lines of the files with facts.
+    pub lines: u64,
+    /// Symbols defined.
+    pub symbols: u64,
+    /// Files that were parsed this time.
+    pub parsed: usize,
+    /// Files that vanished since the last time.
+    pub removed: usize,
+    /// Whether the index was built from nothing.
+    pub rebuilt: bool,
+    /// Files whose syntax was not understood in full.
+    pub broken: usize,
+    /// Files that could have facts and have none, with the reason.
+    pub skipped: Vec<(TreePath, String)>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// The code database of one tree.
+pub struct Index {
+    tree: Tree,
+    database: PathBuf,
+    /// Connections that nobody uses at the moment.
+    idle: Mutex<Vec<Connection>>,
+    files: RwLock<Arc<Files>>,
+    report: IndexReport,
+}
+
+impl std::fmt::Debug for Index {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Index")
+            .field("tree", &self.tree)
+            .field("database", &self.database)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A connection together with the files as it sees them.
+pub(crate) struct Reader<'r> {
+    pub(crate) connection: &'r Connection,
+    pub(crate) files: &'r Files,
+}
+
+impl Index {
+    /// Opens the index of a tree; builds it or brings it up to date first.
+    pub fn open(root: &Path, cache: &Path, limits: IndexLimits) -> Result<Self, RetrievalError> {
+        let started = Instant::now();
+        let tree = Tree::open(root)?;
+        let folder = database::Folder::open(cache, tree.root())?;
+        let (database, mut report) = match folder.current(&limits) {
+            Some(path) => match refresh(&path, &tree, &limits) {
+                Ok(report) => (path, report),
+                Err(RetrievalError::Database(_)) => build(&folder, &tree, &limits)?,
+                Err(error) => return Err(error),
+            },
+            None => build(&folder, &tree, &limits)?,
+        };
+        drop(folder);
+        let connection = database::open(&database)?;
+        let files = Files::load(&connection)?;
+        summarize(&mut report, &files);
+        report.seconds = started.elapsed().as_secs_f64();
+        Ok(Self {
+            tree,
+            database,
+            idle: Mutex::new(vec![connection]),
+            files: RwLock::new(Arc::new(files)),
+            report,
+        })
+    }
+
+    /// What opening it took and found.
+    pub fn report(&self) -> &IndexReport {
+        &self.report
+    }
+
+    /// The tree that is indexed.
+    pub fn tree(&self) -> &Tree {
+        &self.tree
+    }
+
+    /// Every file of the tree, in the order of paths.
+    pub fn files(&self) -> Vec<FileRow> {
+        self.files_now().rows().cloned().collect()
+    }
+
+    /// One file as the index knows it.
+    pub fn file(&self, path: &TreePath) -> Option<FileRow> {
+        self.files_now().by_path(path.as_str()).cloned()
+    }
+
+    /// Lends a connection to a reader.
+    pub(crate) fn read<T>(
+        &self,
+        ask: impl FnOnce(&Reader<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, RetrievalError> {
+        let idle = self.lock_idle().pop();
+        let connection = match idle {
+            Some(connection) => connection,
+            None => database::open(&self.database)?,
+        };
+        let answer = self.ask(&connection, ask);
+        self.lock_idle().push(connection);
+        Ok(answer?)
+    }
+
+    /// A connection that nobody else gets.
+    pub(crate) fn private_connection(&self) -> Result<Connection, RetrievalError> {
+        database::open(&self.database)
+    }
+
+    fn ask<T>(
+        &self,
+        connection: &Connection,
+        ask: impl FnOnce(&Reader<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        // One snapshot for the whole question: another process may be writing.
+        let transaction = connection.unchecked_transaction()?;
+        let mut files = self.files_now();
+        if files::generation(connection)? != files.generation {
+            files = Arc::new(Files::load(connection)?);
+            *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
+        }
+        let answer = ask(&Reader {
+            connection,
+            files: &files,
+        });
+        transaction.finish()?;
+        answer
+    }
+
+    fn files_now(&self) -> Arc<Files> {
+        Arc::clone(&self.files.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn refresh(path: &Path, tree: &Tree, limits: &IndexLimits) -> Result<IndexReport, RetrievalError> {
+    let mut connection = database::open(path)?;
+    update::update(&mut connection, tree, limits, false)
+}
+
+fn build(
+    folder: &database::Folder,
+    tree: &Tree,
+    limits: &IndexLimits,
+) -> Result<(PathBuf, IndexReport), RetrievalError> {
+    let path = folder.fresh();
+    let mut connection = database::create(&path, limits)?;
+    let mut report = update::update(&mut connection, tree, limits, true)?;
+    database::finish(connection)?;
+    folder.adopt(&path)?;
+    report.rebuilt = true;
+    Ok((path, report))
+}
+
+fn summarize(report: &mut IndexReport, files: &Files) {
+    for row in files.rows() {
+        report.files += 1;
+        report.indexed += usize::from(row.language.is_some());
+        report.broken += usize::from(row.broken);
+        report.lines += u64::from(row.lines);
+        report.symbols += (row.last_symbol - row.first_symbol).cast_unsigned();
+        if let Some(reason) = &row.skipped {
+            report.skipped.push((row.path.clone(), reason.clone()));
+        }
+    }
+}

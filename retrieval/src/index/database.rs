@@ -1,0 +1,171 @@
+//! The database file: where it lies, who may write it, when it is thrown away.
+//!
+//! One folder per tree in the cache. `current` names the database in it; a
+//! new one is built under a name of its own and named there when it is whole,
+//! so a build that dies leaves nothing behind that could be mistaken for an
+//! index. Whoever builds or updates holds the lock; readers need none (WAL).
+//! A database that was replaced while another process reads it stays readable
+//! for that process.
+
+use crate::error::RetrievalError;
+use crate::index::{IndexLimits, schema};
+use rusqlite::{Connection, OpenFlags};
+use sha2::{Digest, Sha256};
+use std::fs::{File, OpenOptions};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+/// How long one process waits for another's write.
+const BUSY: Duration = Duration::from_secs(30);
+
+/// The folder of one tree's index, locked.
+pub(crate) struct Folder {
+    path: PathBuf,
+    /// Held until the folder is dropped.
+    _lock: File,
+}
+
+impl Folder {
+    /// Makes and locks the folder for a tree; waits while another process
+    /// builds there.
+    pub(crate) fn open(cache: &Path, root: &Path) -> Result<Self, RetrievalError> {
+        let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
+        let key: String = digest
+            .iter()
+            .take(8)
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        let path = cache.join(key);
+        let fail = |source| RetrievalError::Cache {
+            path: path.clone(),
+            source,
+        };
+        std::fs::create_dir_all(&path).map_err(fail)?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(path.join("lock"))
+            .map_err(fail)?;
+        lock.lock().map_err(fail)?;
+        Ok(Self {
+            path: path.clone(),
+            _lock: lock,
+        })
+    }
+
+    /// The database that is in use, if it is sound and of our making.
+    pub(crate) fn current(&self, limits: &IndexLimits) -> Option<PathBuf> {
+        let name = std::fs::read_to_string(self.path.join("current")).ok()?;
+        if !is_database_name(&name) {
+            return None;
+        }
+        let path = self.path.join(name);
+        is_sound(&path, limits).then_some(path)
+    }
+
+    /// Where a new database is built.
+    pub(crate) fn fresh(&self) -> PathBuf {
+        let time = SystemTime::now()
+            .duration_since(UNIX_EPOCH)
+            .map_or(0, |elapsed| elapsed.as_nanos());
+        self.path
+            .join(format!("code-{}-{time}.sqlite", std::process::id()))
+    }
+
+    /// Makes a finished database the one in use and removes the others.
+    pub(crate) fn adopt(&self, database: &Path) -> Result<(), RetrievalError> {
+        let fail = |source| RetrievalError::Cache {
+            path: self.path.clone(),
+            source,
+        };
+        let name = database.file_name().unwrap_or_default();
+        let pointer = self.path.join("current.new");
+        std::fs::write(&pointer, name.as_encoded_bytes()).map_err(fail)?;
+        std::fs::rename(&pointer, self.path.join("current")).map_err(fail)?;
+        for entry in std::fs::read_dir(&self.path)
+            .map_err(fail)?
+            .filter_map(Result::ok)
+        {
+            let other = entry.file_name();
+            let other = other.to_string_lossy();
+            let ours = other.starts_with(&*name.to_string_lossy());
+            if other.starts_with("code-") && !ours {
+                // What cannot be removed now is removed by the next build.
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_database_name(name: &str) -> bool {
+    name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/')
+}
+
+/// Whether a database is whole and of this version. Its pages are not read:
+/// that would take longer than building it. A page that is found damaged later
+/// ends the query and the database.
+fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
+    let check = || -> rusqlite::Result<bool> {
+        let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+        let number = |pragma: &str| connection.query_row(pragma, [], |row| row.get::<_, i64>(0));
+        let ours = number("PRAGMA application_id")? == schema::APPLICATION
+            && number("PRAGMA user_version")? == schema::VERSION;
+        let pages = number("PRAGMA page_count")? * number("PRAGMA page_size")?;
+        let whole = std::fs::metadata(path).is_ok_and(|file| file.len() >= pages.cast_unsigned());
+        let same_limits = number("SELECT value FROM meta WHERE key = 'file_size'")?
+            == limits.file_size.cast_signed()
+            && number("SELECT value FROM meta WHERE key = 'line_length'")?
+                == i64::try_from(limits.line_length).unwrap_or(i64::MAX);
+        Ok(ours && whole && same_limits)
+    };
+    check().unwrap_or(false)
+}
+
+/// Starts a new database: no journal and no waiting for the disk, since a
+/// build that is cut short is thrown away.
+pub(crate) fn create(path: &Path, limits: &IndexLimits) -> Result<Connection, RetrievalError> {
+    let connection = Connection::open(path)?;
+    connection.execute_batch(
+        "PRAGMA page_size = 8192; PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF;
+         PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;
+         PRAGMA temp_store = MEMORY;",
+    )?;
+    connection.execute_batch(schema::TABLES)?;
+    connection.execute_batch(schema::VIEWS)?;
+    connection.pragma_update(None, "application_id", schema::APPLICATION)?;
+    connection.pragma_update(None, "user_version", schema::VERSION)?;
+    let limits = [
+        ("file_size", limits.file_size.cast_signed()),
+        (
+            "line_length",
+            i64::try_from(limits.line_length).unwrap_or(i64::MAX),
+        ),
+    ];
+    for (key, value) in limits {
+        connection.execute("INSERT INTO meta VALUES (?1, ?2)", (key, value))?;
+    }
+    Ok(connection)
+}
+
+/// Ends the build of a new database: from here on others may read it.
+pub(crate) fn finish(connection: Connection) -> Result<(), RetrievalError> {
+    connection.execute_batch("PRAGMA locking_mode = NORMAL; PRAGMA journal_mode = WAL;")?;
+    connection
+        .close()
+        .map_err(|(_, error)| RetrievalError::Database(error))
+}
+
+/// Opens a database that is in use.
+pub(crate) fn open(path: &Path) -> Result<Connection, RetrievalError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.execute_batch(
+        "PRAGMA synchronous = NORMAL; PRAGMA mmap_size = 1073741824;
+         PRAGMA temp_store = MEMORY;",
+    )?;
+    Ok(connection)
+}

@@ -1,0 +1,225 @@
+//! Brings the database into agreement with the tree.
+//!
+//! A fresh database and an outdated one go the same way: what is new or
+//! changed is parsed by as many threads as there are processors and written
+//! by one, in the order of paths, so that the same tree gives the same
+//! numbers. Nothing is read whose size, times and inode are as they were.
+
+use crate::error::RetrievalError;
+use crate::index::files::Files;
+use crate::index::read::{FileState, read_file};
+use crate::index::write::Writer;
+use crate::index::{IndexLimits, IndexReport, schema};
+use patchwright_source::{Entry, Tree};
+use rusqlite::{Connection, params};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// File systems count time in steps; a file that changed less than this before
+/// it was read may change again without its time showing it. (Linux ticks
+/// last 10 ms at most.)
+const TIME_STEP: i64 = 50_000_000;
+
+/// How many parsed files may wait for the writer.
+const WAITING: usize = 64;
+
+/// A file that has to be looked at.
+struct Work {
+    id: i64,
+    entry: Entry,
+    known: Option<Vec<u8>>,
+    new: bool,
+}
+
+/// Parses what changed, forgets what vanished, and says how much that was.
+pub(crate) fn update(
+    connection: &mut Connection,
+    tree: &Tree,
+    limits: &IndexLimits,
+    fresh: bool,
+) -> Result<IndexReport, RetrievalError> {
+    let entries = tree.entries();
+    let old = Files::load(connection)?;
+    let mut gone: BTreeSet<i64> = old.rows().map(|row| row.id).collect();
+    let mut next_id = gone.last().copied().unwrap_or_default() + 1;
+    let mut work = Vec::new();
+    for entry in entries {
+        let row = old.by_path(entry.path.as_str());
+        if let Some(row) = row {
+            gone.remove(&row.id);
+        }
+        if row.is_some_and(|row| row.is_still(&entry)) {
+            continue;
+        }
+        let (id, known) = match row {
+            Some(row) => (row.id, hash_of(connection, row.id)?),
+            None => (next_id, None),
+        };
+        next_id += i64::from(row.is_none());
+        work.push(Work {
+            id,
+            known,
+            new: row.is_none(),
+            entry,
+        });
+    }
+    let mut report = IndexReport::default();
+    if !work.is_empty() || !gone.is_empty() || fresh {
+        let transaction = connection.transaction()?;
+        for id in &gone {
+            forget(&transaction, *id)?;
+            transaction.execute("DELETE FROM file WHERE id = ?1", [id])?;
+        }
+        write_all(&transaction, tree, limits, &work, &mut report)?;
+        if fresh {
+            transaction.execute_batch(schema::INDEXES)?;
+        }
+        transaction.execute(
+            "INSERT INTO meta VALUES ('generation', 1)
+             ON CONFLICT(key) DO UPDATE SET value = value + 1",
+            [],
+        )?;
+        transaction.commit()?;
+    }
+    report.removed = gone.len();
+    Ok(report)
+}
+
+fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, RetrievalError> {
+    Ok(connection
+        .prepare_cached("SELECT hash FROM file WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))?)
+}
+
+fn write_all(
+    connection: &Connection,
+    tree: &Tree,
+    limits: &IndexLimits,
+    work: &[Work],
+    report: &mut IndexReport,
+) -> Result<(), RetrievalError> {
+    let mut writer = Writer::new(connection)?;
+    let now = now();
+    in_order(
+        work,
+        |item| read_file(tree, &item.entry, limits, item.known.as_deref()),
+        |item, state| {
+            if !item.new && !matches!(state, FileState::Unchanged) {
+                forget(connection, item.id)?;
+            }
+            let mut entry = item.entry.clone();
+            if now - entry.changed < TIME_STEP {
+                // Too fresh to be trusted: the next look reads it again.
+                entry.changed = 0;
+            }
+            match state {
+                FileState::Parsed(parsed) => {
+                    report.parsed += 1;
+                    writer.parsed(item.id, &entry, &parsed)?;
+                }
+                FileState::NotCode => writer.without_facts(item.id, &entry, None)?,
+                FileState::Skipped(reason) => {
+                    writer.without_facts(item.id, &entry, Some(&reason))?;
+                }
+                FileState::Unchanged => touch(connection, item.id, &entry)?,
+            }
+            Ok(())
+        },
+    )
+}
+
+fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .ok()
+        .and_then(|elapsed| i64::try_from(elapsed.as_nanos()).ok())
+        .unwrap_or_default()
+}
+
+/// Notes that a file looks different and is the same.
+fn touch(connection: &Connection, id: i64, entry: &Entry) -> Result<(), RetrievalError> {
+    connection
+        .prepare_cached(
+            "UPDATE file SET size = ?2, modified = ?3, changed = ?4, inode = ?5 WHERE id = ?1",
+        )?
+        .execute(params![
+            id,
+            entry.size.cast_signed(),
+            entry.modified,
+            entry.changed,
+            entry.inode.cast_signed()
+        ])?;
+    Ok(())
+}
+
+/// Removes the facts of a file.
+fn forget(connection: &Connection, id: i64) -> Result<(), RetrievalError> {
+    let (first, last): (i64, i64) = connection.query_row(
+        "SELECT first_symbol, last_symbol FROM file WHERE id = ?1",
+        [id],
+        |row| Ok((row.get(0)?, row.get(1)?)),
+    )?;
+    for sql in [
+        "DELETE FROM symbol WHERE id BETWEEN ?1 AND ?2",
+        "DELETE FROM call WHERE caller_id BETWEEN ?1 AND ?2",
+        "DELETE FROM inherit WHERE symbol_id BETWEEN ?1 AND ?2",
+        "DELETE FROM analysed WHERE symbol_id BETWEEN ?1 AND ?2",
+        "DELETE FROM guard WHERE symbol_id BETWEEN ?1 AND ?2",
+        "DELETE FROM flow WHERE symbol_id BETWEEN ?1 AND ?2",
+    ] {
+        connection.prepare_cached(sql)?.execute([first, last])?;
+    }
+    for sql in [
+        "DELETE FROM posting WHERE file_id = ?1",
+        "DELETE FROM import WHERE file_id = ?1",
+    ] {
+        connection.prepare_cached(sql)?.execute([id])?;
+    }
+    Ok(())
+}
+
+/// Does `work` on all processors and hands the results over one by one, in
+/// the order of the items.
+fn in_order<I: Sync, R: Send>(
+    items: &[I],
+    work: impl Fn(&I) -> R + Sync,
+    mut take: impl FnMut(&I, R) -> Result<(), RetrievalError>,
+) -> Result<(), RetrievalError> {
+    let threads = std::thread::available_parallelism()
+        .map_or(1, usize::from)
+        .min(items.len());
+    let next = AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel(WAITING);
+        for _ in 0..threads {
+            let sender = sender.clone();
+            scope.spawn(|| {
+                let sender = sender;
+                while let Some((at, item)) = {
+                    let at = next.fetch_add(1, Ordering::Relaxed);
+                    items.get(at).map(|item| (at, item))
+                } {
+                    // A writer that has failed no longer listens.
+                    if sender.send((at, work(item))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut early = BTreeMap::new();
+        let mut wanted = 0;
+        for (at, result) in receiver {
+            early.insert(at, result);
+            while let Some(result) = early.remove(&wanted) {
+                if let Some(item) = items.get(wanted) {
+                    take(item, result)?;
+                }
+                wanted += 1;
+            }
+        }
+        Ok(())
+    })
+}

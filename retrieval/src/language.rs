@@ -1,0 +1,36 @@
+//! From a file's bytes to its facts.
+//!
+//! Each language has its extractor below this module; they share the walk
+//! (`walk`) and the collection of facts (`facts`). Nothing here knows about
+//! the database, nothing recurses: input may be nested as deep as it likes.
+
+pub(crate) mod facts;
+
+mod c;
+mod declarator;
+pub(crate) mod macros;
+mod recovery;
+mod walk;
+
+use facts::Facts;
+use patchwright_source::Language;
+
+/// A file's facts and whether its syntax was understood in full.
+#[derive(Debug)]
+pub(crate) struct Extracted {
+    pub(crate) facts: Facts,
+    pub(crate) broken: bool,
+}
+
+/// Reads the facts of a file. `None` when the parser gave up.
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+    let tree = patchwright_source::parse(language, bytes)?;
+    let facts = match language {
+        Language::C | Language::Cpp => c::extract(language, &tree, bytes),
+        _ => Facts::default(),
+    };
+    Some(Extracted {
+        facts,
+        broken: tree.root_node().has_error(),
+    })
+}

@@ -1,0 +1,292 @@
+//! C and C++: what a translation unit defines and uses.
+//!
+//! One walk, one table of roles per grammar. Functions that broken syntax
+//! hides are added from `recovery`. Preprocessor conditionals are not
+//! evaluated: both branches count.
+
+mod definitions;
+mod repair;
+
+use crate::language::declarator::DeclaratorKinds;
+use crate::language::facts::{Collector, Facts};
+use crate::language::walk::{Place, Visitor, first_line, roles, walk};
+use crate::symbol::{SymbolKind, UseKind};
+use patchwright_source::Language;
+use std::sync::OnceLock;
+use tree_sitter::{Node, Tree};
+
+/// What a kind of node means here.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Role {
+    #[default]
+    Other,
+    Skip,
+    Name,
+    TypeName,
+    Function,
+    Declaration,
+    FieldDeclaration,
+    Typedef,
+    Aggregate(SymbolKind),
+    Enumerator,
+    Macro,
+    Include,
+    Call,
+    New,
+    Assignment,
+    Update,
+    Initializer,
+    Namespace,
+    Alias,
+    BaseClause,
+    Lambda,
+}
+
+const ROLES: [(&str, Role); 36] = [
+    ("comment", Role::Skip),
+    ("string_literal", Role::Skip),
+    ("system_lib_string", Role::Skip),
+    ("raw_string_literal", Role::Skip),
+    ("char_literal", Role::Skip),
+    ("number_literal", Role::Skip),
+    ("primitive_type", Role::Skip),
+    ("storage_class_specifier", Role::Skip),
+    ("type_qualifier", Role::Skip),
+    ("goto_statement", Role::Skip),
+    ("preproc_call", Role::Skip),
+    ("preproc_params", Role::Skip),
+    ("identifier", Role::Name),
+    ("field_identifier", Role::Name),
+    ("type_identifier", Role::TypeName),
+    ("function_definition", Role::Function),
+    ("declaration", Role::Declaration),
+    ("field_declaration", Role::FieldDeclaration),
+    ("type_definition", Role::Typedef),
+    ("struct_specifier", Role::Aggregate(SymbolKind::Struct)),
+    ("union_specifier", Role::Aggregate(SymbolKind::Union)),
+    ("enum_specifier", Role::Aggregate(SymbolKind::Enum)),
+    ("class_specifier", Role::Aggregate(SymbolKind::Class)),
+    ("enumerator", Role::Enumerator),
+    ("preproc_def", Role::Macro),
+    ("preproc_function_def", Role::Macro),
+    ("preproc_include", Role::Include),
+    ("call_expression", Role::Call),
+    ("new_expression", Role::New),
+    ("assignment_expression", Role::Assignment),
+    ("update_expression", Role::Update),
+    ("field_initializer", Role::Initializer),
+    ("namespace_definition", Role::Namespace),
+    ("alias_declaration", Role::Alias),
+    ("base_class_clause", Role::BaseClause),
+    ("lambda_expression", Role::Lambda),
+];
+
+/// The numbers of one grammar.
+#[derive(Debug)]
+struct Grammar {
+    roles: Vec<Role>,
+    declarators: DeclaratorKinds,
+    parenthesized: u16,
+    reference: u16,
+    template: u16,
+    body: u16,
+    type_: u16,
+    function: u16,
+    field: u16,
+    left: u16,
+    argument: u16,
+    path: u16,
+    parameters: u16,
+    value: u16,
+}
+
+impl Grammar {
+    fn of(language: Language) -> &'static Self {
+        static C: OnceLock<Grammar> = OnceLock::new();
+        static CPP: OnceLock<Grammar> = OnceLock::new();
+        let slot = if language == Language::C { &C } else { &CPP };
+        slot.get_or_init(|| Self::new(&language.grammar()))
+    }
+
+    fn new(grammar: &tree_sitter::Language) -> Self {
+        let field = |name| grammar.field_id_for_name(name).map_or(0, u16::from);
+        Self {
+            roles: roles(grammar, &ROLES),
+            declarators: DeclaratorKinds::new(grammar),
+            parenthesized: grammar.id_for_node_kind("parenthesized_declarator", true),
+            reference: grammar.id_for_node_kind("reference_declarator", true),
+            template: grammar.id_for_node_kind("template_declaration", true),
+            body: field("body"),
+            type_: field("type"),
+            function: field("function"),
+            field: field("field"),
+            left: field("left"),
+            argument: field("argument"),
+            path: field("path"),
+            parameters: field("parameters"),
+            value: field("value"),
+        }
+    }
+}
+
+/// Reads the facts of a C or C++ file.
+pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
+    let mut visitor = CVisitor {
+        grammar: Grammar::of(language),
+        facts: Collector::new(bytes, "::"),
+    };
+    walk(tree, &mut visitor);
+    visitor.facts.close_all();
+    if tree.root_node().has_error() {
+        visitor.recover();
+    }
+    visitor.facts.finish()
+}
+
+struct CVisitor<'a> {
+    grammar: &'static Grammar,
+    facts: Collector<'a>,
+}
+
+impl Visitor for CVisitor<'_> {
+    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+        let role = self
+            .grammar
+            .roles
+            .get(usize::from(place.kind))
+            .copied()
+            .unwrap_or_default();
+        match role {
+            Role::Other => {}
+            Role::Skip => return false,
+            Role::Name => self.name(place),
+            Role::TypeName => self.type_name(place),
+            Role::Call => self.mark_last(place.node, self.grammar.function, UseKind::Call),
+            Role::New => self.mark_last(place.node, self.grammar.type_, UseKind::Call),
+            Role::Assignment => self.mark_last(place.node, self.grammar.left, UseKind::Write),
+            Role::Update => self.mark_last(place.node, self.grammar.argument, UseKind::Write),
+            definition => return self.definition(place, definition),
+        }
+        true
+    }
+
+    fn leave(&mut self, depth: u32) {
+        self.facts.close(depth);
+    }
+}
+
+impl CVisitor<'_> {
+    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+        match role {
+            Role::Function => self.function(place),
+            Role::Declaration => self.declaration(place),
+            Role::FieldDeclaration => self.fields(place),
+            Role::Typedef => self.typedef(place),
+            Role::Aggregate(kind) => self.aggregate(place, kind),
+            Role::Enumerator => self.named(place, SymbolKind::Enumerator),
+            Role::Alias => self.named(place, SymbolKind::Typedef),
+            Role::Namespace => self.namespace(place),
+            Role::BaseClause => self.bases(place),
+            Role::Initializer => self.initializer(place),
+            Role::Lambda => self.facts.open(place.depth, 0, 0, true),
+            Role::Macro => {
+                self.macro_definition(place);
+                return false;
+            }
+            Role::Include => {
+                self.include(place);
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// An identifier: a declaration of a variable, or a use.
+    fn name(&mut self, place: &Place<'_, '_>) {
+        let field = place.field();
+        let parent = place.parent().map_or(0, |parent| parent.kind_id());
+        let declares = field == self.grammar.declarators.declarator_field
+            || parent == self.grammar.parenthesized
+            || parent == self.grammar.reference;
+        let range = place.node.byte_range();
+        let start = range.start;
+        if declares {
+            if self.facts.in_function() {
+                let name = self.facts.intern_range(range);
+                self.facts.declare_local(name);
+            }
+            return;
+        }
+        let role = self
+            .grammar
+            .roles
+            .get(usize::from(parent))
+            .copied()
+            .unwrap_or_default();
+        if role == Role::Enumerator && field == self.grammar.declarators.name_field {
+            return;
+        }
+        let kind = self.facts.take_mark(start).unwrap_or(UseKind::Read);
+        let name = self.facts.intern_range(range);
+        self.facts.use_name(name, first_line(place.node), kind);
+    }
+
+    fn type_name(&mut self, place: &Place<'_, '_>) {
+        let field = place.field();
+        if field == self.grammar.declarators.declarator_field {
+            return;
+        }
+        if field == self.grammar.declarators.name_field
+            && place.parent().is_some_and(|parent| {
+                parent.child_by_field_id(self.grammar.body).is_some()
+                    || self.role_of(parent) == Role::Alias
+            })
+        {
+            return;
+        }
+        let range = place.node.byte_range();
+        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Type);
+        let name = self.facts.intern_range(range);
+        self.facts.use_name(name, first_line(place.node), kind);
+    }
+
+    fn role_of(&self, node: Node<'_>) -> Role {
+        self.grammar
+            .roles
+            .get(usize::from(node.kind_id()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`
+    /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
+    fn mark_last(&mut self, node: Node<'_>, field: u16, kind: UseKind) {
+        let Some(mut node) = node.child_by_field_id(field) else {
+            return;
+        };
+        for _ in 0..32 {
+            if matches!(self.role_of(node), Role::Name | Role::TypeName) {
+                self.facts.mark(node.start_byte(), kind);
+                return;
+            }
+            let next = node
+                .child_by_field_id(self.grammar.field)
+                .or_else(|| node.child_by_field_id(self.grammar.declarators.name_field))
+                .or_else(|| node.child_by_field_id(self.grammar.argument))
+                .or_else(|| {
+                    (kind == UseKind::Write)
+                        .then(|| node.named_child(0))
+                        .flatten()
+                });
+            let Some(next) = next else { return };
+            node = next;
+        }
+    }
+
+    fn initializer(&mut self, place: &Place<'_, '_>) {
+        if let Some(name) = place.node.named_child(0) {
+            self.facts.mark(name.start_byte(), UseKind::Write);
+        }
+    }
+}

@@ -1,0 +1,384 @@
+//! What the definitions of C and C++ become in the database.
+
+use super::{CVisitor, Role};
+use crate::language::declarator::{Declared, declared};
+use crate::language::facts::{NameId, SymbolFact};
+use crate::language::macros::{identifiers, is_keyword};
+use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::symbol::{SymbolKind, UseKind};
+use tree_sitter::Node;
+
+impl CVisitor<'_> {
+    /// The first line of a definition, its `template <...>` included.
+    fn start_line(&self, place: &Place<'_, '_>) -> u32 {
+        let mut line = first_line(place.node);
+        for level in 0..3 {
+            match place.ancestor(level) {
+                Some(above) if above.kind_id() == self.grammar.template => line = first_line(above),
+                _ => break,
+            }
+        }
+        line
+    }
+
+    fn base_type(&mut self, node: Node<'_>) -> NameId {
+        let Some(mut node) = node.child_by_field_id(self.grammar.type_) else {
+            return 0;
+        };
+        for _ in 0..8 {
+            if self.role_of(node) == Role::TypeName {
+                return self.facts.intern_range(node.byte_range());
+            }
+            match node.child_by_field_id(self.grammar.declarators.name_field) {
+                Some(name) => node = name,
+                None => return 0,
+            }
+        }
+        0
+    }
+
+    /// The name and the full scope of something declared.
+    fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
+        let name = if found.composed {
+            let bytes = self.facts.bytes;
+            let text = bytes.get(found.name.byte_range()).unwrap_or_default();
+            self.facts.compose(operator_name(text))
+        } else {
+            self.facts.intern_range(found.name.byte_range())
+        };
+        let mut scope = self.facts.scope_name();
+        for part in &found.scope {
+            let part = self.facts.intern_range(part.clone());
+            scope = self.facts.join(scope, part);
+        }
+        (name, scope)
+    }
+
+    pub(super) fn function(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        let declarator = node.child_by_field_id(self.grammar.declarators.declarator_field);
+        let Some(found) = declarator.and_then(|node| declared(&self.grammar.declarators, node))
+        else {
+            self.facts.open(place.depth, 0, 0, true);
+            return;
+        };
+        let (name, scope) = self.naming(&found);
+        let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
+        let type_name = self.base_type(node);
+        let kind = if !in_type && found.scope.is_empty() {
+            SymbolKind::Function
+        } else if self.is_constructor(&found, name, scope) {
+            SymbolKind::Constructor
+        } else {
+            SymbolKind::Method
+        };
+        let body = node.child_by_field_id(self.grammar.body);
+        let parent = if self.facts.in_function() {
+            0
+        } else {
+            self.facts.owner()
+        };
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name,
+            kind,
+            parent,
+            line: self.start_line(place),
+            end_line: last_line(node),
+            name_line: first_line(found.name),
+            body_line: body.map_or(0, first_line),
+        });
+        let inside = self.facts.join(scope, name);
+        self.facts.open(place.depth, symbol, inside, true);
+    }
+
+    fn is_constructor(&self, found: &Declared<'_>, name: NameId, scope: NameId) -> bool {
+        if let Some(last) = found.scope.last() {
+            return self.facts.bytes.get(last.clone())
+                == self.facts.bytes.get(found.name.byte_range());
+        }
+        let owner = self.facts.owner().checked_sub(1);
+        owner
+            .and_then(|index| self.facts.symbols.get(index as usize))
+            .is_some_and(|class| class.name == name && scope != 0)
+    }
+
+    /// A declaration: globals and prototypes outside functions, variables
+    /// inside.
+    pub(super) fn declaration(&mut self, place: &Place<'_, '_>) {
+        if self.facts.in_function() {
+            return;
+        }
+        let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
+        let variable = if in_type {
+            SymbolKind::Field
+        } else {
+            SymbolKind::Variable
+        };
+        self.declarators(place, variable);
+    }
+
+    pub(super) fn fields(&mut self, place: &Place<'_, '_>) {
+        if !self.facts.in_function() {
+            self.declarators(place, SymbolKind::Field);
+        }
+    }
+
+    fn declarators(&mut self, place: &Place<'_, '_>, variable: SymbolKind) {
+        let node = place.node;
+        let type_name = self.base_type(node);
+        let line = self.start_line(place);
+        let mut first = None;
+        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+            let Some(found) = declared(&self.grammar.declarators, child) else {
+                continue;
+            };
+            let (name, scope) = self.naming(&found);
+            let kind = if found.function {
+                SymbolKind::Prototype
+            } else {
+                variable
+            };
+            let parent = self.facts.owner();
+            let symbol = self.facts.define(SymbolFact {
+                name,
+                scope,
+                type_name,
+                kind,
+                parent,
+                line,
+                end_line: last_line(node),
+                name_line: first_line(found.name),
+                body_line: 0,
+            });
+            first.get_or_insert((symbol, scope, name));
+        }
+        if let Some((symbol, scope, name)) = first.filter(|_| self.has_nameless_body(node)) {
+            let inside = self.facts.join(scope, name);
+            self.facts.open(place.depth, symbol, inside, false);
+        }
+    }
+
+    /// Whether the type of a declaration is a `struct { ... }` without a name.
+    fn has_nameless_body(&self, node: Node<'_>) -> bool {
+        node.child_by_field_id(self.grammar.type_)
+            .is_some_and(|node| {
+                node.child_by_field_id(self.grammar.body).is_some()
+                    && node
+                        .child_by_field_id(self.grammar.declarators.name_field)
+                        .is_none()
+            })
+    }
+
+    pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        if self.facts.in_function() {
+            return;
+        }
+        let nameless = self.has_nameless_body(node);
+        let kind = node
+            .child_by_field_id(self.grammar.type_)
+            .filter(|_| nameless)
+            .map_or(Role::Other, |node| self.role_of(node));
+        let type_name = self.base_type(node);
+        let mut first = None;
+        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+            let Some(found) = declared(&self.grammar.declarators, child) else {
+                continue;
+            };
+            let (name, scope) = self.naming(&found);
+            let kind = match (kind, first) {
+                (Role::Aggregate(kind), None) => kind,
+                _ => SymbolKind::Typedef,
+            };
+            let parent = self.facts.owner();
+            let symbol = self.facts.define(SymbolFact {
+                name,
+                scope,
+                type_name,
+                kind,
+                parent,
+                line: first_line(node),
+                end_line: last_line(node),
+                name_line: first_line(found.name),
+                body_line: if nameless { first_line(node) } else { 0 },
+            });
+            first.get_or_insert((symbol, scope, name));
+        }
+        if let Some((symbol, scope, name)) = first.filter(|_| nameless) {
+            let inside = self.facts.join(scope, name);
+            self.facts.open(place.depth, symbol, inside, false);
+        }
+    }
+
+    /// A struct, union, class or enum with a body.
+    pub(super) fn aggregate(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+        let node = place.node;
+        let Some(body) = node.child_by_field_id(self.grammar.body) else {
+            return;
+        };
+        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+            return;
+        };
+        let Some(found) = declared(&self.grammar.declarators, name_node) else {
+            return;
+        };
+        let (name, scope) = self.naming(&found);
+        let parent = self.facts.owner();
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name: 0,
+            kind,
+            parent,
+            line: self.start_line(place),
+            end_line: last_line(node),
+            name_line: first_line(found.name),
+            body_line: first_line(body),
+        });
+        // What is used inside a type of a function is the function's use, but
+        // its members are not the function's variables.
+        let inside = self.facts.join(scope, name);
+        self.facts.open(place.depth, symbol, inside, false);
+    }
+
+    /// What has a plain name and nothing inside.
+    pub(super) fn named(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+        let node = place.node;
+        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+            return;
+        };
+        let name = self.facts.intern_range(name_node.byte_range());
+        let symbol = SymbolFact {
+            name,
+            scope: self.facts.scope_name(),
+            type_name: self.base_type(node),
+            kind,
+            parent: self.facts.owner(),
+            line: self.start_line(place),
+            end_line: last_line(node),
+            name_line: first_line(name_node),
+            body_line: 0,
+        };
+        self.facts.define(symbol);
+    }
+
+    pub(super) fn namespace(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+            return;
+        };
+        let name = self.facts.intern_range(name_node.byte_range());
+        let scope = self.facts.scope_name();
+        let parent = self.facts.owner();
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name: 0,
+            kind: SymbolKind::Namespace,
+            parent,
+            line: first_line(node),
+            end_line: last_line(node),
+            name_line: first_line(name_node),
+            body_line: first_line(node),
+        });
+        let inside = self.facts.join(scope, name);
+        self.facts.open(place.depth, symbol, inside, false);
+    }
+
+    pub(super) fn bases(&mut self, place: &Place<'_, '_>) {
+        let class = self.facts.owner();
+        let node = place.node;
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if let Some(found) = declared(&self.grammar.declarators, child) {
+                let base = self.facts.intern_range(found.name.byte_range());
+                self.facts.inherit(class, base, first_line(child));
+            }
+        }
+    }
+
+    /// A macro with the names in its body.
+    pub(super) fn macro_definition(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+            return;
+        };
+        let name = self.facts.intern_range(name_node.byte_range());
+        let line = first_line(node);
+        let value = node.child_by_field_id(self.grammar.value);
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope: 0,
+            type_name: 0,
+            kind: SymbolKind::Macro,
+            parent: 0,
+            line,
+            end_line: last_line(node),
+            name_line: line,
+            body_line: value.map_or(0, first_line),
+        });
+        let Some(value) = value else { return };
+        let bytes = self.facts.bytes;
+        let parameters: Vec<&[u8]> = node
+            .child_by_field_id(self.grammar.parameters)
+            .map(|node| identifiers(bytes, node.byte_range()))
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|token| bytes.get(token.range))
+            .collect();
+        for token in identifiers(bytes, value.byte_range()) {
+            let word = bytes.get(token.range.clone()).unwrap_or_default();
+            if is_keyword(word) || parameters.contains(&word) {
+                continue;
+            }
+            let kind = if token.called {
+                UseKind::Call
+            } else {
+                UseKind::Read
+            };
+            let used = self.facts.intern_range(token.range);
+            let line = first_line(value) + token.lines_down;
+            self.facts.use_in(used, line, kind, symbol);
+        }
+    }
+
+    pub(super) fn include(&mut self, place: &Place<'_, '_>) {
+        let Some(path) = place.node.child_by_field_id(self.grammar.path) else {
+            return;
+        };
+        let bytes = self.facts.bytes;
+        let text = bytes.get(path.byte_range()).unwrap_or_default();
+        let text = text
+            .strip_prefix(b"<")
+            .or_else(|| text.strip_prefix(b"\""))
+            .unwrap_or(text);
+        let text = text
+            .strip_suffix(b">")
+            .or_else(|| text.strip_suffix(b"\""))
+            .unwrap_or(text);
+        let target = self.facts.intern(text);
+        self.facts.import(first_line(place.node), target);
+    }
+}
+
+/// `operator  ==` as `operator==`, `operator bool` with its one space.
+fn operator_name(text: &[u8]) -> Vec<u8> {
+    let rest = text.strip_prefix(b"operator").unwrap_or(text).trim_ascii();
+    let word = rest.first().is_some_and(u8::is_ascii_alphabetic);
+    let mut name = b"operator".to_vec();
+    if word {
+        name.push(b' ');
+        name.extend_from_slice(rest);
+    } else {
+        name.extend(rest.iter().filter(|byte| !byte.is_ascii_whitespace()));
+    }
+    // `operator bool() const`: what follows is no part of the name.
+    if let Some(parenthesis) = name.iter().position(|byte| *byte == b'(') {
+        if name.get(parenthesis..parenthesis + 2) != Some(b"()") || word {
+            name.truncate(parenthesis);
+        }
+    }
+    name
+}

@@ -1,0 +1,129 @@
+//! The one walk over a syntax tree that every extractor shares.
+//!
+//! It goes down and up with a cursor and a stack of its own, so that deep
+//! nesting costs memory and not the program's stack.
+
+use tree_sitter::{Node, Tree, TreeCursor};
+
+/// What an extractor does at each node.
+pub(crate) trait Visitor {
+    /// Called on the way down. Returns whether the children are visited.
+    fn enter(&mut self, place: &Place<'_, '_>) -> bool;
+    /// Called when everything at `depth` and below is done.
+    fn leave(&mut self, depth: u32);
+}
+
+/// A node and what is known about its surroundings.
+pub(crate) struct Place<'p, 't> {
+    /// The node.
+    pub(crate) node: Node<'t>,
+    /// The number of its kind.
+    pub(crate) kind: u16,
+    /// Its depth; the root has 0.
+    pub(crate) depth: u32,
+    cursor: &'p TreeCursor<'t>,
+    parents: &'p [Node<'t>],
+}
+
+impl<'t> Place<'_, 't> {
+    /// The number of the field that the node fills in its parent, 0 for none.
+    pub(crate) fn field(&self) -> u16 {
+        self.cursor.field_id().map_or(0, u16::from)
+    }
+
+    /// The node above.
+    pub(crate) fn parent(&self) -> Option<Node<'t>> {
+        self.parents.last().copied()
+    }
+
+    /// The node `levels` above the parent.
+    pub(crate) fn ancestor(&self, levels: usize) -> Option<Node<'t>> {
+        let at = self.parents.len().checked_sub(levels + 1)?;
+        self.parents.get(at).copied()
+    }
+}
+
+/// Visits every node of a tree in the order of the text.
+pub(crate) fn walk(tree: &Tree, visitor: &mut impl Visitor) {
+    let mut cursor = tree.walk();
+    let mut parents: Vec<Node<'_>> = Vec::new();
+    let mut depth = 0;
+    loop {
+        let node = cursor.node();
+        let descend = visitor.enter(&Place {
+            node,
+            kind: node.kind_id(),
+            depth,
+            cursor: &cursor,
+            parents: &parents,
+        });
+        if descend && cursor.goto_first_child() {
+            parents.push(node);
+            depth += 1;
+            continue;
+        }
+        visitor.leave(depth);
+        while !cursor.goto_next_sibling() {
+            if !cursor.goto_parent() {
+                return;
+            }
+            parents.pop();
+            depth -= 1;
+            visitor.leave(depth);
+        }
+    }
+}
+
+/// The children of a node that fill a field.
+pub(crate) fn children_in_field(node: Node<'_>, field: u16) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    let mut children = Vec::new();
+    let mut more = cursor.goto_first_child();
+    while more {
+        if cursor.field_id().is_some_and(|id| u16::from(id) == field) {
+            children.push(cursor.node());
+        }
+        more = cursor.goto_next_sibling();
+    }
+    children
+}
+
+/// The first line of a node, counted from 1.
+pub(crate) fn first_line(node: Node<'_>) -> u32 {
+    line(node.start_position().row)
+}
+
+/// The last line of a node. A node that ends with its newline does not reach
+/// into the next line.
+pub(crate) fn last_line(node: Node<'_>) -> u32 {
+    let (start, end) = (node.start_position(), node.end_position());
+    if end.column == 0 && end.row > start.row {
+        line(end.row - 1)
+    } else {
+        line(end.row)
+    }
+}
+
+/// A row of the parser as a line number.
+pub(crate) fn line(row: usize) -> u32 {
+    u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// A table from the kinds of a grammar to the roles that an extractor gives
+/// them; kinds without a role get `R::default()`.
+pub(crate) fn roles<R: Copy + Default>(
+    grammar: &tree_sitter::Language,
+    table: &[(&str, R)],
+) -> Vec<R> {
+    let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
+    (0..count)
+        .map(|kind| {
+            let named = grammar.node_kind_is_named(kind);
+            let name = grammar.node_kind_for_id(kind).unwrap_or_default();
+            table
+                .iter()
+                .find(|(wanted, _)| named && *wanted == name)
+                .map_or_else(R::default, |(_, role)| *role)
+        })
+        .collect()
+}

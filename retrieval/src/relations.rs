@@ -1,0 +1,22 @@
+//! What can be asked of the code database.
+//!
+//! Lookups by name, along calls, along types and by place, all as methods of
+//! [`Index`]. They return everything they find in a fixed order; choosing what
+//! to show is not done here.
+
+mod calls;
+mod definitions;
+mod imports;
+mod name;
+mod nearest;
+mod places;
+mod rows;
+mod similar;
+mod sql;
+mod types;
+
+pub use definitions::Found;
+pub use name::QualifiedName;
+pub use nearest::{Nearest, Nearness};
+pub use similar::Similar;
+pub use sql::{SqlAnswer, SqlLimits};

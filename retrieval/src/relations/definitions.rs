@@ -1,0 +1,116 @@
+//! From names to definitions.
+
+use crate::error::RetrievalError;
+use crate::index::{Index, Reader};
+use crate::relations::name::{QualifiedName, scope_parts};
+use crate::relations::rows::{name_id, symbols};
+use crate::symbol::{Symbol, SymbolKind};
+use rusqlite::Result;
+
+/// The definitions of a name and how literally it was taken.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// In the order of paths and lines.
+    pub symbols: Vec<Symbol>,
+    /// Leading parts of the name that fit nowhere and were ignored.
+    pub ignored: Vec<String>,
+}
+
+impl Index {
+    /// The definitions of a name, plain or qualified. A qualified name is
+    /// tried in full first, then with its leading parts dropped one by one.
+    /// Prototypes are given only when there is nothing else.
+    pub fn definitions(&self, name: &str) -> Result<Found, RetrievalError> {
+        let Some(wanted) = QualifiedName::read(name) else {
+            return Ok(Found::default());
+        };
+        let all = self.read(|reader| named(reader, &wanted.name))?;
+        Ok(most_specific(all, &wanted.scope))
+    }
+
+    /// Every symbol of exactly this name, prototypes included.
+    pub fn named(&self, name: &str) -> Result<Vec<Symbol>, RetrievalError> {
+        self.read(|reader| named(reader, name))
+    }
+
+    /// The symbol with a number.
+    pub fn symbol(&self, id: i64) -> Result<Option<Symbol>, RetrievalError> {
+        self.read(|reader| crate::relations::rows::symbol_by_id(reader, id))
+    }
+
+    /// Whether a symbol, or an imported file, of this name is known, or the
+    /// name is used anywhere as a function or type.
+    pub fn knows(&self, name: &str) -> Result<bool, RetrievalError> {
+        let Some(wanted) = QualifiedName::read(name) else {
+            return Ok(false);
+        };
+        self.read(|reader| {
+            let known = |name: &str| -> Result<bool> {
+                let Some(id) = name_id(reader, name)? else {
+                    return Ok(false);
+                };
+                reader
+                    .connection
+                    .prepare_cached(
+                        "SELECT EXISTS(SELECT 1 FROM symbol WHERE name_id = ?1)
+                             OR EXISTS(SELECT 1 FROM call WHERE name_id = ?1)
+                             OR EXISTS(SELECT 1 FROM import WHERE target_id = ?1)
+                             OR EXISTS(SELECT 1 FROM posting WHERE name_id = ?1)",
+                    )?
+                    .query_row([id], |row| row.get(0))
+            };
+            Ok(known(name)? || known(&wanted.name)?)
+        })
+    }
+}
+
+/// Every symbol of a name, by path and line.
+pub(crate) fn named(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
+    let Some(id) = name_id(reader, name)? else {
+        return Ok(Vec::new());
+    };
+    let mut found = symbols(reader, "s.name_id = ?1", [id])?;
+    in_order(&mut found);
+    Ok(found)
+}
+
+/// Puts symbols in the order of paths and lines.
+pub(crate) fn in_order(symbols: &mut [Symbol]) {
+    symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
+}
+
+fn most_specific(all: Vec<Symbol>, scope: &[String]) -> Found {
+    for dropped in 0..=scope.len() {
+        let (ignored, wanted) = scope.split_at(dropped);
+        let fitting: Vec<Symbol> = all
+            .iter()
+            .filter(|symbol| fits(symbol, wanted))
+            .cloned()
+            .collect();
+        if !fitting.is_empty() {
+            return Found {
+                symbols: without_prototypes(fitting),
+                ignored: ignored.to_vec(),
+            };
+        }
+    }
+    Found::default()
+}
+
+/// Whether a symbol's scope ends with these parts.
+fn fits(symbol: &Symbol, wanted: &[String]) -> bool {
+    let parts = scope_parts(&symbol.scope);
+    let tail = parts.len().checked_sub(wanted.len());
+    tail.and_then(|from| parts.get(from..))
+        .is_some_and(|tail| tail.iter().zip(wanted).all(|(a, b)| a == b))
+}
+
+fn without_prototypes(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    if symbols
+        .iter()
+        .any(|symbol| symbol.kind != SymbolKind::Prototype)
+    {
+        symbols.retain(|symbol| symbol.kind != SymbolKind::Prototype);
+    }
+    symbols
+}

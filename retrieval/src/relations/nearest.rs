@@ -1,0 +1,209 @@
+//! Names that were perhaps meant.
+
+use crate::error::RetrievalError;
+use crate::index::{Index, Reader};
+use rusqlite::Result;
+use std::collections::BTreeSet;
+
+/// Names longer than this are no typing errors of each other.
+const LONGEST: usize = 64;
+
+/// How a known name is like the one that was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Nearness {
+    /// It is the same but for upper and lower case.
+    Case,
+    /// So many characters have to be changed.
+    Edits(u32),
+    /// The one contains the other.
+    Part,
+    /// So many words are the same.
+    Words(u32),
+}
+
+/// A known name like the one that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Nearest {
+    /// The known name.
+    pub name: String,
+    /// How it is like it.
+    pub nearness: Nearness,
+}
+
+impl Index {
+    /// Names of symbols like the one that was asked for, the likest first.
+    pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>, RetrievalError> {
+        let wanted = Wanted::new(name);
+        if wanted.lower.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        self.each_symbol_name(|known| {
+            if let Some(nearness) = wanted.nearness(known) {
+                found.push((rank(nearness), known.len(), known.to_owned(), nearness));
+            }
+        })?;
+        found.sort();
+        found.truncate(limit);
+        Ok(found
+            .into_iter()
+            .map(|(_, _, name, nearness)| Nearest { name, nearness })
+            .collect())
+    }
+
+    /// The names of symbols that contain a text, upper and lower case being
+    /// the same; shortest first.
+    pub fn names_with(&self, part: &str, limit: usize) -> Result<Vec<String>, RetrievalError> {
+        let part = part.to_ascii_lowercase();
+        if part.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = Vec::new();
+        self.each_symbol_name(|known| {
+            if known.to_ascii_lowercase().contains(&part) {
+                found.push((known.len(), known.to_owned()));
+            }
+        })?;
+        found.sort();
+        found.truncate(limit);
+        Ok(found.into_iter().map(|(_, name)| name).collect())
+    }
+
+    fn each_symbol_name(&self, mut each: impl FnMut(&str)) -> Result<(), RetrievalError> {
+        self.read(|reader| each_name(reader, &mut each))
+    }
+}
+
+fn each_name(reader: &Reader<'_>, each: &mut dyn FnMut(&str)) -> Result<()> {
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT name FROM name WHERE id IN (SELECT name_id FROM symbol)")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        each(row.get_ref(0)?.as_str()?);
+    }
+    Ok(())
+}
+
+/// A smaller rank is nearer.
+fn rank(nearness: Nearness) -> u32 {
+    match nearness {
+        Nearness::Case => 0,
+        Nearness::Edits(edits) => edits,
+        Nearness::Part => 3,
+        Nearness::Words(words) => 10_u32.saturating_sub(words).max(4),
+    }
+}
+
+struct Wanted {
+    name: String,
+    lower: String,
+    words: BTreeSet<String>,
+}
+
+impl Wanted {
+    fn new(name: &str) -> Self {
+        let name: String = name.trim().chars().take(LONGEST * 2).collect();
+        Self {
+            lower: name.to_ascii_lowercase(),
+            words: words(&name),
+            name,
+        }
+    }
+
+    fn nearness(&self, known: &str) -> Option<Nearness> {
+        if known.eq_ignore_ascii_case(&self.name) {
+            return Some(Nearness::Case);
+        }
+        let allowed = match self.name.len() {
+            0..=3 => 1,
+            4..=7 => 2,
+            _ => 3,
+        };
+        let comparable = known.len().abs_diff(self.name.len()) <= allowed && known.len() <= LONGEST;
+        if comparable && differing_letters(known, &self.name) <= 2 * allowed {
+            let edits = strsim::osa_distance(known, &self.name);
+            if edits <= allowed {
+                return Some(Nearness::Edits(u32::try_from(edits).unwrap_or(u32::MAX)));
+            }
+        }
+        let lower = known.to_ascii_lowercase();
+        let shorter = known.len().min(self.name.len());
+        if shorter >= 4 && (lower.contains(&self.lower) || self.lower.contains(&lower)) {
+            return Some(Nearness::Part);
+        }
+        let shared = words(known).intersection(&self.words).count();
+        let enough = shared >= 2 || shared == 1 && self.words.len() == 1;
+        enough.then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
+    }
+}
+
+/// How many letters one name has and the other has not, order aside: at most
+/// twice the edits between them, and much cheaper to find.
+fn differing_letters(a: &str, b: &str) -> usize {
+    let mut counts = [0_i32; 32];
+    for (name, step) in [(a, 1), (b, -1)] {
+        for byte in name.bytes() {
+            if let Some(count) = counts.get_mut(usize::from(byte & 31)) {
+                *count += step;
+            }
+        }
+    }
+    counts
+        .iter()
+        .map(|count| count.unsigned_abs() as usize)
+        .sum()
+}
+
+/// The words of a name: `png_readRow2` is `png`, `read`, `row2`.
+pub(crate) fn words(name: &str) -> BTreeSet<String> {
+    let mut words = BTreeSet::new();
+    let mut word = String::new();
+    let mut previous = ' ';
+    for character in name.chars() {
+        let boundary =
+            !character.is_alphanumeric() || character.is_uppercase() && previous.is_lowercase();
+        if boundary && word.len() > 1 {
+            words.insert(std::mem::take(&mut word));
+        } else if boundary {
+            word.clear();
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+        previous = character;
+    }
+    if word.len() > 1 {
+        words.insert(word);
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Nearness, Wanted, words};
+
+    #[test]
+    fn tells_how_names_are_alike() {
+        for (wanted, known, expected) in [
+            ("png_read_row", "png_read_rows", Some(Nearness::Edits(1))),
+            ("png_raed_row", "png_read_row", Some(Nearness::Edits(1))),
+            ("PNG_read_row", "png_read_row", Some(Nearness::Case)),
+            ("read_row", "png_read_row_now", Some(Nearness::Part)),
+            ("read_png_row", "png_row_filter", Some(Nearness::Words(2))),
+            ("png", "socket", None),
+        ] {
+            assert_eq!(
+                Wanted::new(wanted).nearness(known),
+                expected,
+                "{wanted} {known}"
+            );
+        }
+    }
+
+    #[test]
+    fn splits_names() {
+        let found: Vec<String> = words("png_readRow2_X").into_iter().collect();
+        assert_eq!(found, ["png", "read", "row2"]);
+    }
+}

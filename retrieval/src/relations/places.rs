@@ -1,0 +1,208 @@
+//! From places to symbols, and from symbols to what lies in them.
+
+use crate::error::RetrievalError;
+use crate::index::{Index, Reader};
+use crate::language::facts::decode_site;
+use crate::language::macros::identifiers;
+use crate::relations::definitions::{in_order, named};
+use crate::relations::rows::{name_id, read_numbers, symbol_by_id, symbols};
+use crate::symbol::{Symbol, SymbolKind, Use, UseKind};
+use patchwright_source::TreePath;
+use rusqlite::{OptionalExtension, Result};
+
+/// How many symbols before a line are tried when none of the nearest one's
+/// parents holds it.
+const LOOK_BACK: i64 = 200;
+
+impl Index {
+    /// All uses of a name that is no function's own variable, calls included,
+    /// by path and line.
+    pub fn references(&self, name: &str) -> Result<Vec<Use>, RetrievalError> {
+        self.read(|reader| references(reader, name))
+    }
+
+    /// The innermost symbol with a body around a line.
+    pub fn enclosing(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>, RetrievalError> {
+        self.read(|reader| {
+            enclosing(reader, path.as_str(), line, |kind| {
+                kind != SymbolKind::Field
+            })
+        })
+    }
+
+    /// The function, method or macro around a line.
+    pub fn enclosing_function(
+        &self,
+        path: &TreePath,
+        line: u32,
+    ) -> Result<Option<Symbol>, RetrievalError> {
+        self.read(|reader| {
+            enclosing(reader, path.as_str(), line, |kind| {
+                kind.is_callable() || kind == SymbolKind::Macro
+            })
+        })
+    }
+
+    /// Everything defined in a file, in the order of lines.
+    pub fn outline(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
+        self.read(|reader| match reader.files.by_path(path.as_str()) {
+            Some(file) => symbols(
+                reader,
+                "s.id BETWEEN ?1 AND ?2",
+                [file.first_symbol, file.last_symbol],
+            ),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    /// What lies directly in a symbol: fields, methods, enumerators.
+    pub fn members(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
+        self.read(|reader| match reader.files.holding(symbol) {
+            Some(file) => symbols(
+                reader,
+                "s.id > ?1 AND s.id <= ?2 AND s.parent_id = ?1",
+                [symbol.id, file.last_symbol],
+            ),
+            None => Ok(Vec::new()),
+        })
+    }
+
+    /// The macros that a macro's body names, in the order in which it does.
+    pub fn macros_named_by(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
+        if symbol.kind != SymbolKind::Macro {
+            return Ok(Vec::new());
+        }
+        let Ok(text) = self.tree().read(&symbol.path) else {
+            return Ok(Vec::new());
+        };
+        let start = text.line_start(symbol.start_line as usize);
+        let end = text.line_start(symbol.end_line as usize + 1);
+        let (Some(start), Some(end)) = (start, end) else {
+            return Ok(Vec::new());
+        };
+        let mut seen = vec![symbol.name.clone(), "define".to_owned()];
+        for token in identifiers(text.bytes(), start..end) {
+            let name = text.decode(text.bytes().get(token.range).unwrap_or_default());
+            if !seen.iter().any(|known| *known == name) {
+                seen.push(name.into_owned());
+            }
+        }
+        self.read(|reader| {
+            let mut macros = Vec::new();
+            for name in seen.iter().skip(2) {
+                let found = named(reader, name)?;
+                macros.extend(
+                    found
+                        .into_iter()
+                        .filter(|one| one.kind == SymbolKind::Macro),
+                );
+            }
+            Ok(macros)
+        })
+    }
+}
+
+fn references(reader: &Reader<'_>, name: &str) -> Result<Vec<Use>> {
+    let Some(id) = name_id(reader, name)? else {
+        return Ok(Vec::new());
+    };
+    let mut found = Vec::new();
+    let mut add = |path: &TreePath, line: u32, kind: UseKind| {
+        found.push(Use {
+            name: name.to_owned(),
+            path: path.clone(),
+            line,
+            kind,
+        });
+    };
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT file_id, sites FROM posting WHERE name_id = ?1")?;
+    let mut rows = statement.query([id])?;
+    while let Some(row) = rows.next()? {
+        if let Some(file) = reader.files.by_id(row.get(0)?) {
+            for site in read_numbers(row.get_ref(1)?.as_str()?) {
+                let (line, kind) = decode_site(site);
+                add(&file.path, line, kind);
+            }
+        }
+    }
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT caller_id, lines FROM call WHERE name_id = ?1")?;
+    let mut rows = statement.query([id])?;
+    while let Some(row) = rows.next()? {
+        if let Some(file) = reader.files.of_symbol(row.get(0)?) {
+            for line in read_numbers(row.get_ref(1)?.as_str()?) {
+                let line = u32::try_from(line).unwrap_or(u32::MAX);
+                add(&file.path, line, UseKind::Call);
+            }
+        }
+    }
+    found.sort_by(|a, b| (&a.path, a.line, a.kind).cmp(&(&b.path, b.line, b.kind)));
+    Ok(found)
+}
+
+/// The innermost symbol of a fitting kind around a line.
+pub(crate) fn enclosing(
+    reader: &Reader<'_>,
+    path: &str,
+    line: u32,
+    fits: impl Fn(SymbolKind) -> bool,
+) -> Result<Option<Symbol>> {
+    let Some(file) = reader.files.by_path(path) else {
+        return Ok(None);
+    };
+    let Some(nearest) = last_before(reader, file.first_symbol, file.last_symbol, line)? else {
+        return Ok(None);
+    };
+    let mut next = Some(nearest);
+    while let Some(id) = next {
+        let Some(symbol) = symbol_by_id(reader, id)? else {
+            break;
+        };
+        if symbol.holds(line) && fits(symbol.kind) && symbol.body_line.is_some() {
+            return Ok(Some(symbol));
+        }
+        next = symbol.parent;
+    }
+    let floor = file.first_symbol.max(nearest - LOOK_BACK);
+    let mut before = symbols(
+        reader,
+        "s.id > ?1 AND s.id <= ?2 AND s.end_line >= ?3 AND s.body_line > 0",
+        [floor, nearest, i64::from(line)],
+    )?;
+    before.retain(|symbol| symbol.holds(line) && fits(symbol.kind));
+    Ok(before.pop())
+}
+
+/// The last symbol of a file that starts at or before a line: the numbers of
+/// a file's symbols ascend with their lines.
+fn last_before(reader: &Reader<'_>, first: i64, last: i64, line: u32) -> Result<Option<i64>> {
+    let mut statement = reader.connection.prepare_cached(
+        "SELECT id, line FROM symbol WHERE id > ?1 AND id <= ?2 ORDER BY id DESC LIMIT 1",
+    )?;
+    let (mut low, mut high) = (first, last);
+    let mut found = None;
+    while low < high {
+        let middle = low + (high - low + 1) / 2;
+        let row: Option<(i64, u32)> = statement
+            .query_row([low, middle], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        match row {
+            Some((id, start)) if start <= line => {
+                found = Some(id);
+                low = middle;
+            }
+            Some((id, _)) => high = id - 1,
+            None => low = middle,
+        }
+    }
+    Ok(found)
+}
+
+/// Symbols by path and line.
+pub(crate) fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    in_order(&mut symbols);
+    symbols
+}

@@ -1,0 +1,134 @@
+//! Functions that do alike: that call the same things, are called by the same
+//! functions, and have words of their names in common.
+
+use crate::error::RetrievalError;
+use crate::index::{Index, Reader};
+use crate::relations::nearest::words;
+use crate::relations::rows::{symbol_by_id, symbols};
+use crate::symbol::Symbol;
+use rusqlite::Result;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A name that more functions than this call says little about any of them.
+const COMMON: usize = 300;
+
+/// How much the words of the names count against the calls.
+const WORDS_WEIGHT: f64 = 0.3;
+
+/// A function like another.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Similar {
+    /// The function.
+    pub symbol: Symbol,
+    /// From 0 to 1.
+    pub likeness: f64,
+    /// What both call, sorted.
+    pub shared: Vec<String>,
+}
+
+impl Index {
+    /// The functions most like one, the likest first.
+    pub fn similar(&self, symbol: &Symbol, limit: usize) -> Result<Vec<Similar>, RetrievalError> {
+        self.read(|reader| similar(reader, symbol, limit))
+    }
+}
+
+#[derive(Default)]
+struct Candidate {
+    shared: Vec<String>,
+    weight: f64,
+}
+
+fn similar(reader: &Reader<'_>, symbol: &Symbol, limit: usize) -> Result<Vec<Similar>> {
+    let own = called_by(reader, symbol.id)?;
+    let mut candidates: BTreeMap<i64, Candidate> = BTreeMap::new();
+    let mut own_weight = 0.0;
+    for (id, name) in &own {
+        let callers = callers(reader, *id)?;
+        let weight = 1.0 / (1.0 + callers.len() as f64).ln().max(0.5);
+        own_weight += weight;
+        if callers.len() > COMMON {
+            continue;
+        }
+        for caller in callers.into_iter().filter(|id| *id != symbol.id) {
+            let candidate = candidates.entry(caller).or_default();
+            candidate.shared.push(name.clone());
+            candidate.weight += weight;
+        }
+    }
+    add_namesakes(reader, symbol, &mut candidates)?;
+    let own_words = words(&symbol.name);
+    let mut found = Vec::new();
+    for (id, candidate) in candidates {
+        let Some(other) = symbol_by_id(reader, id)?.filter(|other| other.kind.is_callable()) else {
+            continue;
+        };
+        let theirs = called_by(reader, id)?.len();
+        let calls = if own.is_empty() {
+            0.0
+        } else {
+            let balance = own.len().min(theirs) as f64 / own.len().max(theirs).max(1) as f64;
+            candidate.weight / own_weight * (0.5 + 0.5 * balance)
+        };
+        let mut shared = candidate.shared;
+        shared.sort();
+        found.push(Similar {
+            likeness: (1.0 - WORDS_WEIGHT) * calls
+                + WORDS_WEIGHT * overlap(&own_words, &words(&other.name)),
+            symbol: other,
+            shared,
+        });
+    }
+    found.sort_by(|a, b| {
+        let place = |one: &Similar| (one.symbol.path.clone(), one.symbol.start_line);
+        b.likeness
+            .total_cmp(&a.likeness)
+            .then_with(|| place(a).cmp(&place(b)))
+    });
+    found.truncate(limit);
+    Ok(found)
+}
+
+/// Functions of the same file are candidates by their names alone.
+fn add_namesakes(
+    reader: &Reader<'_>,
+    symbol: &Symbol,
+    candidates: &mut BTreeMap<i64, Candidate>,
+) -> Result<()> {
+    let Some(file) = reader.files.holding(symbol) else {
+        return Ok(());
+    };
+    let own = words(&symbol.name);
+    let condition = "s.id BETWEEN ?1 AND ?2 AND s.body_line > 0 AND s.id <> ?3";
+    let params = [file.first_symbol, file.last_symbol, symbol.id];
+    for other in symbols(reader, condition, params)? {
+        if other.kind.is_callable() && overlap(&own, &words(&other.name)) > 0.3 {
+            candidates.entry(other.id).or_default();
+        }
+    }
+    Ok(())
+}
+
+fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
+    let all = a.union(b).count();
+    if all == 0 {
+        return 0.0;
+    }
+    a.intersection(b).count() as f64 / all as f64
+}
+
+fn called_by(reader: &Reader<'_>, caller: i64) -> Result<Vec<(i64, String)>> {
+    let mut statement = reader.connection.prepare_cached(
+        "SELECT n.id, n.name FROM call c JOIN name n ON n.id = c.name_id WHERE c.caller_id = ?1",
+    )?;
+    let names = statement.query_map([caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    names.collect()
+}
+
+fn callers(reader: &Reader<'_>, name: i64) -> Result<Vec<i64>> {
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT caller_id FROM call WHERE name_id = ?1 ORDER BY caller_id")?;
+    let callers = statement.query_map([name], |row| row.get(0))?;
+    callers.collect()
+}

@@ -1,0 +1,251 @@
+//! The words of the code database: symbols, uses of them, calls and imports.
+//!
+//! Plain data. Reading it from the database is the business of `relations`,
+//! finding it in source text that of `language`.
+
+use patchwright_source::{Language, TreePath};
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SymbolKind {
+    /// A function with a body, outside any class.
+    Function,
+    /// A function of a class or type.
+    Method,
+    /// A constructor.
+    Constructor,
+    /// A function's declaration without its body.
+    Prototype,
+    /// A macro.
+    Macro,
+    /// A struct.
+    Struct,
+    /// A union.
+    Union,
+    /// An enum.
+    Enum,
+    /// One name of an enum.
+    Enumerator,
+    /// Another name for a type.
+    Typedef,
+    /// A member that holds data.
+    Field,
+    /// A variable or constant outside functions.
+    Variable,
+    /// A class.
+    Class,
+    /// An interface, trait or protocol.
+    Interface,
+    /// A record.
+    Record,
+    /// An annotation type.
+    Annotation,
+    /// A namespace or module.
+    Namespace,
+    /// A class initialiser without a name.
+    Initializer,
+}
+
+impl SymbolKind {
+    /// Every kind, in the order of declaration.
+    pub const ALL: [Self; 18] = [
+        Self::Function,
+        Self::Method,
+        Self::Constructor,
+        Self::Prototype,
+        Self::Macro,
+        Self::Struct,
+        Self::Union,
+        Self::Enum,
+        Self::Enumerator,
+        Self::Typedef,
+        Self::Field,
+        Self::Variable,
+        Self::Class,
+        Self::Interface,
+        Self::Record,
+        Self::Annotation,
+        Self::Namespace,
+        Self::Initializer,
+    ];
+
+    /// The word that the database holds.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Function => "function",
+            Self::Method => "method",
+            Self::Constructor => "constructor",
+            Self::Prototype => "prototype",
+            Self::Macro => "macro",
+            Self::Struct => "struct",
+            Self::Union => "union",
+            Self::Enum => "enum",
+            Self::Enumerator => "enumerator",
+            Self::Typedef => "typedef",
+            Self::Field => "field",
+            Self::Variable => "variable",
+            Self::Class => "class",
+            Self::Interface => "interface",
+            Self::Record => "record",
+            Self::Annotation => "annotation",
+            Self::Namespace => "namespace",
+            Self::Initializer => "initializer",
+        }
+    }
+
+    /// Reads the word that the database holds.
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+
+    /// Whether it has a body of statements.
+    pub fn is_callable(self) -> bool {
+        matches!(
+            self,
+            Self::Function | Self::Method | Self::Constructor | Self::Initializer
+        )
+    }
+
+    /// Whether it is a type of some sort.
+    pub fn is_type(self) -> bool {
+        matches!(
+            self,
+            Self::Struct
+                | Self::Union
+                | Self::Enum
+                | Self::Typedef
+                | Self::Class
+                | Self::Interface
+                | Self::Record
+                | Self::Annotation
+        )
+    }
+}
+
+impl fmt::Display for SymbolKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A place where a name is given a meaning. Lines count from 1 and include
+/// both ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Symbol {
+    /// Its number in the database; valid until the index is updated.
+    pub id: i64,
+    /// The name alone.
+    pub name: String,
+    /// What the name lies in: `ns::A`, `a.b.C`, or nothing.
+    pub scope: String,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// The file.
+    pub path: TreePath,
+    /// The file's language.
+    pub language: Language,
+    /// Its first line (a template's or annotation's line included).
+    pub start_line: u32,
+    /// Its last line.
+    pub end_line: u32,
+    /// The line that holds the name.
+    pub name_line: u32,
+    /// The line where the body opens, for what has one.
+    pub body_line: Option<u32>,
+    /// The symbol that encloses it.
+    pub parent: Option<i64>,
+    /// A field's, variable's or typedef's base type; a function's result type.
+    pub type_name: Option<String>,
+}
+
+impl Symbol {
+    /// The name with its scope, in the manner of its language.
+    pub fn qualified(&self) -> String {
+        if self.scope.is_empty() {
+            return self.name.clone();
+        }
+        format!("{}{}{}", self.scope, separator(self.language), self.name)
+    }
+
+    /// Whether a line lies in it.
+    pub fn holds(&self, line: u32) -> bool {
+        (self.start_line..=self.end_line).contains(&line)
+    }
+}
+
+/// What stands between the parts of a qualified name.
+pub(crate) fn separator(language: Language) -> &'static str {
+    match language {
+        Language::C | Language::Cpp | Language::Rust => "::",
+        _ => ".",
+    }
+}
+
+/// How a name is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum UseKind {
+    /// It is called, as function, method or macro.
+    Call,
+    /// Its value is read, or its address taken.
+    Read,
+    /// It is assigned to.
+    Write,
+    /// It names a type.
+    Type,
+}
+
+impl UseKind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Type => "type",
+        }
+    }
+}
+
+/// A place where a name is used. Uses of a function's own variables are not
+/// recorded.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Use {
+    /// The name.
+    pub name: String,
+    /// The file.
+    pub path: TreePath,
+    /// The line.
+    pub line: u32,
+    /// How it is used.
+    pub kind: UseKind,
+}
+
+/// One symbol calling a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Call {
+    /// Who calls. `None` for calls outside everything that has a name.
+    pub caller: Option<Symbol>,
+    /// The file of the call.
+    pub path: TreePath,
+    /// The name that is called.
+    pub callee: String,
+    /// The lines of the calls, ascending.
+    pub lines: Vec<u32>,
+    /// 1 for a direct call, 2 for a caller of a caller, and so on.
+    pub depth: u32,
+}
+
+/// A file's wish to see another one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Import {
+    /// The file that imports.
+    pub path: TreePath,
+    /// The line.
+    pub line: u32,
+    /// What is imported, as written: `openssl/evp.h`, `java.util.List`.
+    pub target: String,
+}
