@@ -1,0 +1,202 @@
+//! Fatal errors of the JVM: the box it prints, and the `hs_err` file, which
+//! begins with the same box.
+
+use super::draft::Draft;
+use super::frame::Frame;
+use super::lines::Log;
+use super::{Family, Operation, Strength, Tool, java};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Full,
+    begins: |line| {
+        line.starts_with("# A fatal error has been detected by the Java Runtime")
+            || line.starts_with("# There is insufficient memory for the Java Runtime")
+    },
+    read,
+};
+
+/// The stacks stand in the first third of a file of some thousand lines.
+const MAX_LINES: usize = 4_000;
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let mut draft = Draft::new(Tool::Jvm, "fatal-error");
+    let headline = log.line(at)?;
+    if headline.contains("insufficient memory") {
+        "out-of-memory".clone_into(&mut draft.kind);
+    }
+    draft.say(headline.trim_start_matches("# "));
+    let mut problematic = None;
+    let mut inside = false;
+    for line in log.from(at + 1, MAX_LINES) {
+        if let Some(text) = line.strip_prefix('#') {
+            let frame = read_box(&mut draft, text.trim());
+            problematic = problematic.or(frame);
+        } else {
+            read_detail(&mut draft, line);
+            read_stacks(&mut draft, line, &mut inside);
+        }
+    }
+    if !draft.has_frames()
+        && let Some(frame) = problematic
+    {
+        draft.push(frame);
+    }
+    drop_repeated_java_frames(&mut draft);
+    Some(draft)
+}
+
+/// A line of the box; gives the frame that it names.
+fn read_box(draft: &mut Draft, text: &str) -> Option<Frame> {
+    if let Some(signal) = signal(text) {
+        signal.clone_into(&mut draft.kind);
+        draft.say(text.split(" at pc").next().unwrap_or(text));
+    } else if let Some(rest) = text.strip_prefix("Internal Error ") {
+        "internal-error".clone_into(&mut draft.kind);
+        draft.say(rest.split(", pid").next().unwrap_or(rest));
+    }
+    read_frame(text)
+}
+
+/// The stacks of the file, each under its own heading up to an empty line.
+fn read_stacks(draft: &mut Draft, line: &str, inside: &mut bool) {
+    if line.starts_with("Native frames:") || line.starts_with("Java frames:") {
+        *inside = true;
+        draft.close();
+    } else if line.trim().is_empty() {
+        *inside = false;
+        draft.close();
+    } else if *inside && let Some(frame) = read_frame(line).or_else(|| java::read_frame(line)) {
+        draft.push(frame);
+    }
+}
+
+/// `SIGSEGV (0xb) at pc=0x..`
+fn signal(text: &str) -> Option<&str> {
+    let rest = text.strip_prefix("SIG")?;
+    let (name, rest) = rest.split_once(' ')?;
+    rest.starts_with("(0x").then_some(name)
+}
+
+/// `siginfo: si_signo: 11 (SIGSEGV), si_code: 1 (SEGV_MAPERR), si_addr: 0x0`
+fn read_detail(draft: &mut Draft, line: &str) {
+    if line.starts_with("siginfo:")
+        && let Some((_, address)) = line.split_once("si_addr: ")
+    {
+        draft.access.address = Some(address.trim().to_owned());
+    } else if line.starts_with("Stack: [") && line.contains("StackOverflow") {
+        "stack-overflow".clone_into(&mut draft.kind);
+    } else if line.contains("error 6") && line.contains("write") {
+        draft.access.operation = Some(Operation::Write);
+    }
+}
+
+/// `C  [libx.so+0x1119]  f+0x10`, `V  [libjvm.so+0x1]  A::b()+0x2`,
+/// `j  pkg.Class.method(I)V+12`, `J 12 c2 pkg.Class.method()V (9 bytes) @ ..`,
+/// `v  ~StubRoutines::call_stub`.
+fn read_frame(line: &str) -> Option<Frame> {
+    let line = line.trim_end();
+    let mut letters = line.chars();
+    let letter = letters.next()?;
+    let rest = letters.as_str();
+    if !rest.starts_with(' ') {
+        return None;
+    }
+    let rest = rest.trim_start();
+    match letter {
+        'C' | 'V' => {
+            let (module, rest) = rest.strip_prefix('[')?.split_once(']')?;
+            let name = rest.trim().split("+0x").next().unwrap_or_default();
+            let (name, place) = match name.split_once("  (") {
+                Some((name, place)) => (name, place.strip_suffix(')')),
+                None => (name, None),
+            };
+            let mut frame = Frame::named(if name.is_empty() {
+                super::frame::UNKNOWN
+            } else {
+                name
+            });
+            frame.module = Some(module.split("+0x").next().unwrap_or(module).to_owned());
+            if let Some((file, number)) = place.and_then(|place| place.rsplit_once(':')) {
+                frame.file = Some(file.to_owned());
+                frame.line = number.parse().ok();
+            }
+            Some(frame)
+        }
+        'j' => Some(java_frame(rest.split_whitespace().next()?)),
+        'J' => {
+            let name = rest.split_whitespace().find(|word| word.contains('.'))?;
+            Some(java_frame(name))
+        }
+        'v' => Some(Frame {
+            module: Some("libjvm.so".to_owned()),
+            ..Frame::named(rest.trim_start_matches('~').split(' ').next()?)
+        }),
+        _ => None,
+    }
+}
+
+/// `pkg.Class.method(I)V+12`
+fn java_frame(text: &str) -> Frame {
+    let name = text.split('(').next().unwrap_or(text);
+    let class = name.rsplit_once('.').map_or(name, |(class, _)| class);
+    let outer = class.split('$').next().unwrap_or(class);
+    Frame {
+        // By convention: the frame itself names no file.
+        file: Some(format!("{}.java", outer.replace('.', "/"))),
+        ..Frame::named(name)
+    }
+}
+
+/// The `Java frames` repeat the lower part of the native ones.
+fn drop_repeated_java_frames(draft: &mut Draft) {
+    let [native, java, ..] = draft.stacks.as_slice() else {
+        return;
+    };
+    let known = java.frames.iter().all(|frame| {
+        native
+            .frames
+            .iter()
+            .any(|other| other.function == frame.function)
+    });
+    if known {
+        draft.stacks.truncate(1);
+        draft
+            .parts
+            .retain(|part| !matches!(part, super::draft::Part::Stack(number) if *number > 0));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::read_frame;
+
+    #[test]
+    fn reads_frames() {
+        for (line, expected) in [
+            (
+                "C  [libx.so+0x1119]  Java_Crash_boom+0x10",
+                "Java_Crash_boom (libx.so)",
+            ),
+            ("C  [libc.so.6+0x9a123]", "?? (libc.so.6)"),
+            (
+                "j  org.acme.Crash.boom(I)V+12",
+                "org.acme.Crash.boom org/acme/Crash.java",
+            ),
+            (
+                "J 12 c2 org.acme.A$B.run()V (9 bytes) @ 0x1 [0x1+0x2]",
+                "org.acme.A$B.run org/acme/A.java",
+            ),
+            (
+                "v  ~StubRoutines::call_stub",
+                "StubRoutines::call_stub (libjvm.so)",
+            ),
+            (
+                "V  [libjvm.so+0x8]  JavaCalls::call(A*)+0x2e7",
+                "JavaCalls::call(A*) (libjvm.so)",
+            ),
+        ] {
+            assert_eq!(read_frame(line).unwrap().to_string(), expected);
+        }
+        assert_eq!(read_frame("Current thread (0x1):"), None);
+    }
+}

@@ -1,0 +1,232 @@
+//! Java's exceptions: `Exception in thread "main" ..`, with causes and
+//! suppressed ones, and traces that a program printed by itself.
+
+use super::draft::Draft;
+use super::frame::Frame;
+use super::lines::Log;
+use super::{Family, Role, Stack, Strength, Tool};
+
+/// An exception that ended a thread.
+pub(super) const THROWN: Family = Family {
+    strength: Strength::Partial,
+    begins: |line| thrown(line).is_some(),
+    read: |log, at| read(log, at, thrown(log.line(at)?)?, Tool::Java),
+};
+
+/// A trace that somebody printed: the program may have gone on.
+pub(super) const PRINTED: Family = Family {
+    strength: Strength::Last,
+    begins: |line| exception(line).is_some(),
+    read: |log, at| {
+        let draft = read(log, at, log.line(at)?, Tool::Java)?;
+        draft.has_frames().then_some(draft)
+    },
+};
+
+/// How many lines a trace with all its causes may have.
+const MAX_LINES: usize = 20_000;
+/// How many lines a message may have before its first frame.
+const MAX_MESSAGE: usize = 40;
+
+fn thrown(line: &str) -> Option<&str> {
+    let rest = line
+        .strip_prefix("Exception in thread \"")
+        .or_else(|| line.strip_prefix("Exception: "))?;
+    let (_, rest) = rest.split_once("\" ")?;
+    exception(rest).map(|_| rest)
+}
+
+/// Splits `pkg.Class: message`; the class must look like one.
+pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
+    let (class, message) = match text.split_once(": ") {
+        Some((class, message)) => (class, message),
+        None => (text.trim_end().trim_end_matches(':'), ""),
+    };
+    let simple = class.rsplit(['.', '$']).next()?;
+    let word = |part: &str| {
+        !part.is_empty()
+            && part
+                .chars()
+                .all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+            && !part.starts_with(|c: char| c.is_numeric())
+    };
+    let looks =
+        class.contains('.') && class.split('.').all(word) && simple.starts_with(char::is_uppercase)
+            || ["Exception", "Error", "Throwable"]
+                .iter()
+                .any(|end| simple.ends_with(end) && simple.len() > end.len() && word(class));
+    (looks && class.len() < 300).then_some((class, message))
+}
+
+/// Reads `at module@version/pkg.Class.method(File.java:12)`.
+pub(crate) fn read_frame(line: &str) -> Option<Frame> {
+    let text = line.trim_start().strip_prefix("at ")?;
+    let open = text.find('(')?;
+    let (name, rest) = text.split_at(open);
+    let place = rest.strip_prefix('(')?.split_once(')')?.0;
+    let name = strip_module(name);
+    if !name.contains('.') || name.contains(' ') {
+        return None;
+    }
+    let mut frame = Frame::named(name);
+    let (file, number) = match place.rsplit_once(':') {
+        Some((file, number)) => (file, number.parse().ok()),
+        None => (place, None),
+    };
+    if file
+        .rsplit_once('.')
+        .is_some_and(|(stem, end)| !stem.is_empty() && end.len() <= 7)
+    {
+        frame.file = Some(file_path(name, file));
+        frame.line = number;
+    }
+    Some(frame)
+}
+
+/// Drops `app//` and `java.base@17.0.15/`, and what a hidden class has for a
+/// number.
+fn strip_module(name: &str) -> &str {
+    let end = name.find("/0x").unwrap_or(name.len());
+    let start = name
+        .get(..end)
+        .and_then(|head| head.rfind('/'))
+        .map_or(0, |at| at + 1);
+    name.get(start..).unwrap_or(name)
+}
+
+/// The file's path below its source folder: the class's package, then the
+/// file.
+fn file_path(name: &str, file: &str) -> String {
+    let class = name.split("/0x").next().unwrap_or(name);
+    let mut parts: Vec<&str> = class.split('.').collect();
+    // The method, and the class (which keeps its `$Inner` in one part).
+    parts.pop();
+    if !name.contains("/0x") {
+        parts.pop();
+    }
+    parts.push(file);
+    parts.join("/")
+}
+
+/// Reads an exception from its headline on.
+pub(super) fn read(log: &Log<'_>, at: usize, headline: &str, tool: Tool) -> Option<Draft> {
+    let (class, message) = exception(headline)?;
+    let mut draft = Draft::new(tool, class);
+    message.clone_into(&mut draft.message);
+    draft.say(headline);
+    let mut trace = Trace {
+        draft,
+        at_depth: vec![0],
+        enclosing: 0,
+        message_lines: 0,
+    };
+    for line in log.from(at + 1, MAX_LINES) {
+        if !trace.take(line) {
+            break;
+        }
+    }
+    // A message without any frame took in lines that are not its own.
+    if !trace.draft.has_frames() {
+        trace.draft.parts.truncate(1);
+    }
+    Some(trace.draft)
+}
+
+/// A trace that is being read.
+struct Trace {
+    draft: Draft,
+    /// For every depth of indentation the number of its latest stack.
+    at_depth: Vec<usize>,
+    /// The stack that `... n more` refers to.
+    enclosing: usize,
+    message_lines: usize,
+}
+
+impl Trace {
+    /// Takes one line in; false where the trace is over.
+    fn take(&mut self, line: &str) -> bool {
+        if let Some(frame) = read_frame(line) {
+            self.draft.push(frame);
+            return true;
+        }
+        let text = line.trim();
+        let depth = line.len() - line.trim_start_matches('\t').len();
+        if text.starts_with("Caused by: ") {
+            self.open(Role::Cause, depth, text);
+            return true;
+        }
+        if text.starts_with("Suppressed: ") {
+            self.open(Role::Suppressed, depth, text);
+            return true;
+        }
+        if let Some(rest) = text.strip_prefix("... ") {
+            self.restore(rest);
+            return rest.ends_with(" more");
+        }
+        if text.starts_with('[') && (text.ends_with("more frames]") || text.contains("CIRCULAR")) {
+            return true;
+        }
+        if text.starts_with("- locked") || text.starts_with("- waiting") {
+            return true;
+        }
+        self.message(line)
+    }
+
+    /// A line that is part of a message: before the first frame only.
+    fn message(&mut self, line: &str) -> bool {
+        self.message_lines += 1;
+        let fresh = !self.draft.in_stack() && self.message_lines <= MAX_MESSAGE;
+        let ends = line.trim().is_empty() && self.draft.has_frames()
+            || line.starts_with("== ")
+            || line.starts_with("DEDUP_TOKEN")
+            || line.starts_with("[exit ");
+        if fresh && !ends {
+            self.draft.say(line.trim_end());
+        }
+        fresh && !ends
+    }
+
+    /// Begins the next exception. A cause shares frames with the exception at
+    /// its own indentation, a suppressed one with that one step out.
+    fn open(&mut self, role: Role, depth: usize, text: &str) {
+        self.message_lines = 0;
+        self.draft.say(text);
+        self.draft.expect(role);
+        let depth = depth.min(self.at_depth.len());
+        let around = match role {
+            Role::Suppressed => depth.saturating_sub(1),
+            _ => depth,
+        };
+        self.enclosing = self.at_depth.get(around).copied().unwrap_or(0);
+        self.at_depth.truncate(depth);
+        self.at_depth.push(self.draft.stacks.len());
+    }
+
+    /// Puts back the frames that `... n more` left out: they are the last n of
+    /// the exception around this one.
+    fn restore(&mut self, rest: &str) {
+        let Some(count) = rest
+            .strip_suffix(" more")
+            .and_then(|n| n.parse::<usize>().ok())
+        else {
+            return;
+        };
+        let frames: Vec<Frame> = self
+            .draft
+            .stacks
+            .get(self.enclosing)
+            .map(|stack| &stack.frames)
+            .and_then(|frames| frames.get(frames.len().saturating_sub(count)..))
+            .unwrap_or_default()
+            .to_vec();
+        for frame in frames {
+            self.draft.push(frame);
+        }
+        self.draft.close();
+    }
+}
+
+/// The exception at the end of the chain of causes.
+pub(super) fn root_cause(stacks: &[Stack]) -> Option<&Stack> {
+    stacks.iter().rfind(|stack| stack.role == Role::Cause)
+}

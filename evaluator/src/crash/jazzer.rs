@@ -1,0 +1,55 @@
+//! Jazzer's findings: its own detectors, and exceptions that left the fuzz
+//! target.
+
+use super::draft::Draft;
+use super::lines::Log;
+use super::{Family, Strength, Tool, java};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Full,
+    begins: |line| headline(line).is_some(),
+    read,
+};
+
+/// The classes of the detectors' findings.
+const ISSUE: &str = "com.code_intelligence.jazzer.api.FuzzerSecurityIssue";
+
+/// How many words of a finding's message make its kind.
+const KIND_WORDS: usize = 6;
+
+fn headline(line: &str) -> Option<&str> {
+    line.strip_prefix("== Java Exception: ")
+        .or_else(|| line.strip_prefix("== Java Assertion Error: "))
+}
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let text = headline(log.line(at)?)?;
+    let mut draft = java::read(log, at, text, Tool::Jazzer)?;
+    if draft.kind.starts_with(ISSUE) {
+        draft.kind = finding(&draft.kind, &draft.message);
+    }
+    Some(draft)
+}
+
+/// A detector's finding is named by its message (`os-command-injection`),
+/// since all share a handful of classes.
+fn finding(class: &str, message: &str) -> String {
+    let named = message
+        .split([':', '(', '\n', ','])
+        .next()
+        .unwrap_or_default();
+    let words: Vec<String> = named
+        .split_whitespace()
+        .map(|word| {
+            word.trim_matches(|c: char| !c.is_alphanumeric())
+                .to_ascii_lowercase()
+        })
+        .filter(|word| !word.is_empty())
+        .take(KIND_WORDS)
+        .collect();
+    if words.is_empty() {
+        class.rsplit('.').next().unwrap_or(class).to_owned()
+    } else {
+        words.join("-")
+    }
+}

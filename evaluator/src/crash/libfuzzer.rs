@@ -1,0 +1,104 @@
+//! libFuzzer's own reports: a time-out, a memory limit, a signal that no
+//! sanitizer explained.
+
+use super::draft::Draft;
+use super::lines::Log;
+use super::{Family, Role, Strength, Tool, native, threads};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Full,
+    begins: |line| headline(line).is_some_and(|text| !is_weak(text)),
+    read,
+};
+
+/// A signal or an exit says less than what was printed before it.
+pub(super) const DEADLY: Family = Family {
+    strength: Strength::Weak,
+    begins: |line| headline(line).is_some_and(is_weak),
+    read,
+};
+
+/// The stacks of a JVM's threads may come between the headline and the end.
+const MAX_LINES: usize = 8_000;
+
+fn headline(line: &str) -> Option<&str> {
+    let (before, text) = line.split_once("ERROR: libFuzzer: ")?;
+    before.trim_end().ends_with("==").then_some(text)
+}
+
+fn is_weak(text: &str) -> bool {
+    text.starts_with("deadly signal") || text.starts_with("fuzz target exited")
+}
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let text = headline(log.line(at)?)?;
+    let (kind, sentence) = kind(text);
+    let mut draft = Draft::new(Tool::LibFuzzer, kind);
+    draft.say(format!("libFuzzer: {sentence}"));
+    if is_weak(text)
+        && let Some((reason, sentence)) = super::abort::reason_before(log, at)
+    {
+        reason.clone_into(&mut draft.kind);
+        draft.message.clone_from(&sentence);
+        draft.say(sentence);
+    }
+    for (offset, line) in log.from(at + 1, MAX_LINES).enumerate() {
+        if line.starts_with("Stack traces of all JVM threads")
+            || line.starts_with("Full thread dump")
+        {
+            read_jvm(&mut draft, log, at + 1 + offset);
+            break;
+        }
+        if line.starts_with("SUMMARY: ") || line.starts_with("[exit ") {
+            break;
+        }
+        if let Some((number, frame)) = native::read(line) {
+            if number == 0 && draft.in_stack() {
+                draft.close();
+            }
+            draft.push(frame);
+        } else {
+            draft.close();
+        }
+    }
+    Some(draft)
+}
+
+fn kind(text: &str) -> (&'static str, String) {
+    if text.starts_with("timeout") {
+        // How long it waited is a setting, and differs by a second.
+        ("timeout", "timeout".to_owned())
+    } else if let Some(rest) = text.strip_prefix("out-of-memory (malloc(") {
+        let size = rest.split(')').next().unwrap_or_default();
+        ("out-of-memory", format!("out-of-memory (malloc({size}))"))
+    } else if text.starts_with("out-of-memory") {
+        ("out-of-memory", "out-of-memory".to_owned())
+    } else if text.starts_with("fuzz target exited") {
+        ("unexpected-exit", "fuzz target exited".to_owned())
+    } else if text.starts_with("deadly signal") {
+        ("deadly-signal", "deadly signal".to_owned())
+    } else if text.starts_with("fuzz target overwrites its const input") {
+        (
+            "overwrites-const-input",
+            "fuzz target overwrites its const input".to_owned(),
+        )
+    } else {
+        ("error", text.to_owned())
+    }
+}
+
+/// Of all threads the one that runs the fuzz target counts. Their order varies.
+fn read_jvm(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    draft.tool = Tool::Jazzer;
+    let threads = threads::read_lines(log.from(at, MAX_LINES));
+    if let Some(thread) = threads::busiest_thread(&threads) {
+        // Native frames say where the fuzzer was, not the target.
+        draft.stacks.clear();
+        draft.parts.truncate(1);
+        draft.expect(Role::Crash);
+        draft.say(format!("the thread \"{}\" was here:", thread.name));
+        for frame in &thread.frames {
+            draft.push(frame.clone());
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Panics of Rust programs, with or without a backtrace.
+
+use super::draft::Draft;
+use super::frame::Frame;
+use super::lines::Log;
+use super::{Family, Strength, Tool, native};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Partial,
+    begins: |line| panicked(line).is_some(),
+    read,
+};
+
+const MAX_LINES: usize = 4_000;
+
+/// What stands behind `panicked at`: a position in newer releases, a quoted
+/// message and a position in older ones.
+fn panicked(line: &str) -> Option<&str> {
+    let rest = line.strip_prefix("thread '")?;
+    rest.split_once(" panicked at ").map(|(_, rest)| rest)
+}
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let rest = panicked(log.line(at)?)?;
+    let mut draft = Draft::new(Tool::Rust, "panic");
+    let (place, message) = match rest.strip_prefix('\'') {
+        Some(quoted) => {
+            let (message, place) = quoted.rsplit_once("', ")?;
+            (place, message.to_owned())
+        }
+        None => (
+            rest.trim_end_matches(':'),
+            log.line(at + 1).unwrap_or_default().trim().to_owned(),
+        ),
+    };
+    draft.say(format!("panicked at {place}: {message}"));
+    kind(&message).clone_into(&mut draft.kind);
+    draft.message = message;
+    let (file, line, column) = native::read_position(place);
+    let position = Frame {
+        file: Some(file.to_owned()),
+        line,
+        column,
+        ..Frame::named(super::frame::UNKNOWN)
+    };
+    read_backtrace(&mut draft, log, at);
+    if !draft.has_frames() {
+        draft.place(position);
+    }
+    Some(draft)
+}
+
+/// `   3: crate::function` and below it `             at src/main.rs:3:5`.
+fn read_backtrace(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    let mut pending: Option<Frame> = None;
+    let mut inside = false;
+    for line in log.from(at + 1, MAX_LINES) {
+        if line.starts_with("stack backtrace:") {
+            inside = true;
+            continue;
+        }
+        if !inside {
+            if panicked(line).is_some() {
+                break;
+            }
+            continue;
+        }
+        let text = line.trim();
+        if let Some(place) = text.strip_prefix("at ") {
+            if let Some(frame) = &mut pending {
+                let (file, line, column) = native::read_position(place);
+                frame.file = Some(file.to_owned());
+                frame.line = line;
+                frame.column = column;
+            }
+            continue;
+        }
+        if let Some(frame) = pending.take() {
+            draft.push(frame);
+        }
+        match text.split_once(": ") {
+            Some((number, name)) if number.parse::<u32>().is_ok() => {
+                let name = match name.strip_prefix("0x") {
+                    Some(rest) => rest.split_once(" - ").map_or(rest, |(_, name)| name),
+                    None => name,
+                };
+                pending = Some(Frame::named(name));
+            }
+            _ => break,
+        }
+    }
+    if let Some(frame) = pending {
+        draft.push(frame);
+    }
+}
+
+fn kind(message: &str) -> &'static str {
+    if message.starts_with("index out of bounds") || message.contains("out of range for slice") {
+        "out-of-bounds-index"
+    } else if message.starts_with("attempt to divide by zero") {
+        "integer-divide-by-zero"
+    } else if message.starts_with("attempt to ") && message.ends_with("with overflow") {
+        "signed-integer-overflow"
+    } else if message.starts_with("assertion ") {
+        "assertion-failure"
+    } else {
+        "panic"
+    }
+}

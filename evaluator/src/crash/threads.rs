@@ -1,0 +1,118 @@
+//! Thread dumps of a JVM: what `jstack`, `jcmd Thread.print`, `kill -3` and
+//! Jazzer print. They are how a hang shows where it hangs.
+
+use super::draft::Draft;
+use super::frame::{Frame, Place};
+use super::lines::Log;
+use super::{Family, Strength, Tool, java};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Last,
+    begins: |line| line.starts_with("Full thread dump "),
+    read,
+};
+
+/// The most lines of a dump; a JVM of a thousand threads prints 30,000.
+const MAX_LINES: usize = 50_000;
+/// The most frames that are kept of one thread.
+const MAX_FRAMES: usize = 2048;
+
+/// One thread of a dump.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Thread {
+    /// Its name.
+    pub name: String,
+    /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not tell.
+    pub state: String,
+    /// Its stack, innermost frame first.
+    pub frames: Vec<Frame>,
+}
+
+impl Thread {
+    fn has(&self, place: Place) -> bool {
+        self.frames.iter().any(|frame| frame.place() == place)
+    }
+}
+
+/// Reads the threads of the last dump in a text, in the order of the dump.
+pub fn read_threads(text: &str) -> Vec<Thread> {
+    let log = Log::new(text);
+    let last = log
+        .lines()
+        .iter()
+        .rposition(|line| line.starts_with("Full thread dump "));
+    read_lines(log.from(last.unwrap_or(0), MAX_LINES))
+}
+
+pub(super) fn read_lines<'a>(lines: impl Iterator<Item = &'a str>) -> Vec<Thread> {
+    let mut threads: Vec<Thread> = Vec::new();
+    for line in lines {
+        if line.starts_with("SUMMARY: ") || line.starts_with("JNI global ref") {
+            break;
+        }
+        if let Some(name) = thread_name(line) {
+            threads.push(Thread {
+                name,
+                state: String::new(),
+                frames: Vec::new(),
+            });
+            continue;
+        }
+        let Some(thread) = threads.last_mut() else {
+            continue;
+        };
+        if let Some(state) = line.trim().strip_prefix("java.lang.Thread.State: ") {
+            let state = state.split(' ').next().unwrap_or(state);
+            state.clone_into(&mut thread.state);
+        } else if let Some(frame) = java::read_frame(line)
+            && thread.frames.len() < MAX_FRAMES
+        {
+            thread.frames.push(frame);
+        }
+    }
+    threads
+}
+
+/// `"main" #1 prio=5 ..` or `Thread[main,5,main]`.
+fn thread_name(line: &str) -> Option<String> {
+    if let Some(rest) = line.strip_prefix("Thread[") {
+        let inner = rest.strip_suffix(']')?;
+        // A name may hold commas; priority and group follow it.
+        let name = inner.rsplitn(3, ',').nth(2)?;
+        return Some(name.trim_start_matches('#').to_owned());
+    }
+    let rest = line.strip_prefix('"')?;
+    let (name, rest) = rest.rsplit_once("\" ")?;
+    (rest.contains("prio=") || rest.contains("tid=") || rest.starts_with('#'))
+        .then(|| name.to_owned())
+}
+
+/// The thread that hangs in the project's code: the one below the fuzz target,
+/// else one that runs, else one that waits there.
+pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
+    let rank = |thread: &&Thread| {
+        (
+            !thread.has(Place::Harness),
+            !thread.has(Place::Project),
+            thread.state != "RUNNABLE" && !thread.state.is_empty(),
+            thread.name != "main",
+            thread.name.clone(),
+        )
+    };
+    threads
+        .iter()
+        .filter(|thread| thread.has(Place::Project) || thread.has(Place::Harness))
+        .min_by_key(rank)
+        .or_else(|| threads.iter().find(|thread| thread.name == "main"))
+}
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let threads = read_lines(log.from(at, MAX_LINES));
+    let thread = busiest_thread(&threads)?;
+    let mut draft = Draft::new(Tool::Java, "hang");
+    draft.say(format!("the thread \"{}\" was here:", thread.name));
+    for frame in &thread.frames {
+        draft.push(frame.clone());
+    }
+    Some(draft)
+}

@@ -1,0 +1,167 @@
+//! Reports of UndefinedBehaviorSanitizer: one sentence with a position, and a
+//! stack only where the user asked for it.
+
+use super::draft::{Draft, Part};
+use super::frame::{Frame, Place};
+use super::lines::Log;
+use super::{Family, Operation, Strength, Tool, native};
+
+pub(super) const FAMILY: Family = Family {
+    strength: Strength::Partial,
+    begins: |line| line.contains(": runtime error: "),
+    read,
+};
+
+/// How many lines after the sentence belong to it: a picture of the bytes, and
+/// the stack.
+const MAX_LINES: usize = 600;
+
+/// Phrases of the messages and the names of the checks behind them, as the
+/// `SUMMARY` line spells these.
+const KINDS: [(&str, &str); 40] = [
+    ("signed integer overflow", "signed-integer-overflow"),
+    ("unsigned integer overflow", "unsigned-integer-overflow"),
+    ("division by zero", "integer-divide-by-zero"),
+    ("shift exponent", "shift"),
+    ("left shift of", "shift"),
+    ("out of bounds for type", "out-of-bounds-index"),
+    ("null pointer passed as argument", "invalid-null-argument"),
+    ("null pointer returned", "invalid-null-return"),
+    ("null passed as", "invalid-null-argument"),
+    ("applying non-zero offset", "nullptr-with-offset"),
+    ("applying zero offset to null", "nullptr-with-offset"),
+    ("of misaligned address", "misaligned-pointer-use"),
+    ("within misaligned address", "misaligned-pointer-use"),
+    ("on misaligned address", "misaligned-pointer-use"),
+    ("to misaligned address", "misaligned-pointer-use"),
+    ("misaligned address", "misaligned-pointer-use"),
+    ("of null pointer", "null-pointer-use"),
+    ("within null pointer", "null-pointer-use"),
+    ("on null pointer", "null-pointer-use"),
+    ("to null pointer", "null-pointer-use"),
+    ("with insufficient space", "insufficient-object-size"),
+    ("not a valid value for type 'bool'", "invalid-bool-load"),
+    ("not a valid value for type '_Bool'", "invalid-bool-load"),
+    ("not a valid value for type", "invalid-enum-load"),
+    ("unreachable", "unreachable"),
+    ("without returning a value", "missing-return"),
+    ("variable length array bound", "non-positive-vla-index"),
+    (
+        "is outside the range of representable values",
+        "float-cast-overflow",
+    ),
+    ("implicit conversion from", "implicit-integer-conversion"),
+    (
+        "through pointer to incorrect function type",
+        "function-type-mismatch",
+    ),
+    (
+        "which does not point to an object of type",
+        "dynamic-type-mismatch",
+    ),
+    ("pointer index expression", "pointer-overflow"),
+    ("addition of unsigned offset", "pointer-overflow"),
+    ("subtraction of unsigned offset", "pointer-overflow"),
+    ("pointer arithmetic", "pointer-overflow"),
+    ("control flow integrity", "cfi-bad-type"),
+    ("passing zero to", "invalid-builtin-use"),
+    ("assumption is not satisfied", "alignment-assumption"),
+    ("assumption of", "alignment-assumption"),
+    ("negation of", "signed-integer-overflow"),
+];
+
+fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
+    let line = log.line(at)?;
+    let (place, message) = line.split_once(": runtime error: ")?;
+    let kind = KINDS
+        .iter()
+        .find(|(phrase, _)| message.contains(phrase))
+        .map_or("undefined-behavior", |(_, kind)| kind);
+    let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
+    message.clone_into(&mut draft.message);
+    draft.say(format!("{place}: runtime error: {message}"));
+    read_access(&mut draft, message);
+    let position = position(place);
+    read_stack(&mut draft, log, at);
+    match (draft.has_frames(), position) {
+        (false, Some(frame)) => draft.place(frame),
+        (true, Some(frame)) => place_first(&mut draft, &frame),
+        (_, None) => {}
+    }
+    Some(draft)
+}
+
+fn read_access(draft: &mut Draft, message: &str) {
+    draft.access.operation = if message.starts_with("load of") {
+        Some(Operation::Read)
+    } else if message.starts_with("store to") {
+        Some(Operation::Write)
+    } else {
+        None
+    };
+    if message.contains("null pointer of type") || message.contains("null pointer\u{0}") {
+        draft.access.address = Some("0x0".to_owned());
+    }
+}
+
+/// The position as a frame without a function.
+fn position(place: &str) -> Option<Frame> {
+    let (file, line, column) = native::read_position(place.trim());
+    // A program's own unfinished line may stand before it.
+    let file = match file.rfind(" /") {
+        Some(at) => file.get(at + 1..)?,
+        None => file,
+    };
+    (line.is_some() && !file.is_empty()).then(|| Frame {
+        file: Some(file.to_owned()),
+        line,
+        column,
+        ..Frame::named(super::frame::UNKNOWN)
+    })
+}
+
+/// The stack under the sentence; else that of the signal it ended with.
+fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    let mut foreign = false;
+    for line in log.from(at + 1, MAX_LINES) {
+        if let Some((number, frame)) = native::read(line) {
+            if number == 0 && draft.has_frames() {
+                break;
+            }
+            draft.push(frame);
+        } else if draft.has_frames() || line.contains(": runtime error: ") {
+            break;
+        } else if line.contains("deadly signal") || line.contains("ERROR: AddressSanitizer: ") {
+            foreign = true;
+        } else if line.starts_with("[exit ") || line.starts_with("$ ") {
+            break;
+        }
+    }
+    if foreign && let Some(stack) = draft.stacks.first_mut() {
+        // The top is the handler of the signal.
+        let own = stack
+            .frames
+            .iter()
+            .position(|frame| frame.place() != Place::Runtime)
+            .unwrap_or(0);
+        stack.frames.drain(..own);
+        if stack.frames.is_empty() {
+            draft.stacks.clear();
+            draft.parts.retain(|part| matches!(part, Part::Text(_)));
+        }
+    }
+}
+
+/// The sentence names the position more exactly than the stack (its column,
+/// the line of a macro or of inlined code).
+fn place_first(draft: &mut Draft, position: &Frame) {
+    if let Some(top) = draft
+        .stacks
+        .first_mut()
+        .and_then(|stack| stack.frames.first_mut())
+        && top.line == position.line
+        && top.column.is_none()
+    {
+        top.column = position.column;
+    }
+}

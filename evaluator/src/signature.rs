@@ -1,0 +1,303 @@
+//! What makes two crashes the same.
+//!
+//! A signature is the kind and the innermost functions of the project, without
+//! line numbers, so that a patch that moves lines does not make a new crash of
+//! an old one. What it deliberately does not hold: addresses, arguments,
+//! template arguments, the numbers of anonymous classes.
+
+use crate::crash::{CrashReport, Frame, Place, Role, Stack};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How many functions make a signature. Three, as ClusterFuzz takes: one joins
+/// different bugs of one function, many split one bug by its callers.
+const FUNCTIONS: usize = 3;
+/// How much of an overflowing stack is looked at for its cycle.
+const CYCLE_FRAMES: usize = 256;
+/// How often a function must occur there to be part of the cycle.
+const CYCLE_TIMES: usize = 3;
+
+/// What two equal crashes share.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Signature {
+    /// The kind, in one spelling for all tools that see the same thing.
+    pub kind: String,
+    /// The innermost functions of the project, innermost first; for a stack
+    /// that overflowed the functions of the cycle, sorted.
+    pub functions: Vec<String>,
+}
+
+/// How a crash relates to an earlier one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// The same crash.
+    Same,
+    /// The same defect at another place, or another symptom at the same place.
+    Moved,
+    /// Something else.
+    New,
+}
+
+impl Signature {
+    /// The signature of a report.
+    pub(crate) fn of(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Self {
+        let names = project_functions(report, in_project);
+        let functions = if report.is_stack_overflow() {
+            cycle(&names)
+        } else {
+            names.into_iter().take(FUNCTIONS).collect()
+        };
+        Self {
+            kind: kind(report),
+            functions,
+        }
+    }
+}
+
+impl fmt::Display for Signature {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.kind)?;
+        for function in &self.functions {
+            write!(f, " | {function}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells whether a crash is an earlier one again.
+pub fn compare(
+    earlier: &CrashReport,
+    later: &CrashReport,
+    in_project: &dyn Fn(&Frame) -> bool,
+) -> Change {
+    let (old, new) = (earlier.signature(in_project), later.signature(in_project));
+    if old == new {
+        return Change::Same;
+    }
+    let old_names = project_functions(earlier, in_project);
+    let new_names = project_functions(later, in_project);
+    let same_kind = old.kind == new.kind;
+    if same_kind && earlier.is_hang() && same_loop(&old_names, &new_names) {
+        return Change::Same;
+    }
+    if same_kind && earlier.is_stack_overflow() && shares(&old.functions, &new.functions) {
+        return Change::Same;
+    }
+    // One function of the innermost three in common, or the same kind on the
+    // same path through the program.
+    let near = shares(&old.functions, &new.functions);
+    if near || same_kind && shares(&old_names, &new_names) {
+        Change::Moved
+    } else {
+        Change::New
+    }
+}
+
+/// A hang is interrupted anywhere below the function that loops: the frames
+/// from the entry on are the same but for the innermost few.
+fn same_loop(old: &[String], new: &[String]) -> bool {
+    let common = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    common > 0 && common + 2 >= old.len().min(new.len())
+}
+
+fn shares(old: &[String], new: &[String]) -> bool {
+    old.iter().any(|name| new.contains(name))
+}
+
+/// The kind in one spelling: the exception's simple name, and one word for
+/// what several tools call differently.
+fn kind(report: &CrashReport) -> String {
+    // A detector's finding has its own name, whatever led to it.
+    let kind = if report.kind.contains('.') {
+        report.root_cause().unwrap_or(&report.kind)
+    } else {
+        &report.kind
+    };
+    let simple = kind.rsplit(['.', '$']).next().unwrap_or(kind);
+    match simple {
+        "StackOverflowError" => "stack-overflow",
+        "OutOfMemoryError" => "out-of-memory",
+        "hang" => "timeout",
+        "use-after-free" => "heap-use-after-free",
+        other => other,
+    }
+    .to_owned()
+}
+
+/// The functions of the project in the stack that tells most, innermost first.
+fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
+    let Some(stack) = telling_stack(report) else {
+        return Vec::new();
+    };
+    let pick = |wanted: &dyn Fn(&Frame) -> bool| -> Vec<String> {
+        stack
+            .frames
+            .iter()
+            .filter(|frame| wanted(frame))
+            .map(name)
+            .collect()
+    };
+    let tests: [&dyn Fn(&Frame) -> bool; 3] = [
+        &|frame| in_project(frame) && frame.place() != Place::Harness,
+        &|frame| frame.place() == Place::Project,
+        &|frame| frame.place() == Place::Harness,
+    ];
+    tests
+        .iter()
+        .map(|test| pick(test))
+        .find(|names| !names.is_empty())
+        .unwrap_or_default()
+}
+
+/// For Java the last cause: what wraps it is the same for many defects.
+fn telling_stack(report: &CrashReport) -> Option<&Stack> {
+    report
+        .stacks
+        .iter()
+        .rfind(|stack| stack.role == Role::Cause)
+        .or_else(|| report.main_stack())
+}
+
+/// The functions that make up a recursion.
+fn cycle(names: &[String]) -> Vec<String> {
+    let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+    for name in names.iter().take(CYCLE_FRAMES) {
+        *counts.entry(name).or_default() += 1;
+    }
+    let repeated: Vec<String> = counts
+        .into_iter()
+        .filter(|(_, count)| *count >= CYCLE_TIMES)
+        .map(|(name, _)| name.clone())
+        .collect();
+    if repeated.is_empty() {
+        return names.iter().take(FUNCTIONS).cloned().collect();
+    }
+    repeated
+}
+
+/// A function's name without what changes from build to build.
+fn name(frame: &Frame) -> String {
+    if frame.function == "??" {
+        let file = frame.file.as_deref().unwrap_or_default();
+        let file = file.rsplit('/').next().unwrap_or(file);
+        return if file.is_empty() { "??" } else { file }.to_owned();
+    }
+    plain_name(&frame.function)
+}
+
+/// Drops parameters, template arguments, compiler suffixes, return types and
+/// the numbers of anonymous classes and lambdas.
+pub fn plain_name(function: &str) -> String {
+    let mut kept = String::with_capacity(function.len());
+    let mut depth = 0usize;
+    let mut rest = function;
+    while let Some(character) = rest.chars().next() {
+        if depth == 0
+            && let Some((operator, after)) = operator_name(rest, &kept)
+        {
+            kept.push_str(operator);
+            rest = after;
+            continue;
+        }
+        match character {
+            '<' | '(' | '[' => depth += 1,
+            '>' | ')' | ']' => depth = depth.saturating_sub(1),
+            other if depth == 0 => kept.push(other),
+            _ => {}
+        }
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+    }
+    let kept = kept.trim();
+    let kept = kept.strip_suffix(" const").unwrap_or(kept);
+    let kept = match kept.find("operator") {
+        Some(at) => {
+            let start = kept
+                .get(..at)
+                .and_then(|head| head.rfind(' '))
+                .map_or(0, |at| at + 1);
+            kept.get(start..).unwrap_or(kept)
+        }
+        None => kept.rsplit(' ').next().unwrap_or(kept),
+    };
+    let kept = [
+        ".constprop",
+        ".isra",
+        ".part",
+        ".cold",
+        ".llvm",
+        ".localalias",
+    ]
+    .iter()
+    .filter_map(|suffix| kept.find(suffix))
+    .min()
+    .and_then(|at| kept.get(..at))
+    .unwrap_or(kept);
+    without_numbers(kept).trim_start_matches("::").to_owned()
+}
+
+/// `operator()`, `operator<<` and their like, whose signs are no brackets.
+fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> {
+    let signs = rest.strip_prefix("operator")?;
+    if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
+        return None;
+    }
+    let length = [
+        "()", "[]", "<<=", ">>=", "<=>", "->*", "<<", ">>", "<=", ">=", "->", "<", ">",
+    ]
+    .iter()
+    .find(|sign| signs.starts_with(**sign))?
+    .len();
+    Some(rest.split_at("operator".len() + length))
+}
+
+/// `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and `lambda$f$1`.
+fn without_numbers(name: &str) -> String {
+    let mut kept = String::with_capacity(name.len());
+    let mut characters = name.chars().peekable();
+    while let Some(character) = characters.next() {
+        kept.push(character);
+        if character == '$' {
+            while characters.next_if(char::is_ascii_digit).is_some() {}
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain_name;
+
+    #[test]
+    fn drops_what_changes_from_build_to_build() {
+        for (given, expected) in [
+            ("f", "f"),
+            ("f.constprop.0", "f"),
+            ("f.part.3.cold", "f"),
+            ("N::A<int, B<C> >::f(int, char const*) const", "N::A::f"),
+            ("void N::sort<int*>(int*, int*)", "N::sort"),
+            ("operator==(w_char, w_char)", "operator=="),
+            (
+                "std::ostream& N::operator<<(std::ostream&, A const&)",
+                "N::operator<<",
+            ),
+            ("A::operator()(int) const", "A::operator()"),
+            ("(anonymous namespace)::f(int)", "f"),
+            (
+                "N::f(int)::{lambda(int)#1}::operator()(int) const",
+                "N::f::{lambda#1}::operator()",
+            ),
+            ("org.jsoup.A$7.inBody", "org.jsoup.A$.inBody"),
+            ("org.A.lambda$run$12", "org.A.lambda$run$"),
+            ("operator new(unsigned long)", "operator new"),
+        ] {
+            assert_eq!(plain_name(given), expected);
+        }
+    }
+}
