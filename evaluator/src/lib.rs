@@ -1,10 +1,35 @@
-//! Judges a patch: runs the target in a sandbox and reads what it printed.
+//! Builds, replays, tests and attacks a patch in a sandbox, and judges what it saw.
 //!
 //! The reading half needs no process and no clock: [`crash`] finds the crash
-//! report in a log and [`signature`] tells whether two crashes are one.
+//! report in a log and [`signature`] tells whether two crashes are one. The
+//! running half is a [`Target`], what can be built, replayed and tested:
+//! [`LocalTarget`] does it with the commands of a task, each in a [`sandbox`].
+//! [`climb`] takes an attempt up the ladder, one rung a call, and every rung
+//! says what it saw.
+//!
+//! What this crate deliberately does not do: talk to a model, read a diff, or
+//! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+mod beneath;
+mod changes;
 pub mod crash;
+mod error;
+mod ladder;
+mod process;
+mod rung;
+pub mod sandbox;
 pub mod signature;
+pub mod target;
+mod workspace;
 
+pub use changes::Changes;
 pub use crash::CrashReport;
+pub use error::TargetError;
+pub use ladder::{AttemptFacts, RungName, RungResult, Touched, climb};
+pub use process::{Captured, Ending, Execution, Limit};
+pub use rung::confirmed::confirm;
 pub use signature::Signature;
+pub use target::{
+    Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, LocalTarget, Outcome, Pov,
+    Replay, Target, TargetTask, TestRun, fetch,
+};

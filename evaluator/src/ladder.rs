@@ -1,0 +1,195 @@
+//! The ladder: the checks of an attempt, in order, one a call.
+//!
+//! A caller climbs as long as rungs hold and keeps what he was given; so a run
+//! that was cut off goes on where it stood. What a rung could not check it says
+//! with `None`; what broke in the machinery is an error and never a verdict.
+
+use crate::rung;
+use crate::target::{Baseline, Target};
+use crate::{Changes, TargetError};
+use patchwright_source::TreePath;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Instant;
+
+/// The rungs, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RungName {
+    /// Every edit was located and allowed.
+    Applies,
+    /// No new syntax error.
+    Parses,
+    /// The build command succeeds.
+    Builds,
+    /// Every PoV ran, and none crashes or hangs.
+    Silent,
+    /// No test fails that passed before.
+    Tested,
+    /// Mutations of the PoVs do not crash it either.
+    Robust,
+    /// On harmless inputs it does what it did.
+    #[serde(rename = "same elsewhere")]
+    SameElsewhere,
+    /// The diff hides nothing and deletes nothing.
+    Reviewed,
+}
+
+impl RungName {
+    /// All of them, in order.
+    pub const ALL: [Self; 8] = [
+        Self::Applies,
+        Self::Parses,
+        Self::Builds,
+        Self::Silent,
+        Self::Tested,
+        Self::Robust,
+        Self::SameElsewhere,
+        Self::Reviewed,
+    ];
+
+    /// The name as reports spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applies => "applies",
+            Self::Parses => "parses",
+            Self::Builds => "builds",
+            Self::Silent => "silent",
+            Self::Tested => "tested",
+            Self::Robust => "robust",
+            Self::SameElsewhere => "same elsewhere",
+            Self::Reviewed => "reviewed",
+        }
+    }
+
+    /// The rung above.
+    pub fn next(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|rung| *rung > self)
+    }
+}
+
+impl fmt::Display for RungName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What climbing one rung showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RungResult {
+    /// Which rung.
+    pub name: RungName,
+    /// Whether it holds; nothing when it could not be climbed.
+    pub holds: Option<bool>,
+    /// Why, in one line.
+    pub reason: String,
+    /// Wall time.
+    pub seconds: f64,
+    /// What the commands printed.
+    pub log: String,
+    /// What was counted.
+    pub counts: BTreeMap<String, u64>,
+    /// What a repairer should read, where the rung does not hold.
+    pub feedback: Option<String>,
+}
+
+impl RungResult {
+    /// A result without log, counts and feedback.
+    pub(crate) fn new(name: RungName, holds: Option<bool>, reason: impl Into<String>) -> Self {
+        Self {
+            name,
+            holds,
+            reason: reason.into(),
+            seconds: 0.0,
+            log: String::new(),
+            counts: BTreeMap::new(),
+            feedback: None,
+        }
+    }
+
+    pub(crate) fn log(mut self, log: impl Into<String>) -> Self {
+        self.log = log.into();
+        self
+    }
+
+    pub(crate) fn feedback(mut self, feedback: impl Into<String>) -> Self {
+        self.feedback = Some(feedback.into());
+        self
+    }
+
+    pub(crate) fn count(mut self, what: &str, number: u64) -> Self {
+        self.counts.insert(what.to_owned(), number);
+        self
+    }
+}
+
+/// Lines that an attempt touches in one file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The file, by its new path.
+    pub path: String,
+    /// First and last line of each changed range in the pristine file.
+    pub old: Vec<(u32, u32)>,
+    /// The same in the patched file.
+    pub new: Vec<(u32, u32)>,
+    /// Names of the functions around them.
+    pub functions: Vec<String>,
+}
+
+/// An attempt, as the patcher left it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AttemptFacts {
+    /// The changed files.
+    pub changes: Changes,
+    /// The same as a unified diff against the pristine tree.
+    pub diff: String,
+    /// Whether every edit was located and allowed; otherwise why not, for the model.
+    pub applies: Result<(), String>,
+    /// Whether no new syntax error was made; otherwise which, for the model.
+    pub parses: Result<(), String>,
+    /// What it touches.
+    pub touched: Vec<Touched>,
+}
+
+impl AttemptFacts {
+    /// The pristine path of each changed file that existed before.
+    pub fn files(&self) -> Vec<&TreePath> {
+        self.changes
+            .files
+            .keys()
+            .chain(&self.changes.deleted)
+            .chain(self.changes.renamed.keys())
+            .collect()
+    }
+}
+
+/// Climbs one rung. The rungs below must have been climbed and hold.
+pub async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+    climbed: &[RungResult],
+    next: RungName,
+) -> Result<RungResult, TargetError> {
+    let started = Instant::now();
+    if let Some(broken) = climbed
+        .iter()
+        .find(|rung| rung.name < next && rung.holds == Some(false))
+    {
+        let reason = format!("the rung {:?} below does not hold", broken.name.name());
+        return Ok(RungResult::new(next, None, reason));
+    }
+    let mut result = match next {
+        RungName::Applies => rung::applies::climb(attempt),
+        RungName::Parses => rung::parses::climb(attempt),
+        RungName::Builds => rung::builds::climb(target, attempt).await?,
+        RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
+        RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
+        RungName::Robust | RungName::SameElsewhere | RungName::Reviewed => {
+            RungResult::new(next, None, "not built yet")
+        }
+    };
+    result.seconds = started.elapsed().as_secs_f64();
+    Ok(result)
+}

@@ -1,0 +1,135 @@
+//! Runs one program with limits and tells how it ended.
+//!
+//! One thread a command: it waits for the exit, the output, the clock and the
+//! caller in a single `poll`, and looks at memory and the number of processes
+//! a few times a second. What keeps the program away from the host is the
+//! business of [`crate::sandbox`].
+
+mod capture;
+mod supervise;
+pub(crate) mod watch;
+
+pub use capture::Captured;
+pub(crate) use supervise::run;
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which limit ended a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// It ran longer than its wall time.
+    WallTime,
+    /// Its processes together held more memory than allowed, or the machine ran out.
+    Memory,
+    /// It started more processes than allowed.
+    Processes,
+    /// It wrote more to disk than allowed.
+    Disk,
+}
+
+impl Limit {
+    /// The limit in words that complete "it hit its ...".
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::WallTime => "time limit",
+            Self::Memory => "memory limit",
+            Self::Processes => "limit of processes",
+            Self::Disk => "disk limit",
+        }
+    }
+}
+
+/// How a command ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Ending {
+    /// It left with this status.
+    Exited(i32),
+    /// A signal ended it.
+    Signal(i32),
+    /// A limit was hit, and everything it had started was killed.
+    Limit(Limit),
+}
+
+impl Ending {
+    /// Whether it left with status 0.
+    pub fn success(self) -> bool {
+        self == Self::Exited(0)
+    }
+
+    /// A shell reports a signal as 128 + its number; this undoes it.
+    pub(crate) fn from_shell(status: i32) -> Self {
+        match status {
+            129..=192 => Self::Signal(status - 128),
+            status => Self::Exited(status),
+        }
+    }
+}
+
+impl std::fmt::Display for Ending {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Exited(status) => write!(f, "exit status {status}"),
+            Self::Signal(signal) => write!(f, "signal {signal}"),
+            Self::Limit(limit) => write!(f, "hit its {}", limit.text()),
+        }
+    }
+}
+
+/// One finished command.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Execution {
+    /// How it ended.
+    pub ending: Ending,
+    /// What it printed on both streams, in order; only standard error when they were kept apart.
+    pub output: Captured,
+    /// What it printed on standard output, when the streams were kept apart.
+    pub standard_output: Option<Captured>,
+    /// Wall time in seconds.
+    pub seconds: f64,
+}
+
+impl Execution {
+    /// What it printed, as text.
+    pub fn text(&self) -> String {
+        self.output.text()
+    }
+}
+
+/// How the processes of a command are ended, all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// The program is the parent of a process namespace that dies with it.
+    Namespace,
+    /// The program ends everything below it when its standard input closes.
+    Supervisor,
+}
+
+/// A program about to be run.
+#[derive(Debug, Clone)]
+pub(crate) struct Launch {
+    pub(crate) program: PathBuf,
+    pub(crate) arguments: Vec<OsString>,
+    pub(crate) environment: BTreeMap<String, OsString>,
+    pub(crate) reach: Reach,
+    pub(crate) streams_apart: bool,
+    /// The folder whose growth counts as the command's disk use.
+    pub(crate) writes: Vec<PathBuf>,
+}
+
+/// What one command may use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    pub(crate) wall: Duration,
+    /// Without a new byte of output for this long the command counts as hanging.
+    pub(crate) idle: Option<Duration>,
+    pub(crate) memory: u64,
+    pub(crate) processes: u64,
+    pub(crate) output: usize,
+    pub(crate) disk: u64,
+}

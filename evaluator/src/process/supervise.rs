@@ -1,0 +1,305 @@
+//! The loop around one running program.
+
+use super::capture::Collector;
+use super::{Ending, Execution, Launch, Limit, Limits, Reach, watch};
+use crate::TargetError;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::io::{PipeReader, PipeWriter, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How often memory, processes and disk are looked at.
+const WATCH_EVERY: Duration = Duration::from_millis(60);
+/// How long killed processes get to let go of the output.
+const DRAIN: Duration = Duration::from_secs(5);
+/// How much is read at once: the capacity of a pipe.
+const CHUNK: usize = 64 << 10;
+
+/// Runs a program to its end. Dropping the future kills everything it started.
+pub(crate) async fn run(launch: Launch, limits: Limits) -> Result<Execution, TargetError> {
+    let (called_off, caller) =
+        std::io::pipe().map_err(|e| TargetError::io("no pipe could be made", "pipe", e))?;
+    let work = tokio::task::spawn_blocking(move || attend(&launch, limits, &called_off));
+    let result = work.await.map_err(|error| {
+        TargetError::machinery(format!("the watching thread ended: {error}"), "command")
+    })?;
+    // Until here the open end told the thread that somebody still waits.
+    drop::<PipeWriter>(caller);
+    result
+}
+
+fn attend(
+    launch: &Launch,
+    limits: Limits,
+    called_off: &PipeReader,
+) -> Result<Execution, TargetError> {
+    let mut running = Running::start(launch, limits)?;
+    loop {
+        running.wait_for_something(called_off)?;
+        if running.is_over() {
+            return running.finish();
+        }
+        if let Some(limit) = running.limit_hit() {
+            running.kill();
+            running.limit = Some(limit);
+        }
+    }
+}
+
+/// One output stream of the program.
+struct Stream {
+    pipe: Option<PipeReader>,
+    collector: Collector,
+}
+
+impl Stream {
+    /// Reads what is there; true when something came.
+    fn read(&mut self) -> bool {
+        let mut chunk = vec![0; CHUNK];
+        match self.pipe.as_mut().map(|pipe| pipe.read(&mut chunk)) {
+            Some(Ok(0) | Err(_)) => {
+                self.pipe = None;
+                false
+            }
+            Some(Ok(count)) => {
+                self.collector.push(chunk.get(..count).unwrap_or_default());
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+struct Running<'a> {
+    launch: &'a Launch,
+    limits: Limits,
+    child: Child,
+    input: Option<ChildStdin>,
+    exit: OwnedFd,
+    status: Option<ExitStatus>,
+    streams: Vec<Stream>,
+    started: Instant,
+    last_output: Instant,
+    next_watch: Instant,
+    free_at_start: Option<u64>,
+    limit: Option<Limit>,
+    give_up: Option<Instant>,
+}
+
+impl<'a> Running<'a> {
+    fn start(launch: &'a Launch, limits: Limits) -> Result<Self, TargetError> {
+        let fail = |e| TargetError::io("a command could not be started", &launch.program, e);
+        let mut command = Command::new(&launch.program);
+        command
+            .args(&launch.arguments)
+            .env_clear()
+            .envs(&launch.environment)
+            .current_dir("/");
+        command.stdin(match launch.reach {
+            Reach::Namespace => Stdio::null(),
+            Reach::Supervisor => Stdio::piped(),
+        });
+        let (errors, writer) = std::io::pipe().map_err(fail)?;
+        let mut pipes = vec![errors];
+        if launch.streams_apart {
+            let (output, output_writer) = std::io::pipe().map_err(fail)?;
+            pipes.push(output);
+            command.stdout(output_writer);
+        } else {
+            command.stdout(writer.try_clone().map_err(fail)?);
+        }
+        command.stderr(writer);
+        let mut child = command.spawn().map_err(fail)?;
+        // The command holds our copies of the writing ends until it is gone.
+        drop(command);
+        let exit = exit_of(&child).map_err(fail)?;
+        let now = Instant::now();
+        Ok(Self {
+            launch,
+            limits,
+            input: child.stdin.take(),
+            child,
+            exit,
+            status: None,
+            streams: pipes
+                .into_iter()
+                .map(|pipe| Stream {
+                    pipe: Some(pipe),
+                    collector: Collector::new(limits.output),
+                })
+                .collect(),
+            started: now,
+            last_output: now,
+            next_watch: now + WATCH_EVERY / 3,
+            free_at_start: launch.writes.first().and_then(|f| watch::free_space(f)),
+            limit: None,
+            give_up: None,
+        })
+    }
+
+    fn is_over(&self) -> bool {
+        let drained = self.streams.iter().all(|stream| stream.pipe.is_none());
+        let gave_up = self.give_up.is_some_and(|at| Instant::now() > at);
+        gave_up || (self.status.is_some() && drained)
+    }
+
+    fn wait_for_something(&mut self, called_off: &PipeReader) -> Result<(), TargetError> {
+        let deadline = self.give_up.unwrap_or(self.started + self.limits.wall);
+        let until = deadline.min(self.next_watch);
+        let timeout = until.saturating_duration_since(Instant::now()) + Duration::from_micros(500);
+        let mut places = vec![PollFd::new(called_off, PollFlags::HUP)];
+        if self.status.is_none() {
+            places.push(PollFd::new(&self.exit, PollFlags::IN));
+        }
+        for stream in &self.streams {
+            if let Some(pipe) = &stream.pipe {
+                places.push(PollFd::new(pipe, PollFlags::IN));
+            }
+        }
+        let timeout = Timespec {
+            tv_sec: timeout.as_secs().cast_signed(),
+            tv_nsec: timeout.subsec_nanos().into(),
+        };
+        match poll(&mut places, Some(&timeout)) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(errno) => {
+                return Err(TargetError::io("poll failed", "command", errno.into()));
+            }
+        }
+        let ready: Vec<bool> = places.iter().map(|p| !p.revents().is_empty()).collect();
+        drop(places);
+        self.take(&ready)
+    }
+
+    /// Takes what became ready: the caller's end, then the exit, then the streams.
+    fn take(&mut self, ready: &[bool]) -> Result<(), TargetError> {
+        let mut ready = ready.iter().copied();
+        if ready.next().unwrap_or(false) {
+            self.kill();
+            let _ = self.child.wait();
+            return Err(TargetError::Canceled);
+        }
+        let exited = self.status.is_none() && ready.next().unwrap_or(false);
+        for stream in &mut self.streams {
+            if stream.pipe.is_some() && ready.next().unwrap_or(false) && stream.read() {
+                self.last_output = Instant::now();
+            }
+        }
+        if exited {
+            self.reap()?;
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self) -> Result<(), TargetError> {
+        self.status = self
+            .child
+            .try_wait()
+            .map_err(|e| TargetError::io("a command could not be waited for", "command", e))?;
+        self.give_up = Some(Instant::now() + DRAIN);
+        Ok(())
+    }
+
+    fn limit_hit(&mut self) -> Option<Limit> {
+        if self.limit.is_some() || self.status.is_some() {
+            return None;
+        }
+        let now = Instant::now();
+        let idle = self
+            .limits
+            .idle
+            .is_some_and(|idle| now - self.last_output > idle);
+        if now - self.started > self.limits.wall || idle {
+            return Some(Limit::WallTime);
+        }
+        if now < self.next_watch {
+            return None;
+        }
+        let usage = watch::usage(self.child.id(), self.limits.memory);
+        self.next_watch = Instant::now() + WATCH_EVERY;
+        if usage.resident > self.limits.memory || watch::machine_is_full() {
+            Some(Limit::Memory)
+        } else if usage.processes > self.limits.processes {
+            Some(Limit::Processes)
+        } else if self.disk_is_full() {
+            Some(Limit::Disk)
+        } else {
+            None
+        }
+    }
+
+    /// Free space is cheap to ask for but shared with others: only when it
+    /// shrank by the limit are the command's own folders measured.
+    fn disk_is_full(&self) -> bool {
+        let free_now = self
+            .launch
+            .writes
+            .first()
+            .and_then(|f| watch::free_space(f));
+        let (Some(before), Some(now)) = (self.free_at_start, free_now) else {
+            return false;
+        };
+        let shrunk = before.saturating_sub(now) > self.limits.disk;
+        let nothing_left = now < self.limits.disk.min(64 << 20);
+        (shrunk || nothing_left)
+            && self
+                .launch
+                .writes
+                .iter()
+                .map(|f| watch::size_below(f))
+                .sum::<u64>()
+                > self.limits.disk
+    }
+
+    fn kill(&mut self) {
+        match self.launch.reach {
+            Reach::Namespace => {
+                let _ = self.child.kill();
+            }
+            Reach::Supervisor => self.input = None,
+        }
+        self.give_up = Some(Instant::now() + DRAIN);
+    }
+
+    fn finish(mut self) -> Result<Execution, TargetError> {
+        let seconds = self.started.elapsed().as_secs_f64();
+        let status = self.status.ok_or_else(|| {
+            TargetError::machinery("a command did not die when it was killed", "command")
+        })?;
+        let ending = match (self.limit, status.code(), status.signal()) {
+            (Some(limit), _, _) => Ending::Limit(limit),
+            (None, Some(code), _) => Ending::from_shell(code),
+            (None, None, signal) => Ending::Signal(signal.unwrap_or(0)),
+        };
+        let mut streams = std::mem::take(&mut self.streams)
+            .into_iter()
+            .map(|s| s.collector.finish());
+        Ok(Execution {
+            ending,
+            output: streams.next().unwrap_or_default(),
+            standard_output: streams.next(),
+            seconds,
+        })
+    }
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if self.status.is_none() {
+            let _ = self.child.kill();
+            let _ = self.child.wait();
+        }
+    }
+}
+
+/// A descriptor that becomes readable when the child has ended.
+fn exit_of(child: &Child) -> std::io::Result<OwnedFd> {
+    let pid = i32::try_from(child.id())
+        .ok()
+        .and_then(Pid::from_raw)
+        .ok_or_else(|| std::io::Error::other("the child has no process id"))?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}

@@ -1,0 +1,147 @@
+//! What a command and everything below it uses, read from `/proc`.
+//!
+//! Sanitized programs reserve terabytes of address space, so only what is
+//! resident counts. No control group is needed, which is what makes this work
+//! for any user; the price is that a limit is noticed a moment late.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Memory below which the machine itself is in danger, and commands are ended: 256 MiB.
+const MACHINE_RESERVE: u64 = 256 << 20;
+
+/// What a process tree uses at one moment.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Usage {
+    pub(crate) processes: u64,
+    pub(crate) resident: u64,
+}
+
+/// Every process below `root`, without `root` itself.
+pub(crate) fn descendants(root: u32) -> Vec<u32> {
+    let mut children: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for (pid, parent) in processes() {
+        children.entry(parent).or_default().push(pid);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            found.push(child);
+            open.push(child);
+        }
+    }
+    found
+}
+
+/// What the processes below `root` use together.
+pub(crate) fn usage(root: u32, memory_limit: u64) -> Usage {
+    let below = descendants(root);
+    let resident: u64 = below.iter().map(|pid| resident(*pid)).sum();
+    // Pages that forked processes share are counted once for each; only near
+    // the limit is the exact (and slower) count worth its time.
+    let resident = if resident > memory_limit {
+        below.iter().map(|pid| proportional(*pid)).sum()
+    } else {
+        resident
+    };
+    Usage {
+        processes: below.len() as u64,
+        resident,
+    }
+}
+
+/// Whether the whole machine is about to run out of memory.
+pub(crate) fn machine_is_full() -> bool {
+    let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    field(&text, "MemAvailable:").is_some_and(|bytes| bytes < MACHINE_RESERVE)
+}
+
+/// Bytes free for us on the file system that holds `folder`.
+pub(crate) fn free_space(folder: &Path) -> Option<u64> {
+    let stat = rustix::fs::statvfs(folder).ok()?;
+    Some(stat.f_bavail * stat.f_frsize)
+}
+
+/// Bytes of all regular files below `folder`; links are not followed.
+pub(crate) fn size_below(folder: &Path) -> u64 {
+    let mut total = 0;
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
+                Ok(metadata) => total += metadata.len(),
+                Err(_) => {}
+            }
+        }
+    }
+    total
+}
+
+/// All processes that can be seen, with their parents.
+fn processes() -> Vec<(u32, u32)> {
+    fs::read_dir("/proc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .filter_map(|entry| {
+            let pid: u32 = entry.file_name().to_str()?.parse().ok()?;
+            Some((pid, parent(pid)?))
+        })
+        .collect()
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let bytes = fs::read(format!("/proc/{pid}/stat")).ok()?;
+    let text = String::from_utf8_lossy(&bytes);
+    // The name of the program stands in brackets and may itself hold any character.
+    let (_, rest) = text.rsplit_once(')')?;
+    rest.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn resident(pid: u32) -> u64 {
+    let text = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    field(&text, "VmRSS:").unwrap_or(0)
+}
+
+fn proportional(pid: u32) -> u64 {
+    fs::read_to_string(format!("/proc/{pid}/smaps_rollup"))
+        .ok()
+        .and_then(|text| field(&text, "Pss:"))
+        .unwrap_or_else(|| resident(pid))
+}
+
+/// A line like `VmRSS:   1234 kB`, in bytes.
+fn field(text: &str, name: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(name))?;
+    let kilobytes: u64 = line.split_whitespace().next()?.parse().ok()?;
+    Some(kilobytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{descendants, field, usage};
+
+    #[test]
+    fn reads_a_field() {
+        assert_eq!(
+            field("A: 1 kB\nVmRSS:\t   12 kB\n", "VmRSS:"),
+            Some(12 * 1024)
+        );
+        assert_eq!(field("VmRSS: x kB", "VmRSS:"), None);
+    }
+
+    #[test]
+    fn sees_a_child() {
+        let mut child = std::process::Command::new("sleep")
+            .arg("30")
+            .spawn()
+            .unwrap();
+        assert!(descendants(std::process::id()).contains(&child.id()));
+        assert!(usage(std::process::id(), u64::MAX).resident > 0);
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}

@@ -1,0 +1,59 @@
+//! *builds*: the build command succeeds for every build that a PoV or the tests need.
+
+use super::excerpt;
+use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::target::{Build, BuildKind, Target};
+use crate::{Ending, Limit, TargetError};
+
+pub(crate) async fn climb(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let mut log = String::new();
+    let names = target.task().used_builds();
+    for name in &names {
+        let build = build(target, attempt, name).await?;
+        log.push_str(&build.execution.text());
+        if !build.succeeded() {
+            return Ok(failed(&build, log));
+        }
+    }
+    Ok(
+        RungResult::new(RungName::Builds, Some(true), "the build command succeeds")
+            .count("builds", names.len() as u64)
+            .log(log),
+    )
+}
+
+/// Builds an attempt on top of the baseline. Files that went away can break
+/// an incremental build (its lists of dependencies name them), and then only
+/// a clean build says something about the patch.
+pub(crate) async fn build(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+    name: &str,
+) -> Result<Build, TargetError> {
+    let changes = &attempt.changes;
+    let build = target.build(changes, name, BuildKind::Incremental).await?;
+    let files_went = !changes.deleted.is_empty() || !changes.renamed.is_empty();
+    if build.succeeded() || !files_went {
+        return Ok(build);
+    }
+    target.build(changes, name, BuildKind::Clean).await
+}
+
+fn failed(build: &Build, log: String) -> RungResult {
+    let named = if build.name.is_empty() {
+        String::new()
+    } else {
+        format!(" {:?}", build.name)
+    };
+    let reason = match build.execution.ending {
+        Ending::Limit(Limit::WallTime) => format!("the build{named} did not end in time"),
+        ending => format!("the build{named} failed: {ending}"),
+    };
+    let feedback = excerpt(&reason, &log);
+    RungResult::new(RungName::Builds, Some(false), reason)
+        .feedback(feedback)
+        .log(log)
+}

@@ -1,0 +1,98 @@
+//! The words of a `bwrap` call.
+//!
+//! Everything is unshared; the host's programs are shown read-only, and of its
+//! files nothing else. The root of what the command sees is read-only too, so
+//! that it can fill nothing but its own folders and a `/tmp` of limited size.
+
+use super::host::{MERGED, SYSTEM};
+use super::{Command, Host, shell_words};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Room for `/tmp` and `/dev/shm` together; they live in memory.
+const SCRATCH: u64 = 1 << 30;
+
+pub(super) fn arguments(
+    host: &Host,
+    command: &Command<'_>,
+    own_proc: bool,
+) -> (PathBuf, Vec<OsString>) {
+    let mut words = Words::default();
+    words.add(["--unshare-all", "--die-with-parent", "--new-session"]);
+    words.add(["--cap-drop", "ALL", "--hostname", "sandbox"]);
+    if command.network {
+        words.add(["--share-net"]);
+    }
+    system(&mut words, host, command.network);
+    if own_proc {
+        words.add(["--proc", "/proc"]);
+    } else {
+        words.add(["--ro-bind", "/proc", "/proc"]);
+    }
+    let half = (SCRATCH / 2).to_string();
+    words.add(["--dev", "/dev"]);
+    words.add([
+        "--size",
+        &half,
+        "--tmpfs",
+        "/dev/shm",
+        "--remount-ro",
+        "/dev",
+    ]);
+    words.add([
+        "--size",
+        &half,
+        "--tmpfs",
+        "/tmp",
+        "--symlink",
+        "/tmp",
+        "/var/tmp",
+    ]);
+    for place in command.places {
+        let kind = if place.writable {
+            "--bind"
+        } else {
+            "--ro-bind"
+        };
+        words.bind(kind, &place.host, &place.inside);
+    }
+    words.add(["--remount-ro", "/", "--chdir"]);
+    words.0.push(command.folder.into());
+    words.add(["--"]);
+    words.0.extend(shell_words(command));
+    (PathBuf::from("bwrap"), words.0)
+}
+
+fn system(words: &mut Words, host: &Host, network: bool) {
+    for folder in SYSTEM.iter().map(Path::new).filter(|path| path.is_dir()) {
+        words.bind("--ro-bind", folder, folder);
+    }
+    for name in MERGED.iter().map(Path::new) {
+        match std::fs::read_link(name) {
+            Ok(link) => words.bind("--symlink", &link, name),
+            Err(_) if name.is_dir() => words.bind("--ro-bind", name, name),
+            Err(_) => {}
+        }
+    }
+    for path in Host::configuration(network) {
+        words.bind("--ro-bind", &path, &path);
+    }
+    for folder in host.toolchains() {
+        words.bind("--ro-bind", folder, folder);
+    }
+}
+
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add<const N: usize>(&mut self, words: [&str; N]) {
+        self.0.extend(words.map(OsString::from));
+    }
+
+    fn bind(&mut self, kind: &str, from: &Path, to: &Path) {
+        self.0.push(kind.into());
+        self.0.push(from.into());
+        self.0.push(to.into());
+    }
+}

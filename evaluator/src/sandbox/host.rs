@@ -1,0 +1,248 @@
+//! What of the host a command may read: programs and their libraries, no homes, no secrets.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Where programs are looked for when nobody says otherwise.
+const USUAL_PATH: &[&str] = &[
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/usr/bin",
+    "/sbin",
+    "/bin",
+];
+
+/// System folders that are shown whole, read-only.
+pub(super) const SYSTEM: &[&str] = &["/usr", "/opt", "/nix/store", "/gnu/store"];
+
+/// Top-level names that are links into `/usr` on a merged system, folders elsewhere.
+pub(super) const MERGED: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
+
+/// What compilers, JDKs, shells and the resolver read below `/etc`. All else
+/// there (shadow files, keys, credentials of services) is not shown.
+const CONFIGURATION: &[&str] = &[
+    "alternatives",
+    "ca-certificates",
+    "debian_version",
+    "fonts",
+    "gdb",
+    "group",
+    "host.conf",
+    "hosts",
+    "inputrc",
+    "ld.so.cache",
+    "ld.so.conf",
+    "ld.so.conf.d",
+    "locale.alias",
+    "localtime",
+    "magic",
+    "maven",
+    "mime.types",
+    "nsswitch.conf",
+    "os-release",
+    "passwd",
+    "perl",
+    "pki/ca-trust",
+    "pki/tls/certs",
+    "protocols",
+    "python3",
+    "python3.11",
+    "python3.12",
+    "python3.13",
+    "redhat-release",
+    "resolv.conf",
+    "rpc",
+    "services",
+    "shells",
+    "ssl/certs",
+    "ssl/openssl.cnf",
+    "terminfo",
+    "timezone",
+    "xml",
+];
+
+/// What a command with network reads besides: where packages come from.
+const NETWORK_CONFIGURATION: &[&str] = &["pip.conf"];
+
+/// What of the host the commands may see and use. Nothing else of it is visible in a sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// The folders of `PATH`, in order.
+    pub path: Vec<PathBuf>,
+    /// Folders that may be read besides the system's own: toolchains below a home, say.
+    pub readable: Vec<PathBuf>,
+    /// Variables of every command, such as `RUSTUP_HOME` or `JAVA_HOME`; no secrets.
+    pub variables: BTreeMap<String, String>,
+    /// Variables of the commands that have network: proxies, places of certificates.
+    pub network_variables: BTreeMap<String, String>,
+    /// The program that calls [`super::enter_from_arguments`]; Landlock and `none` need it.
+    pub helper: Option<PathBuf>,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Self {
+            path: USUAL_PATH.iter().map(PathBuf::from).collect(),
+            readable: Vec::new(),
+            variables: BTreeMap::new(),
+            network_variables: BTreeMap::new(),
+            helper: None,
+        }
+    }
+}
+
+impl Host {
+    /// Keeps of a `PATH` what exists, and makes readable what its programs
+    /// need when they live below a home: the folder itself, the toolchains of
+    /// rustup, the versions of a shim. The homes stay hidden.
+    pub fn from_path(path: &str, home: Option<&Path>) -> Self {
+        let mut host = Self {
+            path: Vec::new(),
+            ..Self::default()
+        };
+        for folder in path.split(':').map(Path::new) {
+            if folder.is_absolute() && folder.is_dir() && !host.path.iter().any(|p| p == folder) {
+                host.path.push(folder.to_path_buf());
+            }
+        }
+        for usual in USUAL_PATH.iter().map(PathBuf::from) {
+            if !host.path.contains(&usual) {
+                host.path.push(usual);
+            }
+        }
+        let foreign: Vec<PathBuf> = host
+            .path
+            .iter()
+            .filter(|folder| !is_system(folder))
+            .cloned()
+            .collect();
+        for folder in foreign {
+            host.show(&folder, home);
+        }
+        host.readable.sort();
+        host.readable.dedup();
+        host
+    }
+
+    fn show(&mut self, folder: &Path, home: Option<&Path>) {
+        if folder.ends_with("shims") {
+            // The programs behind shims lie beside them: `.pyenv/versions`.
+            self.readable
+                .push(folder.parent().unwrap_or(folder).to_path_buf());
+            return;
+        }
+        self.readable.push(folder.to_path_buf());
+        if folder.join("rustup").exists()
+            && let Some(toolchains) = home.map(|home| home.join(".rustup"))
+            && toolchains.is_dir()
+        {
+            let text = toolchains.display().to_string();
+            self.variables
+                .entry("RUSTUP_HOME".to_owned())
+                .or_insert(text);
+            self.readable.push(toolchains);
+        }
+        if folder.ends_with("go/bin") || folder.join("javac").exists() {
+            self.readable
+                .push(folder.parent().unwrap_or(folder).to_path_buf());
+        }
+    }
+
+    /// What every command finds in its environment before its own variables.
+    pub(super) fn environment(&self, network: bool) -> BTreeMap<String, OsString> {
+        let mut environment: BTreeMap<String, OsString> = BTreeMap::new();
+        let path = std::env::join_paths(&self.path).unwrap_or_default();
+        environment.insert("PATH".to_owned(), path);
+        environment.insert("LANG".to_owned(), "C.UTF-8".into());
+        let extra = if network {
+            Some(&self.network_variables)
+        } else {
+            None
+        };
+        for (name, value) in extra.into_iter().flatten().chain(&self.variables) {
+            environment.insert(name.clone(), value.into());
+        }
+        environment
+    }
+
+    /// The files and folders below `/etc` that exist here and may be read.
+    pub(super) fn configuration(network: bool) -> Vec<PathBuf> {
+        let extra: &[&str] = if network { NETWORK_CONFIGURATION } else { &[] };
+        let fixed = CONFIGURATION.iter().chain(extra);
+        let mut found: Vec<PathBuf> = fixed
+            .map(|name| Path::new("/etc").join(name))
+            .chain(java_configuration())
+            .filter(|path| path.exists())
+            .collect();
+        found.sort();
+        found
+    }
+
+    /// The readable folders that are not already part of the system's own.
+    pub(super) fn toolchains(&self) -> impl Iterator<Item = &PathBuf> {
+        self.readable
+            .iter()
+            .filter(|folder| !is_system(folder) && folder.exists())
+    }
+}
+
+fn is_system(folder: &Path) -> bool {
+    SYSTEM
+        .iter()
+        .chain(MERGED)
+        .any(|system| folder.starts_with(system))
+}
+
+/// Debian keeps the settings of each JDK in a folder of its own.
+fn java_configuration() -> Vec<PathBuf> {
+    std::fs::read_dir("/etc")
+        .into_iter()
+        .flatten()
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("java"))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Host;
+    use std::path::PathBuf;
+
+    #[test]
+    fn shows_toolchains_below_a_home_and_not_the_home() {
+        let home = tempfile::tempdir().unwrap();
+        let bin = home.path().join(".cargo/bin");
+        for folder in [
+            &bin,
+            &home.path().join(".rustup/toolchains"),
+            &home.path().join(".py/shims"),
+        ] {
+            std::fs::create_dir_all(folder).unwrap();
+        }
+        std::fs::write(bin.join("rustup"), "").unwrap();
+        let path = format!(
+            "{}:{}/.py/shims:/usr/bin:relative:/no/such/folder",
+            bin.display(),
+            home.path().display()
+        );
+        let host = Host::from_path(&path, Some(home.path()));
+        let expected: Vec<PathBuf> = [".cargo/bin", ".py", ".rustup"]
+            .map(|name| home.path().join(name))
+            .into();
+        assert_eq!(host.readable, expected);
+        assert!(host.variables["RUSTUP_HOME"].ends_with(".rustup"));
+        assert!(
+            !host
+                .path
+                .iter()
+                .any(|p| p.is_relative() || p.starts_with("/no"))
+        );
+        assert!(host.path.contains(&PathBuf::from("/bin")));
+    }
+}

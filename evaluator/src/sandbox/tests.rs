@@ -1,0 +1,189 @@
+//! Escapes from bubblewrap; those from Landlock need the helper and are integration tests.
+
+use super::{Command, Host, IsolationChoice, Place, Sandbox};
+use crate::process::{Ending, Execution, Limit, Limits};
+use std::collections::BTreeMap;
+use std::os::linux::net::SocketAddrExt;
+use std::path::Path;
+use std::time::Duration;
+
+fn limits() -> Limits {
+    Limits {
+        wall: Duration::from_secs(20),
+        idle: None,
+        memory: 512 << 20,
+        processes: 100,
+        output: 64 << 10,
+        disk: 64 << 20,
+    }
+}
+
+async fn run(script: &str, folder: &Path, limits: Limits) -> Execution {
+    let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, Host::default())
+        .await
+        .unwrap();
+    let places = [Place {
+        host: folder.to_path_buf(),
+        inside: "/patchwright/work".into(),
+        writable: true,
+    }];
+    let command = Command {
+        script,
+        arguments: &[],
+        places: &places,
+        folder: Path::new("/patchwright/work"),
+        environment: BTreeMap::from([("HOME".to_owned(), "/patchwright/work".into())]),
+        network: false,
+        streams_apart: false,
+        limits,
+        file_size: 32 << 20,
+    };
+    sandbox.run(command).await.unwrap()
+}
+
+async fn check(script: &str, expected: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let execution = run(script, folder.path(), limits()).await;
+    assert_eq!(execution.text().trim(), expected, "{script}");
+}
+
+#[tokio::test]
+async fn sees_its_own_world_only() {
+    let secret = tempfile::tempdir_in("/var/tmp").unwrap();
+    std::fs::write(secret.path().join("key"), "secret").unwrap();
+    let read = format!(
+        "cat {}/key 2>/dev/null || echo hidden",
+        secret.path().display()
+    );
+    check(&read, "hidden").await;
+    for (script, expected) in [
+        ("ls -A /root /home 2>/dev/null | wc -l", "0"),
+        ("cat /etc/shadow 2>/dev/null || echo hidden", "hidden"),
+        (
+            "env | cut -d= -f1 | sort | tr '\\n' ' '",
+            "HOME LANG PATH PWD",
+        ),
+        ("(echo x >/usr/x) 2>/dev/null || echo refused", "refused"),
+        ("(mkdir /new) 2>/dev/null || echo refused", "refused"),
+        ("(echo x >/dev/x) 2>/dev/null || echo refused", "refused"),
+        ("echo x >here && cat here", "x"),
+        ("pwd; cat", "/patchwright/work"),
+        (
+            "grep CapEff /proc/self/status | cut -f2",
+            "0000000000000000",
+        ),
+    ] {
+        check(script, expected).await;
+    }
+}
+
+#[tokio::test]
+async fn reaches_no_network() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!(
+        r#"perl -MSocket -e '
+        socket(my $t, PF_INET, SOCK_STREAM, 0) or print "no tcp\n";
+        connect($t, sockaddr_in({port}, inet_aton("127.0.0.1"))) and print "tcp leaks\n";
+        socket(my $u, PF_INET, SOCK_DGRAM, 0) and send($u, "x", 0, sockaddr_in(53, inet_aton("10.255.255.53"))) and print "udp leaks\n";
+        socket(my $r, PF_INET, SOCK_RAW, 1) and print "raw leaks\n";
+        print "done\n"'"#
+    );
+    check(&script, "done").await;
+}
+
+#[tokio::test]
+async fn abstract_sockets_of_the_host_are_not_reached() {
+    let name = format!("patchwright-test-{}", std::process::id());
+    let address = std::os::unix::net::SocketAddr::from_abstract_name(&name).unwrap();
+    let _listener = std::os::unix::net::UnixListener::bind_addr(&address).unwrap();
+    let script = format!(
+        r#"perl -MSocket -e 'socket(my $s, PF_UNIX, SOCK_STREAM, 0); print connect($s, pack("S a*", 1, "\0{name}")) ? "leaks" : "refused"'"#
+    );
+    check(&script, "refused").await;
+}
+
+#[tokio::test]
+async fn limits_end_everything() {
+    let quick = Limits {
+        wall: Duration::from_millis(400),
+        ..limits()
+    };
+    let small = Limits {
+        processes: 30,
+        memory: 100 << 20,
+        disk: 10 << 20,
+        ..limits()
+    };
+    for (script, limits, expected) in [
+        ("sleep 60", quick, Limit::WallTime),
+        ("setsid sleep 60; true", quick, Limit::WallTime),
+        (
+            "for i in $(seq 60); do sleep 30 & done; wait",
+            small,
+            Limit::Processes,
+        ),
+        (
+            "perl -e '$x = \"a\" x 300_000_000; sleep 30'",
+            small,
+            Limit::Memory,
+        ),
+        (
+            "for i in 1 2 3; do head -c 20000000 /dev/zero >$i; done; sleep 30",
+            small,
+            Limit::Disk,
+        ),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        let execution = run(script, folder.path(), limits).await;
+        assert_eq!(execution.ending, Ending::Limit(expected), "{script}");
+    }
+}
+
+#[tokio::test]
+async fn a_child_that_left_its_session_dies_with_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "setsid sh -c 'while :; do date +%N >alive; sleep 0.02; done' & sleep 0.2; exit 3";
+    let execution = run(script, folder.path(), limits()).await;
+    assert_eq!(execution.ending, Ending::Exited(3));
+    let read = || std::fs::read(folder.path().join("alive")).unwrap();
+    let before = read();
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(before, read());
+}
+
+#[tokio::test]
+async fn tells_exits_and_signals_apart_and_bounds_output_and_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for (script, expected) in [
+        ("exit 7", Ending::Exited(7)),
+        ("sh -c 'kill -SEGV $$'", Ending::Signal(11)),
+        ("kill -ABRT $$", Ending::Signal(6)),
+        ("head -c 50000000 /dev/zero >big", Ending::Signal(25)),
+    ] {
+        let execution = run(script, folder.path(), limits()).await;
+        assert_eq!(execution.ending, expected, "{script}");
+    }
+    let flood = run(
+        "head -c 30000000 /dev/zero; echo end",
+        folder.path(),
+        limits(),
+    )
+    .await;
+    assert_eq!(flood.output.total, 30_000_004);
+    assert!(flood.output.head.len() + flood.output.tail.len() <= 64 << 10);
+    assert!(flood.text().ends_with("end\n"));
+}
+
+#[tokio::test]
+async fn dropping_the_future_kills_the_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "while :; do date +%N >alive; sleep 0.02; done";
+    let pending = run(script, folder.path(), limits());
+    let _ = tokio::time::timeout(Duration::from_millis(400), pending).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let read = || std::fs::read(folder.path().join("alive")).unwrap();
+    let before = read();
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    assert_eq!(before, read());
+}

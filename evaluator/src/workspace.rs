@@ -1,0 +1,186 @@
+//! The folders a command works in: a tree, what its build leaves, a home.
+//!
+//! Each attempt gets a copy of a built workspace and writes only what changed
+//! into it, with fresh times: make, CMake and Maven then rebuild what they
+//! must and nothing else. A workspace removes itself when nobody holds it any
+//! more. What lies in it was written by foreign commands and is not trusted.
+
+mod copy;
+
+pub(crate) use copy::copy_tree;
+
+use crate::beneath::Beneath;
+use crate::{Changes, TargetError};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+/// The working copy of the tree.
+pub(crate) const TREE: &str = "tree";
+/// What the build leaves.
+pub(crate) const OUT: &str = "out";
+/// The temporary home.
+pub(crate) const HOME: &str = "home";
+
+/// A folder with a tree, an out folder and a home, removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Workspace {
+    root: PathBuf,
+}
+
+impl Workspace {
+    /// An empty one. The folder must not exist yet.
+    pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
+        let workspace = Self { root };
+        for part in [TREE, OUT, HOME] {
+            let path = workspace.root.join(part);
+            fs::create_dir_all(&path)
+                .map_err(|e| TargetError::io("a workspace could not be made", &path, e))?;
+        }
+        Ok(workspace)
+    }
+
+    /// A copy of another one, with all its times.
+    pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self, TargetError> {
+        let workspace = Self::create(root)?;
+        for part in [TREE, OUT, HOME] {
+            copy_tree(&other.root.join(part), &workspace.root.join(part))?;
+        }
+        Ok(workspace)
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(crate) fn part(&self, part: &str) -> PathBuf {
+        self.root.join(part)
+    }
+
+    /// The tree, opened so that no path leads out of it.
+    pub(crate) fn tree(&self) -> Result<Beneath, TargetError> {
+        let path = self.part(TREE);
+        Beneath::open(&path).map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
+    }
+
+    /// Writes an attempt's changes into the tree. Bytes that are there already keep their time.
+    pub(crate) fn apply(&self, changes: &Changes) -> Result<(), TargetError> {
+        let tree = self.tree()?;
+        let fail = |path: &str, e| TargetError::io("a changed file could not be written", path, e);
+        for (from, to) in &changes.renamed {
+            if !changes.files.contains_key(to) {
+                let bytes = tree
+                    .read(from.as_str(), u64::MAX - 1)
+                    .map_err(|e| fail(from.as_str(), e))?;
+                tree.write(to.as_str(), &bytes)
+                    .map_err(|e| fail(to.as_str(), e))?;
+            }
+        }
+        for path in changes.renamed.keys().chain(&changes.deleted) {
+            if !changes.files.contains_key(path) {
+                tree.remove(path.as_str())
+                    .map_err(|e| fail(path.as_str(), e))?;
+            }
+        }
+        for (path, bytes) in &changes.files {
+            let there = tree.read(path.as_str(), bytes.len() as u64);
+            if there.is_ok_and(|there| there == *bytes) {
+                continue;
+            }
+            tree.write(path.as_str(), bytes)
+                .map_err(|e| fail(path.as_str(), e))?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Workspace {
+    fn drop(&mut self) {
+        remove(&self.root);
+    }
+}
+
+/// Removes a folder, also where a build took its own permissions away.
+pub(crate) fn remove(root: &Path) {
+    if fs::remove_dir_all(root).is_ok() || !root.exists() {
+        return;
+    }
+    let mut open = vec![root.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                open.push(entry.path());
+            }
+        }
+    }
+    if let Err(error) = fs::remove_dir_all(root) {
+        tracing::warn!(path = %root.display(), %error, "a workspace could not be removed");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HOME, OUT, TREE, Workspace};
+    use crate::Changes;
+    use patchwright_source::TreePath;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    fn path(text: &str) -> TreePath {
+        TreePath::new(text).unwrap()
+    }
+
+    #[test]
+    fn an_attempt_changes_what_it_says_and_keeps_all_other_times() {
+        let scratch = tempfile::tempdir().unwrap();
+        let first = Workspace::create(scratch.path().join("first")).unwrap();
+        let tree = first.part(TREE);
+        fs::create_dir(tree.join("src")).unwrap();
+        for name in ["src/a.c", "src/b.c", "src/c.c", "src/run"] {
+            fs::write(tree.join(name), name).unwrap();
+        }
+        fs::set_permissions(tree.join("src/run"), fs::Permissions::from_mode(0o755)).unwrap();
+        symlink("b.c", tree.join("src/link")).unwrap();
+        fs::write(first.part(OUT).join("a.o"), "object").unwrap();
+        fs::write(first.part(HOME).join(".rc"), "home").unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(20));
+
+        let second = Workspace::copy_of(&first, scratch.path().join("second")).unwrap();
+        let changes = Changes {
+            files: [
+                (path("src/a.c"), b"new".to_vec()),
+                (path("src/b.c"), b"src/b.c".to_vec()),
+            ]
+            .into(),
+            deleted: [path("src/run")].into(),
+            renamed: [(path("src/c.c"), path("lib/d.c"))].into(),
+        };
+        second.apply(&changes).unwrap();
+        let time = |workspace: &Workspace, name: &str| {
+            fs::symlink_metadata(workspace.part(TREE).join(name))
+                .unwrap()
+                .modified()
+                .unwrap()
+        };
+        assert!(time(&second, "src/a.c") > time(&first, "src/a.c"));
+        assert_eq!(time(&second, "src/b.c"), time(&first, "src/b.c"));
+        assert_eq!(time(&second, "src/link"), time(&first, "src/link"));
+        let new = second.part(TREE);
+        assert_eq!(fs::read(new.join("lib/d.c")).unwrap(), b"src/c.c");
+        assert!(!new.join("src/c.c").exists() && !new.join("src/run").exists());
+        assert_eq!(
+            fs::read_link(new.join("src/link")).unwrap().to_str(),
+            Some("b.c")
+        );
+        assert_eq!(fs::read(second.part(HOME).join(".rc")).unwrap(), b"home");
+        let root = second.root().to_path_buf();
+        drop(second);
+        assert!(!root.exists());
+        let mode = fs::metadata(tree.join("src/run"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o755);
+    }
+}

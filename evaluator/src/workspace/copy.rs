@@ -1,0 +1,95 @@
+//! Copies a folder with times, permissions and links; file systems that can share blocks do.
+
+use crate::TargetError;
+use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, ioctl_ficlone, utimensat};
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+
+/// Copies the content of `from` into the existing folder `to`. Links are
+/// copied as links; pipes, sockets and devices are left out.
+pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {
+    let mut copier = Copier {
+        shares_blocks: true,
+        folders: Vec::new(),
+    };
+    copier.folder(from, to)?;
+    // A folder's own time changes with each file put into it, so they come last.
+    for (path, metadata) in copier.folders.into_iter().rev() {
+        let fail = |e| TargetError::io("a folder could not be copied", &path, e);
+        fs::set_permissions(&path, metadata.permissions()).map_err(fail)?;
+        keep_time(&path, &metadata).map_err(fail)?;
+    }
+    Ok(())
+}
+
+struct Copier {
+    shares_blocks: bool,
+    folders: Vec<(PathBuf, Metadata)>,
+}
+
+impl Copier {
+    fn folder(&mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
+        while let Some((from, to)) = open.pop() {
+            let fail = |e| TargetError::io("a folder could not be copied", &from, e);
+            self.folders
+                .push((to.clone(), fs::symlink_metadata(&from).map_err(fail)?));
+            for entry in fs::read_dir(&from).map_err(fail)? {
+                let entry = entry.map_err(fail)?;
+                let (source, target) = (entry.path(), to.join(entry.file_name()));
+                let metadata = entry.metadata().map_err(fail)?;
+                if metadata.is_dir() {
+                    fs::create_dir(&target).map_err(fail)?;
+                    open.push((source, target));
+                } else {
+                    self.entry(&source, &target, &metadata)
+                        .map_err(|e| TargetError::io("a file could not be copied", &source, e))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn entry(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<()> {
+        if metadata.is_symlink() {
+            symlink(fs::read_link(from)?, to)?;
+        } else if metadata.is_file() {
+            if !self.share(from, to, metadata)? {
+                fs::copy(from, to)?;
+            }
+        } else {
+            return Ok(());
+        }
+        keep_time(to, metadata)
+    }
+
+    /// Lets the copy share the blocks of the original; false where that cannot be.
+    fn share(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<bool> {
+        if !self.shares_blocks {
+            return Ok(false);
+        }
+        let (source, target) = (File::open(from)?, File::create(to)?);
+        if ioctl_ficlone(&target, &source).is_ok() {
+            target.set_permissions(metadata.permissions())?;
+            return Ok(true);
+        }
+        self.shares_blocks = false;
+        Ok(false)
+    }
+}
+
+fn keep_time(path: &Path, metadata: &Metadata) -> io::Result<()> {
+    let times = Timestamps {
+        last_access: Timespec {
+            tv_sec: metadata.atime(),
+            tv_nsec: metadata.atime_nsec(),
+        },
+        last_modification: Timespec {
+            tv_sec: metadata.mtime(),
+            tv_nsec: metadata.mtime_nsec(),
+        },
+    };
+    Ok(utimensat(CWD, path, &times, AtFlags::SYMLINK_NOFOLLOW)?)
+}

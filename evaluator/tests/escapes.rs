@@ -1,0 +1,174 @@
+//! What a command under Landlock, or under nothing at all, can and cannot do.
+//!
+//! These need the helper program, which only integration tests have at hand.
+//! The same escapes from bubblewrap are unit tests beside the sandbox.
+
+#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+
+use patchwright_evaluator::sandbox::{Host, IsolationChoice};
+use patchwright_evaluator::{
+    CommandLimits, Commands, LocalTarget, Pov, Target, TargetError, TargetTask,
+};
+use std::fs;
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+fn host() -> Host {
+    Host {
+        helper: Some(PathBuf::from(env!("CARGO_BIN_EXE_sandbox-exec"))),
+        ..Host::default()
+    }
+}
+
+fn task(folder: &Path, test: &str) -> TargetTask {
+    fs::create_dir_all(folder.join("tree")).unwrap();
+    fs::write(folder.join("tree/Makefile"), "all:\n\ttouch $(OUT)/built\n").unwrap();
+    fs::write(folder.join("pov"), "x").unwrap();
+    TargetTask {
+        tree: folder.join("tree"),
+        task_folder: folder.to_path_buf(),
+        commands: Commands {
+            build: r#"make -s OUT="$OUT""#.to_owned(),
+            pov: Some("kill -SEGV $$".to_owned()),
+            test: Some(test.to_owned()),
+            ..Commands::default()
+        },
+        povs: vec![Pov {
+            file: folder.join("pov"),
+            ..Pov::default()
+        }],
+        limits: CommandLimits {
+            test: Duration::from_secs(4),
+            processes: 60,
+            ..CommandLimits::default()
+        },
+        ..TargetTask::default()
+    }
+}
+
+/// What the test command of a baseline prints, and how it ended.
+async fn run(isolation: IsolationChoice, test: &str) -> (String, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let scratch = folder.path().join("scratch");
+    let task = task(folder.path(), test);
+    let target = LocalTarget::open(task, isolation, host(), &scratch)
+        .await
+        .unwrap();
+    assert_eq!(target.isolation().kind, isolation);
+    let baseline = target.baseline().await.unwrap();
+    let execution = &baseline.tests.as_ref().unwrap().execution;
+    (
+        execution.text().trim().to_owned(),
+        execution.ending.to_string(),
+    )
+}
+
+#[tokio::test]
+async fn landlock_keeps_files_away() {
+    let secret = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::write(secret.path().join("key"), "secret").unwrap();
+    let key = secret.path().join("key").display().to_string();
+    for (script, expected) in [
+        (format!("cat {key} 2>/dev/null || echo hidden"), "hidden"),
+        (
+            format!("(echo x >{key}) 2>/dev/null || echo refused"),
+            "refused",
+        ),
+        (
+            "cat /etc/shadow 2>/dev/null || echo hidden".to_owned(),
+            "hidden",
+        ),
+        ("ls /root /home 2>/dev/null | wc -l".to_owned(), "0"),
+        (
+            "(echo x >/tmp/x-patchwright) 2>/dev/null || echo refused".to_owned(),
+            "refused",
+        ),
+        (
+            "echo x >\"$WORK\"/x && cat \"$WORK\"/x; mktemp >/dev/null".to_owned(),
+            "x",
+        ),
+        ("cc --version | head -1 | cut -c1-2".to_owned(), "cc"),
+        ("echo $TREE".to_owned(), "/patchwright/tree"),
+    ] {
+        let (text, _) = run(IsolationChoice::Landlock, &script).await;
+        assert_eq!(text, expected, "{script}");
+    }
+    assert_eq!(fs::read(key).unwrap(), b"secret");
+}
+
+#[tokio::test]
+async fn landlock_leaves_no_socket_but_local_ones() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let name = format!("patchwright-escape-{}", std::process::id());
+    let address = SocketAddr::from_abstract_name(&name).unwrap();
+    let _listener = UnixListener::bind_addr(&address).unwrap();
+    let script = format!(
+        r#"perl -MSocket -e '
+        for my $kind (SOCK_STREAM, SOCK_DGRAM, SOCK_RAW) {{
+            for my $family (PF_INET, 10, 16, 17) {{ socket(my $s, $family, $kind, 0) and print "socket $family $kind\n" }}
+        }}
+        socket(my $s, PF_UNIX, SOCK_STREAM, 0) or print "no local socket\n";
+        connect($s, pack("S a*", 1, "\0{name}")) and print "abstract\n";
+        print "done {port}\n"'"#
+    );
+    let (text, _) = run(IsolationChoice::Landlock, &script).await;
+    assert_eq!(text, format!("done {port}"));
+}
+
+#[tokio::test]
+async fn nothing_outlives_its_command() {
+    for isolation in [IsolationChoice::Landlock, IsolationChoice::None] {
+        let folder = tempfile::tempdir().unwrap();
+        let mark = format!("31{}.5", std::process::id());
+        for script in [
+            format!("setsid sh -c 'setsid sleep {mark} & sleep {mark}' >/dev/null 2>&1 & exit 0"),
+            format!("setsid sleep {mark} & sleep {mark}"),
+            format!("for i in $(seq 100); do sleep {mark} & done; wait"),
+        ] {
+            let (_, ending) = run(isolation, &script).await;
+            assert!(ending != "exit status 1", "{ending}");
+            assert!(!running(&mark), "{isolation:?} {script}");
+        }
+        drop(folder);
+    }
+}
+
+fn running(mark: &str) -> bool {
+    fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(mark))
+    })
+}
+
+#[tokio::test]
+async fn landlock_fences_off_other_processes() {
+    let mut victim = std::process::Command::new("sleep")
+        .arg("60")
+        .spawn()
+        .unwrap();
+    let script = format!("kill -9 {} 2>/dev/null || echo refused", victim.id());
+    let (text, _) = run(IsolationChoice::Landlock, &script).await;
+    assert_eq!(text, "refused");
+    assert!(victim.try_wait().unwrap().is_none());
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+}
+
+#[tokio::test]
+async fn without_a_helper_there_is_no_landlock() {
+    let folder = tempfile::tempdir().unwrap();
+    let opened = LocalTarget::open(
+        task(folder.path(), "true"),
+        IsolationChoice::Landlock,
+        Host::default(),
+        folder.path(),
+    );
+    let error = opened.await.unwrap_err();
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error}"
+    );
+}
