@@ -1,0 +1,320 @@
+//! A target made of local command lines.
+//!
+//! The tree is prepared once and built once; every attempt starts from a copy
+//! of that. All commands of a task see the tree and what the build left at the
+//! same paths, because build systems write absolute paths into what they make.
+//! Where the sandbox cannot map paths, workspaces take turns at one real path.
+
+mod baseline;
+mod command;
+mod fetch;
+
+pub use fetch::fetch;
+
+use super::{
+    Baseline, Build, BuildKind, InputRun, Inputs, Pov, Replay, Target, TargetTask, TestRun, inputs,
+    oracle, reports,
+};
+use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
+use crate::workspace::{HOME, Workspace};
+use crate::{Changes, TargetError};
+pub(super) use command::Job;
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::OnceCell;
+
+/// Builds of attempts that are kept for the rungs still to come.
+const KEPT_BUILDS: usize = 8;
+
+/// Where things are seen inside the sandbox.
+pub(crate) const INSIDE: &str = "/patchwright";
+
+/// A task's commands, run here.
+#[derive(Debug)]
+pub struct LocalTarget {
+    task: TargetTask,
+    sandbox: Sandbox,
+    /// Removed with everything in it when the target is dropped.
+    scratch: tempfile::TempDir,
+    /// The user's entry among the accounts, where paths are mapped.
+    accounts: Option<Place>,
+    next_number: AtomicU64,
+    /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
+    seat: tokio::sync::Mutex<()>,
+    prepared: OnceCell<Arc<Workspace>>,
+    pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
+    baseline: OnceCell<Arc<Baseline>>,
+    built: Mutex<Vec<(BuildKey, Build)>>,
+}
+
+type BuildKey = (String, String, BuildKind);
+
+impl LocalTarget {
+    /// Checks the task and probes for a sandbox. Everything that is written
+    /// lies below `scratch` and goes away with the target.
+    pub async fn open(
+        task: TargetTask,
+        isolation: IsolationChoice,
+        host: Host,
+        scratch: &Path,
+    ) -> Result<Self, TargetError> {
+        let task = checked(task)?;
+        let sandbox = Sandbox::open(isolation, host).await?;
+        let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
+        std::fs::create_dir_all(scratch).map_err(fail)?;
+        let scratch = tempfile::Builder::new()
+            .prefix("target-")
+            .tempdir_in(scratch)
+            .map_err(fail)?;
+        let home = Path::new(INSIDE).join(HOME);
+        let accounts = sandbox
+            .maps_paths()
+            .then(|| sandbox::accounts(scratch.path(), &home))
+            .transpose()?;
+        Ok(Self {
+            task,
+            sandbox,
+            scratch,
+            accounts,
+            next_number: AtomicU64::new(0),
+            seat: tokio::sync::Mutex::new(()),
+            prepared: OnceCell::new(),
+            pristine: tokio::sync::Mutex::default(),
+            baseline: OnceCell::new(),
+            built: Mutex::default(),
+        })
+    }
+
+    /// What keeps the commands away from the host.
+    pub fn isolation(&self) -> &Isolation {
+        self.sandbox.isolation()
+    }
+
+    fn fresh(&self, what: &str) -> PathBuf {
+        let number = self.next_number.fetch_add(1, Ordering::Relaxed);
+        self.scratch.path().join(format!("{what}-{number}"))
+    }
+
+    /// A copy of a workspace, made off the asynchronous threads.
+    async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace, TargetError> {
+        let (of, root) = (Arc::clone(of), self.fresh("workspace"));
+        tokio::task::spawn_blocking(move || Workspace::copy_of(&of, root))
+            .await
+            .map_err(|e| TargetError::machinery(e.to_string(), "copy of a workspace"))?
+    }
+
+    pub(super) fn jobs(&self) -> u32 {
+        self.task.limits.jobs
+    }
+
+    /// A folder for the inputs of a batch and their outputs.
+    pub(super) fn batch_folder(&self) -> Result<tempfile::TempDir, TargetError> {
+        tempfile::tempdir_in(self.scratch.path())
+            .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))
+    }
+
+    fn at_hand(&self, key: &BuildKey) -> Option<Build> {
+        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        built
+            .iter()
+            .find(|(known, _)| known == key)
+            .map(|(_, build)| build.clone())
+    }
+
+    fn keep(&self, key: BuildKey, build: &Build) {
+        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
+        built.retain(|(known, _)| *known != key);
+        built.push((key, build.clone()));
+        if built.len() > KEPT_BUILDS {
+            built.remove(0);
+        }
+    }
+
+    async fn build_changed(
+        &self,
+        changes: &Changes,
+        name: &str,
+        how: BuildKind,
+    ) -> Result<Build, TargetError> {
+        let key = (changes.digest(), name.to_owned(), how);
+        if let Some(build) = self.at_hand(&key) {
+            return Ok(build);
+        }
+        let start = match how {
+            BuildKind::Incremental => self.pristine(name).await?.workspace,
+            BuildKind::Clean => self.prepared().await?,
+        };
+        let workspace = Arc::new(self.copy(&start).await?);
+        workspace.apply(changes)?;
+        let build = self.run_build(workspace, name, &key.0).await?;
+        self.keep(key, &build);
+        Ok(build)
+    }
+
+    async fn run_build(
+        &self,
+        workspace: Arc<Workspace>,
+        name: &str,
+        changes: &str,
+    ) -> Result<Build, TargetError> {
+        let job = Job {
+            wall: self.task.limits.build,
+            ..Job::new(&self.task.commands.build, &workspace, name)
+        };
+        let execution = self.command(job).await?;
+        Ok(Build {
+            name: name.to_owned(),
+            changes: changes.to_owned(),
+            execution,
+            workspace,
+        })
+    }
+
+    async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+        let proof = oracle::proof(pov.ran.as_deref())
+            .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        let job = Job {
+            wall: pov.timeout.unwrap_or(self.task.limits.pov),
+            pov: Some(&pov.file),
+            harness: pov.harness.as_deref(),
+            ..Job::new(self.pov_command(pov)?, &build.workspace, &build.name)
+        };
+        let execution = self.command(job).await?;
+        let (outcome, crash) = oracle::judge(&execution, proof.as_ref());
+        Ok(Replay {
+            outcome,
+            crash,
+            execution,
+        })
+    }
+
+    pub(super) fn pov_command<'a>(&'a self, pov: &'a Pov) -> Result<&'a str, TargetError> {
+        pov.command
+            .as_deref()
+            .or(self.task.commands.pov.as_deref())
+            .ok_or_else(|| {
+                TargetError::invalid(format!("there is no command that runs {}", pov.name()))
+            })
+    }
+
+    async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
+        let Some(test) = &self.task.commands.test else {
+            return Ok(None);
+        };
+        reports::clear(&build.workspace, &self.task.commands.reports)?;
+        let job = Job {
+            wall: self.task.limits.test,
+            ..Job::new(test, &build.workspace, &build.name)
+        };
+        let execution = self.command(job).await?;
+        let reports = reports::read(&build.workspace, &self.task.commands.reports)?;
+        Ok(Some(TestRun { execution, reports }))
+    }
+}
+
+impl Target for LocalTarget {
+    fn task(&self) -> &TargetTask {
+        &self.task
+    }
+
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {
+        async {
+            let made = self.baseline.get_or_try_init(|| async {
+                let baseline = self.make_baseline().await?;
+                Ok::<_, TargetError>(Arc::new(baseline))
+            });
+            made.await.cloned()
+        }
+        .boxed()
+    }
+
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>> {
+        self.build_changed(changes, name, how).boxed()
+    }
+
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>> {
+        self.replay_once(build, pov).boxed()
+    }
+
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>> {
+        self.test_once(build).boxed()
+    }
+
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
+        inputs::run(self, build, pov, inputs).boxed()
+    }
+}
+
+/// Refuses what could never run, and makes paths absolute.
+fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
+    let absolute = |path: &Path, what: &str| {
+        std::fs::canonicalize(path).map_err(|e| {
+            TargetError::invalid(format!("{what} {:?} cannot be found: {e}", path.display()))
+        })
+    };
+    task.tree = absolute(&task.tree, "the source folder")?;
+    task.task_folder = absolute(&task.task_folder, "the task's folder")?;
+    for pov in &mut task.povs {
+        pov.file = absolute(&pov.file, "the PoV")?;
+        oracle::proof(pov.ran.as_deref())
+            .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
+        if let Some(name) = &pov.build
+            && !task.builds.contains_key(name)
+        {
+            return Err(TargetError::invalid(format!(
+                "a PoV asks for the build {name:?}, which is not among [builds]"
+            )));
+        }
+        if pov.command.is_none() && task.commands.pov.is_none() {
+            let name = pov.name();
+            return Err(TargetError::invalid(format!("no command runs {name:?}")));
+        }
+    }
+    if !task.tree.is_dir() {
+        return Err(TargetError::invalid("the source is not a folder"));
+    }
+    if let Some(path) = &task.seen_as {
+        check_seen_as(Path::new(path))?;
+    }
+    Ok(task)
+}
+
+/// The place must be free: absolute, without `..`, and nothing the system or the sandbox uses.
+fn check_seen_as(path: &Path) -> Result<(), TargetError> {
+    const TAKEN: &[&str] = &[
+        "/bin", "/dev", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt",
+        "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var", INSIDE,
+    ];
+    let plain = path
+        .components()
+        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
+    let taken = TAKEN.iter().any(|taken| path.starts_with(taken));
+    if path.is_absolute() && plain && !taken && path.components().count() > 1 {
+        return Ok(());
+    }
+    Err(TargetError::invalid(format!(
+        "seen_as = {:?} is no place where a tree can be shown: it must be absolute, without '..', and outside the system's folders",
+        path.display()
+    )))
+}
+
+#[cfg(test)]
+mod tests;
