@@ -8,9 +8,18 @@ pub(crate) mod facts;
 
 mod c;
 mod declarator;
+mod go;
+mod java;
+mod javascript;
 pub(crate) mod macros;
+mod python;
 mod recovery;
+mod rust;
+mod tabled;
 mod walk;
+
+#[cfg(test)]
+mod tests;
 
 use facts::Facts;
 use patchwright_source::Language;
@@ -27,7 +36,13 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
     let tree = patchwright_source::parse(language, bytes)?;
     let facts = match language {
         Language::C | Language::Cpp => c::extract(language, &tree, bytes),
-        _ => Facts::default(),
+        Language::Java => tabled::extract(java::spec(), &tree, bytes),
+        Language::Python => tabled::extract(python::spec(), &tree, bytes),
+        Language::Go => tabled::extract(go::spec(), &tree, bytes),
+        Language::Rust => tabled::extract(rust::spec(), &tree, bytes),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => {
+            tabled::extract(javascript::spec(language), &tree, bytes)
+        }
     };
     Some(Extracted {
         facts,

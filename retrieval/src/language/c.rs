@@ -22,6 +22,7 @@ enum Role {
     Other,
     Skip,
     Name,
+    Member,
     TypeName,
     Function,
     Declaration,
@@ -56,7 +57,7 @@ const ROLES: [(&str, Role); 36] = [
     ("preproc_call", Role::Skip),
     ("preproc_params", Role::Skip),
     ("identifier", Role::Name),
-    ("field_identifier", Role::Name),
+    ("field_identifier", Role::Member),
     ("type_identifier", Role::TypeName),
     ("function_definition", Role::Function),
     ("declaration", Role::Declaration),
@@ -160,6 +161,7 @@ impl Visitor for CVisitor<'_> {
             Role::Other => {}
             Role::Skip => return false,
             Role::Name => self.name(place),
+            Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
             Role::Call => self.mark_last(place.node, self.grammar.function, UseKind::Call),
             Role::New => self.mark_last(place.node, self.grammar.type_, UseKind::Call),
@@ -232,6 +234,17 @@ impl CVisitor<'_> {
         self.facts.use_name(name, first_line(place.node), kind);
     }
 
+    /// The name of a field or method: where it is declared, or after `->`.
+    fn member(&mut self, place: &Place<'_, '_>) {
+        if place.field() == self.grammar.declarators.declarator_field {
+            return;
+        }
+        let range = place.node.byte_range();
+        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Read);
+        let name = self.facts.intern_range(range);
+        self.facts.use_member(name, first_line(place.node), kind);
+    }
+
     fn type_name(&mut self, place: &Place<'_, '_>) {
         let field = place.field();
         if field == self.grammar.declarators.declarator_field {
@@ -266,7 +279,10 @@ impl CVisitor<'_> {
             return;
         };
         for _ in 0..32 {
-            if matches!(self.role_of(node), Role::Name | Role::TypeName) {
+            if matches!(
+                self.role_of(node),
+                Role::Name | Role::Member | Role::TypeName
+            ) {
                 self.facts.mark(node.start_byte(), kind);
                 return;
             }

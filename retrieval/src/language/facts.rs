@@ -36,6 +36,8 @@ struct Site {
     name: NameId,
     line: u32,
     kind: UseKind,
+    /// Whether it is a member of something, and so no variable of a function.
+    member: bool,
     /// One more than the index of the enclosing symbol, 0 for none.
     owner: u32,
 }
@@ -273,6 +275,7 @@ impl<'a> Collector<'a> {
         while let Some(scope) = self.scopes.pop_if(|scope| scope.depth >= depth) {
             if scope.function && !self.in_function() {
                 self.forget_locals(scope.first_site);
+                self.marks.clear();
             }
         }
     }
@@ -289,7 +292,8 @@ impl<'a> Collector<'a> {
             let Some(site) = self.sites.get(at).copied() else {
                 break;
             };
-            if local_in.get(site.name as usize) != Some(&functions) || site.kind == UseKind::Type {
+            let local = local_in.get(site.name as usize) == Some(&functions);
+            if !local || site.member || site.kind == UseKind::Type {
                 self.sites.swap(kept, at);
                 kept += 1;
             }
@@ -307,6 +311,10 @@ impl<'a> Collector<'a> {
 
     /// Notes how the name at an offset is going to be used.
     pub(crate) fn mark(&mut self, offset: usize, kind: UseKind) {
+        // Marks whose names are never reached would pile up.
+        if self.marks.len() > 64 {
+            self.marks.clear();
+        }
         self.marks.push((offset, kind));
     }
 
@@ -316,10 +324,22 @@ impl<'a> Collector<'a> {
         Some(self.marks.swap_remove(at).1)
     }
 
-    /// Adds a use.
+    /// Adds a use of a name that may be a function's own variable.
     pub(crate) fn use_name(&mut self, name: NameId, line: u32, kind: UseKind) {
         let owner = self.owner();
         self.use_in(name, line, kind, owner);
+    }
+
+    /// Adds a use of a member: `len` in `p->len`.
+    pub(crate) fn use_member(&mut self, name: NameId, line: u32, kind: UseKind) {
+        let owner = self.owner();
+        self.sites.push(Site {
+            name,
+            line,
+            kind,
+            member: true,
+            owner,
+        });
     }
 
     /// Adds a use inside a given symbol (one more than its index).
@@ -328,6 +348,7 @@ impl<'a> Collector<'a> {
             name,
             line,
             kind,
+            member: false,
             owner,
         });
     }
@@ -359,7 +380,7 @@ impl<'a> Collector<'a> {
             .iter()
             .partition(|site| site.kind == UseKind::Call);
         calls.sort_unstable_by_key(|site| (site.owner, site.name, site.line));
-        calls.dedup();
+        calls.dedup_by_key(|site| (site.owner, site.name, site.line));
         others.sort_unstable_by_key(|site| (site.name, site.line, site.kind));
         others.dedup_by_key(|site| (site.name, site.line, site.kind));
         group_calls(&calls, &mut facts);

@@ -1,0 +1,410 @@
+//! Languages whose definitions have a field `name`: one table per language
+//! says what its nodes mean, this module does the rest.
+
+use crate::language::facts::{Collector, Facts, NameId, SymbolFact};
+use crate::language::walk::{
+    Place, Visitor, children_in_field, first_line, last_line, roles, walk,
+};
+use crate::symbol::{SymbolKind, UseKind, separator};
+use patchwright_source::Language;
+use rustc_hash::FxHashMap;
+use tree_sitter::{Node, Tree};
+
+mod special;
+
+/// What a kind of node means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Nothing; its children are looked at.
+    #[default]
+    Other,
+    /// Nothing, and nothing in it.
+    Skip,
+    /// A name that may be a variable.
+    Name,
+    /// A name after a dot.
+    Member,
+    /// A name of a type.
+    TypeName,
+    /// A definition that other definitions can lie in.
+    Define(SymbolKind),
+    /// A definition that nothing lies in.
+    Leaf(SymbolKind),
+    /// A definition of one thing per `declarator`.
+    Declarators(SymbolKind),
+    /// A variable: the function's own inside functions, a definition outside.
+    Variable(Key),
+    /// The field holds variables of the function.
+    Local(Key),
+    /// Names right below are variables of the function.
+    Locals,
+    /// A call; the field holds what is called.
+    Call(Key),
+    /// An assignment; the field holds what is written.
+    Assignment(Key),
+    /// Types below are bases of the class around.
+    Bases,
+    /// An import.
+    Import,
+    /// The package of the file.
+    Package,
+    /// `new T() { ... }`: a call, and a class without a name.
+    Creation,
+    /// `static { ... }`
+    Initializer,
+    /// Rust's `impl`.
+    Implementation,
+    /// Go's method with its receiver.
+    Receiver,
+    /// Go's `type T ...`.
+    TypeSpec,
+}
+
+/// The fields that roles speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Body,
+    Type,
+    Function,
+    Left,
+    Declarator,
+    Pattern,
+    Constructor,
+    Macro,
+    Field,
+    Property,
+    Attribute,
+    Value,
+    Receiver,
+    Trait,
+}
+
+const KEYS: [&str; 15] = [
+    "name",
+    "body",
+    "type",
+    "function",
+    "left",
+    "declarator",
+    "pattern",
+    "constructor",
+    "macro",
+    "field",
+    "property",
+    "attribute",
+    "value",
+    "receiver",
+    "trait",
+];
+
+/// A grammar's numbers for a table.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    language: Language,
+    roles: Vec<Role>,
+    keys: Vec<u16>,
+}
+
+impl Spec {
+    /// Resolves a table against a grammar.
+    pub(crate) fn new(language: Language, table: &[(&str, Role)]) -> Self {
+        let grammar = language.grammar();
+        Self {
+            language,
+            roles: roles(&grammar, table),
+            keys: KEYS
+                .iter()
+                .map(|name| grammar.field_id_for_name(name).map_or(0, u16::from))
+                .collect(),
+        }
+    }
+
+    fn role(&self, node: Node<'_>) -> Role {
+        self.roles
+            .get(usize::from(node.kind_id()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    fn key(&self, key: Key) -> u16 {
+        self.keys.get(key as usize).copied().unwrap_or_default()
+    }
+
+    fn child<'t>(&self, node: Node<'t>, key: Key) -> Option<Node<'t>> {
+        match self.key(key) {
+            0 => None,
+            field => node.child_by_field_id(field),
+        }
+    }
+}
+
+/// Reads the facts of a file by its language's table.
+pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
+    let mut visitor = Tabled {
+        spec,
+        facts: Collector::new(bytes, separator(spec.language)),
+        anonymous: FxHashMap::default(),
+        package: 0,
+    };
+    walk(tree, &mut visitor);
+    visitor.facts.finish()
+}
+
+struct Tabled<'a, 's> {
+    spec: &'s Spec,
+    facts: Collector<'a>,
+    /// How many classes without a name a scope has so far.
+    anonymous: FxHashMap<NameId, u32>,
+    package: NameId,
+}
+
+impl Visitor for Tabled<'_, '_> {
+    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+        let node = place.node;
+        match self.spec.role(node) {
+            Role::Other | Role::Local(_) | Role::Locals => {}
+            Role::Skip => return false,
+            Role::Name => self.name(place),
+            Role::Member => self.member(place),
+            Role::TypeName => self.type_name(place),
+            Role::Call(key) => self.mark_last(node, key, UseKind::Call),
+            Role::Assignment(key) => self.mark_last(node, key, UseKind::Write),
+            definition => return self.definition(place, definition),
+        }
+        true
+    }
+
+    fn leave(&mut self, depth: u32) {
+        self.facts.close(depth);
+    }
+}
+
+impl Tabled<'_, '_> {
+    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+        match role {
+            Role::Define(kind) => self.define(place, kind),
+            Role::Leaf(kind) => self.leaf(place.node, kind),
+            Role::Declarators(kind) => self.declarators(place.node, kind),
+            Role::Variable(key) => self.variable(place, key),
+            Role::Creation => self.creation(place),
+            Role::Initializer => self.initializer(place),
+            Role::Implementation => self.implementation(place),
+            Role::Receiver => self.receiver(place),
+            Role::TypeSpec => self.type_spec(place),
+            Role::Bases => self.bases(place.node),
+            Role::Package => {
+                self.package(place.node);
+                return false;
+            }
+            Role::Import => {
+                self.import(place.node);
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn name(&mut self, place: &Place<'_, '_>) {
+        let field = place.field();
+        let range = place.node.byte_range();
+        let parent = place.parent();
+        let role = parent.map_or(Role::Other, |parent| self.spec.role(parent));
+        let names = field != 0 && field == self.spec.key(Key::Name);
+        match role {
+            Role::Define(_) | Role::Leaf(_) | Role::Receiver | Role::TypeSpec if names => return,
+            Role::Variable(key) | Role::Local(key) if field == self.spec.key(key) => {
+                return self.declare(range);
+            }
+            Role::Locals if field == 0 => return self.declare(range),
+            // `a, b := ...`: the list between the name and its statement.
+            Role::Other if self.in_local_list(place) => return self.declare(range),
+            _ => {}
+        }
+        let marked = self.facts.take_mark(range.start);
+        let kind = marked.unwrap_or(UseKind::Read);
+        let line = first_line(place.node);
+        let name = self.facts.intern_range(range);
+        let member = [Key::Field, Key::Property, Key::Attribute]
+            .iter()
+            .any(|key| field != 0 && field == self.spec.key(*key));
+        // `a.f()`: Java names the method by `name`, beside an `object`.
+        let method = marked == Some(UseKind::Call) && names;
+        if member || method {
+            self.facts.use_member(name, line, kind);
+        } else {
+            self.facts.use_name(name, line, kind);
+        }
+    }
+
+    fn in_local_list(&self, place: &Place<'_, '_>) -> bool {
+        let (Some(list), Some(statement)) = (place.parent(), place.ancestor(1)) else {
+            return false;
+        };
+        match self.spec.role(statement) {
+            Role::Local(key) => self
+                .spec
+                .child(statement, key)
+                .is_some_and(|held| held == list),
+            _ => false,
+        }
+    }
+
+    fn declare(&mut self, range: std::ops::Range<usize>) {
+        if self.facts.in_function() {
+            let name = self.facts.intern_range(range);
+            self.facts.declare_local(name);
+        }
+    }
+
+    fn member(&mut self, place: &Place<'_, '_>) {
+        let role = place
+            .parent()
+            .map_or(Role::Other, |parent| self.spec.role(parent));
+        let field = place.field();
+        let defines = matches!(role, Role::Define(_) | Role::Leaf(_) | Role::Receiver)
+            && (field == self.spec.key(Key::Name) || field == self.spec.key(Key::Property));
+        if defines {
+            return;
+        }
+        let range = place.node.byte_range();
+        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Read);
+        let name = self.facts.intern_range(range);
+        self.facts.use_member(name, first_line(place.node), kind);
+    }
+
+    fn type_name(&mut self, place: &Place<'_, '_>) {
+        let role = place
+            .parent()
+            .map_or(Role::Other, |parent| self.spec.role(parent));
+        let names = place.field() == self.spec.key(Key::Name);
+        if names && matches!(role, Role::Define(_) | Role::Leaf(_) | Role::TypeSpec) {
+            return;
+        }
+        let range = place.node.byte_range();
+        let kind = self.facts.take_mark(range.start).unwrap_or(UseKind::Type);
+        let name = self.facts.intern_range(range);
+        self.facts.use_name(name, first_line(place.node), kind);
+    }
+
+    /// Marks the last name of the expression in a field.
+    fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
+        let Some(mut node) = self.spec.child(node, key) else {
+            return;
+        };
+        for _ in 0..32 {
+            if matches!(
+                self.spec.role(node),
+                Role::Name | Role::Member | Role::TypeName
+            ) {
+                self.facts.mark(node.start_byte(), kind);
+                return;
+            }
+            let keyed = [Key::Field, Key::Property, Key::Attribute, Key::Name]
+                .into_iter()
+                .find_map(|key| self.spec.child(node, key));
+            let next = keyed.or_else(|| match node.kind() {
+                "scoped_type_identifier" => last_named(node),
+                "generic_type" | "array_access" | "subscript" => node.named_child(0),
+                _ => None,
+            });
+            let Some(next) = next else { return };
+            node = next;
+        }
+    }
+
+    fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {
+        let scope = self.scope();
+        SymbolFact {
+            name: self.facts.intern_range(name_node.byte_range()),
+            scope,
+            type_name: self.type_of(node),
+            kind,
+            parent: self.facts.owner(),
+            line: first_line(node),
+            end_line: last_line(node),
+            name_line: first_line(name_node),
+            body_line: self
+                .spec
+                .child(node, Key::Body)
+                .map_or(0, |body| first_line(body)),
+        }
+    }
+
+    fn scope(&self) -> NameId {
+        match self.facts.scope_name() {
+            0 => self.package,
+            scope => scope,
+        }
+    }
+
+    fn type_of(&mut self, node: Node<'_>) -> NameId {
+        let Some(mut node) = self.spec.child(node, Key::Type) else {
+            return 0;
+        };
+        for _ in 0..8 {
+            if matches!(self.spec.role(node), Role::TypeName | Role::Name) {
+                return self.facts.intern_range(node.byte_range());
+            }
+            let next = match node.kind() {
+                "scoped_type_identifier" => last_named(node),
+                _ => node.named_child(0),
+            };
+            let Some(next) = next else { return 0 };
+            node = next;
+        }
+        0
+    }
+
+    fn define(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+        let node = place.node;
+        let Some(name_node) = self.spec.child(node, Key::Name) else {
+            return;
+        };
+        let mut fact = self.fact(node, name_node, kind);
+        if kind == SymbolKind::Function && self.in_class() {
+            fact.kind = SymbolKind::Method;
+        }
+        let function = fact.kind.is_callable();
+        let symbol = self.facts.define(fact);
+        // Java numbers the classes in a method by the class, not the method.
+        let inside = if function && self.spec.language == Language::Java {
+            fact.scope
+        } else {
+            self.facts.join(fact.scope, fact.name)
+        };
+        self.facts.open(place.depth, symbol, inside, function);
+    }
+
+    fn in_class(&self) -> bool {
+        self.facts.owner_kind().is_some_and(|kind| {
+            matches!(
+                kind,
+                SymbolKind::Class | SymbolKind::Interface | SymbolKind::Struct | SymbolKind::Enum
+            )
+        })
+    }
+
+    fn leaf(&mut self, node: Node<'_>, kind: SymbolKind) {
+        let named = self.spec.child(node, Key::Name);
+        if let Some(name_node) = named.or_else(|| self.spec.child(node, Key::Property)) {
+            let fact = self.fact(node, name_node, kind);
+            self.facts.define(fact);
+        }
+    }
+
+    fn declarators(&mut self, node: Node<'_>, kind: SymbolKind) {
+        for declarator in children_in_field(node, self.spec.key(Key::Declarator)) {
+            if let Some(name_node) = self.spec.child(declarator, Key::Name) {
+                let fact = self.fact(node, name_node, kind);
+                self.facts.define(fact);
+            }
+        }
+    }
+}
+
+fn last_named(node: Node<'_>) -> Option<Node<'_>> {
+    let last = node.named_child_count().checked_sub(1)?;
+    node.named_child(u32::try_from(last).ok()?)
+}

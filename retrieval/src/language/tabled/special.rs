@@ -1,0 +1,234 @@
+//! The definitions that one language or another writes in its own way.
+
+use super::{Key, Role, Tabled};
+use crate::language::facts::SymbolFact;
+use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::symbol::{SymbolKind, UseKind};
+use patchwright_source::Language;
+use tree_sitter::Node;
+
+impl Tabled<'_, '_> {
+    /// A variable outside functions; a function if that is its value.
+    pub(super) fn variable(&mut self, place: &Place<'_, '_>, key: Key) {
+        if self.facts.in_function() {
+            return;
+        }
+        let node = place.node;
+        let value = self.spec.child(node, Key::Value);
+        let function = value.filter(|value| {
+            matches!(
+                value.kind(),
+                "arrow_function" | "function_expression" | "function"
+            )
+        });
+        for name_node in children_in_field(node, self.spec.key(key)) {
+            if !matches!(self.spec.role(name_node), Role::Name | Role::Member) {
+                continue;
+            }
+            let kind = match function {
+                Some(_) => SymbolKind::Function,
+                None if self.in_class() => SymbolKind::Field,
+                None => SymbolKind::Variable,
+            };
+            let mut fact = self.fact(node, name_node, kind);
+            if let Some(value) = function {
+                fact.body_line = self
+                    .spec
+                    .child(value, Key::Body)
+                    .map_or(fact.line, first_line);
+                let symbol = self.facts.define(fact);
+                let inside = self.facts.join(fact.scope, fact.name);
+                self.facts.open(place.depth, symbol, inside, true);
+                return;
+            }
+            self.facts.define(fact);
+        }
+    }
+
+    /// `new T(...)`, with or without a body.
+    pub(super) fn creation(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        self.mark_last(node, Key::Type, UseKind::Call);
+        let mut cursor = node.walk();
+        let Some(body) = node
+            .named_children(&mut cursor)
+            .find(|child| child.kind() == "class_body")
+        else {
+            return;
+        };
+        let scope = self.scope();
+        let number = self.anonymous.entry(scope).or_default();
+        *number += 1;
+        let name = number.to_string().into_bytes();
+        let name = self.facts.compose(name);
+        let base = self.type_of(node);
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name: base,
+            kind: SymbolKind::Class,
+            parent: self.facts.owner(),
+            line: first_line(node),
+            end_line: last_line(node),
+            name_line: first_line(node),
+            body_line: first_line(body),
+        });
+        if base != 0 {
+            self.facts.inherit(symbol, base, first_line(node));
+        }
+        let inside = self.facts.join(scope, name);
+        self.facts.open(place.depth, symbol, inside, false);
+    }
+
+    pub(super) fn initializer(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        let scope = self.scope();
+        let symbol = SymbolFact {
+            name: self.facts.intern(b"<clinit>"),
+            scope,
+            type_name: 0,
+            kind: SymbolKind::Initializer,
+            parent: self.facts.owner(),
+            line: first_line(node),
+            end_line: last_line(node),
+            name_line: first_line(node),
+            body_line: first_line(node),
+        };
+        let symbol = self.facts.define(symbol);
+        self.facts.open(place.depth, symbol, scope, true);
+    }
+
+    /// Rust's `impl Trait for Type`: no symbol, but a scope and a base.
+    pub(super) fn implementation(&mut self, place: &Place<'_, '_>) {
+        let name = self.type_of(place.node);
+        let bytes = self.facts.bytes;
+        let own = place.node.child_by_field_id(self.spec.key(Key::Type));
+        let class = own.and_then(|own| {
+            let text = bytes.get(own.byte_range())?;
+            let text = text.split(|byte| *byte == b'<').next()?;
+            let at = self.facts.symbols.iter().rposition(|symbol| {
+                symbol.kind.is_type() && symbol.name == name && !text.is_empty()
+            })?;
+            u32::try_from(at + 1).ok()
+        });
+        if let (Some(class), Some(base)) = (class, self.spec.child(place.node, Key::Trait)) {
+            let line = first_line(base);
+            let base = self.facts.intern_range(base.byte_range());
+            self.facts.inherit(class, base, line);
+        }
+        let inside = self.facts.join(self.facts.scope_name(), name);
+        self.facts
+            .open(place.depth, class.unwrap_or_default(), inside, false);
+    }
+
+    /// Go's `func (r *Type) name()`.
+    pub(super) fn receiver(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        let Some(name_node) = self.spec.child(node, Key::Name) else {
+            return;
+        };
+        let mut fact = self.fact(node, name_node, SymbolKind::Method);
+        let declared = self
+            .spec
+            .child(node, Key::Receiver)
+            .and_then(|receiver| receiver.named_child(0));
+        let class = declared.map_or(0, |declared| self.type_of(declared));
+        fact.scope = self.facts.join(fact.scope, class);
+        let symbol = self.facts.define(fact);
+        let inside = self.facts.join(fact.scope, fact.name);
+        self.facts.open(place.depth, symbol, inside, true);
+    }
+
+    pub(super) fn type_spec(&mut self, place: &Place<'_, '_>) {
+        let kind = self
+            .spec
+            .child(place.node, Key::Type)
+            .map_or(SymbolKind::Typedef, |node| match node.kind() {
+                "struct_type" => SymbolKind::Struct,
+                "interface_type" => SymbolKind::Interface,
+                _ => SymbolKind::Typedef,
+            });
+        self.define(place, kind);
+    }
+
+    /// The types named right below, or one list below, are bases.
+    pub(super) fn bases(&mut self, node: Node<'_>) {
+        let class = self.facts.owner();
+        let mut open = vec![node];
+        for _ in 0..100 {
+            let Some(node) = open.pop() else { break };
+            let mut cursor = node.walk();
+            for child in node.named_children(&mut cursor) {
+                match child.kind() {
+                    "type_list" | "extends_clause" | "implements_clause" => open.push(child),
+                    "type_arguments" | "keyword_argument" => {}
+                    _ => self.base(class, child),
+                }
+            }
+        }
+    }
+
+    fn base(&mut self, class: u32, node: Node<'_>) {
+        let mut node = node;
+        for _ in 0..16 {
+            if matches!(
+                self.spec.role(node),
+                Role::Name | Role::Member | Role::TypeName
+            ) {
+                let base = self.facts.intern_range(node.byte_range());
+                self.facts.inherit(class, base, first_line(node));
+                return;
+            }
+            let next = match node.kind() {
+                "scoped_type_identifier" => super::last_named(node),
+                "generic_type" => node.named_child(0),
+                _ => [Key::Property, Key::Attribute, Key::Name]
+                    .into_iter()
+                    .find_map(|key| self.spec.child(node, key)),
+            };
+            let Some(next) = next else { return };
+            node = next;
+        }
+    }
+
+    pub(super) fn package(&mut self, node: Node<'_>) {
+        if let Some(name) = super::last_named(node) {
+            self.package = self.facts.intern_range(name.byte_range());
+        }
+    }
+
+    /// What is imported, as it is written.
+    pub(super) fn import(&mut self, node: Node<'_>) {
+        let bytes = self.facts.bytes;
+        let range = match self.spec.language {
+            Language::Java => {
+                let first = node
+                    .named_child(0)
+                    .map_or(node.start_byte(), |child| child.start_byte());
+                let last =
+                    super::last_named(node).map_or(node.end_byte(), |child| child.end_byte());
+                first..last
+            }
+            _ => node.byte_range(),
+        };
+        let mut text = bytes.get(range).unwrap_or_default().trim_ascii();
+        for word in [b"import ".as_slice(), b"from ", b"use "] {
+            text = text.strip_prefix(word).unwrap_or(text);
+        }
+        if let Some(quoted) = between_quotes(text) {
+            text = quoted;
+        } else if self.spec.language == Language::Python {
+            text = text.split(u8::is_ascii_whitespace).next().unwrap_or(text);
+        }
+        let text = text.strip_suffix(b";").unwrap_or(text);
+        let target = self.facts.intern(text);
+        self.facts.import(first_line(node), target);
+    }
+}
+
+fn between_quotes(text: &[u8]) -> Option<&[u8]> {
+    let quote = |byte: &u8| matches!(byte, b'"' | b'\'' | b'`');
+    let start = text.iter().position(quote)? + 1;
+    let rest = text.get(start..)?;
+    rest.get(..rest.iter().position(quote)?)
+}
