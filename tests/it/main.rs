@@ -3,4 +3,6 @@
 //! A module per behaviour, in alphabetical order.
 
 #[cfg(test)]
+mod examples;
+#[cfg(test)]
 mod house;
