@@ -75,7 +75,7 @@ fn files(wanted: impl Fn(&str) -> bool) -> Vec<Source> {
 /// What git keeps or ignores, and what only looks like ours.
 fn is_foreign(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
-    path == "tests/fixtures" || matches!(name, ".git" | "target")
+    matches!(path, "target" | "tests/fixtures") || name == ".git"
 }
 
 /// The Rust sources of the workspace.
