@@ -34,6 +34,7 @@ pub use threads::{Thread, busiest_thread, read_threads};
 use crate::signature::Signature;
 use draft::Draft;
 use lines::Log;
+pub(crate) use lines::strip_colours;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -1,7 +1,8 @@
 //! Builds, replays, tests and attacks a patch in a sandbox, and judges what it saw.
 //!
 //! The reading half needs no process and no clock: [`crash`] finds the crash
-//! report in a log and [`signature`] tells whether two crashes are one. The
+//! report in a log, [`signature`] tells whether two crashes are one, and
+//! [`test_report`] reads test results by name. The
 //! running half is a [`Target`], what can be built, replayed and tested:
 //! [`LocalTarget`] does it with the commands of a task, each in a [`sandbox`].
 //! [`climb`] takes an attempt up the ladder, one rung a call, and every rung
@@ -20,6 +21,7 @@ mod rung;
 pub mod sandbox;
 pub mod signature;
 pub mod target;
+pub mod test_report;
 mod workspace;
 
 pub use changes::Changes;
@@ -33,3 +35,4 @@ pub use target::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, LocalTarget, Outcome, Pov,
     Replay, Target, TargetTask, TestRun, fetch,
 };
+pub use test_report::TestReport;

@@ -1,0 +1,272 @@
+//! Test results by name, from whatever a test command leaves or prints.
+//!
+//! Names are what makes a baseline useful: a test that failed before is not
+//! held against a patch, one that fails now is shown by name with its message.
+//! What this module deliberately does not do: run tests, or decide from names
+//! alone that a run went well (its exit status says that).
+
+mod automake;
+mod cargo;
+mod ctest;
+mod google;
+mod junit;
+mod maven;
+mod prove;
+mod pytest;
+mod tap;
+
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The most tests of one report. Large projects have some ten thousand.
+const MAX_TESTS: usize = 500_000;
+/// How much is kept of a message and of the text below it, in bytes.
+const MAX_MESSAGE: usize = 2_000;
+const MAX_DETAILS: usize = 16_000;
+/// The largest file of results that is read, in bytes.
+pub const MAX_FILE: usize = 256 * 1024 * 1024;
+
+/// How a test ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// It was not run, or its failure is expected.
+    Skipped,
+    /// It passed.
+    Passed,
+    /// It failed, crashed or timed out.
+    Failed,
+}
+
+/// One test.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestResult {
+    /// How it ended.
+    pub status: Status,
+    /// The failing assertion, in one line or a few.
+    pub message: Option<String>,
+    /// Its stack, or what it printed.
+    pub details: Option<String>,
+}
+
+impl TestResult {
+    /// A result without further words.
+    pub fn new(status: Status) -> Self {
+        Self {
+            status,
+            message: None,
+            details: None,
+        }
+    }
+}
+
+/// The results of one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestReport {
+    /// Each test by its name.
+    pub tests: BTreeMap<String, TestResult>,
+    /// Only failures are named: a test that is not there may have passed.
+    pub partial: bool,
+    /// What could not be read, in words.
+    pub problems: Vec<String>,
+}
+
+/// A run seen against the baseline.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// Fail now and did not before.
+    pub broken: Vec<String>,
+    /// Passed before and were not run now.
+    pub missing: Vec<String>,
+    /// Failed before and pass now.
+    pub fixed: Vec<String>,
+    /// Failed before and fail still.
+    pub still_failing: Vec<String>,
+    /// Fail now, but are known to fail now and then.
+    pub flaky: Vec<String>,
+}
+
+impl Comparison {
+    /// Whether the baseline's tests hold.
+    pub fn holds(&self) -> bool {
+        self.broken.is_empty() && self.missing.is_empty()
+    }
+}
+
+/// What one reader found.
+type Found = Vec<(String, TestResult)>;
+
+impl TestReport {
+    /// Reads what a test command printed; nothing where no test is named.
+    ///
+    /// All known forms are tried, since one command may run several kinds.
+    pub fn read_log(log: &str) -> Option<Self> {
+        let mut report = Self::default();
+        // GoogleTest, TAP and automake may be wrapped by what follows them.
+        for reader in [
+            ctest::read,
+            google::read,
+            automake::read,
+            tap::read,
+            prove::read,
+            cargo::read,
+        ] {
+            report.add(reader(log));
+        }
+        for reader in [pytest::read, maven::read] {
+            let (found, partial) = reader(log);
+            report.partial |= partial && !found.is_empty();
+            report.add(found);
+        }
+        (!report.tests.is_empty()).then_some(report)
+    }
+
+    /// Reads a file of results: JUnit XML, or one of the forms of a log.
+    pub fn read_file(name: &str, bytes: &[u8]) -> Option<Self> {
+        if bytes.len() > MAX_FILE {
+            return Some(Self {
+                problems: vec![format!(
+                    "{name}: {} bytes of results, more than {MAX_FILE}",
+                    bytes.len()
+                )],
+                ..Self::default()
+            });
+        }
+        let text = String::from_utf8_lossy(bytes);
+        let text = text.trim_start_matches('\u{feff}');
+        if text.trim_start().starts_with('<') {
+            return junit::read(name, text);
+        }
+        if name.rsplit_once('.').is_some_and(|(_, end)| end == "trs") {
+            let mut report = Self::default();
+            report.add(automake::read_trs(name, text));
+            return (!report.tests.is_empty()).then_some(report);
+        }
+        Self::read_log(text)
+    }
+
+    /// Adds results; of two results of one name the worse one counts, and what
+    /// has words wins over what has none.
+    fn add(&mut self, found: Found) {
+        for (name, result) in found {
+            if self.tests.len() >= MAX_TESTS && !self.tests.contains_key(&name) {
+                self.partial = true;
+                continue;
+            }
+            let worse = |old: &TestResult| {
+                result.status > old.status || result.status == old.status && old.message.is_none()
+            };
+            if self.tests.get(&name).is_none_or(worse) {
+                self.tests.insert(name, result);
+            }
+        }
+    }
+
+    /// Joins the results of another file of the same run.
+    pub fn merge(&mut self, other: Self) {
+        self.add(other.tests.into_iter().collect());
+        self.partial |= other.partial;
+        self.problems.extend(other.problems);
+    }
+
+    /// How many tests ended so.
+    pub fn count(&self, status: Status) -> usize {
+        self.tests
+            .values()
+            .filter(|test| test.status == status)
+            .count()
+    }
+
+    /// The tests that failed, in the order of their names.
+    pub fn failed(&self) -> impl Iterator<Item = (&str, &TestResult)> {
+        self.tests
+            .iter()
+            .filter(|(_, test)| test.status == Status::Failed)
+            .map(|(name, test)| (name.as_str(), test))
+    }
+
+    /// The tests that end differently in another run of the same tree.
+    pub fn unstable(&self, again: &Self) -> BTreeSet<String> {
+        let names = self.tests.keys().chain(again.tests.keys());
+        names
+            .filter(|name| self.status(name) != again.status(name))
+            .cloned()
+            .collect()
+    }
+
+    fn status(&self, name: &str) -> Option<Status> {
+        self.tests.get(name).map(|test| test.status)
+    }
+
+    /// Compares with the run of the unpatched tree. `flaky` tests are named
+    /// but never held against anybody.
+    pub fn compare(&self, baseline: &Self, flaky: &BTreeSet<String>) -> Comparison {
+        let mut comparison = Comparison::default();
+        for (name, test) in &self.tests {
+            let before = baseline.status(name);
+            let list = match (before, test.status) {
+                (Some(Status::Failed), Status::Failed) => &mut comparison.still_failing,
+                (_, Status::Failed) if flaky.contains(name) => &mut comparison.flaky,
+                (_, Status::Failed) => &mut comparison.broken,
+                (Some(Status::Failed), Status::Passed) => &mut comparison.fixed,
+                (Some(Status::Passed), Status::Skipped) => &mut comparison.missing,
+                _ => continue,
+            };
+            list.push(name.clone());
+        }
+        if !self.partial {
+            let gone = baseline.tests.iter().filter(|(name, test)| {
+                test.status == Status::Passed
+                    && !self.tests.contains_key(*name)
+                    && !flaky.contains(*name)
+            });
+            comparison
+                .missing
+                .extend(gone.map(|(name, _)| name.clone()));
+            comparison.missing.sort();
+        }
+        comparison
+    }
+}
+
+/// A text's beginning, kept short, without what only a terminal understands.
+fn short(text: &str, limit: usize) -> Option<String> {
+    let text = text.trim_matches('\n').trim_end();
+    if text.trim().is_empty() {
+        return None;
+    }
+    let end = text.floor_char_boundary(limit);
+    let mut kept: String = text
+        .get(..end)
+        .unwrap_or_default()
+        .chars()
+        .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
+        .collect();
+    if end < text.len() {
+        kept.push_str("..");
+    }
+    Some(kept)
+}
+
+/// The lines of a log, without colours.
+fn lines(log: &str) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
+    log.lines()
+        .map(|line| crate::crash::strip_colours(line.trim_end_matches('\r')))
+}
+
+/// A failed test with the lines that belong to it; the first is its message.
+fn failed(lines: &[String]) -> TestResult {
+    TestResult {
+        status: Status::Failed,
+        message: lines
+            .iter()
+            .find(|line| !line.trim().is_empty())
+            .and_then(|line| short(line.trim(), MAX_MESSAGE)),
+        details: (lines.len() > 1)
+            .then(|| short(&lines.join("\n"), MAX_DETAILS))
+            .flatten(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

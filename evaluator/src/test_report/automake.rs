@@ -1,0 +1,88 @@
+//! Automake's parallel and serial harness: `PASS: name`, the sections of
+//! `test-suite.log`, and `.trs` files.
+
+use super::{Found, MAX_DETAILS, MAX_MESSAGE, Status, TestResult, lines, short};
+
+const WORDS: [(&str, Status); 6] = [
+    ("PASS: ", Status::Passed),
+    ("FAIL: ", Status::Failed),
+    ("ERROR: ", Status::Failed),
+    ("XPASS: ", Status::Failed),
+    ("XFAIL: ", Status::Skipped),
+    ("SKIP: ", Status::Skipped),
+];
+
+pub(super) fn read(log: &str) -> Found {
+    let mut found: Found = Vec::new();
+    let mut section = false;
+    for line in lines(log) {
+        if let Some((name, status)) = result(&line) {
+            section = false;
+            found.push((name.to_owned(), TestResult::new(status)));
+        } else if let Some((_, test)) = found.last_mut()
+            && test.status == Status::Failed
+        {
+            // In test-suite.log the name is underlined, and its log follows.
+            if line.starts_with("====") {
+                section = true;
+            } else if section {
+                let details = test.details.get_or_insert_default();
+                if details.len() + line.len() < MAX_DETAILS {
+                    details.push_str(&line);
+                    details.push('\n');
+                }
+                if test.message.is_none() {
+                    test.message = short(line.trim(), MAX_MESSAGE);
+                }
+            }
+        }
+    }
+    for (_, test) in &mut found {
+        test.details = test
+            .details
+            .take()
+            .and_then(|text| short(&text, MAX_DETAILS));
+    }
+    let automake = log.contains("# TOTAL:") || log.contains("tests passed") || found.len() > 1;
+    if automake { found } else { Vec::new() }
+}
+
+fn result(line: &str) -> Option<(&str, Status)> {
+    WORDS.iter().find_map(|(word, status)| {
+        let name = line.strip_prefix(word)?.trim_end();
+        // The counters at the end are aligned; sentences are no names.
+        let name = name.split(" (exit status").next().unwrap_or(name);
+        let words = name.split(' ').count();
+        let looks = !name.is_empty() && !name.starts_with(' ') && name.len() < 300;
+        let counter = name.bytes().all(|byte| byte.is_ascii_digit());
+        (looks && !counter && (words <= 2 || name.contains(" - ") || name.contains(".test ")))
+            .then_some((name, *status))
+    })
+}
+
+/// `:test-result: FAIL reason`, named after its file.
+pub(super) fn read_trs(name: &str, text: &str) -> Found {
+    let base = name
+        .rsplit('/')
+        .next()
+        .unwrap_or(name)
+        .trim_end_matches(".trs");
+    let worst = lines(text)
+        .filter_map(|line| {
+            let rest = line.strip_prefix(":test-result: ")?.to_owned();
+            let word = rest.split(' ').next()?.to_owned();
+            let (_, status) = WORDS
+                .iter()
+                .find(|(known, _)| known.trim_end_matches(": ") == word)?;
+            Some((*status, rest))
+        })
+        .max();
+    worst
+        .map(|(status, words)| {
+            let mut result = TestResult::new(status);
+            result.message = short(&words, MAX_MESSAGE).filter(|_| status == Status::Failed);
+            (base.to_owned(), result)
+        })
+        .into_iter()
+        .collect()
+}

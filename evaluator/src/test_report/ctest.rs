@@ -1,0 +1,58 @@
+//! What CTest prints: `2/3 Test #2: name ....***Failed    0.01 sec`.
+
+use super::{Found, Status, TestResult, failed, lines};
+
+/// How many lines of a failing test's output are kept.
+const MAX_OUTPUT: usize = 60;
+
+pub(super) fn read(log: &str) -> Found {
+    let mut found: Found = Vec::new();
+    let mut output: Vec<String> = Vec::new();
+    for line in lines(log) {
+        let Some((name, words)) = result(&line) else {
+            // `ctest -V` prefixes a test's output with its number.
+            if line.trim_start().starts_with("Start ") {
+                output.clear();
+            } else if !line.trim().is_empty() && output.len() < MAX_OUTPUT {
+                output.push(line.into_owned());
+            }
+            continue;
+        };
+        let result = if words.starts_with("Passed") {
+            TestResult::new(Status::Passed)
+        } else if words.contains("Not Run") || words.contains("Skipped") {
+            TestResult::new(Status::Skipped)
+        } else {
+            let mut result = failed(&output);
+            let reason = words.split("  ").next().unwrap_or(words).trim_matches('*');
+            result.details = result.details.or(result.message);
+            result.message = Some(reason.trim().to_owned());
+            result
+        };
+        output.clear();
+        found.push((name.to_owned(), result));
+    }
+    found
+}
+
+/// The test's name and the words behind the dots.
+fn result(line: &str) -> Option<(&str, &str)> {
+    let line = line.trim_start();
+    let (before, rest) = line.split_once(" Test ")?;
+    let (done, all) = before.trim().split_once('/')?;
+    if done.parse::<u32>().is_err() || all.parse::<u32>().is_err() || !line.ends_with(" sec") {
+        return None;
+    }
+    let (_, rest) = rest.trim_start().strip_prefix('#')?.split_once(": ")?;
+    let (name, words) = match rest.split_once(" .") {
+        Some((name, words)) => (name, words.trim_start_matches('.')),
+        None => rest.split_once("...")?,
+    };
+    Some((
+        name.trim(),
+        words
+            .trim_start_matches('.')
+            .trim_start()
+            .trim_start_matches('*'),
+    ))
+}

@@ -1,0 +1,69 @@
+//! What Surefire and Gradle print: the failures by name, and with Gradle's
+//! test logging the tests that passed. Their XML tells more; read that where
+//! it is there.
+
+use super::{Found, MAX_MESSAGE, Status, TestResult, lines, short};
+
+/// The results, and whether only failures are among them.
+pub(super) fn read(log: &str) -> (Found, bool) {
+    let mut found: Found = Vec::new();
+    let mut partial = true;
+    let mut wants_message = false;
+    for line in lines(log) {
+        let text = line.trim_start_matches("[ERROR]").trim();
+        if let Some(name) = surefire(text) {
+            found.push((name, TestResult::new(Status::Failed)));
+            wants_message = true;
+            continue;
+        }
+        if let Some((name, status)) = gradle(text) {
+            partial &= status != Status::Passed;
+            found.push((name, TestResult::new(status)));
+            wants_message = status == Status::Failed;
+            continue;
+        }
+        if wants_message
+            && !text.is_empty()
+            && let Some((_, result)) = found.last_mut()
+        {
+            result.message = short(text, MAX_MESSAGE);
+            wants_message = false;
+        }
+    }
+    (found, partial)
+}
+
+/// `org.acme.ATest.f -- Time elapsed: 0.01 s <<< FAILURE!`, and the older
+/// `f(org.acme.ATest)  Time elapsed: 0.01 s  <<< ERROR!`
+fn surefire(text: &str) -> Option<String> {
+    let (head, mark) = text.split_once("<<< ")?;
+    if !(mark.starts_with("FAILURE!") || mark.starts_with("ERROR!")) {
+        return None;
+    }
+    let (name, _) = head.split_once("Time elapsed:")?;
+    let name = name.trim().trim_end_matches("--").trim();
+    // The line of a whole class counts its tests.
+    if name.starts_with("Tests run:") || name.is_empty() {
+        return None;
+    }
+    Some(match name.split_once('(') {
+        Some((method, class)) if class.ends_with(')') && class.contains('.') => {
+            format!("{}.{method}", class.trim_end_matches(')'))
+        }
+        _ => name.to_owned(),
+    })
+}
+
+/// `org.acme.ATest > f() FAILED`
+fn gradle(text: &str) -> Option<(String, Status)> {
+    let (name, word) = text.rsplit_once(' ')?;
+    let status = match word {
+        "PASSED" => Status::Passed,
+        "FAILED" => Status::Failed,
+        "SKIPPED" => Status::Skipped,
+        _ => return None,
+    };
+    let (class, method) = name.split_once(" > ")?;
+    let class_like = !class.contains(' ') && !class.starts_with(':');
+    class_like.then(|| (format!("{class}.{}", method.trim_end_matches("()")), status))
+}

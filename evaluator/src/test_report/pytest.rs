@@ -1,0 +1,55 @@
+//! What pytest prints: a line for each test with `-v`, else only the failures
+//! of its short summary.
+
+use super::{Found, MAX_MESSAGE, Status, TestResult, lines, short};
+
+const WORDS: [(&str, Status); 6] = [
+    ("PASSED", Status::Passed),
+    ("FAILED", Status::Failed),
+    ("ERROR", Status::Failed),
+    ("SKIPPED", Status::Skipped),
+    ("XFAIL", Status::Skipped),
+    ("XPASS", Status::Passed),
+];
+
+/// The results, and whether only failures are among them.
+pub(super) fn read(log: &str) -> (Found, bool) {
+    let mut found: Found = Vec::new();
+    let mut partial = true;
+    for line in lines(log) {
+        if let Some((name, status, rest)) = verbose(&line) {
+            partial &= status != Status::Passed;
+            let mut result = TestResult::new(status);
+            result.message = short(rest, MAX_MESSAGE).filter(|_| status == Status::Failed);
+            found.push((name.to_owned(), result));
+        } else if let Some((name, message)) = summary(&line) {
+            let mut result = TestResult::new(Status::Failed);
+            result.message = short(message, MAX_MESSAGE);
+            found.push((name.to_owned(), result));
+        }
+    }
+    (found, partial)
+}
+
+/// `tests/test_a.py::test_x[1-2] PASSED    [ 10%]`
+fn verbose(line: &str) -> Option<(&str, Status, &str)> {
+    let line = line.trim_end();
+    let line = match line.rsplit_once(" [") {
+        Some((before, percent)) if percent.ends_with("%]") => before.trim_end(),
+        _ => line,
+    };
+    WORDS.iter().find_map(|(word, status)| {
+        let (name, rest) = line.split_once(&format!(" {word}"))?;
+        let own = name.contains(".py::") && !name.starts_with("FAILED ");
+        (own && (rest.is_empty() || rest.starts_with(' '))).then_some((name, *status, rest.trim()))
+    })
+}
+
+/// `FAILED tests/test_a.py::test_x - assert 1 == 2`
+fn summary(line: &str) -> Option<(&str, &str)> {
+    let rest = line
+        .strip_prefix("FAILED ")
+        .or_else(|| line.strip_prefix("ERROR "))?;
+    let (name, message) = rest.split_once(" - ").unwrap_or((rest, ""));
+    name.contains(".py").then_some((name.trim(), message))
+}
