@@ -6,3 +6,5 @@
 mod examples;
 #[cfg(test)]
 mod house;
+#[cfg(test)]
+mod model;

@@ -8,35 +8,19 @@ use crate::model::{Request, Usage, tokens::Counter};
 const HIDDEN_IN: u64 = 10_000;
 /// What a reasoning model may think beyond the limit that it was given.
 const HIDDEN_OUT: u64 = 100_000;
-/// How many times less than our own count a true count can be: vocabularies
-/// differ, but not by more.
-const TIMES_LESS: u64 = 8;
-/// Below this our own count says nothing about a sent one.
-const FEW: u64 = 64;
+/// A token has about four bytes of text, and over a whole text never this many
+/// unless it is nothing but spaces.
+const BYTES_OF_A_TOKEN: u64 = 64;
 
-/// The counts to settle by.
+/// The counts to settle by. Ours are only made when they are needed: counting a
+/// long conversation takes a while.
 pub(super) fn settle(
     sent: Option<Counts>,
     request: &Request,
     text: &str,
     counter: Counter,
 ) -> Usage {
-    let own_in = counter.count_request(request);
-    let own_out = counter.count(text);
-    let bytes = |text: &str| text.len() as u64;
-    let prompt: u64 = request
-        .messages
-        .iter()
-        .map(|message| bytes(&message.text))
-        .sum();
-    let believable = |counts: &Counts| {
-        let most_out = u64::from(request.max_output_tokens).max(bytes(text)) + HIDDEN_OUT;
-        counts.input <= prompt + HIDDEN_IN
-            && counts.output <= most_out
-            && not_too_few(counts.input, own_in)
-            && not_too_few(counts.output, own_out)
-    };
-    match sent.filter(believable) {
+    match sent.filter(|counts| believable(counts, request, text)) {
         Some(counts) => Usage {
             tokens_in: counts.input,
             tokens_out: counts.output,
@@ -44,16 +28,27 @@ pub(super) fn settle(
             estimated: false,
         },
         None => Usage {
-            tokens_in: own_in,
-            tokens_out: own_out,
+            tokens_in: counter.count_request(request),
+            tokens_out: counter.count(text),
             tokens_cached: 0,
             estimated: true,
         },
     }
 }
 
-fn not_too_few(sent: u64, own: u64) -> bool {
-    own <= FEW || sent.saturating_mul(TIMES_LESS) >= own
+fn believable(counts: &Counts, request: &Request, text: &str) -> bool {
+    let bytes = |text: &str| text.len() as u64;
+    let prompt: u64 = request
+        .messages
+        .iter()
+        .map(|message| bytes(&message.text))
+        .sum();
+    // No token is shorter than a byte.
+    let most_out = u64::from(request.max_output_tokens).max(bytes(text)) + HIDDEN_OUT;
+    counts.input <= prompt + HIDDEN_IN
+        && counts.output <= most_out
+        && counts.input >= prompt.div_ceil(BYTES_OF_A_TOKEN)
+        && counts.output >= bytes(text).div_ceil(BYTES_OF_A_TOKEN)
 }
 
 #[cfg(test)]
@@ -79,6 +74,7 @@ mod tests {
             ("no reply", Some((own_in, 0, 0)), true),
             ("absurd", Some((u64::MAX, own_out, 0)), true),
             ("absurd reply", Some((own_in, u64::MAX, 0)), true),
+            ("far too few", Some((own_in / 20, own_out, 0)), true),
         ];
         for (name, sent, estimated) in cases {
             let sent = sent.map(|(input, output, cached)| Counts {
@@ -88,7 +84,7 @@ mod tests {
             });
             let usage = settle(sent, &request, &text, Counter::O200k);
             assert_eq!(usage.estimated, estimated, "{name}");
-            assert!(usage.tokens_in >= own_in / TIMES_LESS, "{name}");
+            assert!(usage.tokens_in >= own_in, "{name}");
         }
         let more_cached_than_sent = Some(Counts {
             input: own_in,
