@@ -92,6 +92,18 @@ pub struct RungResult {
     pub counts: BTreeMap<String, u64>,
     /// What a repairer should read, where the rung does not hold.
     pub feedback: Option<String>,
+    /// Inputs that refute the patch and can serve as PoVs from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundInput>,
+}
+
+/// An input that a rung came upon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundInput {
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// What it does.
+    pub reason: String,
 }
 
 impl RungResult {
@@ -105,6 +117,7 @@ impl RungResult {
             log: String::new(),
             counts: BTreeMap::new(),
             feedback: None,
+            found: Vec::new(),
         }
     }
 
@@ -186,7 +199,8 @@ pub async fn climb(
         RungName::Builds => rung::builds::climb(target, attempt).await?,
         RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
         RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
-        RungName::Robust | RungName::SameElsewhere | RungName::Reviewed => {
+        RungName::Robust => rung::robust::climb(target, baseline, attempt).await?,
+        RungName::SameElsewhere | RungName::Reviewed => {
             RungResult::new(next, None, "not built yet")
         }
     };

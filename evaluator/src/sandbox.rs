@@ -56,6 +56,29 @@ pub(crate) struct Place {
     pub(crate) writable: bool,
 }
 
+/// Makes the temporary home the user's real one.
+///
+/// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
+/// among the system's accounts. Where paths can be mapped the command gets
+/// accounts of its own, written into `folder`.
+pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
+    let (user, group) = (
+        rustix::process::getuid().as_raw(),
+        rustix::process::getgid().as_raw(),
+    );
+    let name = if user == 0 { "root" } else { "user" };
+    let home = home.display();
+    let host = folder.join("accounts");
+    let text = format!("{name}:x:{user}:{group}:{name}:{home}:/bin/sh\n");
+    std::fs::write(&host, text)
+        .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
+    Ok(Place {
+        host,
+        inside: "/etc/passwd".into(),
+        writable: false,
+    })
+}
+
 /// One command line to run.
 #[derive(Debug)]
 pub(crate) struct Command<'a> {

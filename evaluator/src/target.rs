@@ -5,7 +5,7 @@
 //! the rungs do that.
 
 mod inputs;
-mod local;
+pub(crate) mod local;
 mod oracle;
 mod reports;
 
@@ -13,7 +13,7 @@ pub use inputs::{InputRun, Inputs};
 pub(crate) use local::INSIDE;
 pub use local::{LocalTarget, fetch};
 pub use oracle::Outcome;
-pub(crate) use oracle::missing_banner;
+pub(crate) use oracle::{judge, missing_banner};
 
 use crate::crash::CrashReport;
 use crate::sandbox::Isolation;

@@ -42,7 +42,6 @@ const CONFIGURATION: &[&str] = &[
     "mime.types",
     "nsswitch.conf",
     "os-release",
-    "passwd",
     "perl",
     "pki/ca-trust",
     "pki/tls/certs",

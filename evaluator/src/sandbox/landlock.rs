@@ -23,8 +23,9 @@ use std::path::PathBuf;
 
 /// Devices that programs take for granted, and that hold no state.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"];
-/// What is read of the running system: maps of the own process, processors, randomness.
+/// What is read of the running system: the user's name, maps of the own process, processors, randomness.
 const READ_ONLY: &[&str] = &[
+    "/etc/passwd",
     "/proc",
     "/dev/urandom",
     "/dev/random",

@@ -142,7 +142,8 @@ impl Call<'_> {
             let Some((name, status)) = line.split_once(' ') else {
                 continue;
             };
-            let (Ok(index), Ok(status)) = (name.parse::<usize>(), status.parse()) else {
+            let number = name.split('.').next().unwrap_or_default();
+            let (Ok(index), Ok(status)) = (number.parse::<usize>(), status.parse()) else {
                 continue;
             };
             let output = outputs.read(&format!("out/{name}"), OUTPUT_LIMIT);
@@ -183,9 +184,16 @@ impl Call<'_> {
         for part in ["in", "out"] {
             fs::create_dir(folder.path().join(part)).map_err(fail)?;
         }
+        // Some programs tell the format from the name.
+        let ending = match self.pov.file.extension().and_then(|e| e.to_str()) {
+            Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                format!(".{extension}")
+            }
+            _ => String::new(),
+        };
         for index in batch {
             let bytes = self.inputs.contents.get(*index).map_or(&[][..], |b| b);
-            let name = format!("in/{index:08}");
+            let name = format!("in/{index:08}{ending}");
             fs::write(folder.path().join(name), bytes).map_err(fail)?;
         }
         Ok(folder)

@@ -317,4 +317,4 @@ fn check_seen_as(path: &Path) -> Result<(), TargetError> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

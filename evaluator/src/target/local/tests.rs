@@ -15,7 +15,7 @@ const MAIN: &str = "#include <stdio.h>\nint parse(const unsigned char *, long);\
 const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  int r = p[0];\n  free(p);\n  return r;\n}\n";
 const FIX: (&str, &str) = ("if (n < 2)", "if (n < 2 || b[0] > 8)");
 
-fn task(folder: &Path) -> TargetTask {
+pub(crate) fn task(folder: &Path) -> TargetTask {
     let tree = folder.join("tree");
     fs::create_dir_all(&tree).unwrap();
     for (name, text) in [("Makefile", MAKEFILE), ("main.c", MAIN), ("parse.c", PARSE)] {
@@ -48,14 +48,14 @@ fn task(folder: &Path) -> TargetTask {
     }
 }
 
-async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
+pub(crate) async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
     let scratch = folder.join("scratch");
     LocalTarget::open(task, IsolationChoice::Bubblewrap, Host::default(), &scratch)
         .await
         .unwrap()
 }
 
-fn attempt(from: &str, to: &str) -> AttemptFacts {
+pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
     let text = PARSE.replace(from, to);
     let changes = Changes {
         files: [(TreePath::new("parse.c").unwrap(), text.into_bytes())].into(),

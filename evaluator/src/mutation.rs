@@ -1,0 +1,309 @@
+//! Makes inputs out of inputs, the same ones every time.
+//!
+//! Plain mutations, as fuzzers know them: bits and bytes, arithmetic on what
+//! may be a length field, truncations, repeated and removed blocks, numbers
+//! and brackets of text formats, splices of two inputs. No coverage, no clock:
+//! the sequence depends on the seeds alone, so that a verdict can be repeated.
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Bytes of an input beyond which none grows.
+const LARGEST: usize = 1 << 20;
+/// How often a mutation is mutated again when it came up before.
+const TRIES_FOR_NEW: usize = 4;
+/// Values at which integers of 8, 16 and 32 bits overflow or change sign.
+const EDGES: &[u64] = &[
+    0,
+    1,
+    0x7f,
+    0x80,
+    0xff,
+    0x100,
+    0x7fff,
+    0x8000,
+    0xffff,
+    0x1_0000,
+    0x7fff_ffff,
+    0x8000_0000,
+    0xffff_ffff,
+];
+/// Numbers that stand for themselves in text formats.
+const TEXT_NUMBERS: &[&str] = &[
+    "0",
+    "-1",
+    "1",
+    "255",
+    "256",
+    "65535",
+    "65536",
+    "2147483647",
+    "2147483648",
+    "4294967296",
+    "99999999999999999999",
+];
+
+/// A source of mutated inputs.
+#[derive(Debug)]
+pub(crate) struct Mutator {
+    seeds: Vec<Vec<u8>>,
+    state: u64,
+    made: usize,
+    /// Digests of what was made.
+    seen: BTreeSet<u64>,
+}
+
+impl Mutator {
+    /// The seeds decide the whole sequence; there must be one at least for anything to come.
+    pub(crate) fn new(seeds: Vec<Vec<u8>>) -> Self {
+        let mut hash = Sha256::new();
+        for seed in &seeds {
+            hash.update((seed.len() as u64).to_le_bytes());
+            hash.update(seed);
+        }
+        let state = hash
+            .finalize()
+            .iter()
+            .take(8)
+            .fold(1u64, |state, byte| (state << 8) | u64::from(*byte));
+        Self {
+            seeds,
+            state: state | 1,
+            made: 0,
+            seen: BTreeSet::new(),
+        }
+    }
+
+    /// The next `count` inputs.
+    pub(crate) fn take(&mut self, count: usize) -> Vec<Vec<u8>> {
+        (0..count).map(|_| self.make()).collect()
+    }
+
+    fn make(&mut self) -> Vec<u8> {
+        let number = self.made;
+        self.made += 1;
+        let which = number % self.seeds.len().max(1);
+        let mut input = self.seeds.get(which).cloned().unwrap_or_default();
+        // Half of the inputs stay close to their seed: next to a crash is
+        // where an incomplete fix shows.
+        let mut steps = if number.is_multiple_of(2) {
+            1
+        } else {
+            1 + self.below(4)
+        };
+        for _ in 0..TRIES_FOR_NEW {
+            for _ in 0..steps {
+                self.step(&mut input);
+            }
+            input.truncate(LARGEST);
+            if self.seen.insert(digest(&input)) {
+                break;
+            }
+            steps = 1;
+        }
+        input
+    }
+
+    fn step(&mut self, input: &mut Vec<u8>) {
+        match self.below(10) {
+            0 => self.flip(input),
+            1 => self.set(input),
+            2 | 3 => self.number(input),
+            4 => {
+                let keep = self.below(input.len() + 1);
+                input.truncate(keep);
+            }
+            5 => self.remove(input),
+            6 => self.repeat(input),
+            7 => self.insert(input),
+            8 => self.text(input),
+            _ => self.splice(input),
+        }
+    }
+
+    fn flip(&mut self, input: &mut [u8]) {
+        let (at, bit) = (self.below(input.len()), self.below(8));
+        if let Some(byte) = input.get_mut(at) {
+            *byte ^= 1 << bit;
+        }
+    }
+
+    fn set(&mut self, input: &mut [u8]) {
+        let at = self.below(input.len());
+        let value = match self.below(3) {
+            0 => self.edge() as u8,
+            1 => input.get(self.below(input.len())).copied().unwrap_or(0),
+            _ => self.next() as u8,
+        };
+        if let Some(byte) = input.get_mut(at) {
+            *byte = value;
+        }
+    }
+
+    /// Adds to, or replaces, what may be an integer of 1, 2, 4 or 8 bytes.
+    fn number(&mut self, input: &mut [u8]) {
+        let width = [1, 2, 4, 8].get(self.below(4)).copied().unwrap_or(1);
+        let at = self.below((input.len() + 1).saturating_sub(width));
+        let big_endian = self.below(2) == 0;
+        let (replace, edge, delta) = (self.below(3) == 0, self.edge(), self.below(33) as u64);
+        let Some(place) = input.get_mut(at..at + width) else {
+            return;
+        };
+        let mut bytes = [0; 8];
+        if big_endian {
+            place.reverse();
+        }
+        for (byte, old) in bytes.iter_mut().zip(place.iter()) {
+            *byte = *old;
+        }
+        let old = u64::from_le_bytes(bytes);
+        let new = if replace {
+            edge
+        } else {
+            old.wrapping_add(delta).wrapping_sub(16)
+        };
+        for (old, byte) in place.iter_mut().zip(new.to_le_bytes()) {
+            *old = byte;
+        }
+        if big_endian {
+            place.reverse();
+        }
+    }
+
+    fn remove(&mut self, input: &mut Vec<u8>) {
+        let (start, end) = self.block(input.len());
+        input.drain(start..end);
+    }
+
+    fn repeat(&mut self, input: &mut Vec<u8>) {
+        let (start, end) = self.block(input.len());
+        let most = if self.below(8) == 0 { 64 } else { 3 };
+        let times = 1 + self.below(most);
+        let block = input.get(start..end).unwrap_or_default().repeat(times);
+        if input.len() + block.len() <= LARGEST {
+            input.splice(end..end, block);
+        }
+    }
+
+    fn insert(&mut self, input: &mut Vec<u8>) {
+        let at = self.below(input.len() + 1);
+        let count = 1 + self.below(8);
+        let same = self.below(2) == 0;
+        let first = self.next() as u8;
+        let bytes: Vec<u8> = (0..count)
+            .map(|_| if same { first } else { self.next() as u8 })
+            .collect();
+        input.splice(at..at, bytes);
+    }
+
+    /// Replaces a decimal number, or swaps two bytes of punctuation.
+    fn text(&mut self, input: &mut Vec<u8>) {
+        let start = self.below(input.len());
+        let digit = |byte: &u8| byte.is_ascii_digit();
+        let rest = input.get(start..).unwrap_or_default();
+        let Some(first) = rest.iter().position(digit).map(|at| at + start) else {
+            return self.set(input);
+        };
+        let length = input
+            .get(first..)
+            .unwrap_or_default()
+            .iter()
+            .take_while(|byte| digit(byte))
+            .count();
+        let number = TEXT_NUMBERS.get(self.below(TEXT_NUMBERS.len()));
+        input.splice(first..first + length, number.unwrap_or(&"0").bytes());
+    }
+
+    /// The head of this input and the tail of another.
+    fn splice(&mut self, input: &mut Vec<u8>) {
+        let other = self.below(self.seeds.len());
+        let keep = self.below(input.len() + 1);
+        let from = self.seeds.get(other).map_or(0, Vec::len).saturating_add(1);
+        let from = self.below(from);
+        let tail = self
+            .seeds
+            .get(other)
+            .and_then(|seed| seed.get(from..))
+            .unwrap_or_default()
+            .to_vec();
+        input.truncate(keep);
+        input.extend(tail);
+    }
+
+    /// A block that is mostly short.
+    fn block(&mut self, length: usize) -> (usize, usize) {
+        let start = self.below(length + 1);
+        let longest = length - start;
+        let short = self.below(longest.min(16) + 1);
+        let end = if self.below(4) == 0 {
+            start + self.below(longest + 1)
+        } else {
+            start + short
+        };
+        (start, end)
+    }
+
+    fn edge(&mut self) -> u64 {
+        let index = self.below(EDGES.len());
+        EDGES.get(index).copied().unwrap_or(0)
+    }
+
+    /// A number below `limit`, 0 for a limit of 0.
+    fn below(&mut self, limit: usize) -> usize {
+        if limit == 0 {
+            return 0;
+        }
+        (self.next() % limit as u64) as usize
+    }
+
+    /// xorshift64*, which is enough where nobody guesses against us.
+    fn next(&mut self) -> u64 {
+        self.state ^= self.state >> 12;
+        self.state ^= self.state << 25;
+        self.state ^= self.state >> 27;
+        self.state.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11
+    }
+}
+
+fn digest(input: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    input.hash(&mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGEST, Mutator};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn the_sequence_depends_on_the_seeds_alone_and_varies() {
+        let seeds = || vec![b"GIF89a 12 34".to_vec(), vec![0; 9]];
+        let inputs = Mutator::new(seeds()).take(2000);
+        assert_eq!(inputs, Mutator::new(seeds()).take(2000));
+        assert_ne!(
+            inputs,
+            Mutator::new(vec![b"GIF89a 12 35".to_vec()]).take(2000)
+        );
+        let distinct: BTreeSet<_> = inputs.iter().collect();
+        assert!(distinct.len() > 1900, "{}", distinct.len());
+        let has = |wanted: &[u8]| {
+            inputs
+                .iter()
+                .any(|i| i.windows(wanted.len()).any(|w| w == wanted))
+        };
+        assert!(has(b"GIF89a 65536 34"), "numbers of text are replaced");
+        assert!(inputs.iter().any(|i| i.len() < 4) && inputs.iter().any(|i| i.len() > 30));
+    }
+
+    proptest! {
+        #[test]
+        fn any_seed_will_do(seeds in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..4)) {
+            for input in Mutator::new(seeds).take(300) {
+                prop_assert!(input.len() <= LARGEST);
+            }
+        }
+    }
+}

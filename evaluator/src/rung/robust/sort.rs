@@ -1,0 +1,172 @@
+//! Whether a failing input says anything against the patch.
+
+use crate::crash::CrashReport;
+use crate::ladder::Touched;
+use crate::rung::in_project;
+use crate::signature::{self, Change, plain_name};
+use crate::target::{BaselinePov, Build, InputRun, Outcome, Pov, Replay, Target, judge};
+use crate::{Captured, Ending, Execution, Limit, TargetError};
+
+/// What a failure comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// It refutes the patch.
+    Refutes,
+    /// Another bug, which the unpatched program has too.
+    Other,
+    /// It did not happen again.
+    Nothing,
+}
+
+/// A failing input, looked at.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) kind: Kind,
+    pub(super) reason: String,
+    pub(super) shown: String,
+    pub(super) input: Vec<u8>,
+}
+
+/// What is needed to judge a failing input.
+pub(super) struct Sorter<'a> {
+    pub(super) target: &'a dyn Target,
+    /// The unpatched build and the patched one.
+    pub(super) builds: (&'a Build, &'a Build),
+    pub(super) pov: &'a Pov,
+    pub(super) before: &'a BaselinePov,
+    pub(super) touched: &'a [Touched],
+}
+
+impl Sorter<'_> {
+    /// Runs the input by itself on both programs and decides.
+    pub(super) async fn look(&self, input: &[u8]) -> Result<Found, TargetError> {
+        let (old_build, new_build) = self.builds;
+        let new = self.replay(new_build, input).await?;
+        if !new.outcome.is_failure() {
+            return Ok(found(Kind::Nothing, "it did not happen again", &new, input));
+        }
+        let old = self.replay(old_build, input).await?;
+        let (kind, reason) = self.decide(&old, &new);
+        Ok(found(kind, &reason, &new, input))
+    }
+
+    fn decide(&self, old: &Replay, new: &Replay) -> (Kind, String) {
+        let Some(crash) = &new.crash else {
+            return self.decide_without_report(&old.outcome, new);
+        };
+        let summary = &crash.summary;
+        let to_pov = self.change(self.before.replay.crash.as_ref(), crash);
+        match to_pov {
+            Some(Change::Same) => {
+                return (
+                    Kind::Refutes,
+                    format!("the same crash as the PoV's ({summary})"),
+                );
+            }
+            Some(Change::Moved) => {
+                return (
+                    Kind::Refutes,
+                    format!("the PoV's crash has moved ({summary})"),
+                );
+            }
+            Some(Change::New) | None => {}
+        }
+        if !old.outcome.is_failure() {
+            return (
+                Kind::Refutes,
+                format!("a crash that the patch brings in ({summary})"),
+            );
+        }
+        let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
+        if !had_it && self.is_touched(crash) {
+            let reason = format!("a crash in a function that the patch touches ({summary})");
+            return (Kind::Refutes, reason);
+        }
+        (Kind::Other, summary.clone())
+    }
+
+    fn decide_without_report(&self, old: &Outcome, new: &Replay) -> (Kind, String) {
+        let what = match new.execution.ending {
+            Ending::Limit(Limit::WallTime) => "a hang".to_owned(),
+            Ending::Limit(limit) => format!("the program hits its {}", limit.text()),
+            ending => format!("a crash without a report ({ending})"),
+        };
+        let hangs = new.outcome == Outcome::Hung;
+        if hangs && self.before.replay.outcome == Outcome::Hung {
+            (Kind::Refutes, format!("{what}, as with the PoV"))
+        } else if !old.is_failure() {
+            (Kind::Refutes, format!("{what} that the patch brings in"))
+        } else if hangs && *old != Outcome::Hung {
+            (
+                Kind::Refutes,
+                format!("{what} where the unpatched program crashes"),
+            )
+        } else {
+            (Kind::Other, what)
+        }
+    }
+
+    fn change(&self, earlier: Option<&CrashReport>, later: &CrashReport) -> Option<Change> {
+        let task = self.target.task();
+        Some(signature::compare(earlier?, later, &|frame| {
+            in_project(task, frame)
+        }))
+    }
+
+    fn is_touched(&self, crash: &CrashReport) -> bool {
+        let Some(frame) = crash.first_project_frame() else {
+            return false;
+        };
+        let crashed = plain_name(&frame.function);
+        let last = |name: &str| {
+            let name = name.rsplit(['.', ':']).next().unwrap_or(name);
+            name.to_owned()
+        };
+        self.touched
+            .iter()
+            .flat_map(|touched| &touched.functions)
+            .any(|function| last(&plain_name(function)) == last(&crashed))
+    }
+
+    async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {
+        let folder = tempfile::tempdir()
+            .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
+        let name = self.pov.file.file_name().unwrap_or_default();
+        let file = folder.path().join(name);
+        std::fs::write(&file, input)
+            .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
+        let pov = Pov {
+            file,
+            ..self.pov.clone()
+        };
+        self.target.replay(build, &pov).await
+    }
+}
+
+/// A first look: an input that was refused in good order is no failure.
+pub(super) fn is_failure(run: &InputRun) -> bool {
+    let execution = Execution {
+        ending: run.ending,
+        output: Captured {
+            total: run.output.len() as u64,
+            head: run.output.clone(),
+            tail: Vec::new(),
+        },
+        standard_output: None,
+        seconds: 0.0,
+    };
+    judge(&execution, None).0.is_failure()
+}
+
+fn found(kind: Kind, reason: &str, replay: &Replay, input: &[u8]) -> Found {
+    let text = replay.execution.text();
+    Found {
+        kind,
+        reason: reason.to_owned(),
+        shown: replay
+            .crash
+            .as_ref()
+            .map_or(text, |crash| crash.purified.clone()),
+        input: input.to_vec(),
+    }
+}
