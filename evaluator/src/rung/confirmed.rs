@@ -54,7 +54,11 @@ async fn check(
         .build(changes, &task.main_build(), BuildKind::Clean)
         .await?;
     match target.test(&build).await? {
-        Some(now) => Ok(super::tested::judge(before, &now)),
+        Some(now) => Ok(super::tested::judge(
+            before,
+            &now,
+            &std::collections::BTreeSet::new(),
+        )),
         None => Ok(RungResult::new(
             RungName::Tested,
             None,

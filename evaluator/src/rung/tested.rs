@@ -1,67 +1,229 @@
 //! *tested*: no test fails that passed at the baseline.
 //!
-//! Without a test command the rung cannot be climbed: no tests is never
-//! "tests passed".
+//! The exit status speaks first; where tests are known by name, those that
+//! failed before are not held against the patch, and those that are no longer
+//! run are. Without a test command the rung cannot be climbed: no tests is
+//! never "tests passed".
 
 use super::excerpt;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Baseline, Target, TestRun};
+use crate::test_report::{Comparison, Status, TestReport};
 use crate::{Ending, Limit, TargetError};
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+/// Tests that are shown with their message and stack; the others by name.
+const SHOWN: usize = 8;
+/// Names in a list.
+const NAMED: usize = 40;
 
 pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
+    let no_tests = || RungResult::new(RungName::Tested, None, "the task has no tests");
     let Some(before) = &baseline.tests else {
-        return Ok(RungResult::new(
-            RungName::Tested,
-            None,
-            "the task has no tests",
-        ));
+        return Ok(no_tests());
     };
     let name = target.task().main_build();
     let build = super::builds::build(target, attempt, &name).await?;
     let Some(now) = target.test(&build).await? else {
-        return Ok(RungResult::new(
-            RungName::Tested,
-            None,
-            "the task has no tests",
-        ));
+        return Ok(no_tests());
     };
-    let result = judge(before, &now);
-    if result.holds != Some(false) {
+    let result = judge(before, &now, &BTreeSet::new());
+    if result.holds != Some(false) || hangs(&now) {
         return Ok(result);
     }
     // A test that fails now and passes on a second look is flaky, not broken.
-    match target.test(&build).await? {
-        Some(again) if judge(before, &again).holds == Some(true) => {
-            let reason = "the test command failed once and succeeded when repeated";
-            let log = again.execution.text();
-            Ok(RungResult::new(RungName::Tested, Some(true), reason)
-                .count("flaky", 1)
-                .log(log))
+    let Some(again) = target.test(&build).await? else {
+        return Ok(result);
+    };
+    let flaky = report(&now).unstable(&report(&again));
+    let second = judge(before, &again, &flaky);
+    if second.holds == Some(true) {
+        return Ok(second.count("flaky", flaky.len().max(1) as u64));
+    }
+    Ok(result)
+}
+
+/// Judges one run of the tests by the one of the baseline.
+pub(crate) fn judge(before: &TestRun, now: &TestRun, flaky: &BTreeSet<String>) -> RungResult {
+    let log = now.execution.text();
+    let (old, new) = (report(before), report(now));
+    let by_name = !old.tests.is_empty() && !new.tests.is_empty();
+    let comparison = new.compare(&old, flaky);
+    let (holds, reason) = if by_name && !hangs(now) {
+        decide(before, now, &comparison)
+    } else {
+        decide_by_status(before, now, !old.tests.is_empty())
+    };
+    let mut result = RungResult::new(RungName::Tested, holds, reason)
+        .count("tests", new.tests.len() as u64)
+        .count("passed", new.count(Status::Passed) as u64)
+        .count("broken", comparison.broken.len() as u64);
+    if holds == Some(false) {
+        result.feedback = Some(feedback(&result.reason, &new, &comparison, &log));
+    }
+    result.log(log)
+}
+
+fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<bool>, String) {
+    let (broken, missing) = (comparison.broken.len(), comparison.missing.len());
+    if broken > 0 {
+        return (
+            Some(false),
+            format!("{broken} test(s) fail that did not before"),
+        );
+    }
+    if missing > 0 {
+        return (
+            Some(false),
+            format!("{missing} test(s) that passed before are no longer run"),
+        );
+    }
+    let (old, new) = (before.execution.ending, now.execution.ending);
+    let known = comparison.still_failing.len() + comparison.flaky.len();
+    match (new.success(), old.success(), known) {
+        (true, _, 0) => (Some(true), "every test passes".to_owned()),
+        (true, ..) | (false, false, _) => {
+            let reason = format!("no test fails that passed before; {known} failed before too");
+            (Some(true), reason)
         }
-        _ => Ok(result),
+        (false, true, 0) => (Some(false), format!("the test command fails: {new}")),
+        (false, true, _) => (Some(true), format!("only {known} flaky test(s) fail")),
     }
 }
 
-pub(crate) fn judge(before: &TestRun, now: &TestRun) -> RungResult {
-    let log = now.execution.text();
+fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<bool>, String) {
     let (old, new) = (before.execution.ending, now.execution.ending);
-    if new.success() {
-        return RungResult::new(RungName::Tested, Some(true), "the test command succeeds").log(log);
+    if new == Ending::Limit(Limit::WallTime) && old != new {
+        return (Some(false), "the tests did not end in time".to_owned());
     }
-    if !old.success() {
-        let reason = "the test command fails without the patch too, and names no tests";
-        return RungResult::new(RungName::Tested, None, reason).log(log);
+    if named {
+        let reason = format!("no test results were left ({new}), and there were some before");
+        return (Some(false), reason);
     }
-    let reason = match new {
-        Ending::Limit(Limit::WallTime) => "the tests did not end in time".to_owned(),
-        ending => format!("the test command fails: {ending}"),
-    };
-    let feedback = excerpt(&reason, &log);
-    RungResult::new(RungName::Tested, Some(false), reason)
-        .feedback(feedback)
-        .log(log)
+    match (new.success(), old.success()) {
+        (true, _) => (Some(true), "the test command succeeds".to_owned()),
+        (false, true) => (Some(false), format!("the test command fails: {new}")),
+        (false, false) => {
+            let reason = "the test command fails without the patch too, and names no tests";
+            (None, reason.to_owned())
+        }
+    }
+}
+
+fn hangs(run: &TestRun) -> bool {
+    run.execution.ending == Ending::Limit(Limit::WallTime)
+}
+
+/// The results by name: from the files that the tests left, else from what they printed.
+fn report(run: &TestRun) -> TestReport {
+    let mut all = TestReport::default();
+    for (name, bytes) in &run.reports {
+        if let Some(report) = TestReport::read_file(name, bytes) {
+            all.merge(report);
+        }
+    }
+    if all.tests.is_empty()
+        && let Some(report) = TestReport::read_log(&run.execution.text())
+    {
+        all.merge(report);
+    }
+    all
+}
+
+fn feedback(reason: &str, report: &TestReport, comparison: &Comparison, log: &str) -> String {
+    let mut text = String::new();
+    for name in comparison.broken.iter().take(SHOWN) {
+        // Writing to a string cannot go wrong.
+        let _ = writeln!(text, "FAILED {name}");
+        let result = report.tests.get(name);
+        let parts = result.map(|result| [&result.message, &result.details]);
+        for part in parts.into_iter().flatten().flatten() {
+            let _ = writeln!(text, "{}", part.trim_end());
+        }
+    }
+    for (title, names) in [
+        (
+            "also fail",
+            comparison.broken.get(SHOWN..).unwrap_or_default(),
+        ),
+        ("are no longer run", comparison.missing.as_slice()),
+    ] {
+        if !names.is_empty() {
+            let _ = writeln!(text, "{} test(s) {title}:", names.len());
+            for name in names.iter().take(NAMED) {
+                let _ = writeln!(text, "  {name}");
+            }
+        }
+    }
+    if text.is_empty() {
+        text.push_str(log);
+    }
+    excerpt(reason, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::judge;
+    use crate::target::TestRun;
+    use crate::{Captured, Ending, Execution, Limit};
+    use std::collections::BTreeSet;
+
+    fn run(ending: Ending, log: &str) -> TestRun {
+        TestRun {
+            execution: Execution {
+                ending,
+                output: Captured {
+                    head: log.as_bytes().to_vec(),
+                    tail: Vec::new(),
+                    total: log.len() as u64,
+                },
+                standard_output: None,
+                seconds: 1.0,
+            },
+            reports: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn status_and_names_decide_together() {
+        const GOOD: &str = "1..2\nok 1 - a\nok 2 - b\n";
+        const B_FAILS: &str = "1..2\nok 1 - a\nnot ok 2 - b\n";
+        const BOTH_FAIL: &str = "1..2\nnot ok 1 - a\nnot ok 2 - b\n";
+        let exit = Ending::Exited;
+        let hang = Ending::Limit(Limit::WallTime);
+        for (before, now, holds) in [
+            ((exit(0), ""), (exit(0), ""), Some(true)),
+            ((exit(0), ""), (exit(1), "boom"), Some(false)),
+            ((exit(1), ""), (exit(1), ""), None),
+            ((exit(1), ""), (exit(0), ""), Some(true)),
+            ((exit(0), ""), (hang, ""), Some(false)),
+            ((exit(0), GOOD), (exit(0), GOOD), Some(true)),
+            ((exit(0), GOOD), (exit(1), B_FAILS), Some(false)),
+            ((exit(0), GOOD), (exit(1), GOOD), Some(false)),
+            ((exit(1), B_FAILS), (exit(1), B_FAILS), Some(true)),
+            ((exit(1), B_FAILS), (exit(1), BOTH_FAIL), Some(false)),
+            ((exit(1), B_FAILS), (exit(0), GOOD), Some(true)),
+            ((exit(0), GOOD), (exit(0), "1..1\nok 1 - a\n"), Some(false)),
+            (
+                (exit(0), GOOD),
+                (exit(0), "forged: all tests passed"),
+                Some(false),
+            ),
+            ((exit(0), GOOD), (exit(0), B_FAILS), Some(false)),
+            ((exit(0), GOOD), (hang, GOOD), Some(false)),
+        ] {
+            let result = judge(
+                &run(before.0, before.1),
+                &run(now.0, now.1),
+                &BTreeSet::new(),
+            );
+            assert_eq!(result.holds, holds, "{before:?} {now:?}: {}", result.reason);
+            assert_eq!(result.feedback.is_some(), holds == Some(false));
+        }
+    }
 }
