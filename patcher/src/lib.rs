@@ -1,1 +1,60 @@
-//! placeholder
+//! What a model wrote, turned into changes of a source tree, or into a reason.
+//!
+//! [`reply::read`] takes a model's whole reply apart: analysis, queries, probes
+//! and the patch. [`prepare`] finds the place of every edit of a [`Patch`] in
+//! the pristine tree, refuses what the [`Guard`] forbids, and yields the
+//! [`Changes`] together with their unified diff. [`read_diff`] does the same
+//! for a unified diff that somebody else made.
+//!
+//! Reading is tolerant, placing is not: an edit goes where its whole original
+//! stands, and nowhere when that is in doubt. All edits are against the
+//! pristine tree, in any order, all or nothing.
+//!
+//! What this crate deliberately does not do: talk to a model, use the network,
+//! run a program, write a file, or know what the code means.
+//!
+//! # Example
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # std::fs::write(folder.path().join("a.c"), "int f(int n) {\n    return 8 / n;\n}\n").unwrap();
+//! # let tree = patchwright_source::Tree::open(folder.path()).unwrap();
+//! let reply = patchwright_patcher::reply::read(
+//!     "<patch><edit file='a.c' lines=2>
+//!      <original>return 8 / n;</original>
+//!      <replacement>return n ? 8 / n : 0;</replacement></edit></patch>",
+//!     false,
+//! );
+//! let guard = patchwright_patcher::Guard::new(&[]).unwrap();
+//! let patch = reply.patch.unwrap();
+//! let prepared = patchwright_patcher::prepare(&tree, &patch, &guard, &|_| true).unwrap();
+//! assert!(prepared.diff.contains("+    return n ? 8 / n : 0;"));
+//! ```
+
+mod changes;
+mod diff;
+mod edit;
+mod error;
+mod guard;
+mod indent;
+mod locate;
+mod merge;
+mod names;
+mod normal;
+mod numbers;
+mod paths;
+mod plan;
+mod prepare;
+mod pristine;
+mod refusal;
+pub mod reply;
+mod splice;
+mod syntax;
+mod unescape;
+
+pub use changes::{Changes, How, Placement, Prepared, Touched};
+pub use edit::{Edit, Hunk, Patch};
+pub use error::PatcherError;
+pub use guard::Guard;
+pub use prepare::{prepare, read_diff, read_diff_bytes};
+pub use refusal::{Refusal, Rule};
+pub use reply::{Probe, Problem, RawQuery, Reply};

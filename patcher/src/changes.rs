@@ -1,0 +1,105 @@
+//! What a patch comes to: new bytes, deletions, renames, and their facts.
+
+use patchwright_source::{SyntaxError, TreePath};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A patch as contents. The three maps together describe the new tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// New bytes by path: of edited files, of created ones, and, under the new
+    /// name, of files that were renamed and edited.
+    pub files: BTreeMap<TreePath, Vec<u8>>,
+    /// Files that go. The old names of renamed files are not among them.
+    pub deleted: BTreeSet<TreePath>,
+    /// Old name to new name.
+    pub renamed: BTreeMap<TreePath, TreePath>,
+}
+
+/// How the place of an edit was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum How {
+    /// As written, where it was said to be.
+    Exact,
+    /// As written, at most three lines away.
+    Shifted,
+    /// Where it was said to be or at most three lines away, but for whitespace.
+    Whitespace,
+    /// Elsewhere in the file, and nowhere else.
+    Moved,
+    /// Not as written, but nothing else can be meant.
+    Similar,
+    /// A new file.
+    Created,
+    /// A file that goes.
+    Deleted,
+    /// A file that gets another name.
+    Renamed,
+}
+
+impl How {
+    /// The word for it, as it stands in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Exact => "exact",
+            Self::Shifted => "shifted",
+            Self::Whitespace => "whitespace",
+            Self::Moved => "moved",
+            Self::Similar => "similar",
+            Self::Created => "created",
+            Self::Deleted => "deleted",
+            Self::Renamed => "renamed",
+        }
+    }
+}
+
+/// Where an edit went.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Placement {
+    /// Which edit, counted from 1.
+    pub edit: usize,
+    /// The file of the pristine tree (of the new one if it was created).
+    pub file: TreePath,
+    /// The old lines, first and last. An insertion has the line it follows
+    /// twice; a whole file its first and last line.
+    pub lines: (u32, u32),
+    /// How the place was found.
+    pub how: How,
+}
+
+/// Which lines of a file a patch touches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The file's name in the pristine tree (in the new one if created).
+    pub path: TreePath,
+    /// Ranges of old lines that go, first and last; an insertion names the
+    /// line it follows as `(line, line)`.
+    pub old: Vec<(u32, u32)>,
+    /// Ranges of lines that are new, first and last, as the new file counts.
+    pub new: Vec<(u32, u32)>,
+}
+
+/// A patch that can be applied, and what is known about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Prepared {
+    /// What becomes of the tree.
+    pub changes: Changes,
+    /// The unified diff for reading. Where a file is no UTF-8 its bytes stand
+    /// here as the characters of the same number; [`Prepared::diff_bytes`] is
+    /// what applies.
+    pub diff: String,
+    /// The unified diff as `git apply` and `patch -p1` take it.
+    pub diff_bytes: Vec<u8>,
+    /// Where each edit went, in the order of the edits.
+    pub placements: Vec<Placement>,
+    /// What the writer of the patch should know; no reason to refuse.
+    pub warnings: Vec<String>,
+    /// The same for patches that differ in whitespace or in the order of their
+    /// edits only.
+    pub normal_form: String,
+    /// Syntax errors that the touched files did not have before, by file.
+    pub syntax_errors: Vec<(TreePath, SyntaxError)>,
+    /// The touched lines by file, sorted by path.
+    pub touched: Vec<Touched>,
+}

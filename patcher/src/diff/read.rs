@@ -1,0 +1,283 @@
+//! A unified diff as edits: git's, Subversion's, plain ones, those of models
+//! (wrong counts, no numbers, no headers) and `*** Begin Patch` blocks.
+//!
+//! Line numbers are hints and counts are not trusted; what is placed where is
+//! decided by the rules that hold for every edit.
+
+use super::header::{NO_FILE, common_name, git_names, hunk_ranges, name_in};
+use crate::{Edit, Hunk, Rule};
+
+/// Reads a diff. `file` is the file of hunks that stand under no header.
+pub(crate) fn parse_diff(text: &str, latin1: bool, file: Option<&str>) -> Vec<Edit> {
+    let lines: Vec<&str> = text
+        .split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line))
+        .collect();
+    let mut reader = Reader {
+        lines: &lines,
+        at: 0,
+        latin1,
+        section: Section {
+            name: file.map(str::to_owned),
+            ..Section::default()
+        },
+        edits: Vec::new(),
+    };
+    while reader.at < lines.len() {
+        reader.step();
+    }
+    reader.finish();
+    reader.edits
+}
+
+/// What a diff says about one file.
+#[derive(Debug, Default)]
+struct Section {
+    name: Option<String>,
+    created: bool,
+    deleted: bool,
+    rename: (Option<String>, Option<String>),
+    unsupported: Option<(Rule, String)>,
+    hunks: Vec<Hunk>,
+}
+
+struct Reader<'a> {
+    lines: &'a [&'a str],
+    at: usize,
+    latin1: bool,
+    section: Section,
+    edits: Vec<Edit>,
+}
+
+/// A line of a hunk.
+enum Part<'a> {
+    Kept(&'a str),
+    Old(&'a str),
+    New(&'a str),
+}
+
+impl Reader<'_> {
+    fn line(&self, at: usize) -> &str {
+        self.lines.get(at).copied().unwrap_or_default()
+    }
+
+    fn step(&mut self) {
+        let line = self.line(self.at).to_owned();
+        let next = self.line(self.at + 1).to_owned();
+        self.at += 1;
+        if let Some(rest) = line.strip_prefix("diff --git ") {
+            self.finish();
+            self.section.name = git_names(rest).map(|(old, new)| common_name(&old, &new));
+        } else if let (Some(old), Some(new)) =
+            (line.strip_prefix("--- "), next.strip_prefix("+++ "))
+        {
+            self.at += 1;
+            self.file_header(&name_in(old), &name_in(new));
+        } else if line.starts_with("@@") {
+            self.hunk(hunk_ranges(&line));
+        } else if let Some(rest) = line.strip_prefix("*** ") {
+            self.marker(rest);
+        } else {
+            self.extended(&line);
+        }
+    }
+
+    fn file_header(&mut self, old: &str, new: &str) {
+        let begun = !self.section.hunks.is_empty();
+        let named = self.section.name.take();
+        if begun {
+            self.finish();
+        }
+        let by_git = named.filter(|_| !begun);
+        self.section.created |= old == NO_FILE;
+        self.section.deleted |= new == NO_FILE;
+        let name = common_name(old, new);
+        let renames = self.section.rename.0.is_some();
+        self.section.name = Some(match by_git {
+            Some(git) if renames || name.ends_with(&git) => git,
+            _ => name,
+        });
+    }
+
+    /// Git's extended headers.
+    fn extended(&mut self, line: &str) {
+        let section = &mut self.section;
+        if let Some(from) = line.strip_prefix("rename from ") {
+            section.rename.0 = Some(name_in(from));
+        } else if let Some(to) = line.strip_prefix("rename to ") {
+            section.rename.1 = Some(name_in(to));
+        } else if let Some(mode) = line.strip_prefix("new file mode ") {
+            section.created = true;
+            section.unsupported = wrong_mode(mode.trim());
+        } else if line.starts_with("deleted file mode ") {
+            section.deleted = true;
+        } else if let Some(mode) = line.strip_prefix("new mode ") {
+            let what = format!("the mode would become {}", mode.trim());
+            section.unsupported = Some((Rule::Mode, what));
+        } else if line.starts_with("GIT binary patch")
+            || (line.starts_with("Binary files ") && line.ends_with(" differ"))
+        {
+            let what = "the change is a binary one".to_owned();
+            section.unsupported = Some((Rule::Binary, what));
+        } else if line.starts_with("copy from ") {
+            let what = "copies are not understood; send the new file in whole".to_owned();
+            section.unsupported = Some((Rule::Incomplete, what));
+        } else if line.starts_with("index ") && line.ends_with(" 120000") {
+            let what = "it is a symbolic link".to_owned();
+            section.unsupported = Some((Rule::Link, what));
+        }
+    }
+
+    /// The lines of a `*** Begin Patch` block.
+    fn marker(&mut self, rest: &str) {
+        let Some((word, name)) = rest.split_once(": ") else {
+            return;
+        };
+        let name = Some(name.trim().to_owned());
+        match word {
+            "Update File" | "Delete File" => {
+                self.finish();
+                self.section.deleted = word == "Delete File";
+                self.section.name = name;
+                if word == "Update File" && !self.line(self.at).starts_with(['@', '*']) {
+                    self.hunk(None);
+                }
+            }
+            "Add File" => {
+                self.finish();
+                self.section.created = true;
+                self.section.name = name;
+                self.hunk(None);
+            }
+            "Move to" => self.section.rename = (self.section.name.clone(), name),
+            _ => {}
+        }
+    }
+
+    fn hunk(&mut self, ranges: Option<(u32, usize, usize)>) {
+        let mut parts: Vec<Part<'_>> = Vec::new();
+        let (mut old, mut new) = (0, 0);
+        let (mut old_open, mut new_open) = (false, false);
+        let lines = self.lines;
+        while let Some(line) = lines.get(self.at).copied() {
+            let full = ranges.is_some_and(|(_, a, b)| old >= a && new >= b);
+            if self.ends_hunk(line, full) {
+                break;
+            }
+            self.at += 1;
+            if line.starts_with('\\') {
+                match parts.last() {
+                    Some(Part::Old(_)) => old_open = true,
+                    Some(Part::New(_)) => new_open = true,
+                    _ => (old_open, new_open) = (true, true),
+                }
+                continue;
+            }
+            let part = match (line.chars().next(), line.get(1..)) {
+                (Some('-'), Some(rest)) => Part::Old(rest),
+                (Some('+'), Some(rest)) => Part::New(rest),
+                (Some(' '), Some(rest)) => Part::Kept(rest),
+                _ => Part::Kept(line),
+            };
+            old += usize::from(!matches!(part, Part::New(_)));
+            new += usize::from(!matches!(part, Part::Old(_)));
+            parts.push(part);
+        }
+        let (want_old, want_new) = ranges.map_or((0, 0), |(_, a, b)| (a, b));
+        while (old > want_old || new > want_new) && matches!(parts.last(), Some(Part::Kept(""))) {
+            parts.pop();
+            (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
+        }
+        self.push_hunk(
+            &parts,
+            ranges.map(|(start, _, _)| start),
+            (old_open, new_open),
+        );
+    }
+
+    /// Whether a line is behind the hunk that is being read.
+    fn ends_hunk(&self, line: &str, full: bool) -> bool {
+        let next = self.line(self.at + 1);
+        let header = line.starts_with("@@")
+            || line.starts_with("diff --git ")
+            || line.starts_with("Index: ")
+            || line.starts_with("*** ")
+            || (line.starts_with("--- ")
+                && next.starts_with("+++ ")
+                && (full || self.line(self.at + 2).starts_with("@@")));
+        if header || (line.is_empty() && self.at + 1 >= self.lines.len()) {
+            return true;
+        }
+        full && (line == "-- " || line == "--" || !line.starts_with(['+', '-', ' ', '\\']))
+    }
+
+    fn push_hunk(&mut self, parts: &[Part<'_>], start: Option<u32>, open: (bool, bool)) {
+        let side = |old: bool| {
+            parts
+                .iter()
+                .filter_map(|part| match part {
+                    Part::Kept(line) => Some(*line),
+                    Part::Old(line) => old.then_some(*line),
+                    Part::New(line) => (!old).then_some(*line),
+                })
+                .map(str::to_owned)
+                .collect::<Vec<String>>()
+        };
+        let hunk = Hunk {
+            file: String::new(),
+            start,
+            old: side(true),
+            new: side(false),
+            old_unterminated: open.0,
+            new_unterminated: open.1,
+            latin1: self.latin1,
+        };
+        if !hunk.old.is_empty() || !hunk.new.is_empty() {
+            self.section.hunks.push(hunk);
+        }
+    }
+
+    /// Turns the section into edits and begins a new one.
+    fn finish(&mut self) {
+        let section = std::mem::take(&mut self.section);
+        let file = section.name.unwrap_or_default();
+        if let Some((rule, what)) = section.unsupported {
+            self.edits.push(Edit::Unsupported { file, what, rule });
+            return;
+        }
+        if section.created {
+            let lines: Vec<String> = section.hunks.iter().flat_map(|h| h.new.clone()).collect();
+            self.edits.push(Edit::Create {
+                file,
+                text: lines.join("\n"),
+                latin1: self.latin1,
+                unterminated: section.hunks.iter().any(|hunk| hunk.new_unterminated),
+            });
+            return;
+        }
+        if section.deleted {
+            let lines: Vec<String> = section.hunks.iter().flat_map(|h| h.old.clone()).collect();
+            let original = Some(lines.join("\n")).filter(|_| !section.hunks.is_empty());
+            self.edits.push(Edit::Delete { file, original });
+            return;
+        }
+        let mut target = file;
+        if let (Some(from), Some(to)) = section.rename {
+            target.clone_from(&from);
+            self.edits.push(Edit::Rename { from, to });
+        }
+        for mut hunk in section.hunks {
+            hunk.file.clone_from(&target);
+            self.edits.push(Edit::Hunk(hunk));
+        }
+    }
+}
+
+/// New files are plain ones: no link, no program, no submodule.
+fn wrong_mode(mode: &str) -> Option<(Rule, String)> {
+    match mode {
+        "100644" | "0644" | "644" => None,
+        "120000" => Some((Rule::Link, "it would be a symbolic link".to_owned())),
+        other => Some((Rule::Mode, format!("its mode would be {other}"))),
+    }
+}

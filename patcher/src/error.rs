@@ -1,0 +1,15 @@
+//! What can go wrong before any patch is looked at.
+
+/// Why the patcher could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum PatcherError {
+    /// A protected path is no glob that can be read.
+    #[error("protected path {pattern:?} is no valid glob")]
+    Pattern {
+        /// The pattern as it was given.
+        pattern: String,
+        /// What is wrong with it.
+        #[source]
+        source: globset::Error,
+    },
+}

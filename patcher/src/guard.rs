@@ -1,0 +1,250 @@
+//! What no patch may touch, whatever its reasons.
+//!
+//! A file is known by its path where the path says what it is (tests, build
+//! files, what the task protects) and by its content where it does not: a
+//! harness is a file that defines a fuzzing entry point, however it is called,
+//! and a file called `fuzzy.c` is none.
+
+mod content;
+mod kinds;
+
+use crate::{PatcherError, Rule};
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use patchwright_source::{Language, TreePath};
+
+/// The rules for one task.
+#[derive(Debug, Clone)]
+pub struct Guard {
+    protected: GlobSet,
+    patterns: Vec<String>,
+    /// The most edits of a patch.
+    pub max_edits: usize,
+    /// The most files of a patch.
+    pub max_files: usize,
+    /// The largest diff, in bytes.
+    pub max_diff_bytes: usize,
+    /// The largest file that is edited or written, in bytes.
+    pub max_file_bytes: usize,
+}
+
+/// A refusal without its edit: the rule and the reason.
+pub(crate) type Denied = (Rule, String);
+
+impl Guard {
+    /// Takes the paths and globs that a task protects. A path without wildcard
+    /// protects the file, or everything in the folder, of that name.
+    pub fn new(protect: &[String]) -> Result<Self, PatcherError> {
+        let mut builder = GlobSetBuilder::new();
+        let mut patterns = Vec::new();
+        for given in protect {
+            let pattern = given.trim().trim_start_matches("./").trim_matches('/');
+            if pattern.is_empty() {
+                continue;
+            }
+            for glob in [pattern.to_owned(), format!("{pattern}/**")] {
+                let glob = GlobBuilder::new(&glob)
+                    .literal_separator(false)
+                    .build()
+                    .map_err(|source| PatcherError::Pattern {
+                        pattern: given.clone(),
+                        source,
+                    })?;
+                builder.add(glob);
+                patterns.push(given.clone());
+            }
+        }
+        let protected = builder.build().map_err(|source| PatcherError::Pattern {
+            pattern: protect.join(", "),
+            source,
+        })?;
+        Ok(Self {
+            protected,
+            patterns,
+            max_edits: 5_000,
+            max_files: 100,
+            max_diff_bytes: 1024 * 1024,
+            max_file_bytes: 32 * 1024 * 1024,
+        })
+    }
+
+    /// Judges a path alone.
+    pub(crate) fn check_path(&self, path: &TreePath) -> Result<(), Denied> {
+        let name = path.as_str();
+        if name.chars().any(char::is_control) {
+            let reason = "the path holds a control character".to_owned();
+            return Err((Rule::OutsideTree, reason));
+        }
+        if name.split('/').any(kinds::is_version_control) {
+            let reason = "version control is no part of the tree".to_owned();
+            return Err((Rule::OutsideTree, reason));
+        }
+        if let Some(pattern) = self
+            .protected
+            .matches(name)
+            .first()
+            .and_then(|index| self.patterns.get(*index))
+        {
+            let reason = format!("the task protects {pattern:?}; repair the program elsewhere");
+            return Err((Rule::Protected, reason));
+        }
+        if kinds::is_build_file(path) {
+            let reason = "build files may not be changed; repair the program itself".to_owned();
+            return Err((Rule::BuildFile, reason));
+        }
+        if kinds::is_test(path) {
+            let reason = "tests may not be changed; repair the program itself".to_owned();
+            return Err((Rule::Test, reason));
+        }
+        Ok(())
+    }
+
+    /// Judges a file by what it is, before or after the patch.
+    pub(crate) fn check_content(&self, path: &TreePath, bytes: &[u8]) -> Result<(), Denied> {
+        if bytes.len() > self.max_file_bytes {
+            let reason = format!(
+                "the file has {} bytes, more than the {} that are edited",
+                bytes.len(),
+                self.max_file_bytes
+            );
+            return Err((Rule::TooLarge, reason));
+        }
+        if bytes.contains(&0) {
+            return Err((Rule::Binary, "the file is binary".to_owned()));
+        }
+        let language = Language::of_path(path);
+        if let Some(entry) = content::harness_entry(language, bytes) {
+            let reason = format!(
+                "the file defines {entry}, so it is a fuzzing harness; repair the program itself"
+            );
+            return Err((Rule::Harness, reason));
+        }
+        if content::is_test(language, bytes) {
+            let reason = "the file holds tests; repair the program itself".to_owned();
+            return Err((Rule::Test, reason));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Guard;
+    use crate::Rule;
+    use patchwright_source::TreePath;
+
+    fn check(protect: &[&str], path: &str, content: &str, expected: Option<Rule>) {
+        let protect: Vec<String> = protect.iter().map(|path| (*path).to_owned()).collect();
+        let guard = Guard::new(&protect).unwrap();
+        let path = TreePath::new(path).unwrap();
+        let found = guard
+            .check_path(&path)
+            .and_then(|()| guard.check_content(&path, content.as_bytes()));
+        assert_eq!(
+            found.err().map(|(rule, _)| rule),
+            expected,
+            "{path} {content}"
+        );
+    }
+
+    #[test]
+    fn judges_paths() {
+        for (path, expected) in [
+            ("src/a.c", None),
+            ("src/fuzzy.c", None),
+            ("fuzz/dictionary.c", None),
+            ("src/latest.c", None),
+            ("contest/attest.c", None),
+            ("src/main/java/TestResult.java", None),
+            ("src/makefile.c", None),
+            ("src/config.h", None),
+            (".git/hooks/post-checkout", Some(Rule::OutsideTree)),
+            ("src/.git/config", Some(Rule::OutsideTree)),
+            ("tests/a.c", Some(Rule::Test)),
+            ("src/test/java/A.java", Some(Rule::Test)),
+            ("lib/parse_test.cc", Some(Rule::Test)),
+            ("lib/test_parse.py", Some(Rule::Test)),
+            ("a/ParserTest.java", Some(Rule::Test)),
+            ("CMakeLists.txt", Some(Rule::BuildFile)),
+            ("sub/Makefile.am", Some(Rule::BuildFile)),
+            ("build.sh", Some(Rule::BuildFile)),
+            ("pom.xml", Some(Rule::BuildFile)),
+            (".github/workflows/ci.yml", Some(Rule::BuildFile)),
+        ] {
+            check(&[], path, "int a;\n", expected);
+        }
+    }
+
+    #[test]
+    fn judges_what_a_task_protects() {
+        let protect = ["src/api.h", "vendor/", "**/*.proto", "./drivers/*.cc"];
+        for (path, protected) in [
+            ("src/api.h", true),
+            ("src/api.hpp", false),
+            ("vendor/zlib/a.c", true),
+            ("vendored/a.c", false),
+            ("a/b.proto", true),
+            ("drivers/a.cc", true),
+            ("drivers/a.c", false),
+        ] {
+            check(&protect, path, "", protected.then_some(Rule::Protected));
+        }
+        assert!(Guard::new(&["a[".to_owned()]).is_err());
+    }
+
+    #[test]
+    fn judges_what_a_file_is() {
+        let harness =
+            "int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {\n return 0; }\n";
+        for (path, content, expected) in [
+            ("src/entry.cc", harness, Some(Rule::Harness)),
+            (
+                "src/entry.c",
+                "int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n);\n",
+                None,
+            ),
+            (
+                "src/entry.c",
+                "/* see LLVMFuzzerTestOneInput(a) { */ int a;\n",
+                None,
+            ),
+            (
+                "src/main.c",
+                "int main(void) { return LLVMFuzzerTestOneInput(a, b); }\n",
+                None,
+            ),
+            (
+                "src/E.java",
+                "public static void fuzzerTestOneInput(FuzzedDataProvider d) { }",
+                Some(Rule::Harness),
+            ),
+            (
+                "src/e.rs",
+                "fuzz_target!(|data: &[u8]| { });",
+                Some(Rule::Harness),
+            ),
+            (
+                "src/e.py",
+                "def TestOneInput(data):\n    pass\natheris.Setup(a, TestOneInput)\n",
+                Some(Rule::Harness),
+            ),
+            (
+                "src/E.java",
+                "import org.junit.Test;\nclass E { @Test void f() {} }",
+                Some(Rule::Test),
+            ),
+            (
+                "src/e.cc",
+                "#include <gtest/gtest.h>\nTEST(A, B) { }",
+                Some(Rule::Test),
+            ),
+            (
+                "src/e.py",
+                "import unittest\nclass A(unittest.TestCase):\n  pass\n",
+                Some(Rule::Test),
+            ),
+            ("src/a.c", "int\0a;", Some(Rule::Binary)),
+        ] {
+            check(&[], path, content, expected);
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! The file's own indentation for new lines.
+//!
+//! Where the original was found in spite of different whitespace, the pairs of
+//! its lines tell how the writer's indentation maps to the file's: moved as a
+//! whole, tabs for spaces, or two columns for four.
+
+use crate::pristine::Pristine;
+use std::ops::Range;
+
+/// How far around a place the file's style is looked at, in lines.
+const AROUND: usize = 100;
+
+/// The step that is assumed where nothing tells.
+const USUAL_STEP: usize = 4;
+
+/// What a file is indented with near a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Style {
+    Tabs,
+    Spaces,
+    Mixed,
+}
+
+/// The whitespace at the start of a line.
+pub(crate) fn lead(line: &str) -> &str {
+    let length = line.len() - line.trim_start_matches([' ', '\t']).len();
+    line.get(..length).unwrap_or_default()
+}
+
+/// How the writer's indentation becomes the file's.
+#[derive(Debug)]
+pub(crate) struct Indent {
+    pairs: Vec<(String, String)>,
+    style: Style,
+    /// One step in the writer's text, in columns.
+    from_step: usize,
+    /// One step in the file, in columns.
+    to_step: usize,
+    /// Whether steps differ in width, so that columns are scaled.
+    scaled: bool,
+}
+
+impl Indent {
+    /// Learns from the pairs of wanted lines and lines of the file, both
+    /// non-blank; `written` are all lines of the writer.
+    pub(crate) fn learn(
+        file: &Pristine,
+        range: &Range<usize>,
+        pairs: Vec<(String, String)>,
+        written: &[&str],
+    ) -> Self {
+        let around = range.start.saturating_sub(AROUND)..(range.end + AROUND).min(file.count());
+        let leads: Vec<String> = around.map(|at| lead(&file.line(at)).to_owned()).collect();
+        let by_tabs = pairs.iter().find_map(|(from, to)| {
+            let tabs = to.len();
+            let only = !to.is_empty() && to.chars().all(|c| c == '\t');
+            let spaces = from.chars().all(|c| c == ' ') && !from.is_empty();
+            (only && spaces && from.len() % tabs == 0).then(|| from.len() / tabs)
+        });
+        let from_step = by_tabs.unwrap_or_else(|| step(written.iter().map(|line| lead(line))));
+        let to_step = step(leads.iter().map(String::as_str));
+        let scaled = from_step != to_step
+            && pairs.iter().any(|(from, to)| {
+                from != to && !from.is_empty() && from.len() * to_step == to.len() * from_step
+            });
+        Self {
+            style: style(&leads),
+            pairs,
+            from_step,
+            to_step,
+            scaled,
+        }
+    }
+
+    /// A new line with the file's indentation.
+    pub(crate) fn apply(&self, line: &str) -> String {
+        let old = lead(line);
+        let text = line.get(old.len()..).unwrap_or_default();
+        if text.is_empty() {
+            return line.to_owned();
+        }
+        self.map(old) + text
+    }
+
+    fn map(&self, old: &str) -> String {
+        if let Some((_, to)) = self.pairs.iter().rev().find(|(from, _)| from == old) {
+            return to.clone();
+        }
+        let below = self
+            .pairs
+            .iter()
+            .filter(|(from, _)| old.starts_with(from.as_str()))
+            .max_by_key(|(from, _)| from.len());
+        let above = self
+            .pairs
+            .iter()
+            .filter(|(from, _)| from.starts_with(old))
+            .min_by_key(|(from, _)| from.len());
+        match (below, above) {
+            (Some((from, to)), _) if !from.is_empty() || above.is_none() => {
+                to.clone() + &self.restyle(old.get(from.len()..).unwrap_or_default())
+            }
+            (_, Some((from, to))) => {
+                let gone = self.restyle(from.get(old.len()..).unwrap_or_default());
+                let kept = to.len().saturating_sub(gone.len());
+                to.get(..kept).unwrap_or_default().to_owned()
+            }
+            (Some((_, to)), None) => to.clone() + &self.restyle(old),
+            (None, None) => self.restyle(old),
+        }
+    }
+
+    /// Whitespace in the file's style.
+    fn restyle(&self, part: &str) -> String {
+        let spaces = part.chars().filter(|c| *c == ' ').count();
+        let tabs = part.chars().filter(|c| *c == '\t').count();
+        match self.style {
+            Style::Tabs if spaces >= 2 => {
+                let step = self.from_step.max(1);
+                "\t".repeat(tabs + spaces / step) + &" ".repeat(spaces % step)
+            }
+            Style::Spaces if tabs > 0 => " ".repeat(tabs * self.to_step + spaces),
+            Style::Spaces if self.scaled => {
+                let step = self.from_step.max(1);
+                " ".repeat(spaces / step * self.to_step + spaces % step)
+            }
+            _ => part.to_owned(),
+        }
+    }
+}
+
+/// What the lines are indented with. One space is no indentation: it stands
+/// before the star of a comment.
+fn style(leads: &[String]) -> Style {
+    let tabs = leads.iter().any(|lead| lead.starts_with('\t'));
+    let spaces = leads.iter().any(|lead| lead.starts_with("  "));
+    match (tabs, spaces) {
+        (true, false) => Style::Tabs,
+        (false, true) => Style::Spaces,
+        _ => Style::Mixed,
+    }
+}
+
+/// The smallest difference between indentations by spaces.
+fn step<'a>(leads: impl Iterator<Item = &'a str>) -> usize {
+    let mut widths: Vec<usize> = leads
+        .filter(|lead| lead.chars().all(|c| c == ' '))
+        .map(str::len)
+        .collect();
+    widths.push(0);
+    widths.sort_unstable();
+    widths.dedup();
+    let differences = widths.windows(2).filter_map(|pair| match pair {
+        [a, b] => Some(b - a),
+        _ => None,
+    });
+    differences
+        .filter(|width| (2..=8).contains(width))
+        .min()
+        .unwrap_or(USUAL_STEP)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Indent;
+    use crate::pristine::Pristine;
+    use patchwright_source::{Text, TreePath};
+
+    fn check(file: &str, pairs: &[(&str, &str)], written: &[&str], line: &str, expected: &str) {
+        let file = Pristine::new(TreePath::new("a.c").unwrap(), Text::new(file.into()));
+        let pairs = pairs
+            .iter()
+            .map(|(from, to)| ((*from).to_owned(), (*to).to_owned()))
+            .collect();
+        let indent = Indent::learn(&file, &(0..file.count()), pairs, written);
+        assert_eq!(indent.apply(line), expected, "{line:?}");
+    }
+
+    #[test]
+    fn follows_the_file() {
+        let tabs = "f {\n\ta;\n\t\tb;\n}\n";
+        let spaces = "f {\n    a;\n        b;\n}\n";
+        let two = "f {\n  a;\n    b;\n}\n";
+        check(tabs, &[("    ", "\t")], &["    a;"], "        x;", "\t\tx;");
+        check(
+            tabs,
+            &[("        ", "\t")],
+            &["        a;"],
+            "                x;",
+            "\t\tx;",
+        );
+        check(tabs, &[("\t", "\t")], &["\ta;", "    x;"], "    x;", "\tx;");
+        check(spaces, &[("\t", "    ")], &["\ta;"], "\t\tx;", "        x;");
+        check(
+            spaces,
+            &[("        ", "    ")],
+            &[],
+            "            x;",
+            "        x;",
+        );
+        check(
+            spaces,
+            &[("", "    ")],
+            &["a;", "    x;"],
+            "    x;",
+            "        x;",
+        );
+        check(
+            two,
+            &[("    ", "  ")],
+            &["    a;", "        x;"],
+            "        x;",
+            "    x;",
+        );
+        check(spaces, &[("        ", "        ")], &[], "    x;", "    x;");
+        check(
+            spaces,
+            &[("            ", "        ")],
+            &[],
+            "        x;",
+            "    x;",
+        );
+        check(tabs, &[("\t", "\t")], &[], "", "");
+    }
+}

@@ -1,0 +1,84 @@
+use super::{Found, Wanted, locate};
+use crate::How;
+use crate::pristine::Pristine;
+use patchwright_source::{Text, TreePath};
+
+fn file(text: &str) -> Pristine {
+    Pristine::new(TreePath::new("a.c").unwrap(), Text::new(text.into()))
+}
+
+fn check(
+    text: &str,
+    lines: &str,
+    hint: Option<usize>,
+    expected: Result<(usize, usize, How), &[usize]>,
+) {
+    let file = file(text);
+    let lines: Vec<String> = lines.split('\n').map(str::to_owned).collect();
+    let wanted = Wanted {
+        lines: &lines,
+        hint,
+    };
+    let found = match locate(&file, wanted) {
+        Found::At(place) => Ok((place.range.start, place.range.end, place.how)),
+        Found::Several(places) => Err(places),
+        Found::Nowhere => Err(Vec::new()),
+    };
+    assert_eq!(
+        found,
+        expected.map_err(<[usize]>::to_vec),
+        "{lines:?} at {hint:?} in {text:?}"
+    );
+}
+
+#[test]
+fn follows_the_order() {
+    let text = "a\nb\nc\nd\ne\nf\ng\nh\nb\n";
+    check(text, "b", Some(1), Ok((1, 2, How::Exact)));
+    check(text, "b", Some(3), Ok((1, 2, How::Shifted)));
+    check(text, "  b ", Some(1), Ok((1, 2, How::Whitespace)));
+    check(text, "c\nd", Some(7), Ok((2, 4, How::Moved)));
+    check(text, "c\n d", Some(7), Ok((2, 4, How::Moved)));
+    check(text, "c\nd", None, Ok((2, 4, How::Exact)));
+    check(text, "c\n d", None, Ok((2, 4, How::Whitespace)));
+    check(text, "b", None, Err(&[1, 8]));
+    check(text, "x", Some(1), Err(&[]));
+}
+
+#[test]
+fn refuses_two_near_places() {
+    check("a\nx\na\nx\n", "a", Some(1), Err(&[0, 2]));
+    check(" a\nx\n  a\nx\n", "a", Some(1), Err(&[0, 2]));
+    check("a\nx\na\nx\n", "a", Some(0), Ok((0, 1, How::Exact)));
+}
+
+#[test]
+fn compares_the_middle_too() {
+    check("a\nb\nc\n", "a\nX\nc", Some(0), Err(&[]));
+}
+
+#[test]
+fn finds_reflowed_lines() {
+    check(
+        "a(b,\n  c);\nd;\n",
+        "a(b, c);",
+        None,
+        Ok((0, 2, How::Whitespace)),
+    );
+    check("a;\n\nb;\n", "a;\nb;", Some(0), Ok((0, 3, How::Whitespace)));
+    check("a;\nb;\n", "a;\n\nb;", Some(0), Ok((0, 2, How::Whitespace)));
+    check("a; // b;\nc;\n", "a; //\nb;", None, Err(&[]));
+    check("xa;\n", "a;", None, Err(&[]));
+}
+
+#[test]
+fn finds_blank_lines_only_where_they_are_named() {
+    check("a\n\nb\n\n", "", Some(1), Ok((1, 2, How::Exact)));
+    check("a\n\nb\n\n", "", Some(0), Err(&[]));
+    check("a\n\nb\n", "", None, Err(&[]));
+}
+
+#[test]
+fn does_not_mind_a_byte_order_mark() {
+    check("\u{feff}a\nb\n", "a", Some(0), Ok((0, 1, How::Exact)));
+}

@@ -1,0 +1,303 @@
+//! Words of code, and the names that a patch uses for the first time.
+
+use crate::pristine::Pristine;
+use patchwright_source::Language;
+use std::collections::BTreeSet;
+
+/// Names beyond this many are not looked up.
+const MOST_NAMES: usize = 100;
+
+/// What looks like a call and is none.
+const NO_CALLS: &str = " if for while switch return sizeof catch do else case alignof typeof \
+    defined static_assert _Static_assert decltype throw new delete synchronized try super this \
+    not and or in is lambda assert yield await elif except with print def class match fn func \
+    function go defer make let const __attribute__ __asm__ asm _Alignof alignas noexcept \
+    static_cast const_cast reinterpret_cast dynamic_cast template operator void int char long \
+    unsigned signed short float double bool auto ";
+
+/// Names that every program has, whether or not its headers were indexed.
+const STANDARD: &str = " memcpy memmove memset memcmp memchr memmem strlen strnlen strcpy strncpy \
+    strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr strstr strdup strndup strtok \
+    strtok_r strtol strtoul strtoll strtoull strtod strtof strerror strlcpy strlcat strspn strcspn \
+    malloc calloc realloc reallocarray free aligned_alloc alloca abort exit _exit atexit atoi atol \
+    atof abs labs getenv qsort bsearch rand srand printf fprintf sprintf snprintf vprintf vfprintf \
+    vsprintf vsnprintf puts fputs fputc putc putchar fopen fclose fread fwrite fseek ftell fflush \
+    fgets fgetc getc getchar ungetc feof ferror perror scanf sscanf fscanf isalpha isdigit isalnum \
+    isspace isupper islower isxdigit isprint tolower toupper assert errno size_t ssize_t ptrdiff_t \
+    intptr_t uintptr_t va_start va_end va_arg va_copy offsetof memccpy read write open close lseek \
+    INT8_MAX INT16_MAX INT32_MAX INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX SIZE_MAX \
+    floor ceil sqrt pow fabs isnan isinf min max move forward swap size begin end data empty clear \
+    push_back emplace_back pop_back insert erase find resize reserve at front back make_unique \
+    make_shared get reset release string vector unique_ptr shared_ptr length substr c_str append \
+    to_string numeric_limits \
+    equals hashCode toString valueOf parseInt parseLong charAt substring indexOf isEmpty contains \
+    put add remove addAll containsKey getMessage getClass getName format append println compareTo \
+    requireNonNull addExact multiplyExact subtractExact toIntExact negateExact copyOf copyOfRange \
+    arraycopy IllegalArgumentException IllegalStateException IndexOutOfBoundsException \
+    NullPointerException IOException UnsupportedOperationException NumberFormatException \
+    RuntimeException Exception String StringBuilder Integer Long ArrayList HashMap HashSet \
+    len range str int float bool list dict set tuple bytes bytearray isinstance issubclass getattr \
+    setattr hasattr sorted enumerate zip map filter any all sum repr type super open ValueError \
+    TypeError KeyError IndexError OverflowError RuntimeError NotImplementedError AttributeError \
+    startswith endswith strip split join replace encode decode items keys values ";
+
+/// Folders and modules that belong to the language.
+const STANDARD_ROOTS: [&str; 9] = [
+    "java.", "javax.", "jdk.", "sys/", "netinet/", "arpa/", "linux/", "kotlin.", "bits/",
+];
+
+/// Headers and modules that belong to the language.
+const STANDARD_MODULES: &str = " assert.h ctype.h errno.h float.h inttypes.h iso646.h limits.h \
+    locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h \
+    stdio.h stdlib.h stdnoreturn.h string.h strings.h tgmath.h threads.h time.h uchar.h wchar.h \
+    wctype.h unistd.h fcntl.h pthread.h dirent.h poll.h algorithm array atomic bitset cassert \
+    cctype cerrno cfloat chrono cinttypes climits cmath cstdarg cstddef cstdint cstdio cstdlib \
+    cstring ctime deque exception fstream functional initializer_list iomanip ios iosfwd iostream \
+    istream iterator limits list locale map memory mutex new numeric optional ostream queue random \
+    regex set span sstream stack stdexcept string string_view system_error thread tuple \
+    type_traits typeinfo unordered_map unordered_set utility variant vector version \
+    os re json math struct io abc enum typing functools itertools collections dataclasses logging \
+    pathlib time datetime hashlib base64 binascii zlib gzip copy operator string textwrap warnings \
+    contextlib threading subprocess tempfile shutil socket random decimal fractions bisect heapq \
+    array codecs unicodedata urllib http email html xml csv errno signal traceback inspect types \
+    weakref gc uuid sys __future__ ";
+
+/// Whether every program has this name.
+pub(crate) fn is_standard(name: &str) -> bool {
+    STANDARD.contains(&format!(" {name} "))
+}
+
+/// The identifiers of a text.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|next: char| !(next.is_alphanumeric() || next == '_'))
+        .filter(|word| word.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+}
+
+/// The tokens of a line of code: names and numbers, quoted strings, and single
+/// other characters; whitespace is left out.
+pub(crate) fn tokens(code: &str) -> impl Iterator<Item = &str> {
+    let mut rest = code.trim_start();
+    std::iter::from_fn(move || {
+        let first = rest.chars().next()?;
+        let in_word = |next: char| next.is_alphanumeric() || next == '_' || next == '$';
+        let length = if in_word(first) {
+            rest.find(|next| !in_word(next)).unwrap_or(rest.len())
+        } else if first == '"' || first == '\'' {
+            quoted_length(rest, first)
+        } else {
+            first.len_utf8()
+        };
+        let (token, after) = rest.split_at(length);
+        rest = after.trim_start();
+        Some(token)
+    })
+}
+
+/// The length of a quoted string, its quotes included.
+fn quoted_length(text: &str, quote: char) -> usize {
+    let mut escaped = false;
+    for (at, next) in text.char_indices().skip(1) {
+        match next {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            next if next == quote => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+/// Warns of calls and imports in new lines whose names exist nowhere: not in
+/// the file before, not in the patch, not in the tree.
+pub(crate) fn unknown_names(
+    file: &Pristine,
+    new_lines: &[String],
+    introduced: &BTreeSet<String>,
+    knows: &dyn Fn(&str) -> bool,
+) -> Vec<String> {
+    let code = crate::syntax::without_comments(file.language, new_lines.iter().map(String::as_str));
+    let mut warnings = BTreeSet::new();
+    for (line, text) in code.iter().zip(new_lines) {
+        if let Some(module) = import_of(file.language, text) {
+            if !is_standard_module(&module) && !knows_module(&module, knows) {
+                warnings.insert(format!(
+                    "{}: {module:?} is imported and nowhere to be found",
+                    file.path
+                ));
+            }
+        } else {
+            for name in calls(line) {
+                let known = file.names().contains(name)
+                    || introduced.contains(name)
+                    || is_standard(name)
+                    || knows(name);
+                if !known {
+                    warnings.insert(format!(
+                        "{}: {name}() is called and nowhere to be found",
+                        file.path
+                    ));
+                }
+            }
+        }
+        if warnings.len() >= MOST_NAMES {
+            break;
+        }
+    }
+    warnings.into_iter().collect()
+}
+
+/// Names that new lines bring with them: whatever stands there without being
+/// called, such as a variable, a parameter, a macro or a definition.
+pub(crate) fn introduced(language: Option<Language>, new_lines: &[String]) -> BTreeSet<String> {
+    let code = crate::syntax::without_comments(language, new_lines.iter().map(String::as_str));
+    let mut names = BTreeSet::new();
+    for line in &code {
+        let called: BTreeSet<&str> = calls(line).into_iter().collect();
+        let defines = line.trim_start().starts_with("#define")
+            || line.trim_start().starts_with("def ")
+            || is_definition(line);
+        for word in words(line) {
+            if defines || !called.contains(word) {
+                names.insert(word.to_owned());
+            }
+        }
+    }
+    names
+}
+
+/// Whether a line looks like the head of a function: it begins with two words
+/// and has no assignment, and does not end a statement.
+fn is_definition(line: &str) -> bool {
+    let head = line.split('(').next().unwrap_or_default();
+    let count = words(head).count();
+    let first = words(head).next().unwrap_or_default();
+    let ends = line.trim_end();
+    count >= 2
+        && !head.contains(['=', '.'])
+        && !NO_CALLS.contains(&format!(" {first} "))
+            | [
+                "void", "int", "char", "long", "unsigned", "bool", "double", "float", "short",
+                "auto", "const",
+            ]
+            .contains(&first)
+        && (ends.ends_with(['{', ')', ',']) || ends.ends_with(");"))
+}
+
+/// The names that are followed by a parenthesis.
+fn calls(line: &str) -> Vec<&str> {
+    let tokens: Vec<&str> = tokens(line).collect();
+    tokens
+        .windows(2)
+        .filter_map(|pair| match pair {
+            [name, "("] => Some(*name),
+            _ => None,
+        })
+        .filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
+        .filter(|name| !NO_CALLS.contains(&format!(" {name} ")))
+        .collect()
+}
+
+/// What a line includes or imports.
+fn import_of(language: Option<Language>, line: &str) -> Option<String> {
+    let line = line.trim();
+    let name = match language? {
+        Language::C | Language::Cpp => {
+            let rest = line
+                .strip_prefix('#')?
+                .trim_start()
+                .strip_prefix("include")?
+                .trim();
+            let rest = rest.strip_prefix(['<', '"'])?;
+            rest.split(['>', '"']).next()?
+        }
+        Language::Java => {
+            let rest = line.strip_prefix("import ")?.trim_start();
+            let rest = rest.strip_prefix("static ").unwrap_or(rest);
+            rest.trim_end_matches(';').trim_end_matches(".*").trim()
+        }
+        Language::Python => {
+            let rest = line
+                .strip_prefix("import ")
+                .or_else(|| line.strip_prefix("from "))?;
+            rest.split([' ', ',', ';']).next()?
+        }
+        _ => return None,
+    };
+    Some(name.to_owned())
+}
+
+fn is_standard_module(name: &str) -> bool {
+    let first = name.split('.').next().unwrap_or_default();
+    STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
+        || STANDARD_MODULES.contains(&format!(" {name} "))
+        || (!name.ends_with(".h") && STANDARD_MODULES.contains(&format!(" {first} ")))
+        || name.starts_with('.')
+}
+
+fn knows_module(name: &str, knows: &dyn Fn(&str) -> bool) -> bool {
+    let last = name.rsplit(['/', '.']).next().unwrap_or(name);
+    let base = name.rsplit('/').next().unwrap_or(name);
+    knows(name) || knows(base) || (!name.ends_with(".h") && knows(last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{introduced, tokens, unknown_names};
+    use crate::pristine::Pristine;
+    use patchwright_source::{Text, TreePath};
+
+    #[test]
+    fn splits_into_tokens() {
+        let found: Vec<&str> = tokens("a1 = f(\"x\\\" y\", 'c')->b;").collect();
+        assert_eq!(
+            found,
+            [
+                "a1",
+                "=",
+                "f",
+                "(",
+                "\"x\\\" y\"",
+                ",",
+                "'c'",
+                ")",
+                "-",
+                ">",
+                "b",
+                ";"
+            ]
+        );
+    }
+
+    #[test]
+    fn reports_names_that_exist_nowhere() {
+        for (path, new, expected) in [
+            ("a.c", "x = safe_add(a, b);", 1),
+            ("a.c", "x = old_call(a, b);", 0),
+            ("a.c", "memcpy(a, b, known(c));", 0),
+            ("a.c", "static int helper(int a) {\nreturn helper(1);", 0),
+            ("a.c", "// see other(1)\nif (a) return;", 0),
+            (
+                "a.c",
+                "#include <stdint.h>\n#include \"known.h\"\n#include \"nowhere.h\"",
+                1,
+            ),
+            ("a.c", "#define CAP(a) (a)\nx = CAP(1);", 0),
+            (
+                "A.java",
+                "import java.util.List;\nimport org.nowhere.Thing;",
+                1,
+            ),
+            ("a.py", "import os.path\nfrom nowhere import thing", 1),
+        ] {
+            let file = Pristine::new(
+                TreePath::new(path).unwrap(),
+                Text::new(b"int old_call(int a, int b);\n".to_vec()),
+            );
+            let lines: Vec<String> = new.split('\n').map(str::to_owned).collect();
+            let brought = introduced(file.language, &lines);
+            let knows = |name: &str| name.starts_with("known");
+            let warnings = unknown_names(&file, &lines, &brought, &knows);
+            assert_eq!(warnings.len(), expected, "{new}: {warnings:?}");
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! Which file of the tree a path in a reply means.
+//!
+//! Models copy paths from build logs, from diffs and from memory. A prefix is
+//! dropped where that leads to a file; where the original lines will be found
+//! in the file this is safe, elsewhere only foreign prefixes are dropped.
+
+use crate::guard::Denied;
+use crate::{Guard, Rule};
+use patchwright_source::{Tree, TreePath};
+use std::cell::OnceCell;
+use std::collections::HashMap;
+
+/// More nearest names than this help nobody.
+const MOST_NAMES: usize = 3;
+
+/// The tree and the rules over its paths.
+pub(crate) struct Paths<'a> {
+    pub(crate) tree: &'a Tree,
+    pub(crate) guard: &'a Guard,
+    files: OnceCell<Vec<TreePath>>,
+    resolved: HashMap<(String, bool), Result<TreePath, Denied>>,
+}
+
+impl<'a> Paths<'a> {
+    pub(crate) fn new(tree: &'a Tree, guard: &'a Guard) -> Self {
+        Self {
+            tree,
+            guard,
+            files: OnceCell::new(),
+            resolved: HashMap::new(),
+        }
+    }
+
+    /// The existing file that is meant. `verified`: its content will be
+    /// compared, so that a wrong guess cannot do harm.
+    pub(crate) fn existing(&mut self, given: &str, verified: bool) -> Result<TreePath, Denied> {
+        let key = (given.to_owned(), verified);
+        if let Some(known) = self.resolved.get(&key) {
+            return known.clone();
+        }
+        let found = self.find(given, verified);
+        self.resolved.insert(key, found.clone());
+        found
+    }
+
+    fn find(&self, given: &str, verified: bool) -> Result<TreePath, Denied> {
+        let name = clean(given)?;
+        let foreign = is_foreign(&name);
+        let direct = (!name.starts_with('/'))
+            .then(|| TreePath::new(&name).ok())
+            .flatten();
+        let direct = direct.filter(|path| self.tree.has_file(path));
+        let path = match direct {
+            Some(path) => path,
+            None => self
+                .rebased(&name, foreign || verified)
+                .or_else(|| self.by_end(&name).filter(|_| verified))
+                .ok_or_else(|| self.not_found(&name))?,
+        };
+        self.guard.check_path(&path)?;
+        self.check_links(&path)?;
+        Ok(path)
+    }
+
+    fn rebased(&self, name: &str, allowed: bool) -> Option<TreePath> {
+        if !allowed {
+            return None;
+        }
+        self.tree.rebase(name)
+    }
+
+    /// The only file whose path ends in this one.
+    fn by_end(&self, name: &str) -> Option<TreePath> {
+        let end = format!("/{}", name.trim_start_matches('/'));
+        let mut fitting = self
+            .files()
+            .iter()
+            .filter(|path| path.as_str().ends_with(&end));
+        let first = fitting.next()?;
+        fitting.next().is_none().then(|| first.clone())
+    }
+
+    fn files(&self) -> &[TreePath] {
+        self.files.get_or_init(|| self.tree.files())
+    }
+
+    fn not_found(&self, name: &str) -> Denied {
+        if name.starts_with('/') {
+            let reason = format!("{name:?} is absolute and names no file of the tree");
+            return (Rule::OutsideTree, reason);
+        }
+        if self.tree.root().join(name).is_dir() {
+            return (Rule::NoSuchFile, format!("{name:?} is a folder"));
+        }
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let near: Vec<&str> = self
+            .files()
+            .iter()
+            .filter(|path| path.file_name() == last)
+            .take(MOST_NAMES)
+            .map(TreePath::as_str)
+            .collect();
+        let reason = match near.as_slice() {
+            [] => format!("there is no file {name:?} in the tree"),
+            near => format!(
+                "there is no file {name:?} in the tree; did you mean {}?",
+                near.join(" or ")
+            ),
+        };
+        (Rule::NoSuchFile, reason)
+    }
+
+    /// The new file that is meant. It must not exist.
+    pub(crate) fn fresh(&self, given: &str) -> Result<TreePath, Denied> {
+        let name = clean(given)?;
+        let path = if is_foreign(&name) {
+            self.foreign_fresh(&name)
+        } else {
+            TreePath::new(&name).ok()
+        };
+        let path = path.ok_or_else(|| {
+            (
+                Rule::OutsideTree,
+                format!("{name:?} is no path inside of the tree"),
+            )
+        })?;
+        self.guard.check_path(&path)?;
+        self.check_links(&path)?;
+        let mut folder = path.folder();
+        while !folder.is_empty() {
+            if TreePath::new(folder).is_ok_and(|path| self.tree.has_file(&path)) {
+                return Err((
+                    Rule::NoSuchFile,
+                    format!("{folder:?} is a file, not a folder"),
+                ));
+            }
+            folder = folder.rsplit_once('/').map_or("", |(above, _)| above);
+        }
+        Ok(path)
+    }
+
+    /// Drops the leading components of a foreign path until its folder exists.
+    /// An absolute path must lead to one; a path of a diff may name a new one.
+    fn foreign_fresh(&self, name: &str) -> Option<TreePath> {
+        let parts: Vec<&str> = name.split('/').filter(|part| !part.is_empty()).collect();
+        let fitting = (0..parts.len().saturating_sub(1)).find_map(|dropped| {
+            let rest = parts.get(dropped..)?;
+            let folder = rest.get(..rest.len() - 1)?.join("/");
+            let exists = self.tree.root().join(&folder).is_dir();
+            exists.then(|| rest.join("/"))
+        });
+        let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+        TreePath::new(fitting.as_deref().or(bare)?).ok()
+    }
+
+    /// Whether anything of this name is there, a folder or a dangling link
+    /// included.
+    pub(crate) fn is_taken(&self, path: &TreePath) -> bool {
+        std::fs::symlink_metadata(self.tree.absolute(path)).is_ok()
+    }
+
+    /// No part of a path may be a link: what is written there would land
+    /// somewhere else, or the link would become a file.
+    fn check_links(&self, path: &TreePath) -> Result<(), Denied> {
+        let mut at = self.tree.root().to_path_buf();
+        for part in path.as_str().split('/') {
+            at.push(part);
+            let Ok(metadata) = std::fs::symlink_metadata(&at) else {
+                return Ok(());
+            };
+            if metadata.file_type().is_symlink() {
+                let reason = format!(
+                    "{path} is or passes through a symbolic link; edit the file that it leads to"
+                );
+                return Err((Rule::Link, reason));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a path comes from elsewhere: a build machine or a diff.
+fn is_foreign(name: &str) -> bool {
+    name.starts_with('/')
+        || name.starts_with("a/")
+        || name.starts_with("b/")
+        || name.as_bytes().get(1) == Some(&b':')
+}
+
+/// Slashes and dots put right; what climbs out is refused.
+fn clean(given: &str) -> Result<String, Denied> {
+    let given = given.trim();
+    if given.is_empty() {
+        return Err((Rule::Incomplete, "the edit names no file".to_owned()));
+    }
+    let slashed = if given.contains('/') {
+        given.to_owned()
+    } else {
+        given.replace('\\', "/")
+    };
+    let mut parts: Vec<&str> = Vec::new();
+    for part in slashed.split('/') {
+        match part {
+            "" | "." => {}
+            ".." => {
+                if parts.pop().is_none() {
+                    let reason = format!("{given:?} leaves the tree");
+                    return Err((Rule::OutsideTree, reason));
+                }
+            }
+            part => parts.push(part),
+        }
+    }
+    let root = if slashed.starts_with('/') { "/" } else { "" };
+    Ok(format!("{root}{}", parts.join("/")))
+}

@@ -1,0 +1,320 @@
+//! Every edit of a patch, judged by itself: which file, which lines, what
+//! instead. How the edits go together is decided in [`crate::prepare`].
+
+mod replace;
+mod text;
+
+use crate::guard::Denied;
+use crate::paths::Paths;
+use crate::pristine::Pristine;
+use crate::splice::Splice;
+use crate::{Edit, Guard, How, Placement, Refusal, Rule};
+use patchwright_source::{Tree, TreePath};
+use std::collections::BTreeMap;
+
+/// A replaced range and the edit that asked for it.
+#[derive(Debug)]
+pub(crate) struct Piece {
+    pub(crate) edit: usize,
+    pub(crate) splice: Splice,
+    /// Whether the range may share unchanged lines with another one, as the
+    /// hunks of a diff do.
+    pub(crate) shares_context: bool,
+}
+
+/// What is to happen to the lines of one file.
+#[derive(Debug)]
+pub(crate) struct FilePlan {
+    pub(crate) pristine: Pristine,
+    pub(crate) pieces: Vec<Piece>,
+    /// Whether the new file shall end with a line end, where a diff says so.
+    pub(crate) terminated: Option<bool>,
+}
+
+/// A file that is new.
+#[derive(Debug)]
+pub(crate) struct Creation {
+    pub(crate) edit: usize,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// All edits of a patch, each with its place or its refusal.
+pub(crate) struct Plan<'a> {
+    pub(crate) paths: Paths<'a>,
+    pub(crate) knows: &'a dyn Fn(&str) -> bool,
+    pub(crate) files: BTreeMap<TreePath, FilePlan>,
+    pub(crate) created: BTreeMap<TreePath, Creation>,
+    pub(crate) deleted: BTreeMap<TreePath, usize>,
+    pub(crate) renamed: BTreeMap<TreePath, (usize, TreePath)>,
+    pub(crate) placements: Vec<Placement>,
+    pub(crate) refusals: Vec<Refusal>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl<'a> Plan<'a> {
+    /// Judges every edit.
+    pub(crate) fn make(
+        tree: &'a Tree,
+        edits: &[Edit],
+        guard: &'a Guard,
+        knows: &'a dyn Fn(&str) -> bool,
+    ) -> Self {
+        let mut plan = Self {
+            paths: Paths::new(tree, guard),
+            knows,
+            files: BTreeMap::new(),
+            created: BTreeMap::new(),
+            deleted: BTreeMap::new(),
+            renamed: BTreeMap::new(),
+            placements: Vec::new(),
+            refusals: Vec::new(),
+            warnings: Vec::new(),
+        };
+        let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
+        let numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
+        for (number, edit) in numbered.iter().filter(is_rename) {
+            plan.take(*number, edit);
+        }
+        for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
+            plan.take(*number, edit);
+        }
+        plan.placements.sort_by_key(|placement| placement.edit);
+        plan.refusals.sort_by_key(|refusal| refusal.edit);
+        plan
+    }
+
+    fn take(&mut self, number: usize, edit: &Edit) {
+        if let Err(mut refusal) = self.judge(number, edit) {
+            refusal.lines = refusal.lines.or(edit.lines());
+            self.refusals.push(*refusal);
+        }
+    }
+
+    fn judge(&mut self, number: usize, edit: &Edit) -> Result<(), Box<Refusal>> {
+        match edit {
+            Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
+            Edit::Insert { file, after, text } => self.insert(number, file, *after, text),
+            Edit::Create { file, .. } => {
+                let result = self.create(number, edit);
+                result.map_err(|denied| refuse(number, file, denied))
+            }
+            Edit::Delete { file, original } => {
+                let result = self.delete(number, file, original.as_deref());
+                result.map_err(|denied| refuse(number, file, denied))
+            }
+            Edit::Rename { from, to } => {
+                let result = self.rename(number, from, to);
+                result.map_err(|denied| refuse(number, from, denied))
+            }
+            Edit::Unsupported { file, what, rule } => {
+                Err(refuse(number, file, (*rule, what.clone())))
+            }
+        }
+    }
+
+    /// The plan of an existing file; read and judged when first asked for.
+    pub(crate) fn file(&mut self, path: &TreePath) -> Result<&mut FilePlan, Denied> {
+        if !self.files.contains_key(path) {
+            let pristine = self.load(path)?;
+            let plan = FilePlan {
+                pristine,
+                pieces: Vec::new(),
+                terminated: None,
+            };
+            self.files.insert(path.clone(), plan);
+        }
+        self.files
+            .get_mut(path)
+            .ok_or_else(|| (Rule::NoSuchFile, format!("{path} cannot be read")))
+    }
+
+    fn load(&self, path: &TreePath) -> Result<Pristine, Denied> {
+        let limit = u64::try_from(self.paths.guard.max_file_bytes).unwrap_or(u64::MAX);
+        let text = self.paths.tree.read_up_to(path, limit).map_err(|error| {
+            let rule = match error {
+                patchwright_source::SourceError::TooLarge { .. } => Rule::TooLarge,
+                _ => Rule::NoSuchFile,
+            };
+            (rule, error.to_string())
+        })?;
+        self.paths.guard.check_content(path, text.bytes())?;
+        Ok(Pristine::new(path.clone(), text))
+    }
+
+    /// The old name of a file that this patch renames to `given`.
+    pub(crate) fn renamed_from(&self, given: &str) -> Option<TreePath> {
+        let given = TreePath::new(given).ok()?;
+        self.renamed
+            .iter()
+            .find(|(_, (_, to))| *to == given)
+            .map(|(from, _)| from.clone())
+    }
+
+    fn create(&mut self, number: usize, edit: &Edit) -> Result<(), Denied> {
+        let Edit::Create {
+            file,
+            text,
+            latin1,
+            unterminated,
+        } = edit
+        else {
+            return Ok(());
+        };
+        let path = self.paths.fresh(file)?;
+        let bytes = text::new_file(&path, text, *latin1, *unterminated)?;
+        if self.paths.is_taken(&path) {
+            let same = self
+                .paths
+                .tree
+                .read(&path)
+                .is_ok_and(|old| old.bytes() == bytes);
+            return Err(if same {
+                (
+                    Rule::AlreadyApplied,
+                    format!("{path} is there already, with this content"),
+                )
+            } else {
+                (
+                    Rule::Exists,
+                    format!("{path} is there already; change it with <edit>"),
+                )
+            });
+        }
+        self.paths.guard.check_content(&path, &bytes)?;
+        if let Some(other) = self.created.get(&path) {
+            let reason = format!("edit {} creates {path} as well", other.edit);
+            return Err((Rule::Overlap, reason));
+        }
+        self.place(
+            number,
+            &path,
+            (0, bytes.split(|byte| *byte == b'\n').count()),
+            How::Created,
+        );
+        self.created.insert(
+            path,
+            Creation {
+                edit: number,
+                bytes,
+            },
+        );
+        Ok(())
+    }
+
+    fn delete(&mut self, number: usize, file: &str, original: Option<&str>) -> Result<(), Denied> {
+        let path = self.paths.existing(file, original.is_some())?;
+        let pristine = self.load(&path)?;
+        if let Some(original) = original {
+            let text = pristine.text.decode(pristine.text.bytes());
+            if !crate::pristine::same_but_space(&text, original) {
+                let reason = "the file is to go, but its content is not what the edit says; \
+                              to remove lines send <edit> with an empty <replacement>";
+                return Err((Rule::NotFound, reason.to_owned()));
+            }
+        }
+        if let Some(other) = self.deleted.insert(path.clone(), number) {
+            let reason = format!("edit {other} deletes {path} already");
+            return Err((Rule::Overlap, reason));
+        }
+        self.place(number, &path, (0, pristine.count()), How::Deleted);
+        Ok(())
+    }
+
+    fn rename(&mut self, number: usize, from: &str, to: &str) -> Result<(), Denied> {
+        if to.is_empty() {
+            return Err((Rule::Incomplete, "the new name is missing".to_owned()));
+        }
+        let old = self.paths.existing(from, false)?;
+        let pristine = self.load(&old)?;
+        let new = self.paths.fresh(to)?;
+        if old == new {
+            return Err((Rule::NoChange, format!("{old} has this name already")));
+        }
+        if self.paths.is_taken(&new) {
+            return Err((Rule::Exists, format!("{new} is there already")));
+        }
+        let taken = self
+            .renamed
+            .iter()
+            .find(|(a, (_, b))| **a == old || *b == new);
+        if let Some((_, (other, _))) = taken {
+            let reason = format!("edit {other} renames to or from the same name");
+            return Err((Rule::Overlap, reason));
+        }
+        self.place(number, &old, (0, pristine.count()), How::Renamed);
+        self.renamed.insert(old, (number, new));
+        Ok(())
+    }
+
+    fn insert(
+        &mut self,
+        number: usize,
+        file: &str,
+        after: Option<u32>,
+        body: &str,
+    ) -> Result<(), Box<Refusal>> {
+        let fail = |denied| refuse(number, file, denied);
+        let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
+            let reason = "the insertion does not say after which line; send after=\"N\"";
+            return Err(fail((Rule::Incomplete, reason.to_owned())));
+        };
+        if body.is_empty() {
+            return Err(fail((
+                Rule::Incomplete,
+                "there is nothing to insert".to_owned(),
+            )));
+        }
+        let renamed = self.renamed_from(file);
+        let path = match renamed {
+            Some(path) => path,
+            None => self.paths.existing(file, false).map_err(fail)?,
+        };
+        let plan = self.file(&path).map_err(fail)?;
+        let count = plan.pristine.count();
+        if after > count {
+            let reason = format!("line {after} does not exist; the file has {count} lines");
+            return Err(fail((Rule::NotFound, reason)));
+        }
+        let lines = text::inserted(&plan.pristine, after, body);
+        let keys: Vec<u64> = lines
+            .iter()
+            .map(|line| crate::pristine::key(line))
+            .collect();
+        if keys.iter().any(|key| *key != 0) && plan.pristine.fits(after, &lines, &keys) {
+            let reason = format!("these lines stand at line {} already", after + 1);
+            return Err(fail((Rule::AlreadyApplied, reason)));
+        }
+        let new = text::encode(&plan.pristine, after..after, &lines, false).map_err(fail)?;
+        plan.pieces.push(Piece {
+            edit: number,
+            splice: Splice {
+                old: after..after,
+                new,
+            },
+            shares_context: false,
+        });
+        self.place(
+            number,
+            &path,
+            (after.saturating_sub(1), after.max(1)),
+            How::Exact,
+        );
+        Ok(())
+    }
+
+    /// Notes where an edit went; the range counts from 0, its end excluded.
+    pub(crate) fn place(&mut self, edit: usize, file: &TreePath, range: (usize, usize), how: How) {
+        let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+        self.placements.push(Placement {
+            edit,
+            file: file.clone(),
+            lines: (number(range.0 + 1), number(range.1.max(range.0 + 1))),
+            how,
+        });
+    }
+}
+
+/// A denial as the refusal of an edit.
+pub(crate) fn refuse(number: usize, file: &str, (rule, reason): Denied) -> Box<Refusal> {
+    Box::new(Refusal::new(number, file, rule, reason))
+}

@@ -1,0 +1,163 @@
+//! A file of the pristine tree, made ready for finding places in it.
+
+use patchwright_source::{Language, Text, TreePath};
+use std::borrow::Cow;
+use std::cell::OnceCell;
+use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What some editors put at the start of a UTF-8 file.
+pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
+
+/// Characters that make no difference when whitespace does not count.
+pub(crate) fn is_space(character: char) -> bool {
+    character.is_whitespace() || character == BYTE_ORDER_MARK || character == '\u{200b}'
+}
+
+/// Whether two lines differ in whitespace at most.
+pub(crate) fn same_but_space(a: &str, b: &str) -> bool {
+    a.chars()
+        .filter(|character| !is_space(*character))
+        .eq(b.chars().filter(|character| !is_space(*character)))
+}
+
+/// A number that is the same for lines that differ in whitespace only; 0 for
+/// blank ones.
+pub(crate) fn key(line: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut any = false;
+    for character in line.chars().filter(|character| !is_space(*character)) {
+        any = true;
+        u32::from(character).hash(&mut hasher);
+    }
+    if any { hasher.finish().max(1) } else { 0 }
+}
+
+/// All characters of a file but whitespace, and where each line begins.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    pub(crate) text: String,
+    pub(crate) starts: Vec<usize>,
+}
+
+/// A file and what is known about its lines. Lines count from 0 here.
+#[derive(Debug)]
+pub(crate) struct Pristine {
+    pub(crate) path: TreePath,
+    pub(crate) text: Text,
+    pub(crate) language: Option<Language>,
+    keys: Vec<u64>,
+    index: OnceCell<HashMap<u64, Vec<usize>>>,
+    stream: OnceCell<Stream>,
+    names: OnceCell<HashSet<String>>,
+    code: OnceCell<Vec<String>>,
+}
+
+impl Pristine {
+    pub(crate) fn new(path: TreePath, text: Text) -> Self {
+        let language = Language::of(&path, text.bytes());
+        let keys = (1..=text.line_count())
+            .map(|line| key(&text.line(line).unwrap_or_default()))
+            .collect();
+        Self {
+            path,
+            text,
+            language,
+            keys,
+            index: OnceCell::new(),
+            stream: OnceCell::new(),
+            names: OnceCell::new(),
+            code: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// A line without its end, and without a byte-order mark.
+    pub(crate) fn line(&self, at: usize) -> Cow<'_, str> {
+        let line = self.text.line(at + 1).unwrap_or_default();
+        match line {
+            Cow::Borrowed(line) if at == 0 => {
+                Cow::Borrowed(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line))
+            }
+            line => line,
+        }
+    }
+
+    /// The key of a line; `None` behind the end.
+    pub(crate) fn key(&self, at: usize) -> Option<u64> {
+        self.keys.get(at).copied()
+    }
+
+    /// Whether the lines from `at` on are these, whitespace aside.
+    pub(crate) fn fits(&self, at: usize, lines: &[String], keys: &[u64]) -> bool {
+        keys.iter()
+            .enumerate()
+            .all(|(offset, key)| self.key(at + offset) == Some(*key))
+            && lines
+                .iter()
+                .enumerate()
+                .all(|(offset, line)| same_but_space(&self.line(at + offset), line))
+    }
+
+    /// Whether the lines from `at` on are exactly these.
+    pub(crate) fn fits_exactly(&self, at: usize, lines: &[String]) -> bool {
+        lines
+            .iter()
+            .enumerate()
+            .all(|(offset, line)| *self.line(at + offset) == **line)
+    }
+
+    /// The lines that have a key.
+    pub(crate) fn with_key(&self, key: u64) -> &[usize] {
+        let index = self.index.get_or_init(|| {
+            let mut index: HashMap<u64, Vec<usize>> = HashMap::with_capacity(self.keys.len());
+            for (at, key) in self.keys.iter().enumerate() {
+                index.entry(*key).or_default().push(at);
+            }
+            index
+        });
+        index.get(&key).map_or(&[], Vec::as_slice)
+    }
+
+    pub(crate) fn stream(&self) -> &Stream {
+        self.stream.get_or_init(|| {
+            let mut text = String::with_capacity(self.text.bytes().len());
+            let mut starts = Vec::with_capacity(self.count() + 1);
+            for at in 0..self.count() {
+                starts.push(text.len());
+                text.extend(self.line(at).chars().filter(|next| !is_space(*next)));
+            }
+            starts.push(text.len());
+            Stream { text, starts }
+        })
+    }
+
+    /// Every identifier of the file, comments and strings included.
+    pub(crate) fn names(&self) -> &HashSet<String> {
+        self.names.get_or_init(|| {
+            let text = self.text.decode(self.text.bytes());
+            crate::names::words(&text).map(str::to_owned).collect()
+        })
+    }
+
+    /// The lines without their comments.
+    pub(crate) fn code(&self) -> &[String] {
+        self.code.get_or_init(|| {
+            let lines: Vec<Cow<'_, str>> = (0..self.count()).map(|at| self.line(at)).collect();
+            crate::syntax::without_comments(self.language, lines.iter().map(AsRef::as_ref))
+        })
+    }
+
+    /// Lines with their numbers, for messages.
+    pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<(u32, String)> {
+        (from..to.min(self.count()))
+            .filter_map(|at| {
+                let line: String = self.line(at).chars().take(200).collect();
+                Some((u32::try_from(at + 1).ok()?, line))
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! Why an edit was not taken, in words that let its writer mend it.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The rule by which an edit is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Rule {
+    /// The reply does not say what is needed.
+    Incomplete,
+    /// The original stands nowhere in the file.
+    NotFound,
+    /// The original stands at several places.
+    Ambiguous,
+    /// What the edit wants is there already.
+    AlreadyApplied,
+    /// The edit changes nothing.
+    NoChange,
+    /// Two edits want the same lines or the same file.
+    Overlap,
+    /// The file is not in the tree.
+    NoSuchFile,
+    /// The file is there already.
+    Exists,
+    /// The path leaves the tree or is no path.
+    OutsideTree,
+    /// The task protects the file.
+    Protected,
+    /// The file is a fuzzing harness.
+    Harness,
+    /// The file is a test.
+    Test,
+    /// The file steers the build.
+    BuildFile,
+    /// The patch or a file is too large.
+    TooLarge,
+    /// The file is no text, or would not be any more.
+    Binary,
+    /// A symbolic link is involved.
+    Link,
+    /// A file mode would change.
+    Mode,
+    /// The text cannot be written in the file's encoding.
+    Encoding,
+}
+
+impl Rule {
+    /// The rule's name, as it stands in messages and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Incomplete => "incomplete",
+            Self::NotFound => "not-found",
+            Self::Ambiguous => "ambiguous",
+            Self::AlreadyApplied => "already-applied",
+            Self::NoChange => "no-change",
+            Self::Overlap => "overlap",
+            Self::NoSuchFile => "no-such-file",
+            Self::Exists => "exists",
+            Self::OutsideTree => "outside-tree",
+            Self::Protected => "protected",
+            Self::Harness => "harness",
+            Self::Test => "test",
+            Self::BuildFile => "build-file",
+            Self::TooLarge => "too-large",
+            Self::Binary => "binary",
+            Self::Link => "link",
+            Self::Mode => "mode",
+            Self::Encoding => "encoding",
+        }
+    }
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One edit that was not taken, and why. Its `Display` is meant for the model.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// Which edit, counted from 1; 0 for the patch as a whole.
+    pub edit: usize,
+    /// The file, as far as it is known.
+    pub file: String,
+    /// The lines that the edit named.
+    pub lines: Option<(u32, u32)>,
+    /// The rule.
+    pub rule: Rule,
+    /// What is wrong and what to do.
+    pub reason: String,
+    /// The first lines of the places that came into question.
+    pub candidates: Vec<u32>,
+    /// The nearest lines of the file, as they are.
+    pub nearest: Vec<(u32, String)>,
+}
+
+impl Refusal {
+    pub(crate) fn of_patch(rule: Rule, reason: impl Into<String>) -> Self {
+        Self::new(0, "", rule, reason)
+    }
+
+    pub(crate) fn new(edit: usize, file: &str, rule: Rule, reason: impl Into<String>) -> Self {
+        Self {
+            edit,
+            file: file.to_owned(),
+            lines: None,
+            rule,
+            reason: reason.into(),
+            candidates: Vec::new(),
+            nearest: Vec::new(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.edit == 0 {
+            f.write_str("patch")?;
+        } else {
+            write!(f, "edit {}", self.edit)?;
+        }
+        match (self.file.as_str(), self.lines) {
+            ("", _) => {}
+            (file, None) => write!(f, " ({file})")?,
+            (file, Some((first, last))) if first == last => write!(f, " ({file}:{first})")?,
+            (file, Some((first, last))) => write!(f, " ({file}:{first}-{last})")?,
+        }
+        write!(f, " refused [{}]: {}", self.rule, self.reason)?;
+        if let Some((last, _)) = self.nearest.last() {
+            let width = last.to_string().len();
+            f.write_str("\nthe nearest lines of the file are:")?;
+            for (number, line) in &self.nearest {
+                write!(f, "\n{}", format!("{number:width$}: {line}").trim_end())?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! The text between two tags: where it ends, and what belongs to it.
+//!
+//! Code is raw, so it can hold anything, even the tag that would end it. A
+//! closing tag counts where the next thing is one that can follow it.
+
+use super::tag::{Tag, starts_line};
+
+/// How many tags ahead an end is looked for; bounds the time for replies that
+/// never close anything.
+const LOOK_AHEAD: usize = 20_000;
+
+/// How a body ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// At its closing tag.
+    Closed,
+    /// The closing tag is missing, but something follows that ends it.
+    Implied,
+    /// The text is over.
+    Missing,
+}
+
+/// A body's place, and the index of the first tag after it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Span {
+    pub(crate) start: usize,
+    pub(crate) stop: usize,
+    pub(crate) end: End,
+    pub(crate) next: usize,
+}
+
+/// The rules by which the end of a body is found.
+pub(crate) struct Rules<'a> {
+    /// The names that open and close the body.
+    pub(crate) names: &'a [&'a str],
+    /// Whether this tag may follow the closing one.
+    pub(crate) may_follow: &'a dyn Fn(&Tag) -> bool,
+    /// Whether this tag, at the start of a line, ends a body that was never
+    /// closed.
+    pub(crate) ends: &'a dyn Fn(&Tag) -> bool,
+}
+
+/// Finds the end of the body that the tag at `open` begins.
+pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> Span {
+    let start = tags.get(open).map_or(text.len(), |tag| tag.end);
+    if let Some(span) = character_data(text, tags, open, rules) {
+        return span;
+    }
+    let mut depth = 0_usize;
+    let mut first_close = None;
+    let mut implied = None;
+    let mut unbalanced = None;
+    let ahead = tags.iter().enumerate().skip(open + 1).take(LOOK_AHEAD);
+    for (index, tag) in ahead {
+        let named = rules.names.contains(&tag.name.as_str());
+        if named && !tag.closing && !tag.empty && starts_line(text, tag.start) {
+            depth += 1;
+        } else if named && tag.closing {
+            first_close.get_or_insert(index);
+            let fits = followed(text, tags, index, rules);
+            if fits && depth == 0 {
+                return span(start, tag, End::Closed, index + 1);
+            }
+            if fits && implied.is_none() {
+                unbalanced.get_or_insert(index);
+            }
+            depth = depth.saturating_sub(1);
+        } else if (rules.ends)(tag) && starts_line(text, tag.start) && implied.is_none() {
+            implied = Some(index);
+        }
+    }
+    let implied_first = matches!((implied, first_close), (Some(end), Some(close)) if end < close);
+    let closing = if implied_first {
+        None
+    } else {
+        unbalanced.or(first_close)
+    };
+    match (closing, implied) {
+        (Some(index), _) => tags.get(index).map_or_else(
+            || missing(text, tags, start),
+            |tag| span(start, tag, End::Closed, index + 1),
+        ),
+        (None, Some(index)) => tags.get(index).map_or_else(
+            || missing(text, tags, start),
+            |tag| span(start, tag, End::Implied, index),
+        ),
+        (None, None) => missing(text, tags, start),
+    }
+}
+
+fn span(start: usize, tag: &Tag, end: End, next: usize) -> Span {
+    Span {
+        start,
+        stop: tag.start,
+        end,
+        next,
+    }
+}
+
+fn missing(text: &str, tags: &[Tag], start: usize) -> Span {
+    Span {
+        start,
+        stop: text.len(),
+        end: End::Missing,
+        next: tags.len(),
+    }
+}
+
+/// A body in `<![CDATA[ ]]>` ends where the section is closed and the closing
+/// tag follows.
+fn character_data(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> Option<Span> {
+    let start = tags.get(open)?.end;
+    if !text.get(start..)?.trim_start().starts_with("<![CDATA[") {
+        return None;
+    }
+    let ahead = tags.iter().enumerate().skip(open + 1).take(LOOK_AHEAD);
+    ahead
+        .filter(|(_, tag)| tag.closing && rules.names.contains(&tag.name.as_str()))
+        .find(|(_, tag)| {
+            let before = text.get(start..tag.start).unwrap_or_default();
+            before.trim_end().ends_with("]]>")
+        })
+        .map(|(index, tag)| span(start, tag, End::Closed, index + 1))
+}
+
+/// Whether what follows a closing tag is what may follow it: a fitting tag, or
+/// the end of the text.
+fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
+    let Some(tag) = tags.get(index) else {
+        return false;
+    };
+    let rest = text.get(tag.end..).unwrap_or_default();
+    let next_at = tag.end + (rest.len() - skip_filler(rest).len());
+    match tags.get(index + 1) {
+        Some(next) if next.start == next_at => (rules.may_follow)(next),
+        _ => next_at >= text.len(),
+    }
+}
+
+/// Skips whitespace, comments and lines that open or close a fence.
+fn skip_filler(text: &str) -> &str {
+    let mut rest = text.trim_start();
+    loop {
+        if let Some((_, after)) = rest
+            .strip_prefix("<!--")
+            .and_then(|inner| inner.split_once("-->"))
+        {
+            rest = after.trim_start();
+        } else if rest.starts_with("```") || rest.starts_with("~~~") {
+            rest = rest.split_once('\n').map_or("", |(_, after)| after);
+            rest = rest.trim_start();
+        } else {
+            return rest;
+        }
+    }
+}
+
+/// Takes the wrapping off a body: the line ends beside the tags, character
+/// data, and a Markdown fence around all of it (not for `markup` files, whose
+/// own text a fence may be).
+pub(crate) fn clean(raw: &str, markup: bool) -> String {
+    let mut text = strip_edges(raw).to_owned();
+    for _ in 0..3 {
+        let inner = text
+            .trim()
+            .strip_prefix("<![CDATA[")
+            .and_then(|inner| inner.strip_suffix("]]>"))
+            .map(|inner| strip_edges(inner).replace("]]]]><![CDATA[>", "]]>"));
+        let inner = match inner {
+            None if !markup => strip_fence(&text).map(str::to_owned),
+            other => other,
+        };
+        match inner {
+            Some(inner) => text = inner,
+            None => break,
+        }
+    }
+    text
+}
+
+/// Drops the rest of the line of the opening tag and the indentation of the
+/// closing one, if these are blank.
+fn strip_edges(raw: &str) -> &str {
+    let raw = match raw.split_once('\n') {
+        Some((first, rest)) if first.trim().is_empty() => rest,
+        _ => raw,
+    };
+    match raw.rsplit_once('\n') {
+        Some((rest, last)) if last.trim().is_empty() => rest,
+        None if raw.trim().is_empty() => "",
+        _ => raw,
+    }
+}
+
+fn strip_fence(text: &str) -> Option<&str> {
+    let trimmed = text.trim();
+    let mark = ["```", "~~~"]
+        .into_iter()
+        .find(|mark| trimmed.starts_with(mark))?;
+    let (_, rest) = trimmed.split_once('\n')?;
+    let (inner, last) = match rest.rsplit_once('\n') {
+        Some((inner, last)) => (inner, last),
+        None => ("", rest),
+    };
+    let closes = last.trim().starts_with(mark) && last.trim().chars().all(|c| mark.contains(c));
+    closes.then_some(inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::clean;
+
+    #[test]
+    fn takes_the_wrapping_off() {
+        for (given, expected) in [
+            ("\n    a;\n  ", "    a;"),
+            ("a;", "a;"),
+            ("\n\n  a;\n\n", "\n  a;\n"),
+            ("\n```c\n  a;\n```\n", "  a;"),
+            ("\n~~~\na;\n~~~", "a;"),
+            ("<![CDATA[\n  a;\n]]>", "  a;"),
+            ("\n```\n<![CDATA[\na]]]]><![CDATA[>b;\n]]>\n```\n", "a]]>b;"),
+            ("\n", ""),
+            ("", ""),
+            ("  \n  ", ""),
+            ("\n```c\na;\n", "```c\na;"),
+        ] {
+            assert_eq!(clean(given, false), expected, "{given:?}");
+        }
+        assert_eq!(clean("\n```\nx\n```\n", true), "```\nx\n```");
+    }
+}

@@ -1,0 +1,279 @@
+//! The formats that models fall back to: SEARCH/REPLACE blocks and diffs.
+
+use super::range::read_path;
+use crate::diff::parse_diff;
+use crate::{Edit, Rule};
+
+/// How many lines above a block its file may be named.
+const PATH_DISTANCE: usize = 3;
+
+/// Edits that were found, and whether the text ended within one.
+#[derive(Debug, Default)]
+pub(crate) struct Fallback {
+    pub(crate) edits: Vec<Edit>,
+    pub(crate) torn: bool,
+}
+
+/// Reads SEARCH/REPLACE blocks, or else a diff. `file` is the file of what
+/// names none.
+pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
+    let lines: Vec<&str> = text.lines().collect();
+    let file = file.filter(|file| !file.is_empty());
+    if lines.iter().any(|line| is_search(line)) {
+        return read_blocks(&lines, file);
+    }
+    let fenced = fenced_diffs(&lines);
+    let edits = match fenced.as_slice() {
+        [] if looks_like_diff(&lines) => parse_diff(&from_first_header(&lines), false, file),
+        blocks => blocks
+            .iter()
+            .flat_map(|(named, body)| parse_diff(body, false, named.as_deref().or(file)))
+            .collect(),
+    };
+    Fallback { edits, torn: false }
+}
+
+/// Drops the prose before a diff that stands in no fence.
+fn from_first_header(lines: &[&str]) -> String {
+    let first = lines.iter().position(|line| is_header(line)).unwrap_or(0);
+    lines.get(first..).unwrap_or_default().join("\n")
+}
+
+fn is_header(line: &str) -> bool {
+    [
+        "diff --git ",
+        "--- ",
+        "Index: ",
+        "*** Begin Patch",
+        "*** Update File",
+        "@@",
+    ]
+    .iter()
+    .any(|head| line.starts_with(head))
+}
+
+fn looks_like_diff(lines: &[&str]) -> bool {
+    let has = |head: &str| lines.iter().any(|line| line.starts_with(head));
+    has("@@")
+        || has("diff --git ")
+        || has("*** Begin Patch")
+        || has("*** Update File: ")
+        || (has("--- ") && has("+++ "))
+}
+
+/// The bodies of the Markdown fences that hold a diff, with the file that is
+/// named above each.
+fn fenced_diffs(lines: &[&str]) -> Vec<(Option<String>, String)> {
+    let mut blocks = Vec::new();
+    let mut open: Option<usize> = None;
+    for (index, line) in lines.iter().enumerate() {
+        if !line.trim_start().starts_with("```") {
+            continue;
+        }
+        match open.take() {
+            None => open = Some(index),
+            Some(start) => {
+                let body = lines.get(start + 1..index).unwrap_or_default();
+                if looks_like_diff(body) {
+                    blocks.push((named_above(lines, start), body.join("\n")));
+                }
+            }
+        }
+    }
+    if let Some(body) = open.and_then(|start| lines.get(start + 1..))
+        && looks_like_diff(body)
+    {
+        blocks.push((None, body.join("\n")));
+    }
+    blocks
+}
+
+fn is_search(line: &str) -> bool {
+    marker(line, '<').is_some_and(|word| {
+        ["SEARCH", "ORIGINAL", "OLD"]
+            .iter()
+            .any(|known| word.starts_with(known))
+    })
+}
+
+fn is_replace(line: &str) -> bool {
+    marker(line, '>').is_some_and(|word| {
+        ["REPLACE", "UPDATED", "NEW"]
+            .iter()
+            .any(|known| word.starts_with(known))
+    })
+}
+
+fn is_divider(line: &str) -> bool {
+    let line = line.trim_end();
+    line.len() >= 5 && line.len() <= 9 && line.bytes().all(|byte| byte == b'=')
+}
+
+/// The word behind five to nine marks at the start of a line.
+fn marker(line: &str, mark: char) -> Option<&str> {
+    let line = line.trim();
+    let rest = line.trim_start_matches(mark);
+    (5..=9)
+        .contains(&(line.len() - rest.len()))
+        .then(|| rest.trim())
+}
+
+fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
+    let mut found = Fallback::default();
+    let mut current = file.map(str::to_owned);
+    let mut index = 0;
+    while let Some(line) = lines.get(index) {
+        if !is_search(line) {
+            index += 1;
+            continue;
+        }
+        let in_marker = line
+            .trim()
+            .split_whitespace()
+            .nth(1 + usize::from(line.trim().starts_with("< ")))
+            .and_then(path_in);
+        let named = in_marker.or_else(|| named_above(lines, index));
+        current = named.or(current);
+        let body = lines.get(index + 1..).unwrap_or_default();
+        let Some(length) = body.iter().position(|line| is_replace(line)) else {
+            found.torn = true;
+            break;
+        };
+        let body = body.get(..length).unwrap_or_default();
+        found
+            .edits
+            .push(block(body, current.clone().unwrap_or_default()));
+        index += length + 2;
+    }
+    found
+}
+
+/// One block between its outer marks.
+fn block(body: &[&str], file: String) -> Edit {
+    let mut dividers = body.iter().enumerate().filter(|(_, line)| is_divider(line));
+    let (first, second) = (dividers.next(), dividers.next());
+    let (Some((at, _)), None) = (first, second) else {
+        return Edit::Unsupported {
+            file,
+            what: "a SEARCH/REPLACE block must have exactly one line '======='; \
+                   send it as <edit> with <original> and <replacement>"
+                .to_owned(),
+            rule: Rule::Incomplete,
+        };
+    };
+    let original = body.get(..at).unwrap_or_default();
+    let replacement = body.get(at + 1..).unwrap_or_default();
+    if original.iter().all(|line| line.trim().is_empty()) {
+        return Edit::Create {
+            file,
+            text: replacement.join("\n"),
+            latin1: false,
+            unterminated: false,
+        };
+    }
+    Edit::Replace {
+        file,
+        lines: None,
+        original: Some(original.join("\n")),
+        replacement: Some(replacement.join("\n")),
+    }
+}
+
+/// The path in one of the lines above a block, or in the info of its fence.
+fn named_above(lines: &[&str], index: usize) -> Option<String> {
+    let above = lines.get(index.saturating_sub(PATH_DISTANCE)..index)?;
+    above
+        .iter()
+        .rev()
+        .take_while(|line| !is_replace(line))
+        .find_map(|line| path_in(line))
+        .or_else(|| lines.get(index).and_then(|line| fence_path(line)))
+}
+
+fn fence_path(line: &str) -> Option<String> {
+    path_in(line.trim().strip_prefix("```")?)
+}
+
+/// The path that a line consists of, after its decoration is taken off.
+fn path_in(line: &str) -> Option<String> {
+    let line = line.trim();
+    let line = line.strip_prefix("```").unwrap_or(line);
+    let decoration = |edge: char| "#*`:\"'() ".contains(edge);
+    let mut line = line.trim_matches(decoration);
+    for prefix in ["File", "file", "Path", "path", "In", "in"] {
+        if let Some(rest) = line.strip_prefix(prefix)
+            && rest.starts_with([':', ' '])
+        {
+            line = rest.trim_matches(decoration);
+        }
+    }
+    let word = line.rsplit([' ', ':']).next().filter(|word| {
+        let before = line.len() - word.len();
+        before <= 12
+    })?;
+    let is_path = !word.is_empty()
+        && word.len() < 300
+        && word.contains(['.', '/'])
+        && !word.ends_with(['.', '/'])
+        && word
+            .chars()
+            .all(|next| next.is_alphanumeric() || "._/-+@~\\".contains(next));
+    is_path.then(|| read_path(word).0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{path_in, read};
+    use crate::Edit;
+
+    #[test]
+    fn finds_the_path() {
+        for (given, expected) in [
+            ("src/a.c", Some("src/a.c")),
+            ("**src/a.c**", Some("src/a.c")),
+            ("### `src/a.c`", Some("src/a.c")),
+            ("File: src/a.c", Some("src/a.c")),
+            ("```c src/a.c", Some("src/a.c")),
+            ("```c:src/a.c", Some("src/a.c")),
+            ("```c", None),
+            ("This is the fix.", None),
+            ("", None),
+        ] {
+            assert_eq!(path_in(given).as_deref(), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn reads_blocks() {
+        let text = "src/a.c\n```c\n<<<<<<< SEARCH\nint a;\n=======\nint b;\n>>>>>>> REPLACE\n```\n\
+                    <<<<<<< SEARCH\nint c;\n=======\n>>>>>>> REPLACE\n";
+        let found = read(text, None);
+        assert!(!found.torn);
+        let expected = [("int a;", "int b;"), ("int c;", "")];
+        assert_eq!(found.edits.len(), expected.len());
+        for (edit, (old, new)) in found.edits.iter().zip(expected) {
+            let Edit::Replace {
+                file,
+                original,
+                replacement,
+                ..
+            } = edit
+            else {
+                panic!("{edit:?}");
+            };
+            assert_eq!(file, "src/a.c");
+            assert_eq!(original.as_deref(), Some(old));
+            assert_eq!(replacement.as_deref(), Some(new));
+        }
+        assert!(read("a.c\n<<<<<<< SEARCH\nint a;\n=======\nint", None).torn);
+    }
+
+    #[test]
+    fn refuses_a_block_with_two_dividers() {
+        let text = "a.rst\n<<<<<<< SEARCH\nTitle\n=======\nx\n=======\ny\n>>>>>>> REPLACE\n";
+        assert!(matches!(
+            read(text, None).edits.as_slice(),
+            [Edit::Unsupported { .. }]
+        ));
+    }
+}

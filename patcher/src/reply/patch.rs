@@ -1,0 +1,390 @@
+//! The patch of a reply: edits one after the other, whatever stands between.
+
+use super::body::{End, Rules, Span, clean, find_end};
+use super::fallback;
+use super::range::{read_lines, read_path};
+use super::tag::{Tag, starts_line};
+use super::words::{
+    ANALYSIS, CONTENT, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH,
+    PROBE, QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
+};
+use crate::{Edit, Patch};
+
+/// More edits than this are no patch of a model; the rest is not read.
+const MOST_EDITS: usize = 5_000;
+
+/// A patch as far as it could be read.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) patch: Patch,
+    /// Whether the patch was closed by its tag.
+    pub(crate) closed: bool,
+    /// Whether the text ended inside of an edit.
+    pub(crate) torn: bool,
+    /// The first tag behind the patch.
+    pub(crate) next: usize,
+    /// Where the patch ends in the text.
+    pub(crate) end: usize,
+}
+
+/// Reads edits from the tag at `from` on, up to what ends the patch.
+pub(crate) struct PatchReader<'a> {
+    text: &'a str,
+    tags: &'a [Tag],
+    /// The file of edits that name none.
+    file: Option<String>,
+    found: Found,
+}
+
+impl<'a> PatchReader<'a> {
+    pub(crate) fn new(text: &'a str, tags: &'a [Tag]) -> Self {
+        Self {
+            text,
+            tags,
+            file: None,
+            found: Found::default(),
+        }
+    }
+
+    /// Reads a whole patch; `wrapped` when the tag at `from` is `<patch>`.
+    pub(crate) fn read(mut self, from: usize, wrapped: bool) -> Found {
+        let mut index = from;
+        self.found.end = self.tags.get(from).map_or(self.text.len(), |tag| tag.start);
+        if wrapped && let Some(tag) = self.tags.get(from) {
+            self.file = tag.attribute(FILE).map(str::to_owned);
+            self.found.end = tag.end;
+            index += 1;
+        }
+        while let Some(tag) = self.tags.get(index) {
+            if closes(tag, PATCH) {
+                self.found.closed = true;
+                self.found.end = tag.end;
+                index += 1;
+                break;
+            }
+            if self.leaves(tag, wrapped) || self.found.patch.edits.len() >= MOST_EDITS {
+                break;
+            }
+            let next = self.step(index, tag);
+            if self.found.torn {
+                index = self.tags.len();
+                break;
+            }
+            index = next.max(index + 1);
+        }
+        self.found.next = index;
+        if index >= self.tags.len() && !self.found.closed && wrapped {
+            self.found.end = self.text.len();
+        }
+        self.found
+    }
+
+    /// Whether a tag belongs to something after a patch that was not closed.
+    fn leaves(&self, tag: &Tag, wrapped: bool) -> bool {
+        if opens(tag, PATCH) {
+            return !self.found.patch.edits.is_empty();
+        }
+        let other = opens(tag, ANALYSIS) || opens(tag, QUERIES) || opens(tag, PROBE);
+        let foreign = !wrapped && opens(tag, EXPLANATION);
+        (other || foreign) && starts_line(self.text, tag.start)
+    }
+
+    /// Reads what begins at a tag; gives the index of the next tag.
+    fn step(&mut self, index: usize, tag: &Tag) -> usize {
+        if opens(tag, EXPLANATION) && !tag.empty && self.found.patch.edits.is_empty() {
+            return self.explanation(index, tag);
+        }
+        if opens(tag, FILE) && tag.attribute(FILE_ATTRIBUTES).is_some() {
+            self.file = tag.attribute(FILE_ATTRIBUTES).map(str::to_owned);
+            return index + 1;
+        }
+        let next = if opens(tag, EDIT) {
+            self.edit(index, tag)
+        } else if opens(tag, INSERT) {
+            self.insert(index, tag)
+        } else if opens(tag, CREATE) {
+            self.create(index, tag)
+        } else if opens(tag, DELETE) {
+            self.delete(index, tag)
+        } else if opens(tag, RENAME) {
+            self.rename(tag);
+            index + 1
+        } else {
+            return index + 1;
+        };
+        self.found.end = next
+            .checked_sub(1)
+            .and_then(|last| self.tags.get(last))
+            .map_or(self.text.len(), |last| last.end);
+        next
+    }
+
+    fn explanation(&mut self, index: usize, tag: &Tag) -> usize {
+        let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
+        let text = self.slice(&span).trim();
+        if self.found.patch.explanation.is_none() && !text.is_empty() {
+            self.found.patch.explanation = Some(text.to_owned());
+        }
+        self.found.torn = span.end == End::Missing;
+        span.next
+    }
+
+    fn edit(&mut self, open: usize, tag: &Tag) -> usize {
+        let (mut file, mut lines) = self.header(tag);
+        if tag.empty {
+            self.push_replace(&file, lines, None, None);
+            return open + 1;
+        }
+        let (mut original, mut replacement) = (None, None);
+        let mut any = false;
+        let mut index = open + 1;
+        while let Some(next) = self.tags.get(index) {
+            if closes(next, EDIT) {
+                index += 1;
+                break;
+            }
+            let outside = begins_edit(next) || closes(next, PATCH) || opens(next, PATCH);
+            if outside && starts_line(self.text, next.start) {
+                break;
+            }
+            if opens(next, ORIGINAL) {
+                if original.is_some() {
+                    self.push_replace(&file, lines.take(), original.take(), replacement.take());
+                }
+                let span = self.side(index, next, true);
+                original = Some(self.code(&span, &file));
+                (index, any) = (span.next, true);
+            } else if opens(next, REPLACEMENT) {
+                let span = self.side(index, next, false);
+                replacement = Some(self.code(&span, &file));
+                (index, any) = (span.next, true);
+            } else if opens(next, FILE) && !any {
+                let span = self.body(index, next, &|_| true);
+                let (path, range) = read_path(self.slice(&span));
+                (file, lines) = (path, lines.or(range));
+                index = span.next;
+            } else if opens(next, LINES) && !any {
+                let span = self.body(index, next, &|_| true);
+                lines = read_lines(self.slice(&span)).or(lines);
+                index = span.next;
+            } else {
+                index += 1;
+            }
+            if self.found.torn {
+                return index;
+            }
+        }
+        if any {
+            self.push_replace(&file, lines, original, replacement);
+        } else {
+            self.plain_body(open, index, &file, lines);
+        }
+        index
+    }
+
+    /// An edit without parts: its body may be in one of the other formats.
+    fn plain_body(&mut self, open: usize, next: usize, file: &str, lines: Option<(u32, u32)>) {
+        let start = self.tags.get(open).map_or(0, |tag| tag.end);
+        let stop = match next.checked_sub(1).and_then(|last| self.tags.get(last)) {
+            Some(last) if last.closing => last.start,
+            _ => self.tags.get(next).map_or(self.text.len(), |tag| tag.start),
+        };
+        let body = self.text.get(start..stop.max(start)).unwrap_or_default();
+        let inner = fallback::read(body, Some(file));
+        if inner.edits.is_empty() {
+            self.push_replace(file, lines, None, None);
+        }
+        self.found.torn |= inner.torn;
+        self.found.patch.edits.extend(inner.edits);
+    }
+
+    fn insert(&mut self, index: usize, tag: &Tag) -> usize {
+        let (file, _) = self.header(tag);
+        let number = |text: &str| read_lines(text).map(|(_, last)| last);
+        let after = tag
+            .attribute(&["after", "after_line", "line", "lines", "at"])
+            .and_then(number)
+            .or_else(|| {
+                let before = number(tag.attribute(&["before", "before_line"])?)?;
+                before.checked_sub(1)
+            });
+        let (text, next) = self.content(index, tag, &file);
+        self.found
+            .patch
+            .edits
+            .push(Edit::Insert { file, after, text });
+        next
+    }
+
+    fn create(&mut self, index: usize, tag: &Tag) -> usize {
+        let (file, _) = self.header(tag);
+        let (text, next) = self.content(index, tag, &file);
+        self.found.patch.edits.push(Edit::Create {
+            file,
+            text,
+            latin1: false,
+            unterminated: false,
+        });
+        next
+    }
+
+    /// A file goes, or, where lines or an original are named, only these.
+    fn delete(&mut self, index: usize, tag: &Tag) -> usize {
+        let (mut file, lines) = self.header(tag);
+        let closing = self.tags.get(index + 1..).unwrap_or_default().iter();
+        let next_is_edit = closing
+            .clone()
+            .find(|next| begins_edit(next) || closes(next, PATCH) || closes(next, DELETE));
+        let has_body = !tag.empty && next_is_edit.is_some_and(|next| closes(next, DELETE));
+        let mut next = index + 1;
+        let mut original = None;
+        if has_body {
+            let (text, after) = self.content(index, tag, &file);
+            next = after;
+            original = Some(text).filter(|text| !text.trim().is_empty());
+        }
+        if file.is_empty()
+            && let Some(path) = original.take_if(|text| !text.contains('\n'))
+        {
+            file = read_path(&path).0;
+        }
+        self.found.patch.edits.push(match lines {
+            None => Edit::Delete { file, original },
+            lines => Edit::Replace {
+                file,
+                lines,
+                original,
+                replacement: Some(String::new()),
+            },
+        });
+        next
+    }
+
+    fn rename(&mut self, tag: &Tag) {
+        let path = |names: &[&str]| read_path(tag.attribute(names).unwrap_or_default()).0;
+        self.found.patch.edits.push(Edit::Rename {
+            from: path(&["from", "old", "file", "path", "source"]),
+            to: path(&["to", "new", "target", "destination"]),
+        });
+    }
+
+    /// The text of an insertion or a new file, out of an inner tag if it is
+    /// wrapped in one.
+    fn content(&mut self, index: usize, tag: &Tag, file: &str) -> (String, usize) {
+        if tag.empty {
+            return (String::new(), index + 1);
+        }
+        let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
+        let mut raw = self.slice(&span);
+        let inner = raw.trim();
+        if let Some(wrap) = Tag::at(inner, 0).filter(|wrap| {
+            opens(wrap, REPLACEMENT) || opens(wrap, CONTENT) || opens(wrap, ORIGINAL)
+        }) {
+            let closing = format!("</{}>", wrap.name);
+            if inner.to_ascii_lowercase().ends_with(&closing) {
+                raw = inner
+                    .get(wrap.end..inner.len() - closing.len())
+                    .unwrap_or_default();
+            }
+        }
+        (clean(raw, is_markup(file)), span.next)
+    }
+
+    /// One side of an edit.
+    fn side(&mut self, index: usize, tag: &Tag, old: bool) -> Span {
+        if tag.empty {
+            return Span {
+                start: tag.end,
+                stop: tag.end,
+                end: End::Closed,
+                next: index + 1,
+            };
+        }
+        let names = [tag.name.as_str()];
+        let ends_edit = |next: &Tag| closes(next, EDIT) || closes(next, PATCH) || begins_edit(next);
+        let other = if old { REPLACEMENT } else { ORIGINAL };
+        let span = find_end(
+            self.text,
+            self.tags,
+            index,
+            &Rules {
+                names: &names,
+                may_follow: &|next| {
+                    ends_edit(next)
+                        || opens(next, other)
+                        || opens(next, EXPLANATION)
+                        || opens(next, LINES)
+                },
+                ends: &|next| ends_edit(next) || (old && opens(next, REPLACEMENT)),
+            },
+        );
+        self.found.torn |= span.end == End::Missing;
+        span
+    }
+
+    /// A body that is ended by its own closing tag, or by what cannot be in it.
+    fn body(&mut self, index: usize, tag: &Tag, follows: &dyn Fn(&Tag) -> bool) -> Span {
+        let names = [tag.name.as_str()];
+        let span = find_end(
+            self.text,
+            self.tags,
+            index,
+            &Rules {
+                names: &names,
+                may_follow: follows,
+                ends: &|next| begins_edit(next) || closes(next, PATCH),
+            },
+        );
+        self.found.torn |= span.end == End::Missing;
+        span
+    }
+
+    fn header(&self, tag: &Tag) -> (String, Option<(u32, u32)>) {
+        let named = tag.attribute(FILE_ATTRIBUTES).or(self.file.as_deref());
+        let (file, in_path) = read_path(named.unwrap_or_default());
+        let lines = tag
+            .attribute(LINE_ATTRIBUTES)
+            .and_then(read_lines)
+            .or_else(|| {
+                let number = |names: &[&str]| read_lines(tag.attribute(names)?).map(|(n, _)| n);
+                let first = number(&["start", "start_line", "line_start", "first", "from"])?;
+                let last = number(&["end", "end_line", "line_end", "last", "to"]).unwrap_or(first);
+                Some((first.min(last), first.max(last)))
+            });
+        (file, lines.or(in_path))
+    }
+
+    fn push_replace(
+        &mut self,
+        file: &str,
+        lines: Option<(u32, u32)>,
+        original: Option<String>,
+        replacement: Option<String>,
+    ) {
+        self.found.patch.edits.push(Edit::Replace {
+            file: file.to_owned(),
+            lines,
+            original,
+            replacement,
+        });
+    }
+
+    fn slice(&self, span: &Span) -> &'a str {
+        self.text.get(span.start..span.stop).unwrap_or_default()
+    }
+
+    fn code(&self, span: &Span, file: &str) -> String {
+        clean(self.slice(span), is_markup(file))
+    }
+}
+
+const FILE_ATTRIBUTES: &[&str] = &["file", "path", "filename", "file_path", "filepath", "name"];
+const LINE_ATTRIBUTES: &[&str] = &["lines", "line", "range", "line_range", "line_numbers", "at"];
+
+/// Whether a fence can be part of the file's own text.
+fn is_markup(file: &str) -> bool {
+    let extension = file.rsplit('.').next().unwrap_or_default();
+    ["md", "markdown", "rst", "txt", "adoc"]
+        .iter()
+        .any(|markup| extension.eq_ignore_ascii_case(markup))
+}

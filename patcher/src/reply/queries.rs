@@ -1,0 +1,153 @@
+//! The questions of a reply. What a question means is not known here.
+
+use super::body::clean;
+use super::range::{read_lines, read_path};
+use super::tag::{Tag, starts_line};
+use super::words::{PROBE, QUERY, opens};
+use super::{Probe, RawQuery};
+use crate::unescape::{looks_escaped, unescape};
+
+/// More questions than this are not read; the limit of a round is far below.
+const MOST_QUERIES: usize = 200;
+
+/// What a block of queries holds.
+#[derive(Debug, Default)]
+pub(crate) struct Questions {
+    pub(crate) queries: Vec<RawQuery>,
+    pub(crate) probes: Vec<Probe>,
+    /// The name of a query whose end is missing.
+    pub(crate) torn: Option<String>,
+}
+
+/// Reads the inside of `<queries>`; `whole` when the block was closed.
+pub(crate) fn read(block: &str, whole: bool) -> Questions {
+    let mut questions = Questions::default();
+    let mut at = 0;
+    while let Some(offset) = block.get(at..).and_then(|rest| rest.find('<')) {
+        let start = at + offset;
+        if questions.queries.len() + questions.probes.len() >= MOST_QUERIES {
+            break;
+        }
+        at = match Tag::at(block, start).filter(|tag| is_question(block, tag)) {
+            Some(tag) => question(block, &tag, whole, &mut questions),
+            None => start + 1,
+        };
+    }
+    questions
+}
+
+/// One question that stands outside of a block: its parts and its end.
+pub(crate) fn read_single(text: &str, tag: &Tag) -> Option<(Questions, usize)> {
+    let mut questions = Questions::default();
+    let end = question(text, tag, false, &mut questions);
+    questions.torn.is_none().then_some((questions, end))
+}
+
+fn is_question(block: &str, tag: &Tag) -> bool {
+    let known = QUERY.contains(&tag.name.as_str()) || opens(tag, PROBE);
+    !tag.closing && (known || starts_line(block, tag.start))
+}
+
+/// Reads one question and gives the offset behind it.
+fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
+    let named = tag.attribute(&["type", "kind"]).map(str::to_owned);
+    if tag.name == "query" && named.is_none() {
+        return tag.end;
+    }
+    if tag.empty {
+        push(tag, named, String::new(), into);
+        return tag.end;
+    }
+    let (stop, end) = match find_closing(text, tag) {
+        Some(found) => found,
+        None if whole || opens_next_line(text, tag.end) => {
+            let rest = text.get(tag.end..).unwrap_or_default();
+            let length = rest.find('\n').unwrap_or(rest.len());
+            (tag.end + length, tag.end + length)
+        }
+        None => {
+            into.torn = Some(tag.name.clone());
+            return text.len();
+        }
+    };
+    let body = text.get(tag.end..stop).unwrap_or_default();
+    push(tag, named, tidy(body), into);
+    end
+}
+
+/// Whether the next line begins another question, so that this one is over.
+fn opens_next_line(text: &str, at: usize) -> bool {
+    text.get(at..)
+        .and_then(|rest| rest.split_once('\n'))
+        .is_some_and(|(_, next)| {
+            let next = next.trim_start();
+            Tag::at(next, 0).is_some_and(|tag| opens(&tag, QUERY))
+        })
+}
+
+/// The closing tag: the first one that ends its line or is followed by another
+/// tag, else the first one. Gives its start and its end.
+fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
+    let mut first = None;
+    let rest = text.get(open.end..)?;
+    for (offset, _) in rest.match_indices("</") {
+        let Some(tag) = Tag::at(text, open.end + offset).filter(|tag| tag.name == open.name) else {
+            continue;
+        };
+        let after = text
+            .get(tag.end..)?
+            .trim_start_matches([' ', '\t', '`', ',', '.']);
+        if after.is_empty() || after.starts_with(['\n', '<']) {
+            let between = text.get(open.end..tag.start)?;
+            let swallows = first.is_some() && between.contains('\n');
+            return if swallows {
+                first
+            } else {
+                Some((tag.start, tag.end))
+            };
+        }
+        first.get_or_insert((tag.start, tag.end));
+    }
+    first
+}
+
+fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {
+    if opens(tag, PROBE) {
+        let (file, in_path) = read_path(tag.attribute(&["file", "path"]).unwrap_or_default());
+        let line = tag
+            .attribute(&["line", "lines", "at"])
+            .and_then(read_lines)
+            .or(in_path)
+            .map_or(0, |(line, _)| line);
+        into.probes.push(Probe {
+            file,
+            line,
+            expression: body,
+        });
+    } else {
+        let is_query = tag.name == "query";
+        let kind = named
+            .filter(|_| is_query)
+            .unwrap_or_else(|| tag.name.clone());
+        into.queries.push(RawQuery {
+            kind: kind.to_ascii_lowercase(),
+            body,
+            attributes: tag.attributes.clone(),
+        });
+    }
+}
+
+fn tidy(body: &str) -> String {
+    let body = clean(body, false);
+    let body = body.trim();
+    let inner = body
+        .strip_prefix('`')
+        .and_then(|inner| inner.strip_suffix('`'))
+        .filter(|inner| !inner.contains('`'));
+    let body = inner.unwrap_or(body);
+    if looks_escaped(body) {
+        unescape(body).trim().to_owned()
+    } else {
+        body.to_owned()
+    }
+}

@@ -1,0 +1,89 @@
+//! Line ranges and paths as models write them.
+
+/// Reads `12`, `12-14`, `12–14`, `L12-L14`, `12:14`, `lines 12 to 14`, also
+/// reversed. `None` when there is no number, or more than two.
+pub(crate) fn read_lines(text: &str) -> Option<(u32, u32)> {
+    let mut numbers = text
+        .split(|character: char| !character.is_ascii_digit())
+        .filter(|part| !part.is_empty())
+        .map(|part| part.parse::<u32>().ok());
+    let first = numbers.next()??;
+    let last = numbers.next().unwrap_or(Some(first))?;
+    if numbers.next().is_some() {
+        return None;
+    }
+    Some((first.min(last), first.max(last)))
+}
+
+/// Takes a path out of its quotes, and a range of lines off its end
+/// (`src/a.c:12-14`).
+pub(crate) fn read_path(text: &str) -> (String, Option<(u32, u32)>) {
+    let text = text
+        .trim()
+        .trim_matches(|edge: char| "`\"'*".contains(edge))
+        .trim();
+    let text = text.strip_prefix("file://").unwrap_or(text);
+    if let Some((path, tail)) = text.rsplit_once(':') {
+        let is_range = tail.starts_with(|first: char| first.is_ascii_digit() || first == 'L')
+            && tail
+                .chars()
+                .all(|next| next.is_ascii_digit() || "L-\u{2013} ".contains(next));
+        if is_range && !path.is_empty() {
+            let path = path.strip_suffix(|last: char| last == ':').unwrap_or(path);
+            return split_column(path, tail);
+        }
+    }
+    (text.to_owned(), None)
+}
+
+/// `a.c:12:5` names a line and a column.
+fn split_column(path: &str, tail: &str) -> (String, Option<(u32, u32)>) {
+    match path.rsplit_once(':') {
+        Some((file, line)) if !line.is_empty() && line.bytes().all(|b| b.is_ascii_digit()) => {
+            (file.to_owned(), read_lines(line))
+        }
+        _ => (path.to_owned(), read_lines(tail)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{read_lines, read_path};
+
+    #[test]
+    fn reads_ranges() {
+        for (given, expected) in [
+            ("12", Some((12, 12))),
+            ("12-14", Some((12, 14))),
+            ("12\u{2013}14", Some((12, 14))),
+            ("L12-L14", Some((12, 14))),
+            ("12:14", Some((12, 14))),
+            ("12..14", Some((12, 14))),
+            (" lines 12 to 14 ", Some((12, 14))),
+            ("14-12", Some((12, 14))),
+            ("", None),
+            ("all", None),
+            ("1-2, 5-6", None),
+            ("99999999999", None),
+            ("1-99999999999", None),
+        ] {
+            assert_eq!(read_lines(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn reads_paths() {
+        for (given, path, lines) in [
+            ("src/a.c", "src/a.c", None),
+            (" `src/a.c` ", "src/a.c", None),
+            ("src/a.c:12-14", "src/a.c", Some((12, 14))),
+            ("src/a.c:12", "src/a.c", Some((12, 12))),
+            ("src/a.c:12:5", "src/a.c", Some((12, 12))),
+            ("src/a.c:L12-L14", "src/a.c", Some((12, 14))),
+            ("C:\\x\\a.c", "C:\\x\\a.c", None),
+            ("file:///src/a.c", "/src/a.c", None),
+        ] {
+            assert_eq!(read_path(given), (path.to_owned(), lines), "{given}");
+        }
+    }
+}

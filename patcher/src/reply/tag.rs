@@ -1,0 +1,231 @@
+//! Tags in text that is not XML: found by name, read with tolerance.
+//!
+//! Only the names that a reply may hold are looked for, so that `a<b && c>d`
+//! and `vector<int>` stay code. What a tag means is decided elsewhere.
+
+use crate::unescape::unescape;
+
+/// How far a tag may reach; anything longer is no tag.
+const LONGEST_TAG: usize = 1024;
+
+/// The longest name that is looked up.
+const LONGEST_NAME: usize = 32;
+
+/// A tag with its place in the text.
+#[derive(Debug, Clone)]
+pub(crate) struct Tag {
+    /// The name in lower case, `-` written as `_`.
+    pub(crate) name: String,
+    /// Whether it is `</name>`.
+    pub(crate) closing: bool,
+    /// Whether it is `<name/>`.
+    pub(crate) empty: bool,
+    /// What stands between the name and the end.
+    pub(crate) attributes: Vec<(String, String)>,
+    /// Where the `<` stands.
+    pub(crate) start: usize,
+    /// What follows the `>`.
+    pub(crate) end: usize,
+}
+
+impl Tag {
+    /// Reads the tag at an offset that holds a `<`.
+    pub(crate) fn at(text: &str, start: usize) -> Option<Self> {
+        let window = text.get(start..)?;
+        let window = window.get(..floor(window, LONGEST_TAG))?;
+        let inner = window.strip_prefix('<')?.trim_start_matches([' ', '\t']);
+        let (closing, inner) = match inner.strip_prefix('/') {
+            Some(rest) => (true, rest.trim_start_matches([' ', '\t'])),
+            None => (false, inner),
+        };
+        let length = inner
+            .bytes()
+            .position(|byte| !(byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'))?;
+        let name = inner.get(..length)?;
+        if length > LONGEST_NAME || !name.starts_with(|first: char| first.is_ascii_alphabetic()) {
+            return None;
+        }
+        let rest = inner.get(length..)?;
+        if !rest.starts_with(|next: char| next.is_whitespace() || next == '>' || next == '/') {
+            return None;
+        }
+        let length = end_of_attributes(rest)?;
+        let inside = rest.get(..length)?;
+        let used = window.len() - rest.len() + length + 1;
+        let (inside, empty) = match inside.trim_end().strip_suffix('/') {
+            Some(inside) => (inside, !closing),
+            None => (inside, false),
+        };
+        Some(Self {
+            name: name.to_ascii_lowercase().replace('-', "_"),
+            closing,
+            empty,
+            attributes: read_attributes(inside),
+            start,
+            end: start + used,
+        })
+    }
+
+    /// The value of the first attribute that has one of these names.
+    pub(crate) fn attribute(&self, names: &[&str]) -> Option<&str> {
+        names.iter().find_map(|name| {
+            self.attributes
+                .iter()
+                .find(|(key, _)| key == name)
+                .map(|(_, value)| value.as_str())
+        })
+    }
+}
+
+/// The tags of a text whose names are wanted, in order.
+pub(crate) fn tags(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Tag> {
+    let mut found: Vec<Tag> = Vec::new();
+    for (start, _) in text.match_indices('<') {
+        if found.last().is_some_and(|last| start < last.end) {
+            continue;
+        }
+        if let Some(tag) = Tag::at(text, start).filter(|tag| wanted(&tag.name)) {
+            found.push(tag);
+        }
+    }
+    found
+}
+
+/// Whether nothing but indentation, or the mark of a list or a quotation,
+/// stands before an offset on its line.
+pub(crate) fn starts_line(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    let line = before.rsplit('\n').next().unwrap_or_default();
+    line.len() < 80
+        && line
+            .chars()
+            .all(|character| " \t-*>.)0123456789".contains(character))
+}
+
+/// The largest offset up to `limit` that is a character boundary.
+pub(crate) fn floor(text: &str, limit: usize) -> usize {
+    if text.len() <= limit {
+        return text.len();
+    }
+    (0..=limit)
+        .rev()
+        .find(|at| text.is_char_boundary(*at))
+        .unwrap_or(0)
+}
+
+/// Where the `>` stands: outside of quotes if these are balanced, otherwise
+/// the first one. `None` where another `<` comes first.
+fn end_of_attributes(rest: &str) -> Option<usize> {
+    let mut quote = None;
+    for (at, character) in rest.char_indices() {
+        match (quote, character) {
+            (None, '"' | '\'') => quote = Some(character),
+            (Some(open), character) if open == character => quote = None,
+            (None, '>') => return Some(at),
+            (None, '<') => return None,
+            (Some(_), '\n') => break,
+            _ => {}
+        }
+    }
+    let at = rest.find(['>', '<', '\n'])?;
+    rest.get(at..)?.starts_with('>').then_some(at)
+}
+
+fn read_attributes(inside: &str) -> Vec<(String, String)> {
+    let mut attributes = Vec::new();
+    let mut rest = skip_gap(inside);
+    while !rest.is_empty() {
+        let length = rest
+            .find(|next: char| next == '=' || next.is_whitespace())
+            .unwrap_or(rest.len());
+        let (key, after) = rest.split_at(length);
+        let after = after.trim_start();
+        let (value, after) = match after.strip_prefix('=') {
+            Some(after) => read_value(after.trim_start()),
+            None => ("", after),
+        };
+        let key = key.to_ascii_lowercase().replace('-', "_");
+        attributes.push((key, unescape(value.trim()).into_owned()));
+        rest = skip_gap(after);
+    }
+    attributes
+}
+
+/// Attributes are parted by whitespace, and by commas at times.
+fn skip_gap(text: &str) -> &str {
+    text.trim_start_matches(|next: char| next.is_whitespace() || next == ',' || next == '=')
+}
+
+/// A value in any kind of quotes, or up to the next whitespace.
+fn read_value(text: &str) -> (&str, &str) {
+    let text = text.strip_prefix('\\').unwrap_or(text);
+    let closing: &[char] = match text.chars().next() {
+        Some('"') => &['"'],
+        Some('\'') => &['\''],
+        Some('`') => &['`'],
+        Some('\u{201c}' | '\u{201d}' | '\u{201e}') => &['\u{201d}', '\u{201c}'],
+        Some('\u{2018}' | '\u{2019}') => &['\u{2019}', '\u{2018}'],
+        _ => &[],
+    };
+    let mut inner = text.chars();
+    inner.next();
+    let inner = inner.as_str();
+    if let Some(length) = inner.find(closing).filter(|_| !closing.is_empty()) {
+        let (value, after) = inner.split_at(length);
+        let after = after.get(after.chars().next().map_or(0, char::len_utf8)..);
+        return (value.trim_end_matches('\\'), after.unwrap_or_default());
+    }
+    let length = text.find(char::is_whitespace).unwrap_or(text.len());
+    let (value, after) = text.split_at(length);
+    let value = value.trim_matches(|edge: char| "\"'`,\u{201c}\u{201d}".contains(edge));
+    (value, after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tag, tags};
+    use proptest::prelude::*;
+
+    #[test]
+    fn reads_sloppy_attributes() {
+        for (given, file, lines) in [
+            (r#"<edit file="a.c" lines="1-2">"#, "a.c", "1-2"),
+            ("<EDIT file='a.c' Lines='1-2'>", "a.c", "1-2"),
+            ("<edit file=a.c lines=1-2>", "a.c", "1-2"),
+            ("<edit file=a.c lines=1-2/>", "a.c", "1-2"),
+            ("< edit file = \"a.c\" , lines = 1-2 >", "a.c", "1-2"),
+            (
+                "<edit file=\u{201c}a.c\u{201d} lines=\u{201c}1-2\u{201d}>",
+                "a.c",
+                "1-2",
+            ),
+            (r#"<edit file=\"a.c\" lines=\"1-2\">"#, "a.c", "1-2"),
+            ("<edit\n  file=\"a.c\"\n  lines=\"1-2\"\n>", "a.c", "1-2"),
+            (r#"<edit file="a&amp;b>.c" lines=1>"#, "a&b>.c", "1"),
+            ("<edit file=\"a.c lines=1-2>", "a.c", "1-2"),
+        ] {
+            let tag = Tag::at(given, 0).unwrap();
+            assert_eq!(tag.name, "edit", "{given}");
+            assert_eq!(tag.attribute(&["file"]), Some(file), "{given}");
+            assert_eq!(tag.attribute(&["lines"]), Some(lines), "{given}");
+            assert_eq!(tag.end, given.len(), "{given}");
+        }
+    }
+
+    #[test]
+    fn leaves_code_alone() {
+        for given in ["<edit", "<edit < 3>", "<1>", "a", "<>", "<edit.x>", "</>"] {
+            assert!(Tag::at(given, 0).is_none(), "{given}");
+        }
+        assert!(tags("a <b> <i> x<y>", |name| name == "edit").is_empty());
+    }
+
+    proptest! {
+        #[test]
+        fn never_panics(text in "[<>/a-z =\"'\\\\`\u{201c}\u{20ac}\n-]{0,60}") {
+            for tag in tags(&text, |_| true) {
+                prop_assert!(text.get(tag.start..tag.end).is_some());
+            }
+        }
+    }
+}

@@ -1,0 +1,9 @@
+use super::read;
+use proptest::prelude::*;
+
+proptest! {
+    #[test]
+    fn never_panics(text in any::<String>(), cut_off in any::<bool>()) {
+        read(&text, cut_off);
+    }
+}

@@ -1,0 +1,97 @@
+//! XML entities, for replies whose writer escaped the code.
+
+use std::borrow::Cow;
+
+/// The longest entity worth a look, such as `&#x1F600;`.
+const LONGEST: usize = 10;
+
+/// Resolves entities: strictly where the text is XML, otherwise those that are
+/// well formed, leaving every other `&` as it is.
+pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
+    if !text.contains('&') {
+        return Cow::Borrowed(text);
+    }
+    if let Ok(read) = quick_xml::escape::unescape(text) {
+        return read;
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('&') {
+        out.push_str(before);
+        let (character, used) = entity(after).unwrap_or(('&', 0));
+        out.push(character);
+        rest = after.get(used..).unwrap_or_default();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Whether the text reads as if it had been escaped as a whole: there are
+/// entities, and none of the characters that escaping would have removed.
+pub(crate) fn looks_escaped(text: &str) -> bool {
+    if text.contains(['<', '>']) {
+        return false;
+    }
+    let mut parts = text.split('&');
+    parts.next();
+    let mut any = false;
+    for part in parts {
+        if entity(part).is_none() {
+            return false;
+        }
+        any = true;
+    }
+    any
+}
+
+/// The entity at the start of what follows an `&`, and its length.
+fn entity(after: &str) -> Option<(char, usize)> {
+    let end = after.bytes().take(LONGEST).position(|byte| byte == b';')?;
+    let name = after.get(..end)?;
+    let character = match name {
+        "lt" => '<',
+        "gt" => '>',
+        "amp" => '&',
+        "quot" => '"',
+        "apos" => '\'',
+        name => {
+            let digits = name.strip_prefix('#')?;
+            let number = match digits.strip_prefix(['x', 'X']) {
+                Some(digits) => u32::from_str_radix(digits, 16).ok()?,
+                None => digits.parse().ok()?,
+            };
+            char::from_u32(number)?
+        }
+    };
+    Some((character, end + 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{looks_escaped, unescape};
+
+    #[test]
+    fn resolves_what_is_well_formed() {
+        for (given, expected) in [
+            ("a &lt; b &amp;&amp; c", "a < b && c"),
+            ("f(&x) && a &lt; b", "f(&x) && a < b"),
+            ("&#39;&#x41;&quot;", "'A\""),
+            ("&nbsp; &", "&nbsp; &"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(unescape(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn tells_escaped_from_raw() {
+        for (given, expected) in [
+            ("p-&gt;size &amp; 7", true),
+            ("if (a < b &amp;&amp; c)", false),
+            ("f(&x, &lt;)", false),
+            ("no entity", false),
+        ] {
+            assert_eq!(looks_escaped(given), expected, "{given}");
+        }
+    }
+}
