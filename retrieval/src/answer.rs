@@ -24,6 +24,8 @@ pub struct Answer {
     pub notes: Vec<String>,
     /// How many hits there are in all.
     pub total: usize,
+    /// How many of them are shown here.
+    pub shown: usize,
 }
 
 impl Answer {
@@ -35,6 +37,7 @@ impl Answer {
             miss: None,
             notes: Vec::new(),
             total: 0,
+            shown: 0,
         }
     }
 
@@ -45,9 +48,8 @@ impl Answer {
         }
     }
 
-    pub(crate) fn note(mut self, note: impl Into<String>) -> Self {
+    pub(crate) fn note(&mut self, note: impl Into<String>) {
         self.notes.push(note.into());
-        self
     }
 }
 
@@ -129,6 +131,8 @@ pub(crate) struct Hit {
     pub(crate) ranges: Vec<(u32, u32)>,
     pub(crate) symbols: Vec<String>,
     pub(crate) note: Option<String>,
+    /// Single lines far apart, shown without a mark for each gap.
+    pub(crate) sparse: bool,
     pub(crate) order: Order,
 }
 

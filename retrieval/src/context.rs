@@ -1,6 +1,27 @@
 //! The code that a request or a crash report calls for, without any query.
-use crate::{Frame, Snippet};
+//!
+//! A plan says what is wanted and how much ([`crash`], [`request`]); packing
+//! cuts it to the budget; rendering makes the text that a model reads. No
+//! model is asked and no network is used.
+
+mod card;
+mod crash;
+mod pack;
+mod render;
+mod request;
+#[cfg(test)]
+mod tests;
+
+use crate::engine::Engine;
+use crate::rank::Frame;
+use crate::snippet::Snippet;
+use crate::symbol::Symbol;
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
+
+/// The budget that is used when a request names none, in tokens. Models answer
+/// worse with more context: precise beats plenty.
+pub const DEFAULT_BUDGET: usize = 8_000;
 
 /// What context is wanted for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -9,12 +30,12 @@ pub struct Request {
     pub text: String,
     /// The frames of the crash report, when it is one.
     pub frames: Vec<Frame>,
-    /// How many tokens the context may take.
+    /// How many tokens the context may take; 0 for [`DEFAULT_BUDGET`].
     pub budget: usize,
 }
 
 /// The code that belongs to a request, packed to its budget.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
     /// What the request was taken for: `BUG_FIX`, `REFACTOR`, ...
     pub intent: String,
@@ -22,8 +43,84 @@ pub struct Context {
     pub confidence: f64,
     /// The size of the rendered text in tokens, at four characters each.
     pub tokens: usize,
-    /// How long it took, the index already open.
+    /// How long it took in milliseconds, the index already open.
     pub elapsed_ms: f64,
+    /// The frames of the crash that lie in the tree, one line each.
+    pub stack: Vec<String>,
     /// The code, most important first.
     pub snippets: Vec<Snippet>,
+    /// Types, macros and variables that the code names, briefly.
+    pub definitions: Vec<Card>,
+}
+
+/// A definition in brief: what it is, where, and its few lines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Card {
+    /// `struct`, `macro`, ...
+    pub kind: String,
+    /// The name with its scope.
+    pub name: String,
+    /// `path:first-last`.
+    pub place: String,
+    /// Its lines, or the head and the members that matter.
+    pub text: String,
+}
+
+/// One function or type that shall be shown.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) symbol: Symbol,
+    /// How much it matters, the top of the crash stack being 1.
+    pub(crate) weight: f64,
+    /// The lines in it that matter most.
+    pub(crate) lines: Vec<u32>,
+    /// Why it is shown, for the reader.
+    pub(crate) why: String,
+}
+
+/// What a context shall be made of, before it is cut to the budget.
+#[derive(Debug, Default)]
+pub(crate) struct Plan {
+    pub(crate) intent: String,
+    pub(crate) confidence: f64,
+    pub(crate) stack: Vec<String>,
+    pub(crate) wanted: Vec<Wanted>,
+    /// Tokens after which only what matters much is still taken.
+    pub(crate) enough: usize,
+    /// The share of the budget that definitions may take.
+    pub(crate) card_share: f64,
+}
+
+impl Engine {
+    /// The code that a request or a crash report calls for, within its budget.
+    pub fn context(&self, request: &Request) -> Context {
+        let started = Instant::now();
+        let budget = match request.budget {
+            0 => DEFAULT_BUDGET,
+            budget => budget,
+        };
+        let located = self.locate(&request.frames);
+        let plan = if located.iter().any(|place| !place.is_harness) {
+            crash::plan(self, &located)
+        } else {
+            request::plan(self, &request.text, &located)
+        };
+        let mut context = pack::pack(self, &plan, budget);
+        context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        context
+    }
+}
+
+impl Context {
+    /// The text that the model reads: sections in XML-like tags, code with
+    /// numbered lines. The same context gives the same bytes.
+    pub fn render(&self) -> String {
+        render::render(self)
+    }
+}
+
+/// Tokens of a text: four characters each, which is within a fifth of what
+/// tokenizers count for code and English.
+pub(crate) fn tokens_of(text: &str) -> usize {
+    text.len().div_ceil(4)
 }

@@ -2,6 +2,7 @@
 
 mod answer;
 mod context;
+mod engine;
 mod error;
 mod index;
 mod language;
@@ -17,7 +18,8 @@ mod symbol;
 mod text;
 
 pub use answer::{Answer, Miss};
-pub use context::{Context, Request};
+pub use context::{Card, Context, DEFAULT_BUDGET, Request};
+pub use engine::Engine;
 pub use error::RetrievalError;
 pub use index::files::FileRow;
 pub use index::{Index, IndexLimits, IndexReport};

@@ -96,7 +96,7 @@ impl Memory {
         for answer in answers {
             self.asked.push(Asked {
                 query: answer.query.clone(),
-                shown: answer.snippets.len(),
+                shown: answer.shown,
             });
             let number = self.asked.len();
             let _ = writeln!(out, "### query {number} {}", one_line(&answer.query));
@@ -127,8 +127,8 @@ impl Memory {
         for snippet in &answer.snippets {
             self.render_snippet(out, round, snippet);
         }
-        let shown = answer.snippets.len() + skipped(&answer.query);
-        if !answer.snippets.is_empty() && answer.total > shown {
+        let shown = answer.shown + skipped(&answer.query);
+        if answer.shown > 0 && answer.total > shown {
             let _ = writeln!(
                 out,
                 "{} more of {} hits: <more query=\"{number}\"/>",
@@ -163,7 +163,7 @@ impl Memory {
         let whole = shown_in.is_none() || snippet.line_count() <= SHOWN_WHOLE;
         if let (false, Some(before)) = (whole, shown_in) {
             let _ = writeln!(out, "(the lines missing here were {})", when(before, round));
-            out.push_str(&number_pieces(&fresh));
+            out.push_str(&number_pieces(&fresh, snippet.sparse));
         } else {
             out.push_str(&snippet.numbered());
         }

@@ -1,6 +1,7 @@
 //! The fixed order of hits: near the crash first, product code before tests,
 //! then by path. It decides order only, never what is found.
 
+use crate::symbol::Symbol;
 use patchwright_source::TreePath;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -77,12 +78,27 @@ pub(crate) fn is_aside(path: &TreePath) -> bool {
 
 /// How near each file is to the crash: lower is nearer.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Nearness {
+pub(crate) struct Proximity {
     files: BTreeMap<TreePath, u32>,
     functions: Vec<(TreePath, u32, u32)>,
+    lines: Vec<(TreePath, u32)>,
 }
 
-impl Nearness {
+impl Proximity {
+    /// Adds a line that the crash went through.
+    pub(crate) fn add_line(&mut self, path: &TreePath, line: u32) {
+        self.lines.push((path.clone(), line));
+    }
+
+    /// The lines inside a definition that the crash went through.
+    pub(crate) fn lines_in(&self, symbol: &Symbol) -> Vec<u32> {
+        self.lines
+            .iter()
+            .filter(|(path, line)| *path == symbol.path && symbol.holds(*line))
+            .map(|(_, line)| *line)
+            .collect()
+    }
+
     /// Adds a function that the crash went through, at a distance.
     pub(crate) fn add(&mut self, path: &TreePath, lines: (u32, u32), distance: u32) {
         let nearest = self.files.entry(path.clone()).or_insert(distance);
@@ -121,7 +137,7 @@ pub(crate) struct Order {
 
 #[cfg(test)]
 mod tests {
-    use super::{Nearness, is_aside};
+    use super::{Proximity, is_aside};
     use patchwright_source::TreePath;
 
     fn path(text: &str) -> TreePath {
@@ -145,7 +161,7 @@ mod tests {
 
     #[test]
     fn the_crash_comes_first_and_tests_last() {
-        let mut near = Nearness::default();
+        let mut near = Proximity::default();
         near.add(&path("src/b.c"), (10, 20), 0);
         let mut hits = [
             ("tests/a.c", 1),

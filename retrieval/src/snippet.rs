@@ -54,6 +54,8 @@ pub struct Snippet {
     pub text: String,
     /// One line about it for the reader, such as the function around it.
     pub note: Option<String>,
+    /// Whether these are single lines of interest whose gaps are not marked.
+    pub sparse: bool,
     /// The lines that are really there.
     pub pieces: Vec<Piece>,
 }
@@ -81,10 +83,24 @@ impl Snippet {
             end_line: pieces.last()?.end_line(),
             symbols: Vec::new(),
             tier,
-            text: raw_text(&pieces),
+            text: raw_text(&pieces, false),
             note: None,
+            sparse: false,
             pieces,
         })
+    }
+
+    /// The same for single lines of interest: gaps are not marked.
+    pub(crate) fn cut_sparse(
+        path: &TreePath,
+        text: &Text,
+        ranges: &[(u32, u32)],
+        tier: Tier,
+    ) -> Option<Self> {
+        let mut snippet = Self::cut(path, text, ranges, tier)?;
+        snippet.sparse = true;
+        snippet.text = raw_text(&snippet.pieces, true);
+        Some(snippet)
     }
 
     /// The same with the names it is about.
@@ -108,7 +124,7 @@ impl Snippet {
 
     /// The lines with their numbers, as every reader gets them.
     pub fn numbered(&self) -> String {
-        number_pieces(&self.pieces)
+        number_pieces(&self.pieces, self.sparse)
     }
 
     /// How many lines are shown.
@@ -136,14 +152,14 @@ pub(crate) fn place(path: &TreePath, first: u32, last: u32) -> String {
 
 /// Numbers lines in the one form that is stripped again from a reply:
 /// right-aligned number, colon, one space, code; a blank line has no space.
-pub(crate) fn number_pieces(pieces: &[Piece]) -> String {
+pub(crate) fn number_pieces(pieces: &[Piece], sparse: bool) -> String {
     let width = pieces
         .last()
         .map_or(1, |piece| piece.end_line().to_string().len());
     let mut out = String::new();
     let mut shown_to = None;
     for piece in pieces {
-        if let Some(shown_to) = shown_to {
+        if let (Some(shown_to), false) = (shown_to, sparse) {
             let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
         }
         for (number, line) in (piece.start_line..).zip(&piece.lines) {
@@ -158,11 +174,11 @@ pub(crate) fn number_pieces(pieces: &[Piece]) -> String {
     out
 }
 
-fn raw_text(pieces: &[Piece]) -> String {
+fn raw_text(pieces: &[Piece], sparse: bool) -> String {
     let mut out = String::new();
     let mut shown_to = None;
     for piece in pieces {
-        if let Some(shown_to) = shown_to {
+        if let (Some(shown_to), false) = (shown_to, sparse) {
             let _ = writeln!(out, "{}", elision(shown_to + 1, piece.start_line - 1));
         }
         for line in &piece.lines {

@@ -18,6 +18,7 @@ fn answer(query: &Query, ranges: &[(u32, u32)], total: usize) -> Answer {
     Answer {
         snippets: vec![snippet],
         total,
+        shown: 1,
         ..Answer::new(query)
     }
 }

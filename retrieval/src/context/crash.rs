@@ -1,0 +1,265 @@
+//! What a crash report calls for: the functions of its stacks weighed by
+//! depth, and what they call and are called by, since the fix is often not in
+//! the top frame.
+
+use super::{Plan, Wanted};
+use crate::engine::Engine;
+use crate::engine::frames::Located;
+use crate::engine::lookup::or_nothing;
+use crate::rank::{Role, is_aside};
+use crate::snippet::line;
+use crate::symbol::{Call, Symbol};
+use patchwright_source::Text;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How much the next function down a stack matters, against the one above.
+const DECAY: f64 = 0.62;
+/// How much harness code matters: it feeds the input and is seldom wrong.
+const HARNESS: f64 = 0.05;
+/// How much allocators and other small functions that everybody calls matter.
+const COMMON: f64 = 0.25;
+/// From this many callers on, a short function counts as such.
+const COMMON_CALLERS: usize = 20;
+/// How much a called function matters, against its caller.
+const CALLEE: f64 = 0.42;
+/// How many functions of the stacks are followed into what they call.
+const FOLLOWED: usize = 4;
+/// Tokens after which only what matters much is still taken: what the fix
+/// needs is nearly always among the first few functions.
+const ENOUGH: usize = 2_600;
+/// Lines before the crash in which a call counts as near.
+const NEAR: u32 = 30;
+
+pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
+    let mut weighed = Weighed::default();
+    for place in located {
+        weighed.add_frame(engine, place);
+    }
+    let tops = weighed.heaviest(FOLLOWED);
+    for top in &tops {
+        weighed.follow(engine, top, 2);
+    }
+    if !located.iter().any(|place| place.rank > 0) {
+        weighed.add_callers(engine, &tops);
+    }
+    Plan {
+        intent: "BUG_FIX".to_owned(),
+        confidence: 0.95,
+        stack: located.iter().map(describe).collect(),
+        wanted: weighed.into_wanted(),
+        enough: ENOUGH,
+        card_share: 0.2,
+    }
+}
+
+/// One line of the stack section.
+pub(super) fn describe(place: &Located) -> String {
+    let symbol = &place.symbol;
+    let line = place.line.unwrap_or(symbol.name_line);
+    let mark = if place.is_harness { " (harness)" } else { "" };
+    format!(
+        "{} {}:{line}{mark}",
+        describe_frame(place.role, &symbol.qualified()),
+        symbol.path
+    )
+}
+
+fn describe_frame(role: Role, name: &str) -> String {
+    match role {
+        Role::Crash => format!("in {name}"),
+        Role::Freed => format!("freed in {name}"),
+        Role::Allocated => format!("allocated in {name}"),
+        Role::Stored => format!("stored in {name}"),
+        Role::Created => format!("created in {name}"),
+    }
+}
+
+fn role_weight(role: Role) -> f64 {
+    match role {
+        Role::Crash => 1.0,
+        // A use after free is made where the memory was freed too early.
+        Role::Freed => 0.9,
+        Role::Allocated | Role::Stored => 0.5,
+        Role::Created => 0.2,
+    }
+}
+
+/// Functions with their weights, by number.
+#[derive(Default)]
+struct Weighed(BTreeMap<i64, Wanted>);
+
+impl Weighed {
+    fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
+        let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
+            symbol: symbol.clone(),
+            weight: 0.0,
+            lines: Vec::new(),
+            why: why.to_owned(),
+        });
+        if weight > wanted.weight {
+            // Standing on two stacks says more than standing on one.
+            weight.clone_into(&mut wanted.weight);
+            why.clone_into(&mut wanted.why);
+        }
+        for line in lines {
+            if !wanted.lines.contains(line) {
+                wanted.lines.push(*line);
+            }
+        }
+    }
+
+    fn add_frame(&mut self, engine: &Engine, place: &Located) {
+        let symbol = &place.symbol;
+        let mut weight = role_weight(place.role) * DECAY.powi(place.rank as i32);
+        if place.is_harness {
+            weight *= HARNESS;
+        }
+        if is_common(engine, symbol) {
+            weight *= COMMON;
+        }
+        let lines: Vec<u32> = place.line.into_iter().collect();
+        let why = match place.line {
+            Some(line) => format!("{}, line {line}", describe_frame(place.role, "here")),
+            None => describe_frame(place.role, "here"),
+        };
+        self.add(symbol, weight, &lines, &why);
+    }
+
+    fn heaviest(&self, count: usize) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
+        sort(&mut all);
+        all.truncate(count);
+        all
+    }
+
+    /// Adds what a function calls, calls near the crash before others.
+    fn follow(&mut self, engine: &Engine, caller: &Wanted, depth: u32) {
+        if depth == 0 || caller.weight < 0.1 {
+            return;
+        }
+        let Ok(text) = engine.tree().read(&caller.symbol.path) else {
+            return;
+        };
+        let touched = identifiers_at(&text, &caller.lines);
+        let calls = or_nothing(engine.index.callees(&caller.symbol.qualified(), 1, 400));
+        let own = calls.iter().filter(|call| {
+            call.caller
+                .as_ref()
+                .is_some_and(|one| one.id == caller.symbol.id)
+        });
+        let mut found: Vec<Wanted> = Vec::new();
+        for call in own {
+            let Some(symbol) = engine.meant(&call.callee, &caller.symbol.path) else {
+                continue;
+            };
+            if !symbol.kind.is_callable() || is_aside(&symbol.path) || symbol.id == caller.symbol.id
+            {
+                continue;
+            }
+            let weight = caller.weight
+                * CALLEE
+                * closeness(engine, caller, &symbol)
+                * nearness(&text, call, &caller.lines, &touched);
+            found.push(Wanted {
+                why: format!("called by {}", caller.symbol.name),
+                symbol,
+                weight,
+                lines: Vec::new(),
+            });
+        }
+        sort(&mut found);
+        for callee in found.iter().take(8) {
+            self.add(&callee.symbol, callee.weight, &[], &callee.why);
+            self.follow(engine, callee, depth - 1);
+        }
+    }
+
+    /// Without a stack, who calls the crashing function has to be looked up.
+    fn add_callers(&mut self, engine: &Engine, tops: &[Wanted]) {
+        let Some(top) = tops.first() else { return };
+        let callers = or_nothing(engine.index.callers(&top.symbol.name, 1, 40));
+        let many = callers.len().max(1) as f64;
+        for call in callers {
+            let Some(caller) = call.caller else { continue };
+            let local = if caller.path == top.symbol.path {
+                1.0
+            } else {
+                0.5
+            };
+            let weight = 0.35 * local / many.sqrt();
+            let why = format!("calls {}", top.symbol.name);
+            self.add(&caller, weight, &call.lines, &why);
+        }
+    }
+
+    fn into_wanted(self) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.into_values().collect();
+        sort(&mut all);
+        all
+    }
+}
+
+fn sort(wanted: &mut [Wanted]) {
+    wanted.sort_by(|a, b| {
+        b.weight
+            .total_cmp(&a.weight)
+            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
+            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
+    });
+}
+
+/// A short function that many call: an allocator's wrapper, an accessor.
+fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
+    symbol.end_line - symbol.start_line < 15
+        && or_nothing(engine.index.callers(&symbol.name, 1, COMMON_CALLERS)).len() >= COMMON_CALLERS
+}
+
+/// How closely a called function belongs to its caller.
+fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
+    let place = if callee.path == caller.symbol.path {
+        1.0
+    } else if callee.path.folder() == caller.symbol.path.folder() {
+        0.45
+    } else {
+        0.25
+    };
+    let callers = or_nothing(engine.index.callers(&callee.name, 1, 60)).len();
+    place / (1.0 + (callers as f64 / 4.0).ln_1p())
+}
+
+/// A call counts more when it is shortly before the crash, most when the
+/// crashing line uses what the call's line sets.
+fn nearness(text: &Text, call: &Call, lines: &[u32], touched: &BTreeSet<String>) -> f64 {
+    if lines.is_empty() {
+        return 0.9;
+    }
+    let feeds = call
+        .lines
+        .iter()
+        .any(|at| !identifiers_at(text, &[*at]).is_disjoint(touched));
+    let near = call.lines.iter().any(|at| {
+        lines
+            .iter()
+            .any(|crash| *at <= crash + 2 && crash.saturating_sub(*at) <= NEAR)
+    });
+    match (near, feeds) {
+        (true, true) => 1.6,
+        (true, false) => 1.0,
+        (false, true) => 0.8,
+        (false, false) => 0.4,
+    }
+}
+
+/// The names on some lines, keywords and very short ones apart.
+pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
+    lines
+        .iter()
+        .flat_map(|number| {
+            line(text, *number)
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .filter(|word| word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()))
+                .map(str::to_owned)
+                .collect::<Vec<_>>()
+        })
+        .collect()
+}

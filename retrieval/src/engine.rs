@@ -1,0 +1,219 @@
+//! The facade: one tree, its index, and every query answered.
+//!
+//! Answering never fails; what cannot be found or read is said in the answer.
+//! Each kind of query has a file below; ranking and rendering live elsewhere.
+
+mod file;
+mod found;
+pub(crate) mod frames;
+pub(crate) mod lookup;
+pub(crate) mod outline;
+mod symbol;
+#[cfg(test)]
+pub(crate) mod tests;
+mod uses;
+
+use crate::answer::{Answer, Hit, Miss};
+use crate::error::RetrievalError;
+use crate::index::{Index, IndexLimits, IndexReport};
+use crate::rank::{Frame, Proximity};
+use crate::settings::Settings;
+use crate::snippet::{Snippet, Tier};
+use crate::{Memory, Query};
+pub(crate) use lookup::Around;
+use patchwright_source::{Tree, TreePath};
+use rayon::prelude::*;
+use std::path::Path;
+use std::sync::OnceLock;
+
+/// One tree, ready to be asked.
+///
+/// # Example
+/// ```
+/// use patchwright_retrieval::{Engine, Memory, Query, Settings};
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let cache = tempfile::tempdir().unwrap();
+/// # std::fs::write(folder.path().join("a.c"), "int twice(int x)\n{\n    return 2 * x;\n}\n").unwrap();
+/// let engine = Engine::open(folder.path(), cache.path(), Settings::default()).unwrap();
+/// let query = Query::read("symbol", "twice", &[]).unwrap();
+/// let mut memory = Memory::default();
+/// let text = memory.render(1, &engine.answer_round(&memory, &[query]));
+/// assert!(text.contains("a.c:1-4") && text.contains("3:     return 2 * x;"));
+/// ```
+#[derive(Debug)]
+pub struct Engine {
+    pub(crate) index: Index,
+    pub(crate) settings: Settings,
+    pub(crate) near: Proximity,
+    files: OnceLock<Vec<TreePath>>,
+}
+
+impl Engine {
+    /// Opens a tree; its index in the cache folder is built or brought up to
+    /// date first.
+    pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self, RetrievalError> {
+        let limits = IndexLimits {
+            file_size: settings.file_size_limit,
+            ..IndexLimits::default()
+        };
+        Ok(Self {
+            index: Index::open(tree, cache, limits)?,
+            settings,
+            near: Proximity::default(),
+            files: OnceLock::new(),
+        })
+    }
+
+    /// What opening the index took, and which files it skipped and why.
+    pub fn report(&self) -> &IndexReport {
+        self.index.report()
+    }
+
+    /// Sets the crash near which results are shown first.
+    pub fn set_crash(&mut self, frames: &[Frame]) {
+        let mut near = Proximity::default();
+        for (distance, place) in self.locate(frames).iter().enumerate() {
+            let symbol = &place.symbol;
+            near.add(
+                &symbol.path,
+                (symbol.start_line, symbol.end_line),
+                distance as u32,
+            );
+            if let Some(line) = place.line {
+                near.add_line(&symbol.path, line);
+            }
+        }
+        self.near = near;
+    }
+
+    /// Answers one query.
+    pub fn answer(&self, query: &Query) -> Answer {
+        match query {
+            Query::Next { query: inner, skip } => {
+                let mut answer = self.answer_from(inner, *skip);
+                answer.query = query.clone();
+                answer
+            }
+            query => self.answer_from(query, 0),
+        }
+    }
+
+    /// Answers the queries of one round side by side. `more` goes on from what
+    /// the memory knows, and what failed before is not looked up again.
+    pub fn answer_round(&self, memory: &Memory, queries: &[Query]) -> Vec<Answer> {
+        queries
+            .par_iter()
+            .map(|query| {
+                let query = memory.expand(query);
+                memory
+                    .known_failure(&query)
+                    .unwrap_or_else(|| self.answer(&query))
+            })
+            .collect()
+    }
+
+    /// Whether a symbol or a header of this name exists in the tree.
+    pub fn knows(&self, name: &str) -> bool {
+        let name = name.trim();
+        if lookup::or_nothing(self.index.knows(name)) {
+            return true;
+        }
+        let is_path = name.contains('.') || name.contains('/');
+        is_path
+            && self.files().iter().any(|path| {
+                path.as_str()
+                    .strip_suffix(name)
+                    .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            })
+    }
+
+    /// The name of the function around a line.
+    pub fn function_at(&self, path: &TreePath, line: u32) -> Option<String> {
+        let around = lookup::or_nothing(self.index.enclosing_function(path, line))?;
+        Some(around.name)
+    }
+
+    fn answer_from(&self, query: &Query, skip: usize) -> Answer {
+        match query {
+            Query::Symbol { name } => self.answer_symbol(query, name, skip),
+            Query::File { path, lines } => self.answer_file(query, path, lines),
+            Query::Text { text, regex, path } => {
+                self.answer_text(query, (text, *regex), path.as_deref(), skip)
+            }
+            Query::Pattern { pattern, path } => {
+                self.answer_pattern(query, pattern, path.as_deref(), skip)
+            }
+            Query::Rule { rule, path } => self.answer_rule(query, rule, path.as_deref(), skip),
+            Query::References { name } => self.answer_references(query, name, skip),
+            Query::Callers { name, depth } => self.answer_callers(query, name, *depth, skip),
+            Query::Callees { name, depth } => self.answer_callees(query, name, *depth),
+            Query::Path { from, to } => self.answer_path(query, from, to),
+            Query::Implementations { name } => self.answer_implementations(query, name, skip),
+            Query::More { query: number } => Answer::missed(
+                query,
+                Miss::Bad {
+                    reason: format!("no earlier query has the number {number}"),
+                },
+            ),
+            Query::Similar { name } => self.answer_similar(query, name),
+            Query::Sql { statement } => self.answer_sql(query, statement),
+            other => Answer::missed(
+                other,
+                Miss::Stopped {
+                    reason: String::new(),
+                },
+            ),
+        }
+    }
+
+    pub(crate) fn tree(&self) -> &Tree {
+        self.index.tree()
+    }
+
+    /// Every file of the tree.
+    pub(crate) fn files(&self) -> &[TreePath] {
+        self.files
+            .get_or_init(|| self.index.files().into_iter().map(|row| row.path).collect())
+    }
+
+    /// The files whose path holds some text, without regard to its own case.
+    pub(crate) fn files_in(&self, part: Option<&str>) -> Vec<&TreePath> {
+        let part = part.map(|part| part.trim_matches(['/', '*']).to_owned());
+        self.files()
+            .iter()
+            .filter(|path| {
+                part.as_ref()
+                    .is_none_or(|part| path.as_str().contains(part))
+            })
+            .collect()
+    }
+
+    /// Cuts the hits that one page of an answer shows.
+    pub(crate) fn take_hits(&self, answer: &mut Answer, hits: Vec<Hit>, tier: Tier, skip: usize) {
+        answer.total = hits.len();
+        for hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
+            answer.shown += 1;
+            let Ok(text) = self.tree().read(&hit.path) else {
+                answer
+                    .notes
+                    .push(format!("{} can no longer be read", hit.path));
+                continue;
+            };
+            let cut = if hit.sparse {
+                Snippet::cut_sparse(&hit.path, &text, &hit.ranges, tier)
+            } else {
+                Snippet::cut(&hit.path, &text, &hit.ranges, tier)
+            };
+            answer.snippets.extend(cut.map(|mut snippet| {
+                snippet.note = hit.note;
+                snippet.with_symbols(hit.symbols)
+            }));
+        }
+        if answer.shown == 0 && answer.total > 0 {
+            answer.miss = Some(Miss::NotFound {
+                what: format!("all {} hits were shown", answer.total),
+                nearest: Vec::new(),
+            });
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! Answers about files: lines of one, the whole of a small one, the outline
+//! of a large one. Every path is brought into the tree or refused first.
+
+use super::Engine;
+use crate::answer::{Answer, Miss};
+use crate::query::{LineRange, Query};
+use crate::snippet::{Snippet, Tier, place};
+use patchwright_source::{SourceError, Text, TreePath};
+
+/// How many names are offered in place of one that was not found.
+const NEAREST: usize = 5;
+/// How many lines of a large file without definitions are shown.
+const HEAD: u32 = 80;
+
+impl Engine {
+    pub(super) fn answer_file(&self, query: &Query, path: &str, lines: &[LineRange]) -> Answer {
+        let (path, note) = match self.resolve(path) {
+            Ok(resolved) => resolved,
+            Err(miss) => return Answer::missed(query, miss),
+        };
+        let mut answer = Answer::new(query);
+        answer.notes.extend(note);
+        let text = match self.readable(&path) {
+            Ok(text) => text,
+            Err(miss) => return Answer::missed(query, miss),
+        };
+        if lines.is_empty() {
+            self.whole_or_outline(&mut answer, &path, &text);
+        } else {
+            self.ranges(&mut answer, &path, &text, lines);
+        }
+        answer.total = answer.snippets.len();
+        answer.shown = answer.total;
+        answer
+    }
+
+    /// Brings a path into the tree: as it is, without leading parts of another
+    /// machine, or as the only file of that name.
+    pub(crate) fn resolve(&self, written: &str) -> Result<(TreePath, Option<String>), Miss> {
+        if let Ok(path) = TreePath::new(written)
+            && self.tree().has_file(&path)
+        {
+            return Ok((path, None));
+        }
+        if let Some(path) = self.tree().rebase(written) {
+            let note = format!("{written} is {path} in this tree");
+            return Ok((path, Some(note)));
+        }
+        let wanted = written.trim_start_matches(['/', '.', '\\']);
+        let by_end: Vec<&TreePath> = self
+            .files()
+            .iter()
+            .filter(|path| ends_with_path(path.as_str(), wanted))
+            .collect();
+        if let [path] = by_end.as_slice() {
+            let note = format!("{written} is {path} in this tree");
+            return Ok(((*path).clone(), Some(note)));
+        }
+        if let Ok(path) = TreePath::new(written)
+            && let Err(error @ (SourceError::NotAFile { .. } | SourceError::Outside { .. })) =
+                self.tree().read_up_to(&path, 0)
+        {
+            return Err(Miss::Unreadable {
+                reason: error.to_string(),
+            });
+        }
+        if by_end.is_empty()
+            && let Err(error) = TreePath::new(written)
+        {
+            return Err(Miss::Outside {
+                reason: format!("{error}, and no file of the tree has such an ending"),
+            });
+        }
+        Err(self.no_such_file(written, &by_end))
+    }
+
+    fn no_such_file(&self, written: &str, several: &[&TreePath]) -> Miss {
+        if !several.is_empty() {
+            let paths = several.iter().take(NEAREST).map(ToString::to_string);
+            return Miss::NotFound {
+                what: format!("{written} names {} files", several.len()),
+                nearest: paths.collect(),
+            };
+        }
+        let name = written.rsplit('/').next().unwrap_or(written);
+        let mut nearest: Vec<(usize, &TreePath)> = self
+            .files()
+            .iter()
+            .map(|path| (strsim::levenshtein(path.file_name(), name), path))
+            .filter(|(distance, _)| *distance <= name.len() / 2)
+            .collect();
+        nearest.sort();
+        Miss::NotFound {
+            what: format!("no file {written}"),
+            nearest: nearest
+                .iter()
+                .take(NEAREST)
+                .map(|(_, path)| path.to_string())
+                .collect(),
+        }
+    }
+
+    /// Reads a file that can be shown as text.
+    pub(crate) fn readable(&self, path: &TreePath) -> Result<Text, Miss> {
+        let text = self.tree().read(path).map_err(|error| Miss::Unreadable {
+            reason: error.to_string(),
+        })?;
+        if text.is_binary() {
+            return Err(Miss::Unreadable {
+                reason: format!("{path} is binary, {} bytes", text.bytes().len()),
+            });
+        }
+        Ok(text)
+    }
+
+    fn whole_or_outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) {
+        let count = text.line_count();
+        if count == 0 {
+            answer.listing.push(format!("{path} is empty"));
+        } else if count <= self.settings.file_lines {
+            answer
+                .snippets
+                .extend(Snippet::cut(path, text, &[(1, count as u32)], Tier::Low));
+        } else {
+            answer.note(format!(
+                "{path} has {count} lines: its outline; ask for lines by {path}:FIRST-LAST"
+            ));
+            self.outline(answer, path, text);
+        }
+    }
+
+    fn outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) {
+        answer.listing = self.outline_lines(path, text);
+        if answer.listing.is_empty() {
+            answer
+                .snippets
+                .extend(Snippet::cut(path, text, &[(1, HEAD)], Tier::Low));
+        }
+    }
+
+    fn ranges(&self, answer: &mut Answer, path: &TreePath, text: &Text, lines: &[LineRange]) {
+        let count = text.line_count() as u32;
+        let limit = self.settings.file_lines as u32;
+        let mut left = limit;
+        let mut shown = Vec::new();
+        for range in lines {
+            if range.first > count {
+                continue;
+            }
+            let last = range
+                .last
+                .min(count)
+                .min(range.first.saturating_add(left).saturating_sub(1));
+            if last < range.first {
+                break;
+            }
+            if last < range.last.min(count) {
+                answer.note(format!(
+                    "at most {limit} lines at a time; go on with {}",
+                    place(path, last + 1, range.last.min(count))
+                ));
+            }
+            left -= last - range.first + 1;
+            shown.push((range.first, last));
+        }
+        match Snippet::cut(path, text, &shown, Tier::Low) {
+            Some(snippet) => {
+                let around = self.enclosing(path, snippet.start_line, snippet.end_line);
+                answer.snippets.push(match around {
+                    Some(around) => snippet.with_note(around.describe()),
+                    None => snippet,
+                });
+            }
+            None => {
+                answer.miss = Some(Miss::NotFound {
+                    what: format!("{path} has {count} lines"),
+                    nearest: Vec::new(),
+                });
+            }
+        }
+    }
+}
+
+/// Whether a path ends in whole components of another.
+fn ends_with_path(path: &str, wanted: &str) -> bool {
+    !wanted.is_empty()
+        && path
+            .strip_suffix(wanted)
+            .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+}

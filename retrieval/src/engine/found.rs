@@ -1,0 +1,205 @@
+//! Answers from searches through files: literal text, patterns and rules.
+//! Hits get the function around them, an order and a limit here.
+
+use super::Engine;
+use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::pattern::{Matches, find_pattern};
+use crate::query::Query;
+use crate::rule::find_rule;
+use crate::snippet::Tier;
+use crate::text::{find_literal, find_regex};
+use patchwright_source::TreePath;
+
+/// More hits than this say that the query says nothing.
+const FAR_TOO_MANY: usize = 5_000;
+/// From this many hits on, the answer advises how to narrow the query.
+const MANY: usize = 200;
+
+impl Engine {
+    pub(super) fn answer_text(
+        &self,
+        query: &Query,
+        (text, regex): (&str, bool),
+        path: Option<&str>,
+        skip: usize,
+    ) -> Answer {
+        let files = self.files_in(path);
+        let found = if regex {
+            match find_regex(self.tree(), &files, text, &self.settings) {
+                Ok(found) => found,
+                Err(reason) => return Answer::missed(query, Miss::Bad { reason }),
+            }
+        } else {
+            find_literal(self.tree(), &files, text, &self.settings)
+        };
+        let mut answer = Answer::new(query);
+        if let Some(how) = found.loosened {
+            answer.note(format!("found only {how}"));
+        }
+        if found.stopped {
+            answer.note("time ran out; not every file was searched".to_owned());
+        }
+        if found.too_large > 0 {
+            answer.note(format!(
+                "{} files were too large to search",
+                found.too_large
+            ));
+        }
+        let places: Vec<(TreePath, u32, u32)> = found
+            .files
+            .into_iter()
+            .flat_map(|file| {
+                let path = file.path;
+                file.matches
+                    .into_iter()
+                    .map(move |(first, last)| (path.clone(), first, last))
+            })
+            .collect();
+        let nothing = || match path {
+            Some(path) => format!(
+                "this text is in none of the {} files at {path}",
+                files.len()
+            ),
+            None => format!("this text is in none of the {} files", files.len()),
+        };
+        self.fill(
+            answer,
+            &places,
+            self.settings.context_lines as u32,
+            skip,
+            nothing,
+        )
+    }
+
+    pub(super) fn answer_pattern(
+        &self,
+        query: &Query,
+        pattern: &str,
+        path: Option<&str>,
+        skip: usize,
+    ) -> Answer {
+        let files = self.files_in(path);
+        self.structural(
+            query,
+            find_pattern(self.tree(), &files, pattern, &self.settings),
+            skip,
+        )
+    }
+
+    pub(super) fn answer_rule(
+        &self,
+        query: &Query,
+        rule: &str,
+        path: Option<&str>,
+        skip: usize,
+    ) -> Answer {
+        let files = self.files_in(path);
+        self.structural(
+            query,
+            find_rule(self.tree(), &files, rule, &self.settings),
+            skip,
+        )
+    }
+
+    fn structural(&self, query: &Query, matches: Result<Matches, String>, skip: usize) -> Answer {
+        let matches = match matches {
+            Ok(matches) => matches,
+            Err(reason) => return Answer::missed(query, Miss::Bad { reason }),
+        };
+        let mut answer = Answer::new(query);
+        if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
+            answer.note(format!("no hit as written; the pattern was relaxed: {how}"));
+        }
+        if matches.stopped {
+            answer.note("time ran out; not every file was searched".to_owned());
+        }
+        let places: Vec<(TreePath, u32, u32)> = matches
+            .found
+            .into_iter()
+            .map(|hit| (hit.path, hit.first, hit.last))
+            .collect();
+        let nothing = || "no code of this form, not even with the pattern relaxed".to_owned();
+        self.fill(answer, &places, 2, skip, nothing)
+    }
+
+    /// Puts places in order, merges those that touch, and cuts the snippets.
+    fn fill(
+        &self,
+        mut answer: Answer,
+        places: &[(TreePath, u32, u32)],
+        around: u32,
+        skip: usize,
+        nothing: impl Fn() -> String,
+    ) -> Answer {
+        if places.is_empty() {
+            answer.miss = Some(Miss::NotFound {
+                what: nothing(),
+                nearest: Vec::new(),
+            });
+            return answer;
+        }
+        if places.len() > FAR_TOO_MANY {
+            answer.miss = Some(Miss::TooMany {
+                count: places.len(),
+                advice: advice(places),
+            });
+            return answer;
+        }
+        if places.len() > MANY {
+            answer.note(format!("{} hits; {}", places.len(), advice(places)));
+        }
+        let hits = places
+            .iter()
+            .map(|(path, first, last)| self.place_hit(path, *first, *last, around))
+            .collect();
+        self.take_hits(&mut answer, merge_hits(hits), Tier::Low, skip);
+        answer
+    }
+
+    fn place_hit(&self, path: &TreePath, first: u32, last: u32, around: u32) -> Hit {
+        // A match that is itself a page long needs its ends, not all of it.
+        let shown = if last - first > 60 {
+            vec![
+                (first.saturating_sub(around), first + 20),
+                (last - 5, last + around),
+            ]
+        } else {
+            vec![(first.saturating_sub(around), last + around)]
+        };
+        let enclosing = self.enclosing(path, first, last);
+        Hit {
+            path: path.clone(),
+            ranges: shown,
+            symbols: enclosing.iter().map(|around| around.name.clone()).collect(),
+            note: enclosing.map(|around| around.describe()),
+            sparse: false,
+            order: self.near.order(path, first),
+        }
+    }
+}
+
+fn advice(places: &[(TreePath, u32, u32)]) -> String {
+    let mut folders: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+    for (path, _, _) in places {
+        *folders.entry(path.folder()).or_default() += 1;
+    }
+    let mut folders: Vec<(usize, &str)> = folders
+        .into_iter()
+        .map(|(folder, count)| (count, folder))
+        .collect();
+    folders.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    let most: Vec<String> = folders
+        .iter()
+        .take(4)
+        .map(|(count, folder)| {
+            format!(
+                "{count} in {}",
+                if folder.is_empty() { "." } else { folder }
+            )
+        })
+        .collect();
+    format!(
+        "write more of the text or add path=\"FOLDER\" ({})",
+        most.join(", ")
+    )
+}

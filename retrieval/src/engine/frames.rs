@@ -1,0 +1,146 @@
+//! From the frames of a crash report to functions of the tree.
+//!
+//! Frames outside the tree (the C library, the sanitizer's own, the virtual
+//! machine) are dropped; harness frames are kept and marked.
+
+use super::Engine;
+use super::lookup::or_nothing;
+use crate::rank::{Frame, Role, is_aside};
+use crate::relations::QualifiedName;
+use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::TreePath;
+
+/// Entry points of fuzzers and programs: they feed the input, and are rarely
+/// where it is handled wrongly.
+const ENTRY_POINTS: [&str; 5] = [
+    "LLVMFuzzerTestOneInput",
+    "LLVMFuzzerInitialize",
+    "fuzzerTestOneInput",
+    "fuzzerInitialize",
+    "main",
+];
+/// A frame without a file is believed when its name has at most this many
+/// definitions.
+const FEW: usize = 3;
+
+/// A frame and the function that it means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Located {
+    pub(crate) symbol: Symbol,
+    pub(crate) line: Option<u32>,
+    pub(crate) role: Role,
+    /// How many functions of the tree lie above it in its stack.
+    pub(crate) rank: u32,
+    pub(crate) is_harness: bool,
+}
+
+impl Engine {
+    /// The functions of the tree that a crash went through: crash stack first,
+    /// each stack from its top. A function on one stack twice counts once.
+    pub(crate) fn locate(&self, frames: &[Frame]) -> Vec<Located> {
+        let mut frames: Vec<&Frame> = frames.iter().collect();
+        frames.sort_by_key(|frame| (frame.role, frame.depth));
+        let mut located: Vec<Located> = Vec::new();
+        for frame in frames {
+            let Some((symbol, line)) = self.resolve_frame(frame) else {
+                continue;
+            };
+            let same_stack = located.iter().filter(|other| other.role == frame.role);
+            if same_stack
+                .clone()
+                .any(|other| other.symbol.id == symbol.id && other.line == line)
+            {
+                continue;
+            }
+            // What is inlined for one line stands for the function around it.
+            let rank = same_stack
+                .filter(|other| other.symbol.id != symbol.id && !is_tiny(&other.symbol))
+                .map(|other| other.symbol.id)
+                .collect::<std::collections::BTreeSet<_>>()
+                .len() as u32;
+            let is_harness = is_aside(&symbol.path) || ENTRY_POINTS.contains(&symbol.name.as_str());
+            located.push(Located {
+                symbol,
+                line,
+                role: frame.role,
+                rank,
+                is_harness,
+            });
+        }
+        located
+    }
+
+    fn resolve_frame(&self, frame: &Frame) -> Option<(Symbol, Option<u32>)> {
+        let name = QualifiedName::read(&frame.function);
+        let Some(file) = frame.file.as_deref().filter(|file| !file.is_empty()) else {
+            return self.by_name(&frame.function);
+        };
+        let path = self.frame_path(file, name.as_ref())?;
+        let by_line = frame
+            .line
+            .and_then(|line| or_nothing(self.index.enclosing_function(&path, line)));
+        let wanted = name.map(|name| name.name).unwrap_or_default();
+        if let Some(symbol) = &by_line
+            && (wanted.is_empty() || symbol.name == wanted)
+        {
+            return by_line.map(|symbol| (symbol, frame.line));
+        }
+        // The line lies elsewhere (a macro, an older version): trust the name.
+        let mut named: Vec<Symbol> = self.symbols_in(&path);
+        named.retain(|symbol| symbol.name == wanted && symbol.kind != SymbolKind::Prototype);
+        let nearest = named.into_iter().min_by_key(|symbol| {
+            frame
+                .line
+                .map_or(0, |line| symbol.start_line.abs_diff(line))
+        });
+        match (nearest, by_line) {
+            (Some(symbol), _) => {
+                let line = frame.line.filter(|line| symbol.holds(*line));
+                Some((symbol, line))
+            }
+            (None, Some(symbol)) => Some((symbol, frame.line)),
+            (None, None) => None,
+        }
+    }
+
+    fn by_name(&self, function: &str) -> Option<(Symbol, Option<u32>)> {
+        let mut symbols = self.named(function);
+        symbols.retain(|symbol| symbol.kind.is_callable());
+        if symbols.is_empty() || symbols.len() > FEW {
+            return None;
+        }
+        symbols.sort_by_key(|symbol| is_aside(&symbol.path));
+        symbols.into_iter().next().map(|symbol| (symbol, None))
+    }
+
+    /// The file of a frame. A bare file name (Java's) is found by the package
+    /// in the function's name, else when only one file has it.
+    fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
+        if file.contains(['/', '\\']) {
+            return self.tree().rebase(file);
+        }
+        let mut same: Vec<&TreePath> = self
+            .files()
+            .iter()
+            .filter(|path| path.file_name() == file)
+            .collect();
+        if same.len() > 1
+            && let Some(name) = name
+        {
+            let fit = |path: &TreePath| {
+                name.scope
+                    .iter()
+                    .filter(|part| path.folder().split('/').any(|folder| folder == *part))
+                    .count()
+            };
+            let best = same.iter().map(|path| fit(path)).max().unwrap_or_default();
+            same.retain(|path| fit(path) == best);
+        }
+        same.sort_by_key(|path| (is_aside(path), path.as_str().len()));
+        same.first().map(|path| (*path).clone())
+    }
+}
+
+fn is_tiny(symbol: &Symbol) -> bool {
+    symbol.end_line - symbol.start_line <= 4
+}

@@ -1,0 +1,115 @@
+//! Single lookups in the index, in the form that answering wants them.
+//!
+//! The database failing in the middle of an answer is logged and counts as
+//! nothing found: a query never ends a run.
+
+use super::Engine;
+use crate::error::RetrievalError;
+use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::TreePath;
+
+/// The definition around some lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Around {
+    pub(crate) name: String,
+    kind: SymbolKind,
+    first: u32,
+    last: u32,
+}
+
+impl Around {
+    /// Where it starts.
+    pub(crate) fn first_line(&self) -> u32 {
+        self.first
+    }
+
+    /// `in function f, lines 10-80`.
+    pub(crate) fn describe(&self) -> String {
+        format!(
+            "in {} {}, lines {}-{}",
+            self.kind, self.name, self.first, self.last
+        )
+    }
+}
+
+impl From<Symbol> for Around {
+    fn from(symbol: Symbol) -> Self {
+        Self {
+            name: symbol.name,
+            kind: symbol.kind,
+            first: symbol.start_line,
+            last: symbol.end_line,
+        }
+    }
+}
+
+/// What was found, or nothing when the database failed.
+pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a lookup in the code database failed");
+        T::default()
+    })
+}
+
+impl Engine {
+    /// The definitions of a name, plain or qualified.
+    pub(crate) fn named(&self, name: &str) -> Vec<Symbol> {
+        or_nothing(self.index.definitions(name)).symbols
+    }
+
+    /// Everything defined in a file.
+    pub(crate) fn symbols_in(&self, path: &TreePath) -> Vec<Symbol> {
+        or_nothing(self.index.outline(path))
+    }
+
+    /// The function around some lines, else the type around them. What is
+    /// itself a whole definition is not inside of one.
+    pub(crate) fn enclosing(&self, path: &TreePath, first: u32, last: u32) -> Option<Around> {
+        let function = or_nothing(self.index.enclosing_function(path, first));
+        let around = function
+            .filter(|symbol| symbol.holds(last))
+            .or_else(|| or_nothing(self.index.enclosing(path, first)))?;
+        let beyond = first < around.start_line || around.end_line < last;
+        (!beyond).then(|| around.into())
+    }
+
+    /// Names like one that was not found, the likest first.
+    pub(crate) fn nearest_names(&self, name: &str) -> Vec<String> {
+        or_nothing(self.index.nearest(name, 6))
+            .into_iter()
+            .map(|nearest| nearest.name)
+            .collect()
+    }
+
+    /// The definition that a name most likely means in a file: in the file
+    /// itself, in its folder, then wherever product code defines it.
+    pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Option<Symbol> {
+        self.named(name)
+            .into_iter()
+            .min_by_key(|symbol| distance(&symbol.path, from, symbol.kind))
+    }
+}
+
+/// How far a definition lies from the file that names it.
+fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, usize, bool) {
+    let near = if path == from {
+        0
+    } else if path.folder() == from.folder() {
+        1
+    } else {
+        2
+    };
+    let shared = path
+        .folder()
+        .split('/')
+        .zip(from.folder().split('/'))
+        .take_while(|(a, b)| a == b)
+        .count();
+    let forward = kind == SymbolKind::Prototype;
+    (
+        forward,
+        near,
+        usize::MAX - shared,
+        crate::rank::is_aside(path),
+    )
+}

@@ -1,0 +1,224 @@
+//! Answers to `symbol`: whole-name definitions, else partial names, else the
+//! nearest names. Types come with their other half, macros with the macros
+//! that they name, Java with its package and imports.
+
+use super::Engine;
+use super::lookup::or_nothing;
+use super::outline::with_comment;
+use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::query::Query;
+use crate::snippet::Tier;
+use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::{Language, Text};
+use std::collections::BTreeMap;
+
+/// More definitions of one name than this are not prepared for showing.
+const PREPARED: usize = 64;
+/// A parent of at most this many lines is shown around its field.
+const SMALL_PARENT: u32 = 60;
+/// A macro of at most this many lines comes along with the macro naming it.
+const SMALL_MACRO: u32 = 10;
+/// How many macros come along.
+const MACROS: usize = 6;
+
+impl Engine {
+    pub(super) fn answer_symbol(&self, query: &Query, name: &str, skip: usize) -> Answer {
+        let mut answer = Answer::new(query);
+        let found = or_nothing(self.index.definitions(name));
+        let mut symbols = found.symbols;
+        let mut tier = Tier::High;
+        if !found.ignored.is_empty() && !symbols.is_empty() {
+            let ignored = found.ignored.join(".");
+            answer.note(format!(
+                "nothing lies in {ignored}; shown is the name without it"
+            ));
+        }
+        if symbols.is_empty() {
+            symbols = self.scope_of(name, &mut answer);
+        }
+        if symbols.is_empty() {
+            tier = Tier::Medium;
+            symbols = self.partial(name);
+        }
+        if symbols.is_empty() {
+            return Answer::missed(query, self.no_such_symbol(name));
+        }
+        if tier == Tier::Medium {
+            answer.note(format!("no symbol {name}; these names hold it"));
+        } else if skip == 0 {
+            self.count_uses(&mut answer, name, symbols.len());
+        }
+        symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
+        let many = symbols.len();
+        symbols.truncate(PREPARED.max(skip + self.settings.max_results));
+        let left_out = many - symbols.len();
+        let hits = symbols
+            .iter()
+            .flat_map(|one| self.symbol_hits(one))
+            .collect();
+        self.take_hits(&mut answer, merge_hits(hits), tier, skip);
+        answer.total += left_out;
+        answer
+    }
+
+    /// A miss that names the nearest names.
+    pub(super) fn no_such_symbol(&self, name: &str) -> Miss {
+        let what = if name.contains('/') || name.ends_with(".c") || name.ends_with(".h") {
+            format!("no symbol {name}; for a file ask <file>{name}</file>")
+        } else {
+            format!("no symbol {name}, not even as a part of one")
+        };
+        Miss::NotFound {
+            what,
+            nearest: self.nearest_names(name),
+        }
+    }
+
+    /// For `C.m` where no `m` exists: `C`.
+    fn scope_of(&self, name: &str, answer: &mut Answer) -> Vec<Symbol> {
+        let at = name.rfind(['.', ':', '#', '$']).unwrap_or_default();
+        let scope = name
+            .get(..at)
+            .unwrap_or_default()
+            .trim_end_matches([':', '.', '#', '$']);
+        if scope.is_empty() {
+            return Vec::new();
+        }
+        let mut symbols = self.named(scope);
+        symbols.retain(|symbol| symbol.kind.is_type());
+        if !symbols.is_empty() {
+            answer.note(format!("no symbol {name}; shown is {scope}"));
+        }
+        symbols
+    }
+
+    fn partial(&self, name: &str) -> Vec<Symbol> {
+        let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
+        if last.chars().count() < 3 {
+            return Vec::new();
+        }
+        or_nothing(self.index.names_with(last, self.settings.max_results * 2))
+            .iter()
+            .flat_map(|name| self.named(name))
+            .collect()
+    }
+
+    fn count_uses(&self, answer: &mut Answer, name: &str, definitions: usize) {
+        let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
+        let uses = or_nothing(self.index.references(last));
+        if uses.is_empty() || definitions > self.settings.max_results {
+            return;
+        }
+        let mut files: Vec<&str> = uses.iter().map(|one| one.path.as_str()).collect();
+        files.dedup();
+        answer.note(format!(
+            "used in {} places of {} files: <references>{last}</references>",
+            uses.len(),
+            files.len()
+        ));
+    }
+
+    /// A definition and what belongs to it, as hits.
+    fn symbol_hits(&self, symbol: &Symbol) -> Vec<Hit> {
+        let mut hits: Vec<Hit> = self.symbol_hit(symbol, None).into_iter().collect();
+        for other in or_nothing(self.index.type_pair(symbol)) {
+            let note = format!("{} {}, with {}", other.kind, other.name, symbol.name);
+            hits.extend(self.symbol_hit(&other, Some(note)));
+        }
+        if symbol.kind == SymbolKind::Macro {
+            let mut named = or_nothing(self.index.macros_named_by(symbol));
+            named.retain(|one| one.end_line - one.start_line < SMALL_MACRO);
+            for other in named.iter().take(MACROS) {
+                let note = format!("macro {}, named by {}", other.name, symbol.name);
+                hits.extend(self.symbol_hit(other, Some(note)));
+            }
+        }
+        hits
+    }
+
+    fn symbol_hit(&self, symbol: &Symbol, note: Option<String>) -> Option<Hit> {
+        let text = self.tree().read(&symbol.path).ok()?;
+        let note = note.unwrap_or_else(|| self.describe(symbol));
+        Some(Hit {
+            path: symbol.path.clone(),
+            ranges: self.definition_ranges(&text, symbol),
+            symbols: vec![symbol.qualified()],
+            note: Some(note),
+            sparse: false,
+            order: self.near.order(&symbol.path, symbol.name_line),
+        })
+    }
+
+    /// The lines of a definition to show.
+    pub(crate) fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Vec<(u32, u32)> {
+        let limit = self.settings.body_lines;
+        let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator);
+        if is_member {
+            let parent = symbol
+                .parent
+                .and_then(|id| or_nothing(self.index.symbol(id)));
+            if let Some(parent) = parent
+                && parent.end_line - parent.start_line <= SMALL_PARENT
+            {
+                return vec![(parent.start_line, parent.end_line)];
+            }
+            return vec![(symbol.name_line.saturating_sub(5), symbol.name_line + 5)];
+        }
+        let long = (symbol.end_line - symbol.start_line) as usize >= limit;
+        if long && symbol.kind.is_type() {
+            return self.member_ranges(text, symbol);
+        }
+        self.body_ranges(text, symbol, &self.near.lines_in(symbol), limit)
+    }
+
+    /// A large type: its head and the signatures of its members.
+    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Vec<(u32, u32)> {
+        let head = symbol.body_line.unwrap_or(symbol.name_line);
+        let mut ranges = vec![
+            (with_comment(text, symbol.start_line), head),
+            (symbol.end_line, symbol.end_line),
+        ];
+        for member in or_nothing(self.index.members(symbol)) {
+            let last = member
+                .body_line
+                .unwrap_or(member.end_line)
+                .min(member.name_line + 3);
+            ranges.push((member.name_line, last.max(member.name_line)));
+        }
+        ranges
+    }
+
+    fn describe(&self, symbol: &Symbol) -> String {
+        let kind = symbol.kind.to_string();
+        if symbol.language != Language::Java {
+            return kind;
+        }
+        match self.grouped_imports(symbol) {
+            Some(imports) => format!("{kind}; {imports}"),
+            None => kind,
+        }
+    }
+
+    /// `imports java.util.{List, Map}; org.a.B`.
+    pub(crate) fn grouped_imports(&self, symbol: &Symbol) -> Option<String> {
+        let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for import in or_nothing(self.index.imports(&symbol.path)) {
+            let (package, class) = import
+                .target
+                .rsplit_once('.')
+                .unwrap_or(("", &import.target));
+            groups
+                .entry(package.to_owned())
+                .or_default()
+                .push(class.to_owned());
+        }
+        let listed: Vec<String> = groups
+            .into_iter()
+            .map(|(package, classes)| match classes.as_slice() {
+                [only] => format!("{package}.{only}"),
+                several => format!("{package}.{{{}}}", several.join(", ")),
+            })
+            .collect();
+        (!listed.is_empty()).then(|| format!("imports {}", listed.join("; ")))
+    }
+}

@@ -1,0 +1,216 @@
+//! Each kind of query over one small tree, as the model reads the answers.
+
+use crate::{Engine, Frame, Memory, Query, Role, Settings};
+
+const A: &str = "\
+#include \"a.h\"
+#define INNER 4
+#define OUTER (INNER * 2)
+/* Adds what must be added. */
+static int add(struct point *p, int by)
+{
+    p->x += by;
+    return OUTER;
+}
+int run(struct point *p)
+{
+    return add(p, 3) + missing(p);
+}
+";
+const HEADER: &str = "\
+typedef struct point point_t;
+struct point {
+    int x;
+    int y;
+};
+int run(struct point *p);
+";
+const JAVA: &str = "\
+package org.a;
+import java.util.List;
+import java.util.Map;
+public class B extends Base {
+    int size(List<String> l) {
+        return l.size();
+    }
+}
+class Base {
+    int size(List<String> l) { return 0; }
+}
+";
+
+pub(crate) fn fixture() -> (tempfile::TempDir, Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    for (path, content) in [
+        ("src/a.c", A),
+        ("src/a.h", HEADER),
+        ("java/org/a/B.java", JAVA),
+        (
+            "tests/test_a.c",
+            "int run(void *p);\nint main(void) { return run(0); }\n",
+        ),
+        ("Makefile", "all:\n\tcc src/a.c\n"),
+    ] {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    std::fs::write(root.join("blob.bin"), b"\0\0\0").unwrap();
+    std::os::unix::fs::symlink("/etc/passwd", root.join("link")).unwrap();
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    (folder, engine)
+}
+
+fn ask(engine: &Engine, kind: &str, body: &str) -> String {
+    let query = Query::read(kind, body, &[]).unwrap();
+    Memory::default().render(1, &[engine.answer(&query)])
+}
+
+#[test]
+fn answers_every_kind() {
+    let (_folder, engine) = fixture();
+    for (kind, body, expected) in [
+        ("symbol", "add", "src/a.c:4-9 [add] (function)"),
+        ("symbol", "add", "7:     p->x += by;"),
+        ("symbol", "point", "src/a.h:2-5 [point]"),
+        ("symbol", "point", "typedef point_t, with point"),
+        ("symbol", "OUTER", "macro INNER, named by OUTER"),
+        ("symbol", "org.a.B.size", "imports java.util.{List, Map}"),
+        ("symbol", "B#size", "java/org/a/B.java:5-7"),
+        ("symbol", "poin", "no symbol poin; these names hold it"),
+        ("symbol", "addd", "nearest: add"),
+        ("file", "src/a.c:5-6", "5: static int add"),
+        (
+            "file",
+            "/build/src/a.c:7",
+            "/build/src/a.c is src/a.c in this tree",
+        ),
+        ("file", "src/a.c:7", "in function add, lines 5-9"),
+        ("file", "a.h", "a.h is src/a.h in this tree"),
+        ("file", "../../etc/passwd", "outside the tree"),
+        ("file", "link", "cannot be shown"),
+        (
+            "file",
+            "blob.bin",
+            "cannot be shown: blob.bin is binary, 3 bytes",
+        ),
+        ("file", "src/b.c", "nearest: src/a.c"),
+        ("file", "src/a.c:99", "src/a.c has 13 lines"),
+        ("text", "must be added", "src/a.c:1-9"),
+        ("text", "cc src", "Makefile:1-2"),
+        ("text", "x += by", "in function add, lines 5-9"),
+        (
+            "text",
+            "not there",
+            "nothing found: this text is in none of the",
+        ),
+        ("pattern", "add($P, $N)", "12:     return add(p, 3)"),
+        ("pattern", "if (", "not understood"),
+        (
+            "rule",
+            "<pattern>add($$$)</pattern><not><inside>if ($X) $Y</inside></not>",
+            "src/a.c",
+        ),
+        ("references", "run", "tests/test_a.c"),
+        ("callers", "add", "run calls add, depth 1"),
+        (
+            "callees",
+            "run",
+            "add src/a.c:5-9 (function), called at a.c:12",
+        ),
+        ("callees", "run", "not defined in the tree: missing"),
+        ("path", "main -> add", "main -> run -> add"),
+        ("implementations", "Base", "[org.a.B]"),
+        ("similar", "add", "nothing found"),
+        ("sql", "SELECT name FROM symbols WHERE name = 'add'", "add"),
+        ("sql", "DELETE FROM symbol", "not understood"),
+        ("more", "9", "no earlier query has the number 9"),
+    ] {
+        let answer = ask(&engine, kind, body);
+        assert!(answer.contains(expected), "<{kind}> {body}: {answer}");
+    }
+}
+
+#[test]
+fn the_same_question_gets_the_same_bytes() {
+    let (_folder, engine) = fixture();
+    for kind in ["symbol", "references", "callers", "text"] {
+        assert_eq!(
+            ask(&engine, kind, "run"),
+            ask(&engine, kind, "run"),
+            "{kind}"
+        );
+    }
+}
+
+#[test]
+fn the_crash_comes_first() {
+    let (_folder, mut engine) = fixture();
+    let before = ask(&engine, "text", "run(");
+    assert!(before.find("src/").unwrap() < before.find("tests/").unwrap());
+    engine.set_crash(&[Frame {
+        function: "main".to_owned(),
+        file: Some("/w/tests/test_a.c".to_owned()),
+        line: Some(2),
+        role: Role::Crash,
+        depth: 0,
+    }]);
+    let text = ask(&engine, "text", "run(");
+    assert!(
+        text.find("tests/").unwrap() < text.find("src/").unwrap(),
+        "{text}"
+    );
+}
+
+#[test]
+fn knows_names_and_headers() {
+    let (_folder, engine) = fixture();
+    for (name, expected) in [
+        ("add", true),
+        ("point", true),
+        ("a.h", true),
+        ("src/a.h", true),
+        ("nowhere", false),
+        ("", false),
+    ] {
+        assert_eq!(engine.knows(name), expected, "{name}");
+    }
+}
+
+#[test]
+fn a_large_file_comes_as_its_outline() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    std::fs::create_dir(&root).unwrap();
+    let code: String = (0..400)
+        .map(|n| format!("int f{n}(void) {{ return {n}; }}\n"))
+        .collect();
+    std::fs::write(root.join("big.c"), code).unwrap();
+    let body: String = (0..400)
+        .map(|n| format!("    if (x > {n})\n        y({n});\n"))
+        .collect();
+    std::fs::write(
+        root.join("long.c"),
+        format!("int g(int x)\n{{\n{body}    return x;\n}}\n"),
+    )
+    .unwrap();
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let outline = ask(&engine, "file", "big.c");
+    assert!(
+        outline.contains("big.c has 400 lines: its outline"),
+        "{outline}"
+    );
+    assert!(outline.contains("int f7(void)"), "{outline}");
+    let long = ask(&engine, "symbol", "g");
+    assert!(
+        long.contains("lines") && long.contains("not shown"),
+        "{long}"
+    );
+    assert!(long.lines().count() < 250, "{}", long.lines().count());
+    let range = ask(&engine, "file", "long.c:1-800");
+    assert!(
+        range.contains("at most 300 lines at a time; go on with long.c:301-800"),
+        "{range}"
+    );
+}

@@ -1,0 +1,318 @@
+//! Answers about how names are used: references, callers, callees, chains of
+//! calls, implementations, likeness, and SQL over all of it.
+
+use super::Engine;
+use super::lookup::or_nothing;
+use crate::answer::{Answer, Hit, Miss};
+use crate::error::RetrievalError;
+use crate::query::Query;
+use crate::rank::Order;
+use crate::relations::{QualifiedName, SqlLimits};
+use crate::snippet::{Tier, place};
+use crate::symbol::{Call, Symbol, Use};
+use patchwright_source::TreePath;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How many uses or calls are put in order for one answer.
+const PREPARED: usize = 600;
+/// How many functions are shown as alike.
+const ALIKE: usize = 8;
+
+impl Engine {
+    pub(super) fn answer_references(&self, query: &Query, name: &str, skip: usize) -> Answer {
+        let plain = plain(name);
+        let mut uses = or_nothing(self.index.references(&plain));
+        if uses.is_empty() {
+            return Answer::missed(query, self.unused(&plain));
+        }
+        let mut answer = Answer::new(query);
+        answer.note(count_kinds(&uses));
+        uses.sort_by_cached_key(|one| self.near.order(&one.path, one.line));
+        uses.truncate(PREPARED);
+        let hits = self.group_uses(&uses);
+        self.take_hits(&mut answer, hits, Tier::Low, skip);
+        answer
+    }
+
+    fn unused(&self, name: &str) -> Miss {
+        if self.named(name).is_empty() {
+            self.no_such_symbol(name)
+        } else {
+            Miss::NotFound {
+                what: format!("{name} is defined and nothing in the tree uses it by name"),
+                nearest: Vec::new(),
+            }
+        }
+    }
+
+    /// One hit per function, with every line in it that uses the name.
+    fn group_uses(&self, uses: &[Use]) -> Vec<Hit> {
+        let mut groups: BTreeMap<(TreePath, u32), Hit> = BTreeMap::new();
+        for one in uses {
+            let around = self.enclosing(&one.path, one.line, one.line);
+            let first = around.as_ref().map_or(0, super::Around::first_line);
+            let order = self.near.order(&one.path, one.line);
+            let hit = groups
+                .entry((one.path.clone(), first))
+                .or_insert_with(|| Hit {
+                    path: one.path.clone(),
+                    ranges: Vec::new(),
+                    symbols: around.iter().map(|around| around.name.clone()).collect(),
+                    note: around.map(|around| around.describe()),
+                    sparse: true,
+                    order: order.clone(),
+                });
+            hit.ranges.push((one.line, one.line));
+            hit.order = hit.order.clone().min(order);
+        }
+        let mut hits: Vec<Hit> = groups.into_values().collect();
+        hits.sort_by(|a, b| a.order.cmp(&b.order));
+        hits
+    }
+
+    pub(super) fn answer_callers(
+        &self,
+        query: &Query,
+        name: &str,
+        depth: u32,
+        skip: usize,
+    ) -> Answer {
+        let calls = or_nothing(self.index.callers(name, depth, PREPARED));
+        if calls.is_empty() {
+            return Answer::missed(query, self.unused(&plain(name)));
+        }
+        let mut answer = Answer::new(query);
+        let mut hits: Vec<(u32, Hit)> = calls
+            .iter()
+            .map(|call| (call.depth, self.call_hit(call)))
+            .collect();
+        hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
+        let hits = hits.into_iter().map(|(_, hit)| hit).collect();
+        self.take_hits(&mut answer, hits, Tier::Low, skip);
+        answer
+    }
+
+    fn call_hit(&self, call: &Call) -> Hit {
+        let line = call.lines.first().copied().unwrap_or(1);
+        let note = match &call.caller {
+            Some(caller) => format!(
+                "{} calls {}, depth {}; {} {}-{}",
+                caller.name,
+                call.callee,
+                call.depth,
+                caller.kind,
+                caller.start_line,
+                caller.end_line
+            ),
+            None => format!("calls {}, depth {}", call.callee, call.depth),
+        };
+        Hit {
+            path: call.path.clone(),
+            ranges: call.lines.iter().map(|line| (*line, *line)).collect(),
+            symbols: call.caller.iter().map(Symbol::qualified).collect(),
+            note: Some(note),
+            sparse: true,
+            order: self.near.order(&call.path, line),
+        }
+    }
+
+    pub(super) fn answer_callees(&self, query: &Query, name: &str, depth: u32) -> Answer {
+        let calls = or_nothing(self.index.callees(name, depth, PREPARED));
+        let mut answer = Answer::new(query);
+        if calls.is_empty() {
+            answer.miss = Some(if self.named(name).is_empty() {
+                self.no_such_symbol(name)
+            } else {
+                Miss::NotFound {
+                    what: format!("{name} calls nothing"),
+                    nearest: Vec::new(),
+                }
+            });
+            return answer;
+        }
+        let mut outside: Vec<&str> = Vec::new();
+        for call in &calls {
+            match self.meant(&call.callee, &call.path) {
+                Some(symbol) => answer.listing.push(callee_line(call, &symbol)),
+                None if outside.contains(&call.callee.as_str()) => {}
+                None => outside.push(&call.callee),
+            }
+        }
+        answer.total = answer.listing.len();
+        answer.shown = answer.total;
+        if !outside.is_empty() {
+            answer
+                .listing
+                .push(format!("not defined in the tree: {}", outside.join(", ")));
+        }
+        answer
+    }
+
+    pub(super) fn answer_path(&self, query: &Query, from: &str, to: &str) -> Answer {
+        for end in [from, to] {
+            if self.named(end).is_empty() {
+                return Answer::missed(query, self.no_such_symbol(end));
+            }
+        }
+        let steps = or_nothing(self.index.call_path(from, to));
+        let mut answer = Answer::new(query);
+        if steps.is_empty() {
+            answer.miss = Some(Miss::NotFound {
+                what: format!(
+                    "no chain of calls by name leads from {from} to {to}; calls through pointers are not followed"
+                ),
+                nearest: Vec::new(),
+            });
+            return answer;
+        }
+        let mut names = vec![plain(from)];
+        names.extend(steps.iter().map(|step| step.callee.clone()));
+        answer.note(names.join(" -> "));
+        let hits = steps.iter().map(|step| self.call_hit(step)).collect();
+        self.take_hits(&mut answer, hits, Tier::Low, 0);
+        answer
+    }
+
+    pub(super) fn answer_implementations(&self, query: &Query, name: &str, skip: usize) -> Answer {
+        let mut symbols = or_nothing(self.index.implementations(name));
+        if symbols.is_empty() {
+            return Answer::missed(
+                query,
+                if self.named(name).is_empty() {
+                    self.no_such_symbol(name)
+                } else {
+                    Miss::NotFound {
+                        what: format!(
+                            "nothing in the tree extends, implements or overrides {name}"
+                        ),
+                        nearest: Vec::new(),
+                    }
+                },
+            );
+        }
+        symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
+        let mut answer = Answer::new(query);
+        let hits = symbols.iter().map(|one| self.head_hit(one, None)).collect();
+        self.take_hits(&mut answer, hits, Tier::High, skip);
+        answer
+    }
+
+    pub(super) fn answer_similar(&self, query: &Query, name: &str) -> Answer {
+        let mut symbols = self.named(name);
+        symbols.retain(|symbol| symbol.kind.is_callable());
+        symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
+        let Some(symbol) = symbols.first() else {
+            return Answer::missed(query, self.no_such_symbol(name));
+        };
+        let alike = or_nothing(self.index.similar(symbol, ALIKE));
+        let mut answer = Answer::new(query);
+        if alike.is_empty() {
+            answer.miss = Some(Miss::NotFound {
+                what: format!("no function is like {name}"),
+                nearest: Vec::new(),
+            });
+        }
+        let hits = alike
+            .iter()
+            .map(|one| {
+                let mut note = format!("likeness {:.2}", one.likeness);
+                if !one.shared.is_empty() {
+                    let shared: Vec<&str> = one.shared.iter().take(8).map(String::as_str).collect();
+                    note = format!("{note}; both call {}", shared.join(", "));
+                }
+                self.head_hit(&one.symbol, Some(note))
+            })
+            .collect();
+        self.take_hits(&mut answer, hits, Tier::High, 0);
+        answer
+    }
+
+    /// A definition by its signature alone.
+    pub(super) fn head_hit(&self, symbol: &Symbol, note: Option<String>) -> Hit {
+        let last = symbol.body_line.unwrap_or(symbol.name_line);
+        let last = last.max(symbol.name_line).min(symbol.start_line + 8);
+        let order: Order = self.near.order(&symbol.path, symbol.name_line);
+        let extent = format!("{} {}-{}", symbol.kind, symbol.start_line, symbol.end_line);
+        Hit {
+            path: symbol.path.clone(),
+            ranges: vec![(symbol.start_line, last)],
+            symbols: vec![symbol.qualified()],
+            note: Some(match note {
+                Some(note) => format!("{extent}; {note}"),
+                None => extent,
+            }),
+            sparse: true,
+            order,
+        }
+    }
+
+    pub(super) fn answer_sql(&self, query: &Query, statement: &str) -> Answer {
+        let limits = SqlLimits {
+            rows: self.settings.sql_rows,
+            time: Duration::from_millis(self.settings.sql_milliseconds),
+            ..SqlLimits::default()
+        };
+        let mut answer = Answer::new(query);
+        match self.index.sql(statement, limits) {
+            Ok(rows) => {
+                answer.listing.push(rows.columns.join(" | "));
+                answer
+                    .listing
+                    .extend(rows.rows.iter().map(|row| row.join(" | ")));
+                answer.total = rows.rows.len();
+                answer.shown = answer.total;
+                if rows.rows.is_empty() {
+                    answer.listing.push("(no rows)".to_owned());
+                }
+                if rows.more {
+                    answer.note(format!("only the first {} rows", rows.rows.len()));
+                }
+            }
+            Err(RetrievalError::Sql { reason }) => answer.miss = Some(Miss::Bad { reason }),
+            Err(error) => {
+                answer.miss = Some(Miss::Stopped {
+                    reason: error.to_string(),
+                });
+            }
+        }
+        answer
+    }
+}
+
+fn plain(name: &str) -> String {
+    QualifiedName::read(name).map_or_else(|| name.to_owned(), |name| name.name)
+}
+
+fn count_kinds(uses: &[Use]) -> String {
+    let mut kinds: BTreeMap<&str, usize> = BTreeMap::new();
+    for one in uses {
+        *kinds.entry(one.kind.as_str()).or_default() += 1;
+    }
+    let counted: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| format!("{count} {kind}"))
+        .collect();
+    format!("{} uses: {}", uses.len(), counted.join(", "))
+}
+
+fn callee_line(call: &Call, symbol: &Symbol) -> String {
+    let lines: Vec<String> = call.lines.iter().take(6).map(ToString::to_string).collect();
+    let indent = "  ".repeat(call.depth.saturating_sub(1) as usize);
+    let caller = match (&call.caller, call.depth) {
+        (Some(caller), 2..) => format!("{} ", caller.name),
+        _ => String::new(),
+    };
+    format!(
+        "{indent}{caller}{} {} ({}), called at {}:{}",
+        if caller.is_empty() {
+            call.callee.clone()
+        } else {
+            format!("-> {}", call.callee)
+        },
+        place(&symbol.path, symbol.start_line, symbol.end_line),
+        symbol.kind,
+        call.path.file_name(),
+        lines.join(",")
+    )
+}
