@@ -15,12 +15,14 @@ mod entry;
 mod error;
 mod layer;
 mod load;
+mod schema;
 mod section;
 mod value;
 
 pub use entry::Entry;
 pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};
+pub use schema::schema;
 pub use section::{
     Api, Cache, Color, Display, Fallback, Limits, Model, OutputLimitField, Progress, Retries,
     Retrieval, Sandbox, SandboxChoice, Settings, Store, Timeouts,
@@ -29,6 +31,9 @@ pub use value::{parse_duration, write_duration};
 
 /// The built-in defaults: every key that there is.
 pub const DEFAULTS: &str = include_str!("../../config/default.toml");
+
+#[cfg(test)]
+mod tests;
 
 /// The defaults with some values replaced, for tests of whatever takes settings.
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use config::{Config, ConfigError, Value, ValueKind};
+use config::{ConfigError, Source, Value, ValueKind};
 
 use super::{
     DEFAULTS, Entry, Settings, SettingsError, check, entry,
@@ -120,12 +120,8 @@ pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
     finish(merge(&layers)?)
 }
 
-fn finish(merged: Config) -> Result<Loaded, SettingsError> {
-    let root = merged
-        .clone()
-        .try_deserialize::<config::Map<String, Value>>()
-        .map_err(|error| sorted(error, String::new()))?;
-    let entries = entry::list(&Value::new(None, ValueKind::Table(root)));
+fn finish(merged: Value) -> Result<Loaded, SettingsError> {
+    let entries = entry::list(&merged);
     let settings: Settings = merged
         .try_deserialize()
         .map_err(|error| sorted(error, String::new()))?;
@@ -140,14 +136,32 @@ fn finish(merged: Config) -> Result<Loaded, SettingsError> {
     }
 }
 
-fn merge(layers: &[Layer]) -> Result<Config, SettingsError> {
-    let mut builder = Config::builder();
+fn merge(layers: &[Layer]) -> Result<Value, SettingsError> {
+    let mut merged = Value::new(None, ValueKind::Table(config::Map::new()));
     for layer in layers {
-        builder = builder.add_source(layer.clone());
+        layer
+            .collect_to(&mut merged)
+            .map_err(|error| sorted(error, String::new()))?;
     }
-    builder
-        .build()
-        .map_err(|error| sorted(error, String::new()))
+    Ok(merged)
+}
+
+/// The text at a key of the form `section.name`.
+fn text_at(merged: &Value, key: &str) -> String {
+    let mut value = merged;
+    for part in key.split('.') {
+        let ValueKind::Table(table) = &value.kind else {
+            return String::new();
+        };
+        match table.get(part) {
+            Some(inner) => value = inner,
+            None => return String::new(),
+        }
+    }
+    match &value.kind {
+        ValueKind::String(text) => text.clone(),
+        _ => String::new(),
+    }
 }
 
 /// The variables that are settings. One with a single underscore where two
@@ -179,13 +193,13 @@ fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, Settings
 }
 
 /// What follows from other values when it is not set itself.
-fn derived(merged: &Config, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
+fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
     let mut layer = Layer::default();
     for (key, variable, below_home) in [
         ("store.folder", "XDG_STATE_HOME", ".local/state"),
         ("cache.folder", "XDG_CACHE_HOME", ".cache"),
     ] {
-        if merged.get_string(key).is_ok_and(|folder| folder != UNSET) {
+        if text_at(merged, key) != UNSET {
             continue;
         }
         let Some((folder, origin)) = sources.folder(variable, below_home) else {
@@ -204,10 +218,10 @@ fn derived(merged: &Config, sources: &Sources, defaults: &Layer) -> Result<Layer
 }
 
 fn key_from_elsewhere(
-    merged: &Config,
+    merged: &Value,
     sources: &Sources,
 ) -> Result<Option<(String, String)>, SettingsError> {
-    let text = |key: &str| merged.get_string(key).unwrap_or_default();
+    let text = |key: &str| text_at(merged, key);
     if !text("model.api_key").is_empty() {
         return Ok(None);
     }
