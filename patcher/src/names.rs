@@ -230,14 +230,19 @@ fn is_standard_module(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default();
     STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
         || STANDARD_MODULES.contains(&format!(" {name} "))
-        || (!name.ends_with(".h") && STANDARD_MODULES.contains(&format!(" {first} ")))
+        || (!is_header(name) && STANDARD_MODULES.contains(&format!(" {first} ")))
         || name.starts_with('.')
+}
+
+/// In a path of C the last dot is no separator.
+fn is_header(name: &str) -> bool {
+    name.rsplit('.').next() == Some("h")
 }
 
 fn knows_module(name: &str, knows: &dyn Fn(&str) -> bool) -> bool {
     let last = name.rsplit(['/', '.']).next().unwrap_or(name);
     let base = name.rsplit('/').next().unwrap_or(name);
-    knows(name) || knows(base) || (!name.ends_with(".h") && knows(last))
+    knows(name) || knows(base) || (!is_header(name) && knows(last))
 }
 
 #[cfg(test)]

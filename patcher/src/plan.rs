@@ -1,8 +1,10 @@
 //! Every edit of a patch, judged by itself: which file, which lines, what
 //! instead. How the edits go together is decided in [`crate::prepare`].
 
+mod find;
 mod replace;
 mod text;
+mod wish;
 
 use crate::guard::Denied;
 use crate::paths::Paths;
@@ -86,11 +88,11 @@ impl<'a> Plan<'a> {
     fn take(&mut self, number: usize, edit: &Edit) {
         if let Err(mut refusal) = self.judge(number, edit) {
             refusal.lines = refusal.lines.or(edit.lines());
-            self.refusals.push(*refusal);
+            self.refusals.push(refusal);
         }
     }
 
-    fn judge(&mut self, number: usize, edit: &Edit) -> Result<(), Box<Refusal>> {
+    fn judge(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         match edit {
             Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
             Edit::Insert { file, after, text } => self.insert(number, file, *after, text),
@@ -252,7 +254,7 @@ impl<'a> Plan<'a> {
         file: &str,
         after: Option<u32>,
         body: &str,
-    ) -> Result<(), Box<Refusal>> {
+    ) -> Result<(), Refusal> {
         let fail = |denied| refuse(number, file, denied);
         let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
             let reason = "the insertion does not say after which line; send after=\"N\"";
@@ -315,6 +317,6 @@ impl<'a> Plan<'a> {
 }
 
 /// A denial as the refusal of an edit.
-pub(crate) fn refuse(number: usize, file: &str, (rule, reason): Denied) -> Box<Refusal> {
-    Box::new(Refusal::new(number, file, rule, reason))
+pub(crate) fn refuse(number: usize, file: &str, (rule, reason): Denied) -> Refusal {
+    Refusal::new(number, file, rule, reason)
 }

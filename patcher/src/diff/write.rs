@@ -4,6 +4,7 @@
 
 use crate::splice::Splice;
 use patchwright_source::{Text, TreePath};
+use std::fmt::Write;
 
 /// Lines of context, as everybody's diffs have.
 const CONTEXT: usize = 3;
@@ -176,7 +177,7 @@ fn quote(prefix: &str, path: &TreePath) -> String {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             other if u8::try_from(u32::from(other)).is_ok_and(special) => {
-                quoted.push_str(&format!("\\{:03o}", u32::from(other)));
+                let _ = write!(quoted, "\\{:03o}", u32::from(other));
             }
             other => quoted.push(other),
         }

@@ -137,7 +137,10 @@ fn is_test_name(path: &TreePath) -> bool {
         }
         "py" => stem.starts_with("test_") || stem.ends_with("_test") || stem == "conftest",
         "go" | "rs" => stem.ends_with("_test") || stem == "tests",
-        "js" | "ts" | "jsx" | "tsx" | "mjs" => stem.ends_with(".test") || stem.ends_with(".spec"),
+        "js" | "ts" | "jsx" | "tsx" | "mjs" => {
+            let kind = stem.rsplit_once('.').map(|(_, kind)| kind);
+            kind.is_some_and(|kind| kind == "test" || kind == "spec")
+        }
         "c" | "cc" | "cpp" | "cxx" => {
             let marks = ["_test", "_tests", "_unittest", "_unittests", "-test"];
             stem.starts_with("test_")

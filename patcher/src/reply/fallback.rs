@@ -128,7 +128,6 @@ fn read_blocks(lines: &[&str], file: Option<&str>) -> Fallback {
             continue;
         }
         let in_marker = line
-            .trim()
             .split_whitespace()
             .nth(1 + usize::from(line.trim().starts_with("< ")))
             .and_then(path_in);

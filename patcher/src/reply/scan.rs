@@ -300,17 +300,13 @@ impl Scanner<'_> {
         let closing = rest
             .clone()
             .find(|(_, next)| next.closing && next.name == tag.name);
-        match closing {
-            Some((closing, next)) => {
-                self.hidden.push((tag.start, next.end));
-                self.at = next.end;
-                closing + 1
-            }
-            None => {
-                self.loose |= opens(tag, THINKING);
-                index + 1
-            }
+        if let Some((closing, next)) = closing {
+            self.hidden.push((tag.start, next.end));
+            self.at = next.end;
+            return closing + 1;
         }
+        self.loose |= opens(tag, THINKING);
+        index + 1
     }
 
     fn read_analysis(&mut self, index: usize, tag: &Tag, level: Level) -> usize {

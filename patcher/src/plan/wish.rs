@@ -1,0 +1,218 @@
+//! An edit of lines in one form, and every way in which it can be read.
+
+use super::{refuse, text};
+use crate::locate::Place;
+use crate::numbers::{self, NewLines, Numbered};
+use crate::pristine::Pristine;
+use crate::unescape::unescape;
+use crate::{Edit, Refusal, Rule};
+use patchwright_source::Encoding;
+
+/// How many lines of the file a refusal shows.
+pub(super) const SHOWN: usize = 12;
+
+/// An edit of lines, whichever form it was written in.
+pub(super) struct Wish<'a> {
+    pub(super) number: usize,
+    pub(super) file: &'a str,
+    pub(super) lines: Option<(u32, u32)>,
+    pub(super) old: Vec<String>,
+    pub(super) new: Vec<String>,
+    /// Whether it is a hunk: written by a program, without echoes or entities.
+    pub(super) hunk: bool,
+    pub(super) raw: bool,
+    /// Whether the old and the new side end without a line end, if marked.
+    pub(super) open: Option<(bool, bool)>,
+}
+
+impl Wish<'_> {
+    pub(super) fn hint(&self) -> Option<usize> {
+        let (first, _) = self.lines?;
+        usize::try_from(first).ok()?.checked_sub(1)
+    }
+
+    pub(super) fn deny(&self, rule: Rule, reason: impl Into<String>) -> Refusal {
+        refuse(self.number, self.file, (rule, reason.into()))
+    }
+}
+
+/// One way to read the original, and how the new lines follow from it.
+pub(super) struct Reading {
+    pub(super) old: Vec<String>,
+    pub(super) numbered: Option<Numbered>,
+    pub(super) unescaped: bool,
+    /// Blank lines taken off at both ends.
+    pub(super) trimmed: (usize, usize),
+}
+
+/// Puts an edit into one form; what is missing is told, with the lines that
+/// stand at its place.
+pub(super) fn wish_of<'a>(
+    number: usize,
+    edit: &'a Edit,
+    file: &Pristine,
+) -> Result<Wish<'a>, Refusal> {
+    let mut wish = Wish {
+        number,
+        file: edit.file(),
+        lines: edit.lines(),
+        old: Vec::new(),
+        new: Vec::new(),
+        hunk: false,
+        raw: false,
+        open: None,
+    };
+    match edit {
+        Edit::Hunk(hunk) => {
+            wish.hunk = true;
+            wish.raw = hunk.latin1;
+            wish.old = hunk
+                .old
+                .iter()
+                .map(|line| foreign(file, line, hunk.latin1))
+                .collect();
+            wish.new.clone_from(&hunk.new);
+            if hunk.latin1 {
+                wish.new = hunk
+                    .new
+                    .iter()
+                    .map(|line| foreign(file, line, true))
+                    .collect();
+                wish.raw = file.text.encoding() == Encoding::Utf8 && wish.new == hunk.new;
+            }
+            wish.open = Some((hunk.old_unterminated, hunk.new_unterminated));
+        }
+        Edit::Replace {
+            original,
+            replacement,
+            ..
+        } => {
+            let Some(original) = original else {
+                let mut refusal = wish.deny(
+                    Rule::Incomplete,
+                    "the edit does not quote the lines as they are; without <original> its \
+                     place cannot be checked",
+                );
+                show_range(file, wish.lines, &mut refusal);
+                return Err(refusal);
+            };
+            let Some(replacement) = replacement else {
+                return Err(wish.deny(
+                    Rule::Incomplete,
+                    "the edit has no <replacement>; to delete the lines send an empty one",
+                ));
+            };
+            wish.old = original.split('\n').map(str::to_owned).collect();
+            wish.new = text::split(replacement);
+        }
+        _ => {}
+    }
+    Ok(wish)
+}
+
+/// A line of a diff that was read as Latin-1, as the file's characters.
+pub(super) fn foreign(file: &Pristine, line: &str, latin1: bool) -> String {
+    if !latin1 || file.text.encoding() == Encoding::Latin1 {
+        return line.to_owned();
+    }
+    let bytes: Option<Vec<u8>> = line
+        .chars()
+        .map(|next| u8::try_from(u32::from(next)).ok())
+        .collect();
+    bytes
+        .and_then(|bytes| String::from_utf8(bytes).ok())
+        .unwrap_or_else(|| line.to_owned())
+}
+
+pub(super) fn show_range(file: &Pristine, lines: Option<(u32, u32)>, refusal: &mut Refusal) {
+    let Some((first, last)) = lines else { return };
+    let number = |line: u32| usize::try_from(line).unwrap_or(usize::MAX);
+    let from = number(first).saturating_sub(1);
+    let to = number(last).min(from.saturating_add(SHOWN));
+    refusal.nearest = file.excerpt(from, to);
+}
+
+/// Every way to read the original, the most literal first.
+pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
+    let mut ways = Vec::new();
+    let mut add = |old: Vec<String>, numbered: Option<Numbered>, unescaped: bool| {
+        let blank = |line: &&String| line.trim().is_empty();
+        let before = old.iter().take_while(blank).count();
+        let after = old.iter().rev().take_while(blank).count();
+        let inner = old
+            .get(before..old.len().saturating_sub(after))
+            .map(<[String]>::to_vec);
+        ways.push(Reading {
+            old,
+            numbered: numbered.clone(),
+            unescaped,
+            trimmed: (0, 0),
+        });
+        if let Some(old) = inner.filter(|inner| !inner.is_empty() && before + after > 0) {
+            ways.push(Reading {
+                old,
+                numbered,
+                unescaped,
+                trimmed: (before, after),
+            });
+        }
+    };
+    add(wish.old.clone(), None, false);
+    if wish.hunk {
+        return ways;
+    }
+    let numbered = |lines: &[String]| numbers::numbered(lines).filter(|read| read.consecutive);
+    if let Some(read) = numbered(&wish.old) {
+        add(read.lines.clone(), Some(read), false);
+    }
+    let joined = wish.old.join("\n");
+    let plain = unescape(&joined);
+    if *plain != joined {
+        let lines: Vec<String> = plain.split('\n').map(str::to_owned).collect();
+        let read = numbered(&lines);
+        add(lines, None, true);
+        if let Some(read) = read {
+            add(read.lines.clone(), Some(read), true);
+        }
+    }
+    ways
+}
+
+/// The new lines, read in the way in which the original was found.
+pub(super) fn new_lines(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    reading: &Reading,
+    place: &Place,
+) -> Result<Vec<String>, Refusal> {
+    let mut new = wish.new.clone();
+    if !wish.hunk {
+        let joined = new.join("\n");
+        let raw_signs = wish.old.iter().any(|line| line.contains(['<', '>', '&']));
+        if reading.unescaped {
+            new = text::split(&unescape(&joined));
+        } else if !raw_signs {
+            new = text::split(&text::without_entities(file.language, &joined));
+        }
+        new = match &reading.numbered {
+            None => text::beside_plain(file, place.range.start, wish.hint(), &new),
+            Some(numbered) => match numbers::new_beside_numbered(&new, numbered, file.language) {
+                NewLines::Taken(lines) => lines,
+                NewLines::Doubtful => {
+                    return Err(wish.deny(
+                        Rule::Incomplete,
+                        "some lines of the replacement carry line numbers and some do not; \
+                         send the code without line numbers",
+                    ));
+                }
+            },
+        };
+    }
+    let (before, after) = reading.trimmed;
+    let blank = |line: &&String| line.trim().is_empty();
+    let front = new.iter().take(before).take_while(blank).count();
+    new.drain(..front);
+    let back = new.iter().rev().take(after).take_while(blank).count();
+    new.truncate(new.len() - back);
+    Ok(new)
+}

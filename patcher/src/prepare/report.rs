@@ -1,0 +1,151 @@
+//! What is told about a patch that can be applied: its changes, the lines it
+//! touches, new syntax errors, names that exist nowhere.
+
+use super::Outcome;
+use crate::plan::{FilePlan, Plan};
+use crate::splice::Splice;
+use crate::syntax::{Checked, new_errors};
+use crate::{Changes, Prepared, Touched, names};
+use patchwright_source::{Language, TreePath};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub(super) fn finish(
+    mut plan: Plan<'_>,
+    outcomes: BTreeMap<TreePath, Outcome>,
+    diff_bytes: Vec<u8>,
+    normal_form: String,
+) -> Prepared {
+    let diff = match std::str::from_utf8(&diff_bytes) {
+        Ok(text) => text.to_owned(),
+        Err(_) => diff_bytes.iter().map(|byte| char::from(*byte)).collect(),
+    };
+    let mut prepared = Prepared {
+        changes: Changes::default(),
+        diff,
+        diff_bytes,
+        placements: std::mem::take(&mut plan.placements),
+        warnings: std::mem::take(&mut plan.warnings),
+        normal_form,
+        syntax_errors: Vec::new(),
+        touched: Vec::new(),
+    };
+    let introduced = all_introduced(&plan, &outcomes);
+    for (path, creation) in std::mem::take(&mut plan.created) {
+        look_at_new_file(&mut prepared, &path, creation.bytes);
+    }
+    for (path, outcome) in outcomes {
+        look_at_edited_file(&mut prepared, &plan, &introduced, (path, outcome));
+    }
+    prepared.touched.sort_by(|a, b| a.path.cmp(&b.path));
+    prepared.changes.deleted = plan.deleted.into_keys().collect();
+    let renamed = plan.renamed.into_iter().map(|(from, (_, to))| (from, to));
+    prepared.changes.renamed = renamed.collect();
+    prepared
+}
+
+/// Every name that the patch brings with it.
+fn all_introduced(plan: &Plan<'_>, outcomes: &BTreeMap<TreePath, Outcome>) -> BTreeSet<String> {
+    let mut introduced = BTreeSet::new();
+    for (path, outcome) in outcomes {
+        if let Some(file) = plan.files.get(path) {
+            let lines = new_text(file, outcome);
+            introduced.extend(names::introduced(file.pristine.language, &lines));
+        }
+    }
+    for (path, creation) in &plan.created {
+        let lines = created_lines(&creation.bytes);
+        introduced.extend(names::introduced(Language::of_path(path), &lines));
+    }
+    introduced
+}
+
+fn look_at_edited_file(
+    prepared: &mut Prepared,
+    plan: &Plan<'_>,
+    introduced: &BTreeSet<String>,
+    (path, outcome): (TreePath, Outcome),
+) {
+    let Some(file) = plan.files.get(&path) else {
+        return;
+    };
+    let target = plan
+        .renamed
+        .get(&path)
+        .map_or_else(|| path.clone(), |(_, to)| to.clone());
+    let lines = new_text(file, &outcome);
+    let unknown = names::unknown_names(&file.pristine, &lines, introduced, plan.knows);
+    prepared.warnings.extend(unknown);
+    match new_errors(&file.pristine, &outcome.splices, &outcome.bytes) {
+        Checked::Errors(errors) => {
+            let errors = errors.into_iter().map(|error| (target.clone(), error));
+            prepared.syntax_errors.extend(errors);
+        }
+        Checked::Not => prepared.warnings.push(format!(
+            "{path}: too large or too many edits to check the syntax"
+        )),
+    }
+    prepared.touched.push(touched(&path, &outcome.splices));
+    prepared.changes.files.insert(target, outcome.bytes);
+}
+
+fn new_text(file: &FilePlan, outcome: &Outcome) -> Vec<String> {
+    let lines = outcome.splices.iter().flat_map(|splice| &splice.new);
+    lines
+        .map(|line| file.pristine.text.decode(line).trim_end().to_owned())
+        .collect()
+}
+
+fn created_lines(bytes: &[u8]) -> Vec<String> {
+    String::from_utf8_lossy(bytes)
+        .lines()
+        .map(str::to_owned)
+        .collect()
+}
+
+fn look_at_new_file(prepared: &mut Prepared, path: &TreePath, bytes: Vec<u8>) {
+    if let Some(language) = Language::of(path, &bytes)
+        && let Some(tree) = patchwright_source::parse(language, &bytes)
+    {
+        let errors = patchwright_source::syntax_errors(&tree, &bytes, 20);
+        let errors = errors.into_iter().map(|error| (path.clone(), error));
+        prepared.syntax_errors.extend(errors);
+    }
+    let count = u32::try_from(created_lines(&bytes).len()).unwrap_or(u32::MAX);
+    prepared.touched.push(Touched {
+        path: path.clone(),
+        old: Vec::new(),
+        new: if count > 0 {
+            vec![(1, count)]
+        } else {
+            Vec::new()
+        },
+    });
+    prepared.changes.files.insert(path.clone(), bytes);
+}
+
+/// The touched lines of a file.
+fn touched(path: &TreePath, splices: &[Splice]) -> Touched {
+    let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
+    let mut touched = Touched {
+        path: path.clone(),
+        old: Vec::new(),
+        new: Vec::new(),
+    };
+    let mut shift = 0_isize;
+    for splice in splices {
+        let (start, end) = (splice.old.start, splice.old.end);
+        touched.old.push(if splice.old.is_empty() {
+            (number(start), number(start))
+        } else {
+            (number(start + 1), number(end))
+        });
+        let new_start = start.saturating_add_signed(shift);
+        if !splice.new.is_empty() {
+            touched
+                .new
+                .push((number(new_start + 1), number(new_start + splice.new.len())));
+        }
+        shift += splice.new.len().cast_signed() - splice.old.len().cast_signed();
+    }
+    touched
+}
