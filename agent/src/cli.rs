@@ -4,6 +4,8 @@
 //! the exit status. Settings are loaded here and handed in; nothing below
 //! reads the environment.
 
+pub mod apply;
+
 use crate::settings::{Flag, Loaded, SettingsError, Sources};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
