@@ -33,8 +33,10 @@ pub use threads::{Thread, busiest_thread, read_threads};
 
 use crate::signature::Signature;
 use draft::Draft;
+pub(crate) use java::read_frame as read_java_frame;
 use lines::Log;
 pub(crate) use lines::strip_colours;
+pub(crate) use purify::{describe_access, replace_folder, shorten, stack_text};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 

@@ -2,7 +2,8 @@
 //!
 //! The reading half needs no process and no clock: [`crash`] finds the crash
 //! report in a log, [`signature`] tells whether two crashes are one, and
-//! [`test_report`] reads test results by name. The
+//! [`test_report`] reads test results by name; [`feedback`] turns logs into
+//! text that a repairer can act on. The
 //! running half is a [`Target`], what can be built, replayed and tested:
 //! [`LocalTarget`] does it with the commands of a task, each in a [`sandbox`].
 //! [`climb`] takes an attempt up the ladder, one rung a call, and every rung
@@ -15,6 +16,7 @@ mod beneath;
 mod changes;
 pub mod crash;
 mod error;
+pub mod feedback;
 mod ladder;
 mod mutation;
 mod process;

@@ -112,6 +112,38 @@ pub(crate) fn replace_path(text: &str, old: &str, new: &str) -> String {
     replaced
 }
 
+/// Drops a folder in front of paths: `/tree/a.c` becomes `a.c`.
+pub(crate) fn replace_folder(text: &str, folder: &str) -> String {
+    let with_slash = format!("{folder}/");
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(&with_slash) {
+        replaced.push_str(before);
+        let inside = replaced
+            .chars()
+            .next_back()
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+        if inside {
+            replaced.push_str(&with_slash);
+        }
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// The lines of a bare stack, folded and purified.
+pub(crate) fn stack_text(frames: &[Frame]) -> String {
+    let stack = Stack {
+        role: Role::Crash,
+        title: None,
+        frames: frames.to_vec(),
+    };
+    let mut text = String::new();
+    render_stack(&mut text, &stack, false);
+    text
+}
+
 /// "read of 4 bytes, 0 bytes after 'buf' of 2048 bytes".
 pub(crate) fn describe_access(access: &Access) -> String {
     let mut text = match (access.operation, access.size) {

@@ -1,0 +1,319 @@
+//! What a failed build says: every distinct error of the compilers, the
+//! linkers and the build tools, in order, each with its lines and notes.
+
+use super::excerpt::{clean, cut, excerpt, steady};
+use super::{Places, bytes};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// The most lines of one error: the text, the code, the carets, the notes.
+const MAX_LINES: usize = 30;
+/// The most errors that are gathered; a missing header makes thousands.
+const MAX_ERRORS: usize = 200;
+/// How many lines may stand between a context line and its error.
+const MAX_CONTEXT: usize = 12;
+
+/// One error of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// Its lines, the one that says what is wrong included.
+    pub lines: Vec<String>,
+    /// What makes it distinct.
+    key: String,
+    /// It only says that something else failed.
+    follows: bool,
+}
+
+/// What a line is to an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    /// The first line of an error.
+    Error,
+    /// A line that says that something above failed: make's and ninja's.
+    Follows,
+    /// `In function`, `In file included from`: belongs to what comes next.
+    Context,
+    /// A warning, which is not shown.
+    Warning,
+    /// A note, which belongs to what it follows.
+    Note,
+    /// Code, carets, details: belongs to what it follows.
+    Detail,
+    /// Anything else.
+    Other,
+}
+
+/// Phrases of linkers.
+const LINKER: [&str; 12] = [
+    "undefined reference to",
+    "multiple definition of",
+    "first defined here",
+    "ld: cannot find ",
+    "ld: error:",
+    "undefined symbol: ",
+    "duplicate symbol: ",
+    "relocation truncated",
+    "relocation R_",
+    "ld returned ",
+    "linker command failed",
+    "file not recognized",
+];
+
+/// Words that begin an error of a build tool or a shell.
+const TOOLS: [&str; 12] = [
+    "CMake Error",
+    "configure: error:",
+    "* What went wrong:",
+    "error: ",
+    "fatal: ",
+    "cc1: all warnings",
+    "cc1plus: all warnings",
+    "[ERROR] Failed to execute goal",
+    "[ERROR] The build could not read",
+    "[ERROR] Non-resolvable",
+    "Error: ",
+    "e: ",
+];
+
+fn classify(line: &str) -> Class {
+    let text = line.trim_start();
+    let maven = text.strip_prefix("[ERROR] ");
+    if text.starts_with("[WARNING]") {
+        return Class::Warning;
+    }
+    if let Some(rest) = maven
+        && rest.starts_with(' ')
+    {
+        return Class::Detail;
+    }
+    if is_position(text, "note: ") || text.starts_with(">>> ") {
+        return Class::Note;
+    }
+    if is_position(text, "warning: ") || is_position(text, "Warnung: ") {
+        return Class::Warning;
+    }
+    if text.contains("In file included from") || is_function_context(text) {
+        return Class::Context;
+    }
+    if is_position(text, "error: ")
+        || is_position(text, "fatal error: ")
+        || maven.is_some_and(is_maven_position)
+        || LINKER.iter().any(|phrase| text.contains(phrase))
+        || text.contains(": Error: ")
+        || line.contains("No rule to make target")
+        || text.contains("*** missing separator")
+        || is_shell(text)
+    {
+        return Class::Error;
+    }
+    if is_make(text) || text.starts_with("ninja: build stopped") || text.starts_with("FAILED: ") {
+        return Class::Follows;
+    }
+    if TOOLS.iter().any(|word| line.starts_with(word)) {
+        return Class::Error;
+    }
+    if line.starts_with([' ', '\t', '|']) || is_caret(text) || text.starts_with("from ") {
+        return Class::Detail;
+    }
+    Class::Other
+}
+
+/// `file:12:5: error: ..`, `file:12: error: ..`, `clang: error: ..`.
+fn is_position(text: &str, word: &str) -> bool {
+    text.find(word).is_some_and(|at| {
+        text.get(..at).is_some_and(|before| {
+            before.ends_with(": ") && before.len() < 1000 && !before.trim_end().contains("  ")
+        })
+    })
+}
+
+/// `/x/Foo.java:[12,8] cannot find symbol`
+fn is_maven_position(text: &str) -> bool {
+    text.split_once(":[").is_some_and(|(path, rest)| {
+        path.contains('.') && rest.split_once(']').is_some_and(|(at, _)| at.contains(','))
+    })
+}
+
+/// `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
+fn is_function_context(text: &str) -> bool {
+    text.ends_with(':')
+        && [
+            ": In ",
+            ": in function",
+            ": At top level",
+            ": At global scope",
+        ]
+        .iter()
+        .any(|phrase| text.contains(phrase))
+}
+
+fn is_make(text: &str) -> bool {
+    (text.starts_with("make") || text.starts_with("gmake")) && text.contains("*** ")
+}
+
+/// `sh: 1: flex: not found`, `line 3: foo: command not found`
+fn is_shell(text: &str) -> bool {
+    text.ends_with(": not found")
+        || text.ends_with("command not found")
+        || text.ends_with(": No such file or directory") && !text.contains("warning")
+        || text.ends_with(": Permission denied")
+}
+
+fn is_caret(text: &str) -> bool {
+    text.contains('^')
+        && text
+            .chars()
+            .all(|c| matches!(c, '^' | '~' | ' ' | '|' | '\t'))
+}
+
+/// Finds the distinct errors of a build log, in order.
+pub fn diagnostics(log: &str) -> Vec<Diagnostic> {
+    let lines: Vec<String> = log.lines().filter_map(clean).collect();
+    let mut reader = Reader::default();
+    for (index, line) in lines.iter().enumerate() {
+        let next = lines.get(index + 1).map(String::as_str);
+        reader.take(line, next);
+        if reader.found.len() >= MAX_ERRORS {
+            break;
+        }
+    }
+    reader.close();
+    reader.found
+}
+
+#[derive(Default)]
+struct Reader {
+    found: Vec<Diagnostic>,
+    seen: BTreeSet<String>,
+    context: Vec<String>,
+    current: Option<Diagnostic>,
+    /// What follows belongs to a warning.
+    in_warning: bool,
+}
+
+impl Reader {
+    fn take(&mut self, line: &str, next: Option<&str>) {
+        let mut class = classify(line);
+        // Compilers show the code as it is, and carets below.
+        if class == Class::Other && next.is_some_and(|next| is_caret(next.trim())) {
+            class = Class::Detail;
+        }
+        match class {
+            Class::Error | Class::Follows => self.open(line, class == Class::Follows),
+            Class::Warning => {
+                self.close();
+                self.context.clear();
+                self.in_warning = true;
+            }
+            Class::Context => {
+                self.close();
+                self.in_warning = false;
+                if self.context.len() < MAX_CONTEXT {
+                    self.context.push(line.to_owned());
+                }
+            }
+            Class::Note | Class::Detail => self.detail(line),
+            Class::Other if line.trim().is_empty() => {
+                // CMake and Gradle go on after an empty line, indented.
+                self.detail(line);
+            }
+            Class::Other => {
+                let what = self.current.as_ref().is_some_and(Diagnostic::is_headed);
+                if what {
+                    self.detail(line);
+                } else {
+                    self.close();
+                    self.context.clear();
+                    self.in_warning = false;
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, line: &str, follows: bool) {
+        self.close();
+        self.in_warning = false;
+        let mut lines = std::mem::take(&mut self.context);
+        lines.push(line.to_owned());
+        self.current = Some(Diagnostic {
+            key: key(line),
+            lines,
+            follows,
+        });
+    }
+
+    fn detail(&mut self, line: &str) {
+        if let Some(current) = &mut self.current {
+            if current.lines.len() < MAX_LINES {
+                current.lines.push(line.to_owned());
+            }
+        } else if !self.context.is_empty() && !self.in_warning && self.context.len() < MAX_CONTEXT {
+            self.context.push(line.to_owned());
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(mut current) = self.current.take() else {
+            return;
+        };
+        while current
+            .lines
+            .last()
+            .is_some_and(|line| line.trim().is_empty())
+        {
+            current.lines.pop();
+        }
+        if self.seen.insert(current.key.clone()) {
+            self.found.push(current);
+        }
+    }
+}
+
+impl Diagnostic {
+    /// Gradle's text stands below its heading.
+    fn is_headed(&self) -> bool {
+        self.lines.len() == 1
+            && self
+                .lines
+                .iter()
+                .any(|line| line.starts_with("* What went"))
+    }
+}
+
+/// The same error is printed twice by Maven, and once for each file that
+/// includes a header.
+fn key(line: &str) -> String {
+    steady(line.trim_start_matches("[ERROR]").trim())
+}
+
+/// The errors of a failed build within a budget; the ends of the log where no
+/// error is recognised.
+pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
+    let found = diagnostics(log);
+    let telling = found.iter().filter(|found| !found.follows).count();
+    if telling == 0 {
+        return excerpt(log, places, tokens);
+    }
+    let limit = bytes(tokens);
+    let mut text = String::new();
+    let mut left_out = 0;
+    for diagnostic in found.iter().filter(|found| !found.follows) {
+        let lines: Vec<String> = diagnostic
+            .lines
+            .iter()
+            .map(|line| places.translate(&steady(line)))
+            .collect();
+        // One giant error must not hide the others.
+        let block = cut(&lines, (limit / 2).max(400));
+        if !text.is_empty() && text.len() + block.len() > limit {
+            left_out += 1;
+            continue;
+        }
+        text.push_str(&block);
+        text.push('\n');
+    }
+    if left_out > 0 {
+        let _ = writeln!(text, "({left_out} more errors left out)");
+    }
+    text
+}

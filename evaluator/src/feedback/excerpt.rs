@@ -1,0 +1,179 @@
+//! The telling part of a log: its ends, without noise and repetitions.
+
+use super::{Places, bytes};
+use crate::crash::{fold, scrub, strip_colours};
+use regex::Regex;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// The longest line that is shown, in bytes.
+const MAX_LINE: usize = 400;
+/// How much of a log is looked at, half from each end.
+const MAX_LOG: usize = 4 * 1024 * 1024;
+/// Which part of the budget the beginning gets. Errors stand at the end, what
+/// was tried at the beginning.
+const HEAD_SHARE: usize = 3;
+
+/// Lines that say how far a tool is, not what it found.
+const NOISE: [&str; 20] = [
+    "Downloading from ",
+    "Downloaded from ",
+    "Downloading: ",
+    "Downloaded: ",
+    "Progress (",
+    "[INFO] Download",
+    "[INFO] ---",
+    "[INFO] Total time:",
+    "[INFO] Finished at:",
+    "[ERROR] -> [Help",
+    "[ERROR] To see the full stack trace",
+    "[ERROR] Re-run Maven using the -X switch",
+    "[ERROR] For more information about the errors",
+    "[ERROR] [Help ",
+    "-- Performing Test ",
+    "-- Detecting ",
+    "-- Looking for ",
+    "make: Nothing to be done",
+    "Picked up JAVA_TOOL_OPTIONS",
+    "INFO: Instrumented ",
+];
+
+static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    Regex::new(
+        r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
+               (?:Z|[+-][0-9]{2}:?[0-9]{2})?)
+        | (?P<clock>\b[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\b)
+        | (?P<span>(?i:\b(?:in|time|elapsed|took|after|real|user|sys|time\ elapsed)[:=]?\s+|\()
+            [0-9]+(?:[.,:][0-9]+)*\s?(?:ms|s|sec|secs|seconds|minutes|m)\b\)?)
+        | (?P<sec>\s[0-9]+\.[0-9]+\s(?:sec|s)\b)",
+    )
+    .ok()
+});
+
+/// Takes out of a text what differs from run to run: addresses, process ids,
+/// temporary paths, times.
+pub fn steady(text: &str) -> String {
+    let text = scrub(text);
+    match TIMES.as_ref() {
+        Some(pattern) => pattern.replace_all(&text, "<time>").into_owned(),
+        None => text,
+    }
+}
+
+/// A line without colours, what a carriage return overwrote, and noise.
+pub(super) fn clean(line: &str) -> Option<String> {
+    let line = line.trim_end_matches('\r');
+    let line = line.rsplit_once('\r').map_or(line, |(_, last)| last);
+    let line = strip_colours(line);
+    let line: String = line
+        .chars()
+        .filter(|c| !c.is_control() || *c == '\t')
+        .collect();
+    let text = line.trim();
+    let progress = NOISE.iter().any(|noise| text.starts_with(noise)) || is_progress(text);
+    (!progress).then(|| crate::crash::shorten(line.trim_end(), MAX_LINE))
+}
+
+/// `[ 45%] Building C object ..`, `[12/80] Compiling ..`, `#######  12.3%`.
+fn is_progress(text: &str) -> bool {
+    let Some(inner) = text.strip_prefix('[') else {
+        return text.ends_with('%') && text.trim_start_matches(['#', ' ', '=', '>', '.']).len() < 8;
+    };
+    let Some((count, rest)) = inner.split_once(']') else {
+        return false;
+    };
+    let count = count.trim();
+    let counts = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_count = count.strip_suffix('%').is_some_and(counts)
+        || count
+            .split_once('/')
+            .is_some_and(|(done, all)| counts(done) && counts(all));
+    is_count && !rest.contains("rror")
+}
+
+/// The ends of a log within a budget.
+pub fn excerpt(log: &str, places: &Places<'_>, tokens: usize) -> String {
+    let lines: Vec<String> = ends(log)
+        .into_iter()
+        .flat_map(str::lines)
+        .filter_map(clean)
+        .collect();
+    let lines = fold_lines(&drop_empty_runs(lines));
+    let text: Vec<String> = lines
+        .iter()
+        .map(|line| places.translate(&steady(line)))
+        .collect();
+    cut(&text, bytes(tokens))
+}
+
+fn ends(log: &str) -> Vec<&str> {
+    if log.len() <= MAX_LOG {
+        return vec![log];
+    }
+    let head = log.floor_char_boundary(MAX_LOG / 2);
+    let tail = log.ceil_char_boundary(log.len() - MAX_LOG / 2);
+    [log.get(..head), log.get(tail..)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+fn drop_empty_runs(lines: Vec<String>) -> Vec<String> {
+    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
+    for line in lines {
+        if !line.trim().is_empty() || kept.last().is_some_and(|last| !last.is_empty()) {
+            kept.push(line);
+        }
+    }
+    kept
+}
+
+/// Repeated lines and groups of lines are shown once.
+pub(super) fn fold_lines(lines: &[String]) -> Vec<String> {
+    let mut folded = Vec::new();
+    for run in fold(lines) {
+        let turn = lines
+            .get(run.start..run.start + run.period)
+            .unwrap_or_default();
+        folded.extend(turn.iter().cloned());
+        if run.times > 1 {
+            folded.push(match run.period {
+                1 => "(the line above repeats many times)".to_owned(),
+                period => format!("(the {period} lines above repeat many times)"),
+            });
+        }
+    }
+    folded
+}
+
+/// The first and the last lines that fit, and how many are missing between.
+pub(super) fn cut(lines: &[String], limit: usize) -> String {
+    let size = |lines: &[String]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
+    if size(lines) <= limit {
+        return lines.join("\n").trim_matches('\n').to_owned();
+    }
+    let fitting = |lines: &mut dyn Iterator<Item = &String>, limit: usize| {
+        let mut used = 0;
+        lines
+            .take_while(|line| {
+                used += line.len() + 1;
+                used <= limit
+            })
+            .count()
+    };
+    let head = fitting(&mut lines.iter(), limit / HEAD_SHARE);
+    let tail = fitting(
+        &mut lines.iter().skip(head).rev(),
+        limit - limit / HEAD_SHARE,
+    );
+    let missing = lines.len() - head - tail;
+    let mut text = lines.get(..head).unwrap_or_default().join("\n");
+    let _ = writeln!(text, "\n(.. {missing} lines left out ..)");
+    text.push_str(
+        &lines
+            .get(lines.len() - tail..)
+            .unwrap_or_default()
+            .join("\n"),
+    );
+    text.trim_matches('\n').to_owned()
+}

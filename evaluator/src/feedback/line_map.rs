@@ -1,0 +1,122 @@
+//! From the lines of a patched file to those of the pristine one.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+
+/// Where a line of the patched file comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It is this line of the pristine file.
+    Same(u32),
+    /// It replaced these lines, first and last.
+    Replaced(u32, u32),
+    /// It was inserted behind this line, 0 for the top of the file.
+    InsertedAfter(u32),
+}
+
+/// Maps the lines of one changed file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LineMap {
+    /// The differences, in order: first patched line, their number, the first
+    /// pristine line, their number; all counted from zero.
+    changes: Vec<(usize, usize, usize, usize)>,
+}
+
+impl LineMap {
+    /// Compares a pristine text with the patched one.
+    pub fn between(pristine: &str, patched: &str) -> Self {
+        let old: Vec<&str> = pristine.lines().collect();
+        let new: Vec<&str> = patched.lines().collect();
+        let changes = capture_diff_slices(Algorithm::Histogram, &old, &new)
+            .into_iter()
+            .filter_map(|op| match op {
+                DiffOp::Equal { .. } => None,
+                op => {
+                    let (old, new) = (op.old_range(), op.new_range());
+                    Some((new.start, new.len(), old.start, old.len()))
+                }
+            })
+            .collect();
+        Self { changes }
+    }
+
+    /// Where a patched line, counted from one, comes from.
+    pub fn origin(&self, line: u32) -> Origin {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let at = line.saturating_sub(1) as usize;
+        // How far the lines between two changes have moved.
+        let (mut added, mut removed) = (0, 0);
+        for &(new, new_len, old, old_len) in &self.changes {
+            if at < new {
+                break;
+            }
+            if at < new + new_len {
+                return if old_len == 0 {
+                    Origin::InsertedAfter(number(old))
+                } else {
+                    Origin::Replaced(number(old + 1), number(old + old_len))
+                };
+            }
+            added += new_len;
+            removed += old_len;
+        }
+        Origin::Same(number((line as usize + removed).saturating_sub(added)))
+    }
+
+    /// The line in words: `12`, `12 [patched line 15]`,
+    /// `10-12 [patched line 14]`, `9+ [patched line 10]`.
+    pub fn describe(&self, line: u32) -> String {
+        match self.origin(line) {
+            Origin::Same(old) if old == line => line.to_string(),
+            Origin::Same(old) => format!("{old} [patched line {line}]"),
+            Origin::Replaced(a, b) if a == b => format!("{a} [patched line {line}]"),
+            Origin::Replaced(a, b) => format!("{a}-{b} [patched line {line}]"),
+            Origin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::LineMap;
+    use proptest::prelude::*;
+
+    #[test]
+    fn maps_to_the_pristine_file() {
+        let old = "a\nb\nc\nd\ne\nf\n";
+        let new = "a\nnew\nb\nC1\nC2\nC3\ne\nf\n";
+        let map = LineMap::between(old, new);
+        let described: Vec<String> = (1..=8).map(|line| map.describe(line)).collect();
+        assert_eq!(
+            described,
+            [
+                "1",
+                "1+ [patched line 2]",
+                "2 [patched line 3]",
+                "3-4 [patched line 4]",
+                "3-4 [patched line 5]",
+                "3-4 [patched line 6]",
+                "5 [patched line 7]",
+                "6 [patched line 8]",
+            ]
+        );
+        assert_eq!(LineMap::between(old, old).describe(5), "5");
+        assert_eq!(
+            LineMap::between("a\n", "x\na\n").describe(1),
+            "0+ [patched line 1]"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn equal_lines_stay_equal(old in "([abc]\n){0,12}", new in "([abc]\n){0,12}") {
+            let map = LineMap::between(&old, &new);
+            let old: Vec<&str> = old.lines().collect();
+            for (index, line) in new.lines().enumerate() {
+                let number = u32::try_from(index + 1).unwrap();
+                if let super::Origin::Same(same) = map.origin(number) {
+                    prop_assert_eq!(old[same as usize - 1], line);
+                }
+            }
+        }
+    }
+}
