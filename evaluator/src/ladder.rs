@@ -200,9 +200,8 @@ pub async fn climb(
         RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
         RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
         RungName::Robust => rung::robust::climb(target, baseline, attempt).await?,
-        RungName::SameElsewhere | RungName::Reviewed => {
-            RungResult::new(next, None, "not built yet")
-        }
+        RungName::Reviewed => rung::reviewed::climb(target, baseline, attempt),
+        RungName::SameElsewhere => RungResult::new(next, None, "not built yet"),
     };
     result.seconds = started.elapsed().as_secs_f64();
     Ok(result)

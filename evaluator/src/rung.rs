@@ -4,6 +4,7 @@ pub(crate) mod applies;
 pub(crate) mod builds;
 pub(crate) mod confirmed;
 pub(crate) mod parses;
+pub(crate) mod reviewed;
 pub(crate) mod robust;
 pub(crate) mod silent;
 pub(crate) mod tested;
