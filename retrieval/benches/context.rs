@@ -60,11 +60,17 @@ fn main() {
     }
     let count = scores.len().max(1) as f64;
     let mean = |of: fn(&Score) -> f64| scores.iter().map(of).sum::<f64>() / count;
+    let fixes: Vec<f64> = scores
+        .iter()
+        .map(|score| score.fix_lines)
+        .filter(|one| !one.is_nan())
+        .collect();
+    let mean_fix = fixes.iter().sum::<f64>() / fixes.len().max(1) as f64;
     println!(
         "mean of {:<13} {:>5.1}% {:>4.0}% {:>5.1}% {:>5.2} {:>7.0} {:>6.1}",
         scores.len(),
         100.0 * mean(|score| score.recall),
-        100.0 * mean(|score| score.fix_lines),
+        100.0 * mean_fix,
         100.0 * mean(|score| score.wrong_files),
         mean(|score| score.efficiency),
         mean(|score| score.tokens as f64),

@@ -15,7 +15,7 @@ const WHOLE: u32 = 14;
 /// How many lines of a longer one are shown.
 const LINES: usize = 14;
 /// The most cards: beyond them the model asks for what it misses.
-const MOST: usize = 16;
+const MOST: usize = 12;
 /// How many different names are looked up.
 const NAMES: usize = 400;
 /// A field's name defined more often than this names no type for certain.
@@ -30,15 +30,15 @@ pub(super) fn cards(
 ) -> Vec<Card> {
     let names = names_in(engine, snippets, wanted);
     let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
-    for (name, (weight, from)) in ranked(&names) {
-        let Some(snippet) = snippets.get(from) else {
+    for (name, named) in ranked(&names) {
+        let Some(snippet) = snippets.get(named.snippet) else {
             continue;
         };
-        for symbol in definitions_of(engine, name, snippet) {
+        for symbol in definitions_of(engine, name, named, snippet) {
             if snippets.iter().any(|shown| shows(shown, &symbol)) {
                 continue;
             }
-            let weight = weight * kind_weight(&symbol);
+            let weight = named.weight * kind_weight(&symbol);
             let entry = found.entry(symbol.id).or_insert((0.0, symbol));
             entry.0 = entry.0.max(weight);
         }
@@ -64,14 +64,24 @@ pub(super) fn cards(
     cards
 }
 
+/// How a name occurs in the snippets.
+#[derive(Debug, Clone, Copy)]
+struct Named {
+    weight: f64,
+    /// The snippet that names it first.
+    snippet: usize,
+    /// Whether it stands behind `.` or `->`.
+    member: bool,
+}
+
+fn is_member(code: &str, name: &str) -> bool {
+    code.contains(&format!("->{name}")) || code.contains(&format!(".{name}"))
+}
+
 /// Names by weight: those on the crashing lines count most, then those of the
-/// first snippets. The number is the snippet that names it first.
-fn names_in(
-    engine: &Engine,
-    snippets: &[Snippet],
-    wanted: &[Wanted],
-) -> BTreeMap<String, (f64, usize)> {
-    let mut names: BTreeMap<String, (f64, usize)> = BTreeMap::new();
+/// first snippets.
+fn names_in(engine: &Engine, snippets: &[Snippet], wanted: &[Wanted]) -> BTreeMap<String, Named> {
+    let mut names: BTreeMap<String, Named> = BTreeMap::new();
     for (index, snippet) in snippets.iter().enumerate() {
         let Ok(text) = engine.tree().read(&snippet.path) else {
             continue;
@@ -90,9 +100,16 @@ fn names_in(
                     Some(1..=6) => 2.0,
                     _ => 1.0,
                 };
+                let code = line(&text, number);
                 for name in identifiers_at(&text, &[number]) {
-                    let entry = names.entry(name).or_insert((0.0, index));
-                    entry.0 = entry.0.max(base * near);
+                    let member = is_member(&code, &name);
+                    let entry = names.entry(name).or_insert(Named {
+                        weight: 0.0,
+                        snippet: index,
+                        member,
+                    });
+                    entry.weight = entry.weight.max(base * near);
+                    entry.member |= member;
                 }
             }
         }
@@ -100,22 +117,25 @@ fn names_in(
     names
 }
 
-fn ranked(names: &BTreeMap<String, (f64, usize)>) -> Vec<(&str, (f64, usize))> {
-    let mut ranked: Vec<(&str, (f64, usize))> = names
+fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
+    let mut ranked: Vec<(&str, Named)> = names
         .iter()
         .map(|(name, weight)| (name.as_str(), *weight))
         .collect();
-    ranked.sort_by(|a, b| b.1.0.total_cmp(&a.1.0).then(a.0.cmp(b.0)));
+    ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then(a.0.cmp(b.0)));
     ranked.truncate(NAMES);
     ranked
 }
 
 /// What a name defines besides functions; for a field the type that has it.
-fn definitions_of(engine: &Engine, name: &str, snippet: &Snippet) -> Vec<Symbol> {
+fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) -> Vec<Symbol> {
     let Some(symbol) = engine.meant(name, &snippet.path) else {
         return Vec::new();
     };
     match symbol.kind {
+        SymbolKind::Field if !named.member => Vec::new(),
+        // A function's own variable may have the name of another file's.
+        SymbolKind::Variable if symbol.path != snippet.path => Vec::new(),
         SymbolKind::Field => {
             let same = engine.named(name);
             if same.len() > FEW_FIELDS {

@@ -4,7 +4,7 @@
 
 use super::{Plan, Wanted};
 use crate::engine::Engine;
-use crate::engine::frames::Located;
+use crate::engine::frames::{Located, is_wrapper};
 use crate::engine::lookup::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
@@ -18,6 +18,10 @@ const DECAY: f64 = 0.62;
 const HARNESS: f64 = 0.05;
 /// How much allocators and other small functions that everybody calls matter.
 const COMMON: f64 = 0.25;
+/// How much a function matters that stands on one stack several times.
+const DISPATCHER: f64 = 0.4;
+/// How much deep frames of other files than the crash's matter.
+const ELSEWHERE: f64 = 0.6;
 /// From this many callers on, a short function counts as such.
 const COMMON_CALLERS: usize = 20;
 /// How much a called function matters, against its caller.
@@ -26,14 +30,29 @@ const CALLEE: f64 = 0.42;
 const FOLLOWED: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
-const ENOUGH: usize = 2_600;
+const ENOUGH: usize = 2_200;
 /// Lines before the crash in which a call counts as near.
 const NEAR: u32 = 30;
+/// Lines after it in which one does: what is tried next often shares the flaw.
+const AFTER: u32 = 6;
 
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     let mut weighed = Weighed::default();
+    let top = located.iter().find(|place| place.role == Role::Crash);
     for place in located {
-        weighed.add_frame(engine, place);
+        let again = located
+            .iter()
+            .filter(|other| other.symbol.id == place.symbol.id && other.role == place.role)
+            .count();
+        let mut share = 1.0;
+        // A dispatcher stands on the stack again and again, far from the cause.
+        if again > 1 && place.rank > 1 {
+            share *= DISPATCHER;
+        }
+        if place.rank > 1 && top.is_some_and(|top| top.symbol.path != place.symbol.path) {
+            share *= ELSEWHERE;
+        }
+        weighed.add_frame(engine, place, share);
     }
     let tops = weighed.heaviest(FOLLOWED);
     for top in &tops {
@@ -48,7 +67,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         stack: located.iter().map(describe).collect(),
         wanted: weighed.into_wanted(),
         enough: ENOUGH,
-        card_share: 0.2,
+        card_share: 0.1,
     }
 }
 
@@ -108,13 +127,14 @@ impl Weighed {
         }
     }
 
-    fn add_frame(&mut self, engine: &Engine, place: &Located) {
+    fn add_frame(&mut self, engine: &Engine, place: &Located, share: f64) {
         let symbol = &place.symbol;
-        let mut weight = role_weight(place.role) * DECAY.powi(place.rank as i32);
+        let mut weight = share * role_weight(place.role) * DECAY.powi(place.rank as i32);
         if place.is_harness {
             weight *= HARNESS;
         }
-        if is_common(engine, symbol) {
+        let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && is_wrapper(place);
+        if hands_on || is_common(engine, symbol) {
             weight *= COMMON;
         }
         let lines: Vec<u32> = place.line.into_iter().collect();
@@ -223,31 +243,48 @@ fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
     } else {
         0.25
     };
-    let callers = or_nothing(engine.index.callers(&callee.name, 1, 60)).len();
-    place / (1.0 + (callers as f64 / 4.0).ln_1p())
+    // Other versions of the same code, in other folders, are no callers of it.
+    let others = or_nothing(engine.index.callers(&callee.name, 1, 60))
+        .iter()
+        .filter(|call| call.path.folder() == callee.path.folder())
+        .count()
+        .saturating_sub(1);
+    place / (1.0 + (others as f64 / 4.0).ln_1p())
 }
 
-/// A call counts more when it is shortly before the crash, most when the
-/// crashing line uses what the call's line sets.
+/// A call counts more when it is shortly before the crash, most when it sets
+/// what the crashing line uses.
 fn nearness(text: &Text, call: &Call, lines: &[u32], touched: &BTreeSet<String>) -> f64 {
     if lines.is_empty() {
         return 0.9;
     }
-    let feeds = call
-        .lines
-        .iter()
-        .any(|at| !identifiers_at(text, &[*at]).is_disjoint(touched));
+    let sets = call.lines.iter().any(|at| {
+        let code = line(text, *at);
+        let mut set = set_by(&code, &call.callee);
+        set.any(|name| touched.contains(name))
+    });
     let near = call.lines.iter().any(|at| {
         lines
             .iter()
-            .any(|crash| *at <= crash + 2 && crash.saturating_sub(*at) <= NEAR)
+            .any(|crash| *at <= crash + AFTER && crash.saturating_sub(*at) <= NEAR)
     });
-    match (near, feeds) {
-        (true, true) => 1.6,
-        (true, false) => 1.0,
-        (false, true) => 0.8,
+    match (sets, near) {
+        (true, _) => 1.6,
+        (false, true) => 1.0,
         (false, false) => 0.4,
     }
+}
+
+/// The names that a line with a call may give a new value: what stands before
+/// the `=`, and what is passed by address.
+fn set_by<'c>(code: &'c str, callee: &str) -> impl Iterator<Item = &'c str> {
+    let (before, after) = code.split_once(callee).unwrap_or(("", code));
+    let assigned = before.rsplit_once('=').map_or("", |(names, _)| names);
+    let by_address = after.split('&').skip(1);
+    std::iter::once(assigned)
+        .chain(by_address.map(|rest| rest.split([',', ')']).next().unwrap_or_default()))
+        .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'))
+        .filter(|name| name.len() > 1)
 }
 
 /// The names on some lines, keywords and very short ones apart.

@@ -11,10 +11,22 @@ use crate::snippet::{Snippet, Tier};
 const FLOOR: f64 = 0.12;
 /// What weighs at least this much is taken although there is enough.
 const MATTERS: f64 = 0.6;
+/// Functions up to this many tokens count as equally cheap.
+const SMALL: usize = 150;
+/// How much size counts against weight.
+const SIZE_MATTERS: f64 = 0.4;
+/// Past what is enough by this factor, only what matters most is taken.
+const STRETCH: f64 = 1.5;
+/// What is still taken up to there.
+const LIKELY: f64 = 0.28;
 /// Bodies up to this many lines are shown in full when they matter most.
 const FULL_BODY: usize = 160;
 /// The same for what matters less.
 const LESSER_BODY: usize = 80;
+/// Below this weight a function on the stack is there for its call alone.
+const LESS: f64 = 0.36;
+/// Bodies up to this many lines are shown in full around a call.
+const CALL_SITE: usize = 36;
 
 pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let mut context = Context {
@@ -27,30 +39,69 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let frame = tokens_of(&render(&context)) + 24;
     let mut used = frame;
     let for_code = budget.saturating_sub(for_cards);
-    for wanted in &plan.wanted {
-        if wanted.weight < FLOOR || (used >= plan.enough && wanted.weight < MATTERS) {
+    let mut taken: Vec<(usize, Snippet)> = Vec::new();
+    for (index, wanted) in by_worth(engine, plan) {
+        let wants = match used as f64 / plan.enough as f64 {
+            full if full < 1.0 => FLOOR,
+            full if full < STRETCH => LIKELY,
+            _ => MATTERS,
+        };
+        if wanted.weight < wants {
             continue;
         }
         let Some(snippet) = fitting(engine, wanted, for_code.saturating_sub(used)) else {
             continue;
         };
         used += tokens_of(&file_section(&snippet));
-        context.snippets.push(snippet);
+        taken.push((index, snippet));
     }
+    taken.sort_by_key(|(index, _)| *index);
+    context.snippets = taken.into_iter().map(|(_, snippet)| snippet).collect();
     let left = budget.saturating_sub(used).min(for_cards);
     context.definitions = cards(engine, &context.snippets, &plan.wanted, left);
     context.tokens = tokens_of(&render(&context));
     context
 }
 
+/// What to take first: weight against size, so that three short functions that
+/// matter come before a page of one that matters a little more. What matters
+/// most is always first.
+fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
+    let mut all: Vec<(f64, usize, &Wanted)> = plan
+        .wanted
+        .iter()
+        .enumerate()
+        .filter(|(_, wanted)| wanted.weight >= FLOOR)
+        .map(|(index, wanted)| {
+            let full = cut(engine, wanted, full_body(wanted));
+            let size = full.map_or(0, |snippet| tokens_of(&snippet.text));
+            let worth = if wanted.weight >= MATTERS {
+                10.0 + wanted.weight
+            } else {
+                wanted.weight / (size.max(SMALL) as f64 / SMALL as f64).powf(SIZE_MATTERS)
+            };
+            (worth, index, wanted)
+        })
+        .collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    all.into_iter()
+        .map(|(_, index, wanted)| (index, wanted))
+        .collect()
+}
+
+fn full_body(wanted: &Wanted) -> usize {
+    match wanted.weight {
+        weight if weight >= MATTERS => FULL_BODY,
+        weight if weight >= LESS => LESSER_BODY,
+        _ if wanted.lines.is_empty() => LESSER_BODY,
+        _ => CALL_SITE,
+    }
+}
+
 /// The fullest form of a function that fits.
 fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> Option<Snippet> {
-    let full = if wanted.weight >= MATTERS {
-        FULL_BODY
-    } else {
-        LESSER_BODY
-    };
-    [full, full / 2, 40, 12]
+    let full = full_body(wanted);
+    [full, full / 2, 24, 12]
         .into_iter()
         .filter_map(|limit| cut(engine, wanted, limit))
         .find(|snippet| tokens_of(&file_section(snippet)) <= left)

@@ -23,6 +23,13 @@ const ENTRY_POINTS: [&str; 5] = [
 /// definitions.
 const FEW: usize = 3;
 
+/// Words in the names of functions that hand on to the allocator.
+const ALLOCATORS: [&str; 7] = [
+    "free", "alloc", "delete", "release", "strdup", "new_", "_new",
+];
+/// How far past its parsed end a function may reach.
+const MISSED: u32 = 80;
+
 /// A frame and the function that it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
@@ -52,9 +59,10 @@ impl Engine {
             {
                 continue;
             }
-            // What is inlined for one line stands for the function around it.
+            // What is inlined for one line stands for the function around it,
+            // and so does what only hands on to the allocator.
             let rank = same_stack
-                .filter(|other| other.symbol.id != symbol.id && !is_tiny(&other.symbol))
+                .filter(|other| other.symbol.id != symbol.id && !is_wrapper(other))
                 .map(|other| other.symbol.id)
                 .collect::<std::collections::BTreeSet<_>>()
                 .len() as u32;
@@ -94,13 +102,39 @@ impl Engine {
                 .map_or(0, |line| symbol.start_line.abs_diff(line))
         });
         match (nearest, by_line) {
-            (Some(symbol), _) => {
+            (Some(symbol), around) => {
+                let symbol = match (frame.line, around) {
+                    (Some(line), None) => self.stretch(symbol, line),
+                    _ => symbol,
+                };
                 let line = frame.line.filter(|line| symbol.holds(*line));
                 Some((symbol, line))
             }
             (None, Some(symbol)) => Some((symbol, frame.line)),
             (None, None) => None,
         }
+    }
+
+    /// A function whose end the parser missed (macros that open braces) reaches
+    /// to the line that the report saw in it, unless another begins before.
+    fn stretch(&self, mut symbol: Symbol, line: u32) -> Symbol {
+        let next = self
+            .symbols_in(&symbol.path)
+            .iter()
+            .filter(|other| other.kind.is_callable() && other.start_line > symbol.end_line)
+            .map(|other| other.start_line)
+            .min()
+            .unwrap_or(u32::MAX);
+        let missed = symbol.end_line < line && line < next && line - symbol.end_line < MISSED;
+        if let (true, Ok(text)) = (missed, self.tree().read(&symbol.path)) {
+            let last = next.min(line + MISSED);
+            let end = (line..last).find(|number| {
+                text.line(*number as usize)
+                    .is_some_and(|code| code.starts_with('}'))
+            });
+            symbol.end_line = end.unwrap_or(line);
+        }
+        symbol
     }
 
     fn by_name(&self, function: &str) -> Option<(Symbol, Option<u32>)> {
@@ -141,6 +175,14 @@ impl Engine {
     }
 }
 
-fn is_tiny(symbol: &Symbol) -> bool {
-    symbol.end_line - symbol.start_line <= 4
+/// Whether a frame is an inlined line or a short wrapper of the allocator.
+pub(crate) fn is_wrapper(place: &Located) -> bool {
+    let length = place.symbol.end_line - place.symbol.start_line;
+    let name = place.symbol.name.to_ascii_lowercase();
+    match place.role {
+        Role::Freed | Role::Allocated => {
+            length < 20 && ALLOCATORS.iter().any(|word| name.contains(word))
+        }
+        Role::Crash | Role::Stored | Role::Created => length <= 4,
+    }
 }

@@ -8,8 +8,8 @@ use patchwright_source::{Text, TreePath};
 
 /// How many lines the outline of one body or file may have.
 const OUTLINE_LINES: usize = 60;
-/// How many lines before and after a hit are kept inside a large body.
-const AROUND_HIT: u32 = 25;
+/// How many lines before and after a hit are kept inside a large body at least.
+const AROUND_HIT: u32 = 8;
 
 impl Engine {
     /// The ranges of a definition to show. A body over the limit comes as its
