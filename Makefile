@@ -23,7 +23,7 @@ soak: setup
 	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
 
 bench: setup
-	$(CARGO) bench --workspace --locked --benches
+	$(CARGO) bench --workspace --locked --bench '*'
 
 # Every example by hand: fetched, built, crashed, tested. No model, no sandbox.
 examples: setup
