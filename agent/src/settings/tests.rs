@@ -1,3 +1,5 @@
+//! Layers, places of values, and every way to write a setting wrong.
+
 use std::{collections::BTreeMap, path::PathBuf, time::Duration};
 
 use proptest::prelude::*;

@@ -1,3 +1,5 @@
+//! Every report family from the fixtures, and texts that are no report.
+
 use super::parse;
 
 #[test]

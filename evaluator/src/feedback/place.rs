@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 /// What is needed to translate a patched build's places.
 pub struct Places<'a> {
-    /// Folders at which the commands see the tree (`/work/tree`), longest
+    /// Folders at which the commands see the tree (`/box/tree`), longest
     /// first; what stands behind them is a path of the tree.
     pub roots: &'a [String],
     /// Finds the file of the tree that a foreign path means.

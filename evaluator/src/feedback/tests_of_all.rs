@@ -1,3 +1,5 @@
+//! Logs of compilers, crashes, hangs and tests, and what a repairer reads of them.
+
 use super::{LineMap, Places, build, crash, diagnostics, excerpt, hang, limit, tests};
 use crate::crash::parse;
 use crate::test_report::TestReport;
@@ -21,7 +23,7 @@ fn with_places<T>(run: impl FnOnce(&Places<'_>) -> T) -> T {
             .map(|known| (*known).to_owned())
     };
     run(&Places {
-        roots: &["/work/tree".to_owned()],
+        roots: &["/box/tree".to_owned()],
         rebase: &rebase,
         changed: &changed,
     })
@@ -35,11 +37,11 @@ fn built(log: &str) -> String {
 fn shows_every_distinct_error_of_gcc() {
     let log = "gcc -c src/a.c\nIn file included from src/b.c:1:\nsrc/a.c: In function \u{2018}f\u{2019}:\n\
         src/a.c:15:3: warning: unused variable \u{2018}y\u{2019} [-Wunused-variable]\n   15 |   int y;\n      |       ^\n\
-        /work/tree/src/a.c: In function \u{2018}g\u{2019}:\n\
-        /work/tree/src/a.c:14:5: \u{1b}[31merror: \u{1b}[0m\u{2018}x\u{2019} undeclared\n   14 |   x = 1;\n      |     ^\n\
-        /work/tree/src/a.c:14:5: note: each undeclared identifier is reported only once\n\
+        /box/tree/src/a.c: In function \u{2018}g\u{2019}:\n\
+        /box/tree/src/a.c:14:5: \u{1b}[31merror: \u{1b}[0m\u{2018}x\u{2019} undeclared\n   14 |   x = 1;\n      |     ^\n\
+        /box/tree/src/a.c:14:5: note: each undeclared identifier is reported only once\n\
         src/b.c:3:1: fatal error: none.h: No such file or directory\ncompilation terminated.\n\
-        /work/tree/src/a.c:14:5: error: \u{2018}x\u{2019} undeclared\n\
+        /box/tree/src/a.c:14:5: error: \u{2018}x\u{2019} undeclared\n\
         make[1]: *** [Makefile:3: a.o] Error 1\nmake: *** [Makefile:9: all] Error 2\n";
     assert_eq!(
         built(log),
@@ -54,7 +56,7 @@ fn shows_every_distinct_error_of_gcc() {
 fn shows_the_errors_of_linkers_and_tools() {
     for (log, expected) in [
         (
-            "/usr/bin/ld: /tmp/ccX1.o: in function `main':\n/work/tree/src/a.c:12: undefined reference to `g'\ncollect2: error: ld returned 1 exit status\n",
+            "/usr/bin/ld: /tmp/ccX1.o: in function `main':\n/box/tree/src/a.c:12: undefined reference to `g'\ncollect2: error: ld returned 1 exit status\n",
             "/usr/bin/ld: <temporary file>: in function `main':\nsrc/a.c:10+ [patched line 12]: undefined reference to `g'\ncollect2: error: ld returned 1 exit status\n",
         ),
         (
@@ -71,7 +73,7 @@ fn shows_the_errors_of_linkers_and_tools() {
         ),
         ("sh: 1: flex: not found\n", "sh: 1: flex: not found\n"),
         (
-            "[INFO] Compiling\n[ERROR] COMPILATION ERROR : \n[ERROR] /work/tree/src/main/java/org/acme/Shop.java:[17,8] cannot find symbol\n[ERROR]   symbol:   class X\n[INFO] 1 error\n[ERROR] Failed to execute goal a:b:compile: Compilation failure\n[ERROR] /work/tree/src/main/java/org/acme/Shop.java:[17,8] cannot find symbol\n[ERROR]   symbol:   class X\n[ERROR] -> [Help 1]\n",
+            "[INFO] Compiling\n[ERROR] COMPILATION ERROR : \n[ERROR] /box/tree/src/main/java/org/acme/Shop.java:[17,8] cannot find symbol\n[ERROR]   symbol:   class X\n[INFO] 1 error\n[ERROR] Failed to execute goal a:b:compile: Compilation failure\n[ERROR] /box/tree/src/main/java/org/acme/Shop.java:[17,8] cannot find symbol\n[ERROR]   symbol:   class X\n[ERROR] -> [Help 1]\n",
             "src/main/java/org/acme/Shop.java:14 [patched line 17]:8 cannot find symbol\n",
         ),
         (
@@ -110,7 +112,7 @@ fn keeps_both_ends_within_the_budget() {
 }
 
 const ASAN: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
-    READ of size 1 at 0x60200000001a thread T0\n    #0 0x1 in f /work/tree/src/a.c:17:3\n    #1 0x2 in g /work/tree/src/b.c:9\n\nSUMMARY: x\n";
+    READ of size 1 at 0x60200000001a thread T0\n    #0 0x1 in f /box/tree/src/a.c:17:3\n    #1 0x2 in g /box/tree/src/b.c:9\n\nSUMMARY: x\n";
 
 #[test]
 fn tells_how_a_crash_changed() {

@@ -1,3 +1,5 @@
+//! Reports of every family, and text that pretends to be one.
+
 use super::{Status, TestReport};
 use proptest::prelude::*;
 use std::collections::BTreeSet;

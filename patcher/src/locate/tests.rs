@@ -1,3 +1,5 @@
+//! Where lines are found, and where they must not be.
+
 use super::{Found, Wanted, locate};
 use crate::How;
 use crate::pristine::Pristine;

@@ -1,3 +1,5 @@
+//! Replies of every kind, also broken ones: nothing panics, nothing is invented.
+
 use super::read;
 use proptest::prelude::*;
 

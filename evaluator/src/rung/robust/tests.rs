@@ -1,3 +1,5 @@
+//! Mutations against a patch that holds and against one that does not.
+
 use super::hex;
 use crate::ladder::{RungName, climb};
 use crate::target::Target;
