@@ -6,6 +6,13 @@
 //! Each tree is copied first, because one of its files is changed. The time of
 //! `ctags -R` on the same copy is printed beside, when there is a `ctags`.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark stops at the first surprise and prints what it measured"
+)]
+
 use patchwright_retrieval::{Index, IndexLimits};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -91,6 +98,9 @@ fn change(tree: &Path, cache: &Path, round: usize) -> f64 {
     open(tree, cache)
 }
 
+/// A kind of question and how many answers it has for a name.
+type Question<'q> = (&'q str, Box<dyn Fn(&str) -> usize + 'q>);
+
 /// Times lookups of two hundred names, spread over all functions.
 fn ask(tree: &Path, cache: &Path) {
     let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
@@ -106,7 +116,6 @@ fn ask(tree: &Path, cache: &Path) {
     names.dedup();
     let step = (names.len() / 200).max(1);
     let names: Vec<&String> = names.iter().step_by(step).collect();
-    type Question<'q> = (&'q str, Box<dyn Fn(&str) -> usize + 'q>);
     let questions: [Question<'_>; 5] = [
         (
             "symbol",

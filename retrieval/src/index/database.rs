@@ -11,6 +11,7 @@ use crate::error::RetrievalError;
 use crate::index::{IndexLimits, schema};
 use rusqlite::{Connection, OpenFlags};
 use sha2::{Digest, Sha256};
+use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -30,11 +31,11 @@ impl Folder {
     /// builds there.
     pub(crate) fn open(cache: &Path, root: &Path) -> Result<Self, RetrievalError> {
         let digest = Sha256::digest(root.as_os_str().as_encoded_bytes());
-        let key: String = digest
-            .iter()
-            .take(8)
-            .map(|byte| format!("{byte:02x}"))
-            .collect();
+        let mut key = String::new();
+        for byte in digest.iter().take(8) {
+            // Writing to a string cannot go wrong.
+            let _ = write!(key, "{byte:02x}");
+        }
         let path = cache.join(key);
         let fail = |source| RetrievalError::Cache {
             path: path.clone(),

@@ -180,14 +180,13 @@ impl<'c> Writer<'c> {
         } else {
             None
         };
-        let id = match older {
-            Some(id) => id,
-            None => {
-                let id = self.next_name;
-                self.insert_name.execute(params![id, name])?;
-                self.next_name += 1;
-                id
-            }
+        let id = if let Some(id) = older {
+            id
+        } else {
+            let id = self.next_name;
+            self.insert_name.execute(params![id, name])?;
+            self.next_name += 1;
+            id
         };
         self.names.insert(name.into(), id);
         Ok(id)

@@ -125,10 +125,8 @@ fn inner<'t>(kinds: &DeclaratorKinds, node: Node<'t>) -> Option<Node<'t>> {
         return Some(child);
     }
     let mut cursor = node.walk();
-    let child = node
-        .named_children(&mut cursor)
-        .find(|child| child.kind().ends_with("declarator") || is_name(kinds, *child));
-    child
+    node.named_children(&mut cursor)
+        .find(|child| child.kind().ends_with("declarator") || is_name(kinds, *child))
 }
 
 fn is_name(kinds: &DeclaratorKinds, node: Node<'_>) -> bool {

@@ -25,7 +25,7 @@ impl Index {
             return Ok(Found::default());
         };
         let all = self.read(|reader| named(reader, &wanted.name))?;
-        Ok(most_specific(all, &wanted.scope))
+        Ok(most_specific(&all, &wanted.scope))
     }
 
     /// Every symbol of exactly this name, prototypes included.
@@ -79,7 +79,7 @@ pub(crate) fn in_order(symbols: &mut [Symbol]) {
     symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
 }
 
-fn most_specific(all: Vec<Symbol>, scope: &[String]) -> Found {
+fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
     for dropped in 0..=scope.len() {
         let (ignored, wanted) = scope.split_at(dropped);
         let fitting: Vec<Symbol> = all

@@ -17,30 +17,31 @@ impl QualifiedName {
     /// dropped; `None` when nothing is left.
     pub fn read(text: &str) -> Option<Self> {
         let text = text.trim().trim_start_matches(['&', '*']);
-        if let Some(at) = text.find("operator") {
-            if let Some(name) = operator(text, at) {
-                let scope = parts(&text.get(..at).unwrap_or_default().to_owned());
-                return Some(Self { scope, name });
-            }
+        if let Some(at) = text.find("operator")
+            && let Some(name) = operator(text, at)
+        {
+            let scope = parts(text.get(..at).unwrap_or_default());
+            return Some(Self { scope, name });
         }
         let mut parts = parts(&plain(text));
         let name = parts.pop()?;
-        Some(Self { scope: parts, name }.as_in_source())
+        Some(Self { scope: parts, name }.named_as_in_source())
     }
 
     /// What virtual machines call by names of their own: `<init>` is the
     /// class, `lambda$run$0` the method `run`.
-    fn as_in_source(mut self) -> Self {
-        if self.name == "<init>" {
-            if let Some(class) = self.scope.last() {
-                self.name.clone_from(class);
-            }
+    fn named_as_in_source(mut self) -> Self {
+        if self.name == "<init>"
+            && let Some(class) = self.scope.last()
+        {
+            self.name.clone_from(class);
         }
-        if let Some(at) = self.scope.iter().position(|part| part == "lambda") {
-            if self.scope.len() > at + 1 && self.name.bytes().all(|byte| byte.is_ascii_digit()) {
-                self.name = self.scope.get(at + 1).cloned().unwrap_or_default();
-                self.scope.truncate(at);
-            }
+        if let Some(at) = self.scope.iter().position(|part| part == "lambda")
+            && self.name.bytes().all(|byte| byte.is_ascii_digit())
+            && let Some(method) = self.scope.get(at + 1).cloned()
+        {
+            self.name = method;
+            self.scope.truncate(at);
         }
         self
     }

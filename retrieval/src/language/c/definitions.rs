@@ -375,10 +375,10 @@ fn operator_name(text: &[u8]) -> Vec<u8> {
         name.extend(rest.iter().filter(|byte| !byte.is_ascii_whitespace()));
     }
     // `operator bool() const`: what follows is no part of the name.
-    if let Some(parenthesis) = name.iter().position(|byte| *byte == b'(') {
-        if name.get(parenthesis..parenthesis + 2) != Some(b"()") || word {
-            name.truncate(parenthesis);
-        }
+    let call_operator = name.starts_with(b"operator()");
+    let parenthesis = name.iter().position(|byte| *byte == b'(');
+    if let Some(parenthesis) = parenthesis.filter(|_| !call_operator) {
+        name.truncate(parenthesis);
     }
     name
 }
