@@ -13,11 +13,13 @@ mod update;
 mod write;
 
 use crate::error::RetrievalError;
+use crate::flow::Analysis;
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
 use rusqlite::Connection;
+use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What is too big to be read as source code.
@@ -72,6 +74,8 @@ pub struct Index {
     /// Connections that nobody uses at the moment.
     idle: Mutex<Vec<Connection>>,
     files: RwLock<Arc<Files>>,
+    /// The flow in functions that were asked about, by their numbers.
+    analyses: Mutex<FxHashMap<i64, Arc<Analysis>>>,
     report: IndexReport,
 }
 
@@ -114,6 +118,7 @@ impl Index {
             database,
             idle: Mutex::new(vec![connection]),
             files: RwLock::new(Arc::new(files)),
+            analyses: Mutex::default(),
             report,
         })
     }
@@ -169,6 +174,7 @@ impl Index {
         if files::generation(connection)? != files.generation {
             files = Arc::new(Files::load(connection)?);
             *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
+            self.analyses().clear();
         }
         let answer = ask(&Reader {
             connection,
@@ -178,11 +184,15 @@ impl Index {
         answer
     }
 
+    pub(crate) fn analyses(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Analysis>>> {
+        self.analyses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn files_now(&self) -> Arc<Files> {
         Arc::clone(&self.files.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn lock_idle(&self) -> std::sync::MutexGuard<'_, Vec<Connection>> {
+    fn lock_idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -16,7 +16,7 @@ mod python;
 mod recovery;
 mod rust;
 mod tabled;
-mod walk;
+pub(crate) mod walk;
 
 #[cfg(test)]
 mod tests;

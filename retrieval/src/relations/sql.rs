@@ -53,6 +53,7 @@ pub struct SqlAnswer {
 impl Index {
     /// Answers one SELECT over the documented views.
     pub fn sql(&self, statement: &str, limits: SqlLimits) -> Result<SqlAnswer, RetrievalError> {
+        crate::flow::keep_for_sql(self, statement)?;
         let connection = self.private_connection()?;
         restrict(&connection, limits.time)?;
         answer(&connection, statement, limits).map_err(|error| RetrievalError::Sql {

@@ -1,0 +1,198 @@
+//! Where values come from and where they go, and what guards a line.
+//!
+//! Computed per function when it is first asked about, and kept: in memory,
+//! and in the database for SQL. Within a function assignments are followed by
+//! order and blocks, between functions by parameters, results, arguments that
+//! are written to, and names of fields and globals. No aliasing beyond `p =
+//! &x` is known; `flow/tests.rs` says how right that is.
+
+mod function;
+mod guards;
+mod keep;
+mod models;
+mod place;
+mod request;
+mod search;
+
+#[cfg(test)]
+mod tests;
+
+use crate::error::RetrievalError;
+use crate::index::Index;
+use crate::symbol::{Symbol, SymbolKind};
+use function::Subject;
+use patchwright_source::TreePath;
+use search::Search;
+use std::sync::Arc;
+
+pub(crate) use function::Analysis;
+pub use guards::{GuardFact, GuardKind};
+pub(crate) use keep::keep_for_sql;
+
+/// Which way a value is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// Backwards, to where it comes from.
+    Origin,
+    /// Forwards, to where it goes.
+    Use,
+}
+
+/// How a value moves in one step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FlowKind {
+    /// By assignment or initialisation.
+    Assign,
+    /// Into an argument of a call.
+    Argument,
+    /// Out of a function as its result.
+    Return,
+    /// From the result of a call.
+    Result,
+    /// Through an argument that the callee writes to.
+    Out,
+    /// Into the index of an element.
+    Index,
+    /// Into a condition.
+    Check,
+}
+
+impl FlowKind {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Assign => "assign",
+            Self::Argument => "argument",
+            Self::Return => "return",
+            Self::Result => "result",
+            Self::Out => "out",
+            Self::Index => "index",
+            Self::Check => "check",
+        }
+    }
+}
+
+/// One step of a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FlowStep {
+    /// The file.
+    pub path: TreePath,
+    /// The line of the step.
+    pub line: u32,
+    /// The function in which it lies, with its scope.
+    pub function: String,
+    /// That function's number.
+    pub symbol: i64,
+    /// What the value is taken from, as written.
+    pub from: String,
+    /// What it goes to, as written; `return`, or `f(#2)` for an argument.
+    pub to: String,
+    /// How it moves.
+    pub kind: FlowKind,
+    /// Whether the step leads to the asked place or from it.
+    pub direction: Direction,
+    /// How many steps it is away.
+    pub depth: u32,
+}
+
+/// How far and how much is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlowRequest {
+    /// How many steps from the asked place.
+    pub depth: u32,
+    /// How many steps in each direction.
+    pub limit: usize,
+}
+
+impl Default for FlowRequest {
+    fn default() -> Self {
+        Self {
+            depth: 6,
+            limit: 40,
+        }
+    }
+}
+
+impl Index {
+    /// Where the value of a place comes from and goes to. The place is an
+    /// expression (`png_ptr->zbuf_size`, `total`), one of a function (`f: n`,
+    /// `n in f`), or a function (its result). A plain variable is looked for
+    /// in the functions `near`, then among globals and fields. Origins come
+    /// first, then uses; each nearest first.
+    pub fn flow(
+        &self,
+        place: &str,
+        near: &[Symbol],
+        request: FlowRequest,
+    ) -> Result<Vec<FlowStep>, RetrievalError> {
+        let seeds = self.seeds(place, near)?;
+        let mut steps = Vec::new();
+        for direction in [Direction::Origin, Direction::Use] {
+            let mut search = Search::new(self, request, direction);
+            for seed in &seeds {
+                match seed {
+                    request::Seed::Local(function, place) => {
+                        search.from_place(function, place.clone());
+                    }
+                    request::Seed::Shared(name) => search.from_shared(name),
+                    request::Seed::Result(name) => search.from_returned(name),
+                }
+            }
+            steps.append(&mut search.run()?);
+        }
+        Ok(steps)
+    }
+
+    /// The conditions under which a line is reached within its function,
+    /// outermost first.
+    pub fn guards(&self, path: &TreePath, line: u32) -> Result<Vec<GuardFact>, RetrievalError> {
+        let Some(function) = self.enclosing_function(path, line)? else {
+            return Ok(Vec::new());
+        };
+        let analysis = self.analysis(&function)?;
+        Ok(analysis
+            .guards
+            .iter()
+            .filter(|guard| (guard.line..=guard.end_line).contains(&line))
+            .cloned()
+            .collect())
+    }
+
+    /// The flow in one symbol; computed once.
+    pub(crate) fn analysis(&self, symbol: &Symbol) -> Result<Arc<Analysis>, RetrievalError> {
+        if let Some(known) = self.known_analysis(symbol.id) {
+            return Ok(known);
+        }
+        let analysis = Arc::new(self.analyse(symbol));
+        self.keep_analysis(symbol.id, &analysis);
+        Ok(analysis)
+    }
+
+    fn analyse(&self, symbol: &Symbol) -> Analysis {
+        let Ok(text) = self.tree().read(&symbol.path) else {
+            return Analysis::default();
+        };
+        let start = text.line_start(symbol.start_line as usize);
+        let end = text.line_start(symbol.end_line as usize + 1);
+        let lines = match (start, end) {
+            (Some(start), Some(end)) => text.bytes().get(start..end),
+            (Some(start), None) => text.bytes().get(start..),
+            _ => None,
+        };
+        let Some(lines) = lines else {
+            return Analysis::default();
+        };
+        let is_macro = symbol.kind == SymbolKind::Macro;
+        let mut analysis = function::analyse(Subject {
+            language: symbol.language,
+            text: lines,
+            line: symbol.start_line,
+            is_macro,
+        });
+        if !is_macro && !symbol.kind.is_callable() {
+            // The declaration of a global or field declares nothing local.
+            analysis.locals.clear();
+        }
+        analysis
+    }
+}

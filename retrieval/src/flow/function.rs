@@ -1,0 +1,187 @@
+//! The flow of values in one function.
+//!
+//! The function's own lines are parsed, whatever the rest of its file looks
+//! like, and walked once: every assignment, argument and return becomes an
+//! edge, every block a number. Order and blocks decide which assignments reach
+//! a place ([`Analysis::reaching`]); there is no control-flow graph.
+
+use crate::flow::guards::{self, GuardFact};
+use crate::flow::place::{Place, Source};
+use crate::language::walk::walk;
+use patchwright_source::Language;
+use std::collections::BTreeSet;
+use visit::FlowVisitor;
+
+mod visit;
+
+/// Where a value goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Target {
+    /// A place.
+    Place(Place),
+    /// What the function returns.
+    Return,
+    /// An argument of a call: the callee and the index.
+    Argument(String, usize),
+    /// The index of an element.
+    Index,
+    /// A condition.
+    Check,
+}
+
+/// One step of a value.
+#[derive(Debug, Clone)]
+pub(crate) struct Edge {
+    pub(crate) line: u32,
+    /// Where the source is read.
+    reads: usize,
+    /// Where the target is written: after everything on the right of it.
+    writes: usize,
+    pub(crate) source: Source,
+    pub(crate) source_text: String,
+    pub(crate) target: Target,
+    pub(crate) target_text: String,
+    /// The blocks around, outermost first.
+    blocks: Vec<u32>,
+    /// Whether older values of the target are lost.
+    kills: bool,
+}
+
+impl Edge {
+    /// Whether the text of this edge lies in that of another.
+    pub(crate) fn is_within(&self, outer: &Edge) -> bool {
+        outer.reads <= self.reads && self.writes <= outer.writes
+    }
+}
+
+/// A parameter.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Parameter {
+    pub(crate) name: String,
+    /// Whether assigning to it assigns to the argument (C++ `&`, macros).
+    pub(crate) by_name: bool,
+}
+
+/// What is known about one function.
+#[derive(Debug, Default)]
+pub(crate) struct Analysis {
+    pub(crate) parameters: Vec<Parameter>,
+    pub(crate) edges: Vec<Edge>,
+    pub(crate) guards: Vec<GuardFact>,
+    /// The names that are the function's own.
+    pub(crate) locals: BTreeSet<String>,
+    /// The ranges of its loops.
+    loops: Vec<(usize, usize)>,
+}
+
+impl Analysis {
+    /// The edges that write a place which the edge `reader` reads, as far as
+    /// their values may still be there; and whether the value from before the
+    /// function may be, too. Without a reader, all that write it.
+    pub(crate) fn reaching(
+        &self,
+        reader: Option<usize>,
+        matches: impl Fn(&Place) -> bool,
+    ) -> (Vec<usize>, bool) {
+        let reader = reader.and_then(|index| self.edges.get(index));
+        let mut found = Vec::new();
+        let mut lost_after: Option<usize> = None;
+        for (index, edge) in self.edges.iter().enumerate().rev() {
+            let Target::Place(target) = &edge.target else {
+                continue;
+            };
+            if !matches(target) {
+                continue;
+            }
+            let Some(reader) = reader else {
+                found.push(index);
+                continue;
+            };
+            if edge.writes > reader.reads {
+                if self.share_loop(edge.reads, reader.reads) {
+                    found.push(index);
+                }
+                continue;
+            }
+            // Several edges of one assignment are lost or kept together.
+            if lost_after.is_some_and(|writes| edge.writes < writes) {
+                continue;
+            }
+            found.push(index);
+            if edge.kills && !target.content && reader.blocks.starts_with(&edge.blocks) {
+                lost_after = Some(edge.writes);
+            }
+        }
+        found.reverse();
+        (found, lost_after.is_none())
+    }
+
+    fn share_loop(&self, a: usize, b: usize) -> bool {
+        self.loops
+            .iter()
+            .any(|(start, end)| (*start..*end).contains(&a) && (*start..*end).contains(&b))
+    }
+}
+
+/// What is analysed: a function, or a macro with its parameters.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Subject<'a> {
+    pub(crate) language: Language,
+    pub(crate) text: &'a [u8],
+    /// The line of the text's first line in its file.
+    pub(crate) line: u32,
+    pub(crate) is_macro: bool,
+}
+
+/// Analyses a function's lines.
+pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
+    let (text, shift) = wrap(subject);
+    let Some(tree) = patchwright_source::parse(subject.language, &text) else {
+        return Analysis::default();
+    };
+    let mut visitor = FlowVisitor::new(&text, subject, shift);
+    walk(&tree, &mut visitor);
+    let mut found = visitor.found;
+    found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
+    found.guards = guards::find(&tree, &text, subject.line, shift);
+    found
+}
+
+/// Makes a compilation unit of the lines; gives the rows that were put before.
+fn wrap(subject: Subject<'_>) -> (Vec<u8>, u32) {
+    let mut text = Vec::with_capacity(subject.text.len() + 32);
+    if subject.is_macro {
+        text.extend(macro_as_function(subject.text));
+        return (text, 0);
+    }
+    if subject.language == Language::Java {
+        text.extend_from_slice(b"class A {\n");
+        text.extend_from_slice(subject.text);
+        text.extend_from_slice(b"\n}\n");
+        return (text, 1);
+    }
+    text.extend_from_slice(subject.text);
+    (text, 0)
+}
+
+/// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.
+fn macro_as_function(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text)
+        .replace("\\\r\n", " \n")
+        .replace("\\\n", " \n");
+    let rest = text.trim_start().strip_prefix('#').unwrap_or(&text);
+    let rest = rest.trim_start().strip_prefix("define").unwrap_or(rest);
+    let (head, body) = match (rest.find('('), rest.find(')')) {
+        (Some(open), Some(close)) if open < close => rest.split_at(close + 1),
+        _ => return Vec::new(),
+    };
+    let body = body.trim_end();
+    let statement = body.contains(';') || body.trim_start().starts_with("do");
+    let word = if statement { "" } else { "return " };
+    let parameters = head.replace(['(', ','], "( int ").replace("( int", "(int");
+    let parameters = parameters
+        .replacen("(int", "\u{1}", 1)
+        .replace("(int", ", int");
+    let parameters = parameters.replace('\u{1}', "(int");
+    format!("void {parameters} {{ {word}{body}; }}").into_bytes()
+}

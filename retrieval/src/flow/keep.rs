@@ -1,0 +1,104 @@
+//! Keeps what was computed, in memory and, for SQL, in the database.
+
+use crate::error::RetrievalError;
+use crate::flow::function::{Analysis, Target};
+use crate::flow::place::Source;
+use crate::index::Index;
+use crate::symbol::{Symbol, SymbolKind};
+use rusqlite::{Transaction, TransactionBehavior, params};
+use std::sync::Arc;
+
+/// How many functions one SQL statement may have computed.
+const FUNCTIONS: usize = 200;
+
+/// Computes guards and flows of the functions that a statement names, when it
+/// reads those views. Gives how many were named.
+pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<usize, RetrievalError> {
+    let lower = statement.to_ascii_lowercase();
+    if !lower.contains("guards") && !lower.contains("flows") {
+        return Ok(0);
+    }
+    let mut functions = Vec::new();
+    for name in literals(statement) {
+        functions.append(&mut index.definitions(&name)?.symbols);
+    }
+    functions.retain(|symbol| symbol.kind.is_callable() || symbol.kind == SymbolKind::Macro);
+    functions.truncate(FUNCTIONS);
+    if functions.is_empty() {
+        return Ok(0);
+    }
+    let mut connection = index.private_connection()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    for function in &functions {
+        keep(&transaction, function, &*index.analysis(function)?)?;
+    }
+    transaction.commit()?;
+    Ok(functions.len())
+}
+
+fn keep(
+    transaction: &Transaction<'_>,
+    function: &Symbol,
+    analysis: &Analysis,
+) -> Result<(), RetrievalError> {
+    let new = transaction
+        .prepare_cached("INSERT OR IGNORE INTO analysed VALUES (?1)")?
+        .execute([function.id])?;
+    if new == 0 {
+        return Ok(());
+    }
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO guard VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    for guard in &analysis.guards {
+        insert.execute(params![
+            function.id,
+            guard.line,
+            guard.end_line,
+            guard.condition_line,
+            guard.kind.as_str(),
+            guard.condition
+        ])?;
+    }
+    let mut insert = transaction.prepare_cached("INSERT INTO flow VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for edge in &analysis.edges {
+        let kind = match (&edge.target, &edge.source) {
+            // That a callee might write is no flow yet.
+            (_, Source::Out(..)) => continue,
+            (Target::Return, _) => "return",
+            (Target::Argument(..), _) => "argument",
+            (Target::Index, _) => "index",
+            (Target::Check, _) => "check",
+            (Target::Place(_), Source::Call(_)) => "result",
+            (Target::Place(_), _) => "assign",
+        };
+        insert.execute(params![
+            function.id,
+            edge.line,
+            edge.source_text,
+            edge.target_text,
+            kind
+        ])?;
+    }
+    Ok(())
+}
+
+/// The strings between single quotes.
+fn literals(statement: &str) -> Vec<String> {
+    statement
+        .split('\'')
+        .skip(1)
+        .step_by(2)
+        .filter(|literal| !literal.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+impl Index {
+    pub(crate) fn known_analysis(&self, symbol: i64) -> Option<Arc<Analysis>> {
+        self.analyses().get(&symbol).cloned()
+    }
+
+    pub(crate) fn keep_analysis(&self, symbol: i64, analysis: &Arc<Analysis>) {
+        self.analyses().insert(symbol, Arc::clone(analysis));
+    }
+}

@@ -1,0 +1,283 @@
+//! Places that hold values, and the places an expression takes its value from.
+//!
+//! A place is a variable and the fields that lead from it. Elements of an
+//! array and what a pointer points to are its *content*; indices are ignored.
+
+use tree_sitter::Node;
+
+/// How deep an expression is looked into.
+const EXPRESSION_NODES: usize = 400;
+
+/// How many parts a place may have.
+const PARTS: usize = 32;
+
+/// How much of an expression is shown.
+const SHOWN: usize = 60;
+
+/// Something that holds a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Place {
+    /// The variable; `f()` for the result of a call.
+    pub(crate) root: String,
+    /// The fields, outermost first.
+    pub(crate) fields: Vec<String>,
+    /// Whether it is an element of it, or what it points to.
+    pub(crate) content: bool,
+    /// Whether it is its address.
+    pub(crate) address: bool,
+}
+
+/// Where a value comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// A place.
+    Place(Place),
+    /// The result of a call.
+    Call(String),
+    /// A literal.
+    Constant,
+    /// What a callee writes through its argument with this index.
+    Out(String, usize),
+}
+
+/// A source with its text and position.
+#[derive(Debug, Clone)]
+pub(crate) struct Taken {
+    pub(crate) source: Source,
+    pub(crate) text: String,
+}
+
+/// The text of a node, on one line and not too long.
+pub(crate) fn shown(node: Node<'_>, bytes: &[u8]) -> String {
+    let text = String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default());
+    let mut words = String::new();
+    for word in text.split_whitespace() {
+        if !words.is_empty() {
+            words.push(' ');
+        }
+        words.push_str(word);
+        if words.len() > SHOWN * 4 {
+            break;
+        }
+    }
+    if words.chars().count() > SHOWN {
+        words = words.chars().take(SHOWN).collect();
+        words.push_str("...");
+    }
+    words
+}
+
+fn name(node: Node<'_>, bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
+}
+
+/// Reads an expression as a place, if it is one.
+pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
+    let mut place = Place {
+        root: String::new(),
+        fields: Vec::new(),
+        content: false,
+        address: false,
+    };
+    let mut node = node;
+    for _ in 0..PARTS {
+        let child = |field| node.child_by_field_name(field);
+        node = match node.kind() {
+            "identifier" | "field_identifier" | "type_identifier" | "this" => {
+                place.root = name(node, bytes);
+                place.fields.reverse();
+                return Some(place);
+            }
+            "qualified_identifier" => child("name")?,
+            "field_expression" | "field_access" => {
+                place.fields.push(name(child("field")?, bytes));
+                child("argument").or_else(|| child("object"))?
+            }
+            "subscript_expression" | "array_access" => {
+                place.content |= place.fields.is_empty();
+                child("argument").or_else(|| child("array"))?
+            }
+            "pointer_expression" => {
+                let address = bytes.get(node.start_byte()) == Some(&b'&');
+                if address {
+                    place.address |= place.fields.is_empty() && !place.content;
+                } else {
+                    place.content |= place.fields.is_empty();
+                }
+                child("argument")?
+            }
+            "parenthesized_expression" => node.named_child(0)?,
+            "cast_expression" => child("value")?,
+            "call_expression" | "method_invocation" => {
+                place.root = format!("{}()", callee(node, bytes)?);
+                place.fields.reverse();
+                return (!place.fields.is_empty() || place.content).then_some(place);
+            }
+            _ => return None,
+        };
+    }
+    None
+}
+
+/// The last name of what a call calls.
+pub(crate) fn callee(call: Node<'_>, bytes: &[u8]) -> Option<String> {
+    let mut node = match call.kind() {
+        "object_creation_expression" | "new_expression" => call.child_by_field_name("type")?,
+        "method_invocation" => call.child_by_field_name("name")?,
+        _ => call.child_by_field_name("function")?,
+    };
+    for _ in 0..PARTS {
+        let next = match node.kind() {
+            "field_expression" => node.child_by_field_name("field"),
+            "qualified_identifier" | "template_function" | "template_type" | "template_method" => {
+                node.child_by_field_name("name")
+            }
+            "parenthesized_expression" | "generic_type" => node.named_child(0),
+            "pointer_expression" => node.child_by_field_name("argument"),
+            "identifier" | "field_identifier" | "type_identifier" => {
+                return Some(name(node, bytes));
+            }
+            _ => None,
+        };
+        node = next?;
+    }
+    None
+}
+
+/// The arguments of a call, in order.
+pub(crate) fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
+    let Some(list) = call.child_by_field_name("arguments") else {
+        return Vec::new();
+    };
+    let mut cursor = list.walk();
+    list.named_children(&mut cursor)
+        .filter(|node| !node.kind().ends_with("comment"))
+        .collect()
+}
+
+/// Whether a node is a call of any sort.
+pub(crate) fn is_call(node: Node<'_>) -> bool {
+    matches!(
+        node.kind(),
+        "call_expression" | "method_invocation" | "object_creation_expression" | "new_expression"
+    )
+}
+
+/// Where the value of an expression comes from.
+pub(crate) fn sources(expression: Node<'_>, bytes: &[u8]) -> Vec<Taken> {
+    let mut found = Vec::new();
+    let mut open = vec![expression];
+    for _ in 0..EXPRESSION_NODES {
+        let Some(node) = open.pop() else { break };
+        if let Some(place) = place(node, bytes) {
+            found.push(Taken {
+                source: Source::Place(place),
+                text: shown(node, bytes),
+            });
+        } else if is_call(node) {
+            if let Some(callee) = callee(node, bytes) {
+                found.push(Taken {
+                    source: Source::Call(callee),
+                    text: shown(node, bytes),
+                });
+            }
+        } else if is_literal(node) {
+            found.push(Taken {
+                source: Source::Constant,
+                text: shown(node, bytes),
+            });
+        } else {
+            open.append(&mut value_parts(node, bytes));
+        }
+    }
+    // A literal beside a place (`n + 1`) is not where the value comes from.
+    if found.iter().any(|taken| taken.source != Source::Constant) {
+        found.retain(|taken| taken.source != Source::Constant);
+    }
+    found
+}
+
+/// Every place that an expression reads, whatever it does with it.
+pub(crate) fn places_in(expression: Node<'_>, bytes: &[u8]) -> Vec<Taken> {
+    let mut found = Vec::new();
+    let mut open = vec![expression];
+    for _ in 0..EXPRESSION_NODES {
+        let Some(node) = open.pop() else { break };
+        if let Some(place) = place(node, bytes) {
+            found.push(Taken {
+                source: Source::Place(place),
+                text: shown(node, bytes),
+            });
+            continue;
+        }
+        if is_call(node) {
+            if let Some(callee) = callee(node, bytes) {
+                found.push(Taken {
+                    source: Source::Call(callee),
+                    text: shown(node, bytes),
+                });
+            }
+            continue;
+        }
+        let mut cursor = node.walk();
+        let mut children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+        children.reverse();
+        open.append(&mut children);
+    }
+    found
+}
+
+fn is_literal(node: Node<'_>) -> bool {
+    node.kind().ends_with("_literal")
+        || matches!(
+            node.kind(),
+            "null" | "true" | "false" | "nullptr" | "concatenated_string"
+        )
+}
+
+/// The parts of an expression that its value is made of, last first.
+fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
+    let child = |field| node.child_by_field_name(field);
+    let parts: Vec<Option<Node<'t>>> = match node.kind() {
+        "parenthesized_expression" | "condition_clause" => vec![node.named_child(0)],
+        "cast_expression" | "compound_literal_expression" | "initializer_pair" => {
+            vec![child("value")]
+        }
+        "conditional_expression" | "ternary_expression" => {
+            vec![child("alternative"), child("consequence")]
+        }
+        "binary_expression" if computes(node, bytes) => vec![child("right"), child("left")],
+        "unary_expression" if bytes.get(node.start_byte()) != Some(&b'!') => {
+            vec![child("argument").or_else(|| child("operand"))]
+        }
+        "assignment_expression" => vec![child("left")],
+        "update_expression" => vec![child("argument").or_else(|| node.named_child(0))],
+        "comma_expression" => vec![child("right")],
+        "array_creation_expression" => vec![child("value")],
+        "argument_list"
+        | "initializer_list"
+        | "array_initializer"
+        | "expression_statement"
+        | "init_declarator" => {
+            let mut cursor = node.walk();
+            let mut children: Vec<Option<Node<'t>>> =
+                node.named_children(&mut cursor).map(Some).collect();
+            children.reverse();
+            children
+        }
+        _ => Vec::new(),
+    };
+    parts.into_iter().flatten().collect()
+}
+
+/// Whether an operator makes its value of its operands' values: comparisons
+/// and logic make a truth of them.
+fn computes(node: Node<'_>, bytes: &[u8]) -> bool {
+    let operator = node
+        .child_by_field_name("operator")
+        .map(|operator| name(operator, bytes));
+    !matches!(
+        operator.as_deref(),
+        None | Some("==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||" | "<=>")
+    )
+}

@@ -1,0 +1,135 @@
+//! Reads what a flow question is about.
+
+use crate::error::RetrievalError;
+use crate::flow::place::Place;
+use crate::index::Index;
+use crate::relations::QualifiedName;
+use crate::symbol::{Symbol, SymbolKind};
+
+/// Where a search starts.
+#[derive(Debug, Clone)]
+pub(crate) enum Seed {
+    /// A place of one function.
+    Local(Symbol, Place),
+    /// A field or global.
+    Shared(String),
+    /// What a function returns.
+    Result(String),
+}
+
+impl Index {
+    /// The places that a question may mean, the likeliest reading only.
+    pub(crate) fn seeds(&self, text: &str, near: &[Symbol]) -> Result<Vec<Seed>, RetrievalError> {
+        let (function, expression) = split(text);
+        let Some(place) = read_place(expression) else {
+            return Ok(Vec::new());
+        };
+        if let Some(function) = function {
+            let mut seeds = self.local_seeds(&self.definitions(function)?.symbols, &place)?;
+            if !seeds.is_empty() {
+                return Ok(seeds);
+            }
+            seeds = self.shared_seeds(&place)?;
+            return Ok(seeds);
+        }
+        if place.fields.is_empty() {
+            let seeds = self.local_seeds(near, &place)?;
+            if !seeds.is_empty() {
+                return Ok(seeds);
+            }
+        }
+        // `f.n` and `f::n`: a variable of a function.
+        if let [variable] = place.fields.as_slice() {
+            let owner = self.definitions(&place.root)?.symbols;
+            let inner = Place {
+                root: variable.clone(),
+                fields: Vec::new(),
+                ..place.clone()
+            };
+            let seeds = self.local_seeds(&owner, &inner)?;
+            if !seeds.is_empty() {
+                return Ok(seeds);
+            }
+        }
+        self.shared_seeds(&place)
+    }
+
+    fn local_seeds(
+        &self,
+        functions: &[Symbol],
+        place: &Place,
+    ) -> Result<Vec<Seed>, RetrievalError> {
+        let mut seeds = Vec::new();
+        for function in functions {
+            if !function.kind.is_callable() && function.kind != SymbolKind::Macro {
+                continue;
+            }
+            if self.analysis(function)?.locals.contains(&place.root) {
+                seeds.push(Seed::Local(function.clone(), place.clone()));
+            }
+        }
+        Ok(seeds)
+    }
+
+    fn shared_seeds(&self, place: &Place) -> Result<Vec<Seed>, RetrievalError> {
+        let name = place.fields.last().unwrap_or(&place.root);
+        let symbols = self.named(name)?;
+        let callable = symbols.iter().any(|symbol| symbol.kind.is_callable());
+        let holds = symbols
+            .iter()
+            .any(|symbol| matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Field));
+        if callable && !holds {
+            return Ok(vec![Seed::Result(name.clone())]);
+        }
+        if holds || !self.references(name)?.is_empty() {
+            return Ok(vec![Seed::Shared(name.clone())]);
+        }
+        Ok(Vec::new())
+    }
+}
+
+/// `f: n` and `n in f` as function and expression.
+fn split(text: &str) -> (Option<&str>, &str) {
+    let text = text.trim();
+    if let Some((expression, function)) = text.rsplit_once(" in ") {
+        return (Some(function.trim()), expression.trim());
+    }
+    let colon = text.match_indices(':').find(|(at, _)| {
+        let bytes = text.as_bytes();
+        bytes.get(at + 1) != Some(&b':') && (*at == 0 || bytes.get(at - 1) != Some(&b':'))
+    });
+    match colon {
+        Some((at, _)) => (
+            text.get(..at).map(str::trim),
+            text.get(at + 1..).unwrap_or_default().trim(),
+        ),
+        None => (None, text),
+    }
+}
+
+/// An expression as a place: brackets are contents, all separators alike.
+fn read_place(expression: &str) -> Option<Place> {
+    let expression = expression.trim();
+    let content = expression.starts_with('*') || expression.ends_with(']');
+    let mut plain = String::new();
+    let mut brackets = 0_usize;
+    for character in expression.chars() {
+        match character {
+            '[' => brackets += 1,
+            ']' => brackets = brackets.saturating_sub(1),
+            '(' | ')' | '*' | '&' => {}
+            other if brackets == 0 => plain.push(other),
+            _ => {}
+        }
+    }
+    let read = QualifiedName::read(&plain)?;
+    let mut parts = read.scope;
+    parts.push(read.name);
+    let root = parts.remove(0);
+    Some(Place {
+        root,
+        fields: parts,
+        content,
+        address: false,
+    })
+}

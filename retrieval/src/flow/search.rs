@@ -1,0 +1,261 @@
+//! Follows values backwards to their origins and forwards to their uses,
+//! through parameters, returns, arguments that are written to, fields and
+//! globals.
+//!
+//! Fields are told apart by their names, not by their objects, once a value
+//! leaves its function.
+
+use crate::error::RetrievalError;
+use crate::flow::function::{Analysis, Edge, Target};
+use crate::flow::place::{Place, Source};
+use crate::flow::{Direction, FlowKind, FlowRequest, FlowStep};
+use crate::index::Index;
+use crate::symbol::{Symbol, SymbolKind};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+/// How many functions that use a field or global are looked at.
+const SHARED_FUNCTIONS: usize = 80;
+
+/// How many callers or callees of one name are followed.
+const NAMESAKES: usize = 12;
+
+/// What is followed next.
+#[derive(Debug, Clone)]
+enum Task {
+    /// A place as it is read by an edge (or anywhere) in a function.
+    Place(Symbol, Place, Option<usize>),
+    /// What a name returns.
+    Returned(String),
+    /// What a name writes through an argument.
+    Out(String, usize),
+    /// What comes in by a parameter / what an argument becomes in the callee.
+    Parameter(String, usize),
+    /// A field or global, wherever it is.
+    Shared(String),
+}
+
+/// One search, in one direction.
+pub(crate) struct Search<'i> {
+    index: &'i Index,
+    request: FlowRequest,
+    direction: Direction,
+    steps: BTreeMap<(i64, usize), FlowStep>,
+    order: Vec<(i64, usize)>,
+    done: BTreeSet<String>,
+    queue: VecDeque<(Task, u32)>,
+}
+
+mod backward;
+mod forward;
+
+type Result<T> = std::result::Result<T, RetrievalError>;
+
+impl<'i> Search<'i> {
+    pub(crate) fn new(index: &'i Index, request: FlowRequest, direction: Direction) -> Self {
+        Self {
+            index,
+            request,
+            direction,
+            steps: BTreeMap::new(),
+            order: Vec::new(),
+            done: BTreeSet::new(),
+            queue: VecDeque::new(),
+        }
+    }
+
+    /// Follows a place of a function.
+    pub(crate) fn from_place(&mut self, function: &Symbol, place: Place) {
+        self.push(Task::Place(function.clone(), place, None), 1);
+    }
+
+    /// Follows a field or global.
+    pub(crate) fn from_shared(&mut self, name: &str) {
+        self.push(Task::Shared(name.to_owned()), 1);
+    }
+
+    /// Follows what a function returns.
+    pub(crate) fn from_returned(&mut self, name: &str) {
+        self.push(Task::Returned(name.to_owned()), 1);
+    }
+
+    /// Works off what was asked; the steps in the order they were found.
+    pub(crate) fn run(mut self) -> Result<Vec<FlowStep>> {
+        while let Some((task, depth)) = self.queue.pop_front() {
+            if depth > self.request.depth || self.order.len() >= self.request.limit {
+                break;
+            }
+            match self.direction {
+                Direction::Origin => self.origin(task, depth)?,
+                Direction::Use => self.usage(task, depth)?,
+            }
+        }
+        let mut steps = self.steps;
+        let mut found: Vec<FlowStep> = self
+            .order
+            .iter()
+            .filter_map(|key| steps.remove(key))
+            .take(self.request.limit)
+            .collect();
+        found.sort_by(|a, b| (a.depth, &a.path, a.line).cmp(&(b.depth, &b.path, b.line)));
+        Ok(found)
+    }
+
+    fn push(&mut self, task: Task, depth: u32) {
+        let key = match &task {
+            Task::Place(function, place, at) => format!("{} {place:?} {at:?}", function.id),
+            other => format!("{other:?}"),
+        };
+        if self.done.insert(key) {
+            self.queue.push_back((task, depth));
+        }
+    }
+
+    fn step(&mut self, function: &Symbol, index: usize, edge: &Edge, depth: u32) {
+        let key = (function.id, index);
+        if self.steps.contains_key(&key) {
+            return;
+        }
+        self.order.push(key);
+        self.steps.insert(
+            key,
+            FlowStep {
+                path: function.path.clone(),
+                line: edge.line,
+                function: function.qualified(),
+                symbol: function.id,
+                from: edge.source_text.clone(),
+                to: edge.target_text.clone(),
+                kind: kind_of(edge),
+                direction: self.direction,
+                depth,
+            },
+        );
+    }
+
+    fn bodies(&self, name: &str) -> Result<Vec<Symbol>> {
+        let mut found = self.index.named(name)?;
+        found.retain(|symbol| {
+            symbol.body_line.is_some()
+                && (symbol.kind.is_callable() || symbol.kind == SymbolKind::Macro)
+        });
+        found.truncate(NAMESAKES);
+        Ok(found)
+    }
+
+    fn callers(&self, name: &str) -> Result<Vec<Symbol>> {
+        let calls = self.index.callers(name, 1, NAMESAKES)?;
+        Ok(calls.into_iter().filter_map(|call| call.caller).collect())
+    }
+
+    /// The functions that use a field or global, and its own definition.
+    fn holders(&self, name: &str) -> Result<Vec<Symbol>> {
+        let mut found = self.index.named(name)?;
+        found.retain(|symbol| matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Field));
+        for site in self.index.references(name)? {
+            if found.len() >= SHARED_FUNCTIONS {
+                break;
+            }
+            let known = found
+                .iter()
+                .any(|symbol| symbol.path == site.path && symbol.holds(site.line));
+            if known {
+                continue;
+            }
+            if let Some(function) = self.index.enclosing_function(&site.path, site.line)? {
+                found.push(function);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Edges that write what a parameter points to, or a parameter by its name.
+fn out_edges(analysis: &Analysis, argument: usize) -> Vec<usize> {
+    let Some(parameter) = analysis.parameters.get(argument) else {
+        return Vec::new();
+    };
+    (0..analysis.edges.len())
+        .filter(|index| {
+            let edge = analysis.edges.get(*index);
+            let target = edge.map(|edge| &edge.target);
+            matches!(target, Some(Target::Place(place)) if place.root == parameter.name
+                && place.fields.is_empty()
+                && (place.content || parameter.by_name))
+        })
+        .collect()
+}
+
+/// Edges that write to a variable through a pointer that holds its address.
+fn through_pointers(analysis: &Analysis, place: &Place) -> Vec<usize> {
+    let mut pointers = BTreeSet::new();
+    for edge in &analysis.edges {
+        if let (Source::Place(source), Target::Place(target)) = (&edge.source, &edge.target)
+            && source.address
+            && source.root == place.root
+            && source.fields == place.fields
+            && target.fields.is_empty()
+        {
+            pointers.insert(target.root.as_str());
+        }
+    }
+    (0..analysis.edges.len())
+        .filter(|index| {
+            let target = analysis.edges.get(*index).map(|edge| &edge.target);
+            matches!(target, Some(Target::Place(target)) if target.content
+                && target.fields.is_empty()
+                && pointers.contains(target.root.as_str()))
+        })
+        .collect()
+}
+
+fn parameter_index(analysis: &Analysis, name: &str) -> Option<usize> {
+    let mut parameters = analysis.parameters.iter();
+    parameters.position(|parameter| parameter.name == name)
+}
+
+/// The name under which other functions know a place, if they can.
+fn shared_name<'p>(analysis: &Analysis, place: &'p Place) -> Option<&'p str> {
+    match place.fields.last() {
+        Some(field) => Some(field),
+        None if place.root.ends_with("()") || analysis.locals.contains(&place.root) => None,
+        None => Some(&place.root),
+    }
+}
+
+/// Whether two places of a function are the same, objects aside.
+fn same(analysis: &Analysis, a: &Place, b: &Place) -> bool {
+    match (shared_name(analysis, a), shared_name(analysis, b)) {
+        (Some(a), Some(b)) => a == b,
+        (None, None) => a.root == b.root,
+        _ => false,
+    }
+}
+
+fn variable(name: &str) -> Place {
+    Place {
+        root: name.to_owned(),
+        fields: Vec::new(),
+        content: false,
+        address: false,
+    }
+}
+
+/// A field or global, as no function's local could be.
+fn shared(name: &str) -> Place {
+    Place {
+        fields: vec![name.to_owned()],
+        ..variable("")
+    }
+}
+
+fn kind_of(edge: &Edge) -> FlowKind {
+    match (&edge.target, &edge.source) {
+        (Target::Return, _) => FlowKind::Return,
+        (Target::Argument(..), _) => FlowKind::Argument,
+        (Target::Index, _) => FlowKind::Index,
+        (Target::Check, _) => FlowKind::Check,
+        (Target::Place(_), Source::Call(_)) => FlowKind::Result,
+        (Target::Place(_), Source::Out(..)) => FlowKind::Out,
+        (Target::Place(_), _) => FlowKind::Assign,
+    }
+}
