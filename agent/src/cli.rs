@@ -5,6 +5,8 @@
 //! reads the environment.
 
 pub mod apply;
+pub mod check;
+pub mod config;
 
 use crate::settings::{Flag, Loaded, SettingsError, Sources};
 use clap::{Args, ValueEnum};

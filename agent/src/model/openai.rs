@@ -23,6 +23,7 @@ use crate::settings::{self, Api};
 mod body;
 mod collect;
 mod failure;
+mod listed;
 mod transport;
 mod usage;
 

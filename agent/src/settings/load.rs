@@ -42,6 +42,10 @@ pub struct Flag {
 
 impl Sources {
     /// The environment of this process, with the given file and flags.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one reader of the environment"
+    )]
     pub fn from_process(file: Option<PathBuf>, flags: Vec<Flag>) -> Self {
         let variables = std::env::vars_os()
             .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
