@@ -17,6 +17,7 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::rank::{Frame, Proximity};
+use crate::search::WordTable;
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
 use crate::{Memory, Query};
@@ -46,6 +47,7 @@ pub struct Engine {
     pub(crate) settings: Settings,
     pub(crate) near: Proximity,
     files: OnceLock<Vec<TreePath>>,
+    words: OnceLock<WordTable>,
 }
 
 impl Engine {
@@ -61,6 +63,7 @@ impl Engine {
             settings,
             near: Proximity::default(),
             files: OnceLock::new(),
+            words: OnceLock::new(),
         })
     }
 
@@ -157,17 +160,19 @@ impl Engine {
             ),
             Query::Similar { name } => self.answer_similar(query, name),
             Query::Sql { statement } => self.answer_sql(query, statement),
-            other => Answer::missed(
-                other,
-                Miss::Stopped {
-                    reason: String::new(),
-                },
-            ),
+            Query::Search { words } => self.answer_search(query, words, skip),
+            Query::Flow { expression } => self.answer_flow(query, expression),
+            Query::Next { .. } => Answer::new(query),
         }
     }
 
     pub(crate) fn tree(&self) -> &Tree {
         self.index.tree()
+    }
+
+    /// The words of every definition, read at the first use.
+    pub(crate) fn words(&self) -> &WordTable {
+        self.words.get_or_init(|| WordTable::build(self))
     }
 
     /// Every file of the tree.

@@ -1,15 +1,137 @@
-//! What a request in words calls for.
+//! What a request in words calls for: what it names exactly, what it nearly
+//! names, what speaks of the same things, and who uses that.
 
-use super::Plan;
+mod exact;
+mod harness;
+mod likely;
+
 use super::crash::describe;
+use super::{Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
+use crate::engine::lookup::or_nothing;
+use crate::intent::{Intent, detect};
+use crate::rank::is_aside;
+use crate::symbol::Symbol;
+use std::collections::BTreeMap;
 
-pub(super) fn plan(_engine: &Engine, _text: &str, located: &[Located]) -> Plan {
+/// Tokens after which only what matters much is still taken. Answers get
+/// worse with length, and a request names few things.
+const ENOUGH: usize = 1_000;
+/// How many callers and tests are looked at.
+const USERS: usize = 60;
+/// How many of them are shown.
+const SHOWN_USERS: usize = 6;
+
+pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
+    let (intent, confidence) = detect(text);
+    let mut picks = Picks::default();
+    let spoken = if located.is_empty() {
+        text.to_owned()
+    } else {
+        harness::add(engine, located, &mut picks);
+        harness::headline(text)
+    };
+    if picks.is_empty() {
+        exact::add(engine, &spoken, &mut picks);
+    }
+    likely::add(engine, &spoken, intent, &mut picks);
+    let primary = picks.heaviest(3);
+    match intent {
+        Intent::UsageExploration | Intent::Refactor => add_callers(engine, &primary, &mut picks),
+        Intent::TestWriting => add_tests(engine, &primary, &mut picks),
+        _ => {}
+    }
+    if picks.is_empty() {
+        likely::safety_net(engine, &spoken, &mut picks);
+    }
     Plan {
-        intent: "BUG_FIX".to_owned(),
-        confidence: 0.5,
+        intent: intent.as_str().to_owned(),
+        confidence,
         stack: located.iter().map(describe).collect(),
-        ..Plan::default()
+        wanted: picks.into_wanted(),
+        enough: if located.is_empty() { ENOUGH } else { 2 * ENOUGH },
+        card_share: f64::from(intent.shares().imports) / 100.0,
+    }
+}
+
+/// What was chosen, by number, each at its highest weight.
+#[derive(Debug, Default)]
+pub(super) struct Picks(BTreeMap<i64, Wanted>);
+
+impl Picks {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
+        let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
+            symbol: symbol.clone(),
+            weight,
+            lines: Vec::new(),
+            why: why.to_owned(),
+        });
+        if weight > wanted.weight {
+            wanted.weight = weight;
+            why.clone_into(&mut wanted.why);
+        }
+        wanted.lines.extend(lines);
+    }
+
+    fn heaviest(&self, count: usize) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
+        sort(&mut all);
+        all.truncate(count);
+        all
+    }
+
+    fn into_wanted(self) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.into_values().collect();
+        sort(&mut all);
+        all
+    }
+}
+
+fn sort(wanted: &mut [Wanted]) {
+    wanted.sort_by(|a, b| {
+        b.weight
+            .total_cmp(&a.weight)
+            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
+            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
+    });
+}
+
+/// Who calls what the request is about, product code first.
+fn add_callers(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
+    for one in primary.iter().filter(|one| one.weight >= 0.6) {
+        let mut calls = or_nothing(engine.index.callers(&one.symbol.name, 1, USERS));
+        calls.sort_by_key(|call| (is_aside(&call.path), call.path != one.symbol.path));
+        for (rank, call) in calls.into_iter().take(SHOWN_USERS).enumerate() {
+            if let Some(caller) = call.caller {
+                let weight = 0.34 - 0.03 * rank as f64;
+                let why = format!("calls {}", one.symbol.name);
+                picks.add(&caller, weight, &call.lines, &why);
+            }
+        }
+    }
+}
+
+/// The tests that use what the request is about.
+fn add_tests(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
+    for one in primary.iter().filter(|one| one.weight >= 0.6) {
+        let uses = or_nothing(engine.index.references(&one.symbol.name));
+        let tests = uses.iter().filter(|place| is_aside(&place.path)).take(USERS);
+        let mut shown = 0;
+        for place in tests {
+            if shown >= SHOWN_USERS {
+                break;
+            }
+            let around = engine.index.enclosing_function(&place.path, place.line);
+            if let Some(test) = or_nothing(around) {
+                shown += 1;
+                let why = format!("a test that uses {}", one.symbol.name);
+                picks.add(&test, 0.4 - 0.03 * f64::from(shown), &[place.line], &why);
+            }
+        }
     }
 }

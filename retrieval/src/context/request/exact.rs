@@ -1,0 +1,75 @@
+//! What a request names: symbols, misspelt symbols, places in files.
+
+use super::Picks;
+use crate::engine::Engine;
+use crate::engine::lookup::or_nothing;
+use crate::query::Query;
+use crate::rank::is_aside;
+use crate::symbol::{Symbol, SymbolKind};
+use crate::words::identifiers;
+
+/// How alike a misspelt name must be.
+const ALIKE: f64 = 0.78;
+/// How many near names are taken for one that was not found.
+const NEAR_NAMES: usize = 3;
+/// How many definitions of one name are taken.
+const SAME_NAME: usize = 4;
+
+pub(super) fn add(engine: &Engine, text: &str, picks: &mut Picks) {
+    add_places(engine, text, picks);
+    for name in identifiers(text) {
+        let found = definitions(engine, &name);
+        if found.is_empty() {
+            add_near(engine, &name, picks);
+        }
+        let share = 1.0 / (found.len().max(1) as f64).sqrt();
+        for symbol in found.iter().take(SAME_NAME) {
+            picks.add(symbol, share, &[], "named by the request");
+        }
+    }
+}
+
+/// The definitions of a name, product code first, members after what they are
+/// members of.
+fn definitions(engine: &Engine, name: &str) -> Vec<Symbol> {
+    let mut found = engine.named(name);
+    found.retain(|symbol| !matches!(symbol.kind, SymbolKind::Namespace | SymbolKind::Field));
+    let product = found.iter().any(|symbol| !is_aside(&symbol.path));
+    found.retain(|symbol| !product || !is_aside(&symbol.path));
+    found.sort_by(|a, b| (&a.path, a.start_line).cmp(&(&b.path, b.start_line)));
+    found
+}
+
+fn add_near(engine: &Engine, name: &str, picks: &mut Picks) {
+    let lower = name.to_lowercase();
+    for near in or_nothing(engine.index.nearest(name, NEAR_NAMES)) {
+        let likeness = strsim::normalized_levenshtein(&lower, &near.name.to_lowercase());
+        if likeness < ALIKE {
+            continue;
+        }
+        for symbol in definitions(engine, &near.name).iter().take(2) {
+            let why = format!("named like {name}");
+            picks.add(symbol, 0.7 * likeness, &[], &why);
+        }
+    }
+}
+
+/// `src/a.c:12` and Python's `File "a.py", line 12` mean the function there.
+fn add_places(engine: &Engine, text: &str, picks: &mut Picks) {
+    let python = text.replace("\", line ", ":").replace("File \"", " ");
+    for token in python.split(|c: char| c.is_whitespace() || "\"'`(),;".contains(c)) {
+        let Ok(Query::File { path, lines }) = Query::read("file", token, &[]) else {
+            continue;
+        };
+        let Some(line) = lines.first().map(|range| range.first) else {
+            continue;
+        };
+        let Ok((path, _)) = engine.resolve(&path) else {
+            continue;
+        };
+        let around = engine.index.enclosing_function(&path, line);
+        if let Some(symbol) = or_nothing(around) {
+            picks.add(&symbol, 1.0, &[line], "at a place that the request names");
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What kind of help a request asks for, told by its words alone, and how the
+//! budget is divided for it. Rules only: the same words give the same intent.
+
+/// The six kinds of request.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Intent {
+    DefinitionLookup,
+    UsageExploration,
+    Implementation,
+    BugFix,
+    Refactor,
+    TestWriting,
+}
+
+/// Shares of the budget, in hundredths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shares {
+    pub(crate) definitions: u32,
+    pub(crate) snippets: u32,
+    pub(crate) imports: u32,
+    pub(crate) tests: u32,
+    pub(crate) callers: u32,
+}
+
+impl Intent {
+    const ALL: [Self; 6] = [
+        Self::DefinitionLookup,
+        Self::UsageExploration,
+        Self::Implementation,
+        Self::BugFix,
+        Self::Refactor,
+        Self::TestWriting,
+    ];
+
+    /// The name that answers carry.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::DefinitionLookup => "DEFINITION_LOOKUP",
+            Self::UsageExploration => "USAGE_EXPLORATION",
+            Self::Implementation => "IMPLEMENTATION",
+            Self::BugFix => "BUG_FIX",
+            Self::Refactor => "REFACTOR",
+            Self::TestWriting => "TEST_WRITING",
+        }
+    }
+
+    /// How the budget is divided.
+    pub(crate) fn shares(self) -> Shares {
+        let shares = |definitions, snippets, imports, tests, callers| Shares {
+            definitions,
+            snippets,
+            imports,
+            tests,
+            callers,
+        };
+        match self {
+            Self::DefinitionLookup => shares(50, 30, 10, 10, 0),
+            Self::UsageExploration => shares(20, 10, 5, 0, 65),
+            Self::Implementation => shares(40, 35, 15, 10, 0),
+            Self::BugFix => shares(30, 25, 10, 20, 15),
+            Self::Refactor => shares(25, 20, 10, 15, 30),
+            Self::TestWriting => shares(40, 15, 5, 40, 0),
+        }
+    }
+
+    /// Phrases that speak for it, each with its weight. A phrase ends where a
+    /// word does; ` * ` stands for up to four words.
+    fn marks(self) -> &'static [(&'static str, u32)] {
+        match self {
+            Self::DefinitionLookup => &[
+                ("where is * defined", 5),
+                ("where are * defined", 5),
+                ("what is", 3),
+                ("what does", 3),
+                ("definition of", 4),
+                ("find the definition", 4),
+                ("show me", 2),
+                ("which file", 3),
+                ("how is * defined", 5),
+                ("declared", 2),
+                ("where is", 2),
+                ("signature of", 3),
+                ("explain", 2),
+            ],
+            Self::UsageExploration => &[
+                ("where is * used", 6),
+                ("where is * called", 6),
+                ("where do * use", 5),
+                ("how is * used", 6),
+                ("who calls", 6),
+                ("what calls", 6),
+                ("callers of", 6),
+                ("usages", 5),
+                ("usage of", 5),
+                ("uses of", 5),
+                ("references to", 5),
+                ("which * call", 5),
+                ("which * use", 5),
+                ("all places", 4),
+                ("find all", 3),
+                ("depends on", 3),
+            ],
+            Self::Implementation => &[
+                ("implement", 4),
+                ("add", 2),
+                ("add support", 3),
+                ("support", 2),
+                ("create", 3),
+                ("introduce", 3),
+                ("new", 1),
+                ("feature", 2),
+                ("extend", 2),
+                ("allow", 2),
+                ("make * faster", 3),
+                ("speed up", 3),
+                ("integrate", 3),
+            ],
+            Self::BugFix => &[
+                ("fix", 4),
+                ("bug", 4),
+                ("error", 2),
+                ("crash", 5),
+                ("crashes", 5),
+                ("fails", 4),
+                ("failing", 3),
+                ("failure", 3),
+                ("broken", 4),
+                ("wrong", 3),
+                ("incorrect", 3),
+                ("incorrectly", 3),
+                ("not correctly", 4),
+                ("not working", 4),
+                ("does not work", 4),
+                ("doesn't", 2),
+                ("exception", 3),
+                ("typeerror", 5),
+                ("overflow", 4),
+                ("use after free", 6),
+                ("null pointer", 4),
+                ("leak", 3),
+                ("leaks", 3),
+                ("hang", 3),
+                ("hangs", 4),
+                ("infinite loop", 4),
+                ("out of bounds", 5),
+                ("vulnerability", 5),
+                ("misses", 2),
+                ("reporting that", 3),
+                ("regression", 3),
+                ("returns early", 3),
+            ],
+            Self::Refactor => &[
+                ("refactor", 6),
+                ("rename", 6),
+                ("restructure", 6),
+                ("clean up", 5),
+                ("cleanup", 4),
+                ("simplify", 4),
+                ("extract", 3),
+                ("split", 3),
+                ("move", 3),
+                ("deduplicate", 5),
+                ("remove duplication", 5),
+                ("merge * into", 4),
+                ("reorganize", 5),
+                ("convert", 2),
+            ],
+            Self::TestWriting => &[
+                ("write tests", 7),
+                ("write a test", 7),
+                ("write unit tests", 8),
+                ("add tests", 7),
+                ("add a test", 7),
+                ("add unit tests", 8),
+                ("unit test", 5),
+                ("unit tests", 5),
+                ("test coverage", 6),
+                ("tests for", 6),
+                ("test for", 5),
+                ("test cases", 4),
+                ("spec for", 4),
+                ("test", 2),
+                ("tests", 2),
+            ],
+        }
+    }
+}
+
+/// The intent of a request and how sure that is, 0 to 1.
+pub(crate) fn detect(text: &str) -> (Intent, f64) {
+    if is_stack_trace(text) {
+        return (Intent::BugFix, 0.9);
+    }
+    let words: Vec<String> = text
+        .to_lowercase()
+        .split(|c: char| !c.is_alphanumeric() && c != '\'' && c != '_')
+        .filter(|word| !word.is_empty())
+        .map(str::to_owned)
+        .collect();
+    let mut scores: Vec<(u32, Intent)> = Intent::ALL
+        .into_iter()
+        .map(|intent| {
+            let marks = intent.marks().iter();
+            let score = marks
+                .filter(|(phrase, _)| says(&words, phrase))
+                .map(|(_, weight)| weight)
+                .sum();
+            (score, intent)
+        })
+        .collect();
+    scores.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    match scores.as_slice() {
+        [(best, intent), (second, _), ..] if *best > 0 => {
+            let lead = f64::from(best - second) / f64::from(*best);
+            (*intent, (0.5 + 0.4 * lead).min(0.9))
+        }
+        _ => (Intent::Implementation, 0.3),
+    }
+}
+
+fn is_stack_trace(text: &str) -> bool {
+    text.contains("Traceback (most recent call last)")
+        || text.contains("ERROR: AddressSanitizer")
+        || text.contains("runtime error:")
+        || text.contains("SUMMARY: ")
+        || text.contains("Exception in thread")
+        || text.contains("== Java Exception")
+        || text
+            .lines()
+            .filter(|line| {
+                let line = line.trim_start();
+                line.starts_with("at ") && line.ends_with(')') || line.starts_with("#0 0x")
+            })
+            .count()
+            > 0
+}
+
+/// Whether the words of a phrase follow each other; `*` skips up to four.
+fn says(words: &[String], phrase: &str) -> bool {
+    let parts: Vec<&str> = phrase.split(' ').collect();
+    (0..words.len()).any(|start| follows(words.get(start..).unwrap_or_default(), &parts))
+}
+
+fn follows(words: &[String], parts: &[&str]) -> bool {
+    match parts {
+        [] => true,
+        ["*", rest @ ..] => {
+            (1..=4).any(|skip| words.get(skip..).is_some_and(|left| follows(left, rest)))
+        }
+        [part, rest @ ..] => match words {
+            [word, left @ ..] => word == part && follows(left, rest),
+            [] => false,
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Intent, detect};
+
+    #[test]
+    fn tells_intents_apart() {
+        for (text, expected) in [
+            ("where is ChatGPT defined?", Intent::DefinitionLookup),
+            ("what is the SweepConfig class and where is it defined?", Intent::DefinitionLookup),
+            ("who calls get_relevant_context", Intent::UsageExploration),
+            ("where is the token counter used across the code", Intent::UsageExploration),
+            ("implement a new symbol resolver that uses tree-sitter", Intent::Implementation),
+            ("add validation for file paths in the modify agent", Intent::Implementation),
+            ("make the code review process faster by parallelizing", Intent::Implementation),
+            ("fix the bug in context_pruning.py", Intent::BugFix),
+            ("sweep bot is not correctly parsing file change requests", Intent::BugFix),
+            ("users are reporting that the log parsing misses error lines", Intent::BugFix),
+            ("Traceback (most recent call last):\n  File \"a.py\"", Intent::BugFix),
+            ("==1==ERROR: AddressSanitizer: heap-buffer-overflow", Intent::BugFix),
+            ("rename parse_row to read_row and clean up its callers", Intent::Refactor),
+            ("write tests for ChatGPT", Intent::TestWriting),
+            ("add unit tests for the zip reader", Intent::TestWriting),
+            ("", Intent::Implementation),
+        ] {
+            assert_eq!(detect(text).0, expected, "{text}");
+        }
+        assert!(detect("Traceback (most recent call last):").1 >= 0.9);
+        assert!(detect("hello").1 < 0.5);
+    }
+
+    #[test]
+    fn every_share_adds_up_to_the_whole() {
+        for intent in Intent::ALL {
+            let shares = intent.shares();
+            let sum = shares.definitions
+                + shares.snippets
+                + shares.imports
+                + shares.tests
+                + shares.callers;
+            assert_eq!(sum, 100, "{}", intent.as_str());
+        }
+    }
+}

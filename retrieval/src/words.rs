@@ -1,0 +1,195 @@
+//! Words: those in names, those in requests, and what makes two of them the
+//! same. English only, by a few rules; no dictionary.
+
+/// Words that say nothing about code.
+const STOP_WORDS: [&str; 104] = [
+    "a", "an", "the", "and", "or", "but", "if", "then", "else", "of", "in", "on", "at", "to",
+    "for", "from", "by", "with", "without", "about", "into", "over", "under", "as", "is", "are",
+    "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "there",
+    "here", "where", "when", "what", "which", "who", "whom", "whose", "why", "how", "do", "does",
+    "did", "done", "can", "could", "should", "would", "will", "shall", "may", "might", "must",
+    "not", "no", "so", "than", "too", "very", "just", "also", "only", "all", "any", "each",
+    "some", "such", "we", "you", "they", "he", "she", "i", "me", "my", "our", "your", "their",
+    "please", "want", "need", "make", "made", "makes", "let", "lets", "us", "using", "use",
+    "used", "code", "function", "method", "class", "file", "files",
+];
+
+/// The words of a name or of a text, lower case: `pngReadRow2` and
+/// `png_read_row2` are `png`, `read`, `row2`.
+pub(crate) fn split_words(text: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut before = ' ';
+    let characters: Vec<char> = text.chars().collect();
+    for (at, character) in characters.iter().enumerate() {
+        let starts = character.is_uppercase()
+            && (before.is_lowercase()
+                || before.is_ascii_digit()
+                || (before.is_uppercase()
+                    && characters.get(at + 1).is_some_and(|next| next.is_lowercase())));
+        if (starts || !character.is_alphanumeric()) && !word.is_empty() {
+            words.push(std::mem::take(&mut word));
+        }
+        if character.is_alphanumeric() {
+            word.extend(character.to_lowercase());
+        }
+        before = *character;
+    }
+    if !word.is_empty() {
+        words.push(word);
+    }
+    words
+}
+
+/// What is left of a word without the endings of verbs and plurals:
+/// `parsing`, `parsed`, `parses` and `parse` are the same.
+pub(crate) fn stem(word: &str) -> String {
+    let mut stem = word.to_owned();
+    if let Some(root) = stem.strip_suffix("ies").filter(|root| root.len() > 2) {
+        stem = format!("{root}y");
+    } else if stem.ends_with('s') && !stem.ends_with("ss") && stem.len() > 3 {
+        stem.pop();
+    }
+    for ending in ["ing", "ed", "ion", "er", "or"] {
+        let Some(root) = stem.strip_suffix(ending) else {
+            continue;
+        };
+        if root.len() >= 3 && root.contains(['a', 'e', 'i', 'o', 'u', 'y']) {
+            stem = root.to_owned();
+            if doubled(&stem) {
+                stem.pop();
+            }
+            break;
+        }
+    }
+    if stem.len() > 3 && stem.ends_with('e') {
+        stem.pop();
+    }
+    stem
+}
+
+fn doubled(stem: &str) -> bool {
+    let mut last = stem.chars().rev();
+    match (last.next(), last.next()) {
+        (Some(a), Some(b)) => a == b && !"lsz".contains(a),
+        _ => false,
+    }
+}
+
+/// The stems of the words of a request that say something, in order, each once.
+pub(crate) fn meaningful(text: &str) -> Vec<String> {
+    let mut stems: Vec<String> = Vec::new();
+    for word in split_words(text) {
+        if word.len() < 2
+            || STOP_WORDS.contains(&word.as_str())
+            || word.bytes().all(|byte| byte.is_ascii_digit())
+        {
+            continue;
+        }
+        let stem = stem(&word);
+        if !stems.contains(&stem) {
+            stems.push(stem);
+        }
+    }
+    stems
+}
+
+/// The names that a request writes as names: in backticks, with `_`, `::`, `()`,
+/// in CamelCase or in capitals. In order, each once.
+pub(crate) fn identifiers(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    let mut add = |name: &str| {
+        let name = name.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if name.len() > 1 && !found.iter().any(|known| known == name) {
+            found.push(name.to_owned());
+        }
+    };
+    for quoted in text.split('`').skip(1).step_by(2) {
+        if !quoted.contains(char::is_whitespace) {
+            add(quoted.split('(').next().unwrap_or_default());
+        }
+    }
+    for token in text.split(|c: char| c.is_whitespace() || "\"'`,;<>[]{}".contains(c)) {
+        let is_call = token.contains("()");
+        let name = token.split('(').next().unwrap_or_default();
+        let name = name.trim_matches(|c: char| !c.is_alphanumeric() && c != '_');
+        if is_call || looks_like_code(name) {
+            add(name);
+        }
+    }
+    found
+}
+
+fn looks_like_code(name: &str) -> bool {
+    let mut inner = name.chars().skip(1);
+    let plain = name
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_:.#$->".contains(c));
+    if !plain || name.contains('/') || name.is_empty() {
+        return false;
+    }
+    let capitals = name.len() > 2
+        && name.chars().all(|c| c.is_uppercase() || c.is_ascii_digit() || c == '_')
+        && name.contains('_');
+    let camel = inner.any(char::is_uppercase) && name.chars().any(char::is_lowercase);
+    let qualified = name.contains("::") || name.contains("->") || name.contains('#');
+    let dotted = name.contains('.') && !name.ends_with('.') && camel;
+    (name.contains('_') && !name.starts_with(|c: char| c.is_ascii_digit()))
+        || capitals
+        || camel
+        || qualified
+        || dotted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{identifiers, meaningful, split_words, stem};
+
+    #[test]
+    fn splits_names() {
+        for (name, words) in [
+            ("png_read_row2", vec!["png", "read", "row2"]),
+            ("readHTTPHeader", vec!["read", "http", "header"]),
+            ("ABC", vec!["abc"]),
+            ("__init__", vec!["init"]),
+            ("", vec![]),
+        ] {
+            assert_eq!(split_words(name), words, "{name}");
+        }
+    }
+
+    #[test]
+    fn words_of_one_root_are_the_same() {
+        for words in [
+            vec!["parse", "parsing", "parsed", "parses", "parser"],
+            vec!["building", "build", "builds", "builder"],
+            vec!["entry", "entries"],
+            vec!["allocate", "allocation", "allocating", "allocator"],
+            vec!["run", "running", "runs"],
+            vec!["request", "requests"],
+        ] {
+            for word in &words {
+                assert_eq!(stem(word), stem(words[0]), "{word}");
+            }
+        }
+        assert_ne!(stem("string"), stem("str"));
+        assert_eq!(stem("class"), "class");
+    }
+
+    #[test]
+    fn finds_what_is_written_as_code() {
+        for (text, expected) in [
+            ("fix the bug in `get_x` and ChatGPT", vec!["get_x", "ChatGPT"]),
+            ("where is SweepConfig defined?", vec!["SweepConfig"]),
+            ("call run() or A::b, not main.c", vec!["run", "A::b"]),
+            ("handle MAX_SIZE and DFS in it", vec!["MAX_SIZE"]),
+            ("nothing here, e.g. words.", vec![]),
+        ] {
+            assert_eq!(identifiers(text), expected, "{text}");
+        }
+        assert_eq!(
+            meaningful("Make the code review process faster by parallelizing the annotation step"),
+            ["review", "process", "fast", "paralleliz", "annotat", "step"]
+        );
+    }
+}
