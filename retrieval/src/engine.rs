@@ -12,6 +12,7 @@ mod symbol;
 #[cfg(test)]
 pub(crate) mod tests;
 mod uses;
+mod values;
 
 use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
@@ -20,6 +21,7 @@ use crate::rank::{Frame, Proximity};
 use crate::search::WordTable;
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
+use crate::symbol::Symbol;
 use crate::{Memory, Query};
 pub(crate) use lookup::Around;
 use patchwright_source::{Tree, TreePath};
@@ -46,6 +48,8 @@ pub struct Engine {
     pub(crate) index: Index,
     pub(crate) settings: Settings,
     pub(crate) near: Proximity,
+    /// The functions of the crash, where plain names of variables are meant.
+    pub(crate) crash: Vec<Symbol>,
     files: OnceLock<Vec<TreePath>>,
     words: OnceLock<WordTable>,
 }
@@ -62,6 +66,7 @@ impl Engine {
             index: Index::open(tree, cache, limits)?,
             settings,
             near: Proximity::default(),
+            crash: Vec::new(),
             files: OnceLock::new(),
             words: OnceLock::new(),
         })
@@ -75,7 +80,8 @@ impl Engine {
     /// Sets the crash near which results are shown first.
     pub fn set_crash(&mut self, frames: &[Frame]) {
         let mut near = Proximity::default();
-        for (distance, place) in self.locate(frames).iter().enumerate() {
+        let located = self.locate(frames);
+        for (distance, place) in located.iter().enumerate() {
             let symbol = &place.symbol;
             near.add(
                 &symbol.path,
@@ -87,6 +93,7 @@ impl Engine {
             }
         }
         self.near = near;
+        self.crash = located.into_iter().map(|place| place.symbol).collect();
     }
 
     /// Answers one query.

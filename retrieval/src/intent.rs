@@ -262,18 +262,48 @@ mod tests {
     fn tells_intents_apart() {
         for (text, expected) in [
             ("where is ChatGPT defined?", Intent::DefinitionLookup),
-            ("what is the SweepConfig class and where is it defined?", Intent::DefinitionLookup),
+            (
+                "what is the SweepConfig class and where is it defined?",
+                Intent::DefinitionLookup,
+            ),
             ("who calls get_relevant_context", Intent::UsageExploration),
-            ("where is the token counter used across the code", Intent::UsageExploration),
-            ("implement a new symbol resolver that uses tree-sitter", Intent::Implementation),
-            ("add validation for file paths in the modify agent", Intent::Implementation),
-            ("make the code review process faster by parallelizing", Intent::Implementation),
+            (
+                "where is the token counter used across the code",
+                Intent::UsageExploration,
+            ),
+            (
+                "implement a new symbol resolver that uses tree-sitter",
+                Intent::Implementation,
+            ),
+            (
+                "add validation for file paths in the modify agent",
+                Intent::Implementation,
+            ),
+            (
+                "make the code review process faster by parallelizing",
+                Intent::Implementation,
+            ),
             ("fix the bug in context_pruning.py", Intent::BugFix),
-            ("sweep bot is not correctly parsing file change requests", Intent::BugFix),
-            ("users are reporting that the log parsing misses error lines", Intent::BugFix),
-            ("Traceback (most recent call last):\n  File \"a.py\"", Intent::BugFix),
-            ("==1==ERROR: AddressSanitizer: heap-buffer-overflow", Intent::BugFix),
-            ("rename parse_row to read_row and clean up its callers", Intent::Refactor),
+            (
+                "sweep bot is not correctly parsing file change requests",
+                Intent::BugFix,
+            ),
+            (
+                "users are reporting that the log parsing misses error lines",
+                Intent::BugFix,
+            ),
+            (
+                "Traceback (most recent call last):\n  File \"a.py\"",
+                Intent::BugFix,
+            ),
+            (
+                "==1==ERROR: AddressSanitizer: heap-buffer-overflow",
+                Intent::BugFix,
+            ),
+            (
+                "rename parse_row to read_row and clean up its callers",
+                Intent::Refactor,
+            ),
             ("write tests for ChatGPT", Intent::TestWriting),
             ("add unit tests for the zip reader", Intent::TestWriting),
             ("", Intent::Implementation),

@@ -8,10 +8,10 @@ const STOP_WORDS: [&str; 104] = [
     "was", "were", "be", "been", "being", "it", "its", "this", "that", "these", "those", "there",
     "here", "where", "when", "what", "which", "who", "whom", "whose", "why", "how", "do", "does",
     "did", "done", "can", "could", "should", "would", "will", "shall", "may", "might", "must",
-    "not", "no", "so", "than", "too", "very", "just", "also", "only", "all", "any", "each",
-    "some", "such", "we", "you", "they", "he", "she", "i", "me", "my", "our", "your", "their",
-    "please", "want", "need", "make", "made", "makes", "let", "lets", "us", "using", "use",
-    "used", "code", "function", "method", "class", "file", "files",
+    "not", "no", "so", "than", "too", "very", "just", "also", "only", "all", "any", "each", "some",
+    "such", "we", "you", "they", "he", "she", "i", "me", "my", "our", "your", "their", "please",
+    "want", "need", "make", "made", "makes", "let", "lets", "us", "using", "use", "used", "code",
+    "function", "method", "class", "file", "files",
 ];
 
 /// The words of a name or of a text, lower case: `pngReadRow2` and
@@ -26,7 +26,9 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
             && (before.is_lowercase()
                 || before.is_ascii_digit()
                 || (before.is_uppercase()
-                    && characters.get(at + 1).is_some_and(|next| next.is_lowercase())));
+                    && characters
+                        .get(at + 1)
+                        .is_some_and(|next| next.is_lowercase())));
         if (starts || !character.is_alphanumeric()) && !word.is_empty() {
             words.push(std::mem::take(&mut word));
         }
@@ -129,7 +131,9 @@ fn looks_like_code(name: &str) -> bool {
         return false;
     }
     let capitals = name.len() > 2
-        && name.chars().all(|c| c.is_uppercase() || c.is_ascii_digit() || c == '_')
+        && name
+            .chars()
+            .all(|c| c.is_uppercase() || c.is_ascii_digit() || c == '_')
         && name.contains('_');
     let camel = inner.any(char::is_uppercase) && name.chars().any(char::is_lowercase);
     let qualified = name.contains("::") || name.contains("->") || name.contains('#');
@@ -179,7 +183,10 @@ mod tests {
     #[test]
     fn finds_what_is_written_as_code() {
         for (text, expected) in [
-            ("fix the bug in `get_x` and ChatGPT", vec!["get_x", "ChatGPT"]),
+            (
+                "fix the bug in `get_x` and ChatGPT",
+                vec!["get_x", "ChatGPT"],
+            ),
             ("where is SweepConfig defined?", vec!["SweepConfig"]),
             ("call run() or A::b, not main.c", vec!["run", "A::b"]),
             ("handle MAX_SIZE and DFS in it", vec!["MAX_SIZE"]),

@@ -50,7 +50,11 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         confidence,
         stack: located.iter().map(describe).collect(),
         wanted: picks.into_wanted(),
-        enough: if located.is_empty() { ENOUGH } else { 2 * ENOUGH },
+        enough: if located.is_empty() {
+            ENOUGH
+        } else {
+            2 * ENOUGH
+        },
         card_share: f64::from(intent.shares().imports) / 100.0,
     }
 }
@@ -120,7 +124,10 @@ fn add_callers(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
 fn add_tests(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
     for one in primary.iter().filter(|one| one.weight >= 0.6) {
         let uses = or_nothing(engine.index.references(&one.symbol.name));
-        let tests = uses.iter().filter(|place| is_aside(&place.path)).take(USERS);
+        let tests = uses
+            .iter()
+            .filter(|place| is_aside(&place.path))
+            .take(USERS);
         let mut shown = 0;
         for place in tests {
             if shown >= SHOWN_USERS {
@@ -130,7 +137,7 @@ fn add_tests(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
             if let Some(test) = or_nothing(around) {
                 shown += 1;
                 let why = format!("a test that uses {}", one.symbol.name);
-                picks.add(&test, 0.4 - 0.03 * f64::from(shown), &[place.line], &why);
+                picks.add(&test, 0.4 - 0.03 * shown as f64, &[place.line], &why);
             }
         }
     }

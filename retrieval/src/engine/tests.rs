@@ -125,6 +125,11 @@ fn answers_every_kind() {
         ("similar", "add", "nothing found"),
         ("sql", "SELECT name FROM symbols WHERE name = 'add'", "add"),
         ("sql", "DELETE FROM symbol", "not understood"),
+        ("search", "adding to a point", "src/a.c:5-9 [add]"),
+        ("search", "the", "say nothing about code"),
+        ("search", "zebra", "no definition speaks"),
+        ("flow", "add: by", "in add: by -> p->x"),
+        ("flow", "zebra", "no value moves to or from zebra"),
         ("more", "9", "no earlier query has the number 9"),
     ] {
         let answer = ask(&engine, kind, body);

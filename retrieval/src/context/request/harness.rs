@@ -25,16 +25,29 @@ const HANDS_ON: u32 = 6;
 const SINKS: [(&[&str], &[&str]); 6] = [
     (
         &["outside", "traversal", "written", "path", "file"],
-        &["new File(", "FileOutputStream", "Files.", "fopen(", "open(", "Paths.get"],
+        &[
+            "new File(",
+            "FileOutputStream",
+            "Files.",
+            "fopen(",
+            "open(",
+            "Paths.get",
+        ],
     ),
     (
         &["command", "exec"],
         &["exec(", "ProcessBuilder", "system(", "popen("],
     ),
     (&["sql"], &["executeQuery", "execute(", "prepareStatement"]),
-    (&["ssrf", "request", "forgery"], &["openConnection", "new URL", "Socket("]),
+    (
+        &["ssrf", "request", "forgery"],
+        &["openConnection", "new URL", "Socket("],
+    ),
     (&["deserial"], &["readObject", "ObjectInputStream"]),
-    (&["regex", "regular"], &["Pattern.compile", ".matches(", "replaceAll("]),
+    (
+        &["regex", "regular"],
+        &["Pattern.compile", ".matches(", "replaceAll("],
+    ),
 ];
 
 /// The lines of a report that say what was found.
@@ -102,7 +115,11 @@ fn called_from(engine: &Engine, symbol: &Symbol) -> Vec<Symbol> {
     let calls = or_nothing(engine.index.callees(&symbol.qualified(), 1, 200));
     let mut found = Vec::new();
     for call in calls {
-        if call.caller.as_ref().is_none_or(|caller| caller.id != symbol.id) {
+        if call
+            .caller
+            .as_ref()
+            .is_none_or(|caller| caller.id != symbol.id)
+        {
             continue;
         }
         let Some(nearest) = engine.meant(&call.callee, &symbol.path) else {

@@ -1,0 +1,136 @@
+//! Answers to `flow` and `search`: where values move, and what speaks of the
+//! words asked for.
+
+use super::Engine;
+use super::lookup::or_nothing;
+use crate::answer::{Answer, Hit, Miss};
+use crate::flow::{Direction, FlowRequest, FlowStep};
+use crate::query::Query;
+use crate::rank::is_aside;
+use crate::snippet::{Tier, line};
+use crate::symbol::Symbol;
+use crate::words::meaningful;
+
+/// How many of the best hits of a search are shown with their body.
+const WITH_BODY: usize = 3;
+/// Longer bodies are shown by their signature all the same.
+const SHORT_BODY: u32 = 40;
+/// How many hits a search ranks.
+const RANKED: usize = 64;
+/// What a test counts against product code.
+const ASIDE: f64 = 0.6;
+
+impl Engine {
+    pub(super) fn answer_flow(&self, query: &Query, expression: &str) -> Answer {
+        let steps = match self
+            .index
+            .flow(expression, &self.crash, FlowRequest::default())
+        {
+            Ok(steps) => steps,
+            Err(error) => {
+                let reason = error.to_string();
+                return Answer::missed(query, Miss::Stopped { reason });
+            }
+        };
+        if steps.is_empty() {
+            return Answer::missed(
+                query,
+                Miss::NotFound {
+                    what: format!(
+                        "no value moves to or from {expression}; name the function too, as in f: {expression}"
+                    ),
+                    nearest: Vec::new(),
+                },
+            );
+        }
+        let mut answer = Answer::new(query);
+        for (direction, title) in [
+            (Direction::Origin, "where it comes from:"),
+            (Direction::Use, "where it goes to:"),
+        ] {
+            let mut of_kind = steps
+                .iter()
+                .filter(|step| step.direction == direction)
+                .peekable();
+            if of_kind.peek().is_some() {
+                answer.listing.push(title.to_owned());
+            }
+            answer
+                .listing
+                .extend(of_kind.map(|step| self.step_line(step)));
+        }
+        answer.total = steps.len();
+        answer.shown = steps.len();
+        answer
+    }
+
+    fn step_line(&self, step: &FlowStep) -> String {
+        let indent = "  ".repeat(step.depth.min(8) as usize);
+        let code = self
+            .tree()
+            .read(&step.path)
+            .map(|text| line(&text, step.line).trim().to_owned())
+            .unwrap_or_default();
+        format!(
+            "{indent}{}:{} in {}: {} -> {} ({})   {code}",
+            step.path,
+            step.line,
+            step.function,
+            step.from,
+            step.to,
+            step.kind.as_str()
+        )
+    }
+
+    pub(super) fn answer_search(&self, query: &Query, words: &str, skip: usize) -> Answer {
+        let stems = meaningful(words);
+        if stems.is_empty() {
+            return Answer::missed(
+                query,
+                Miss::Bad {
+                    reason: "these words say nothing about code; write what the code deals with"
+                        .to_owned(),
+                },
+            );
+        }
+        let mut ranked: Vec<(f64, Symbol)> = self
+            .words()
+            .search(&stems, RANKED)
+            .into_iter()
+            .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
+            .map(|(score, symbol)| {
+                let share = if is_aside(&symbol.path) { ASIDE } else { 1.0 };
+                (score * share, symbol)
+            })
+            .collect();
+        if ranked.is_empty() {
+            return Answer::missed(
+                query,
+                Miss::NotFound {
+                    what: "no definition speaks of any of these words".to_owned(),
+                    nearest: Vec::new(),
+                },
+            );
+        }
+        ranked.sort_by(|a, b| {
+            b.0.total_cmp(&a.0)
+                .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
+        });
+        let hits: Vec<Hit> = ranked
+            .iter()
+            .enumerate()
+            .map(|(rank, (_, symbol))| self.searched(rank, symbol))
+            .collect();
+        let mut answer = Answer::new(query);
+        self.take_hits(&mut answer, hits, Tier::Medium, skip);
+        answer
+    }
+
+    fn searched(&self, rank: usize, symbol: &Symbol) -> Hit {
+        let mut hit = self.head_hit(symbol, None);
+        if rank < WITH_BODY && symbol.end_line - symbol.start_line < SHORT_BODY {
+            hit.ranges = vec![(symbol.start_line, symbol.end_line)];
+        }
+        hit
+    }
+}
