@@ -7,10 +7,50 @@
 pub mod apply;
 pub mod check;
 pub mod config;
+pub mod judge;
+pub mod replay;
+pub mod resume;
+pub mod run;
+mod session;
+pub mod show;
 
 use crate::settings::{Flag, Loaded, SettingsError, Sources};
-use clap::{Args, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Repairs crashes on its own, and proves every patch it gives out.
+#[derive(Debug, Parser)]
+#[command(name = "patchwright", version, max_term_width = 100)]
+pub struct CommandLine {
+    /// What holds for every subcommand.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Repair a crash and print the patch with its evidence
+    Run(Box<run::RunArguments>),
+    /// Climb the ladder with a patch that somebody else wrote
+    Judge(judge::JudgeArguments),
+    /// Print the diff that a reply stands for, or why there is none
+    Apply(apply::ApplyArguments),
+    /// Go on with a run that was cut off
+    Resume(resume::ResumeArguments),
+    /// Walk a finished run again, offline, and judge its patches anew
+    Replay(replay::ReplayArguments),
+    /// Say what works on this machine, and what to do about the rest
+    Check(check::CheckArguments),
+    /// Print every setting and where its value comes from
+    Config(config::ConfigArguments),
+    /// Show the report of a run, or how far it has come
+    Show(show::ShowArguments),
+}
 
 /// Flags of every subcommand.
 #[derive(Debug, Clone, Args)]
@@ -63,5 +103,24 @@ pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
         name: name.to_owned(),
         key: key.to_owned(),
         value: value.to_owned(),
+    }
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// Whatever it could not deal with itself; the message is for people.
+pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
+    match line.command {
+        Command::Run(arguments) => run::run(&line.common, *arguments).await,
+        Command::Judge(arguments) => judge::judge(&line.common, arguments).await,
+        Command::Apply(arguments) => apply::run(&arguments),
+        Command::Resume(arguments) => resume::resume(&line.common, arguments).await,
+        Command::Replay(arguments) => replay::replay(&line.common, arguments).await,
+        Command::Check(arguments) => {
+            check::run(&line.common, &arguments, crate::wire::host()).await
+        }
+        Command::Config(arguments) => config::run(&line.common, &arguments),
+        Command::Show(arguments) => show::run(&line.common, arguments).await,
     }
 }

@@ -1,6 +1,19 @@
 //! Autonomous repair of crashes, with evidence.
+//!
+//! The library behind the binary `patchwright`: the task, the decisions of a
+//! run ([`repair`]), who performs them ([`drive`]), the model, the store, and
+//! the command line. Finding code, placing edits and judging patches are the
+//! business of the crates beside this one.
 
 pub mod cli;
+pub mod display;
+pub mod drive;
 pub mod model;
+pub mod output;
+pub mod prompt;
+pub mod repair;
+pub mod report;
 pub mod settings;
+pub mod store;
 pub mod task;
+pub mod wire;

@@ -1,3 +1,38 @@
-//! The command line.
+//! The binary: parses the command line and turns the outcome into an exit
+//! status. Everything else is the library's.
 
-fn main() {}
+use clap::Parser;
+use patchwright::cli::{self, CommandLine};
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // The sandbox runs this binary again to close the doors behind itself.
+    if std::env::args_os()
+        .nth(1)
+        .is_some_and(|word| word == "sandbox-exec")
+    {
+        return patchwright_evaluator::sandbox::enter_from_arguments();
+    }
+    let line = CommandLine::parse();
+    let outcome = tokio::runtime::Runtime::new()
+        .map_err(anyhow::Error::from)
+        .and_then(|runtime| {
+            let outcome = runtime.block_on(cli::execute(line));
+            // Blocking work that was overtaken by the end is not waited for.
+            runtime.shutdown_background();
+            outcome
+        });
+    outcome.unwrap_or_else(|error| {
+        let _ = writeln!(std::io::stderr(), "patchwright: {error:#}");
+        ExitCode::from(exit_code(&error))
+    })
+}
+
+/// What is wrong with the user's input is 2, everything else 5.
+fn exit_code(error: &anyhow::Error) -> u8 {
+    use patchwright::settings::SettingsError;
+    use patchwright::task::TaskError;
+    let wrong_input = error.is::<SettingsError>() || error.is::<TaskError>();
+    if wrong_input { cli::USAGE } else { 5 }
+}

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 mod connect;
 pub mod fallback;
+pub mod journaled;
 pub mod openai;
 pub mod price;
 pub mod recorded;

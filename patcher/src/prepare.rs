@@ -4,7 +4,6 @@ mod conflict;
 mod outcome;
 mod report;
 
-use crate::diff::parse_diff;
 use crate::plan::Plan;
 use crate::{Edit, Guard, Patch, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
@@ -61,16 +60,7 @@ pub fn read_diff_bytes(
     guard: &Guard,
     knows: &dyn Fn(&str) -> bool,
 ) -> Result<Prepared, Vec<Refusal>> {
-    let (text, latin1) = match std::str::from_utf8(diff) {
-        Ok(text) => (text.to_owned(), false),
-        Err(_) => (diff.iter().map(|byte| char::from(*byte)).collect(), true),
-    };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-    let patch = Patch {
-        explanation: None,
-        edits: parse_diff(text, latin1, None),
-    };
-    prepare(tree, &patch, guard, knows)
+    prepare(tree, &Patch::from_diff(diff), guard, knows)
 }
 
 fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {

@@ -217,6 +217,14 @@ pub struct Limits {
     #[serde(deserialize_with = "value::number_or_unset")]
     #[schemars(with = "value::NumberOrUnset")]
     pub usd: Option<f64>,
+    /// US dollars of one day (UTC), over all runs of the store.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_day: Option<f64>,
+    /// US dollars of all runs of the store.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_total: Option<f64>,
     /// Working time.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]

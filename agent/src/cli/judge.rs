@@ -1,0 +1,50 @@
+//! `patchwright judge`: climb the ladder with a patch that somebody else wrote.
+
+use super::Common;
+use super::session::{self, OutputArguments, Session};
+use crate::repair::{Ending, EndingKind, Run};
+use crate::task;
+use crate::wire::{self, Answers};
+use anyhow::Context;
+use clap::Args;
+use patchwright_patcher::Patch;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `judge`.
+#[derive(Debug, Args)]
+pub struct JudgeArguments {
+    /// A folder with a task.toml, or a task file
+    pub task: PathBuf,
+    /// The patch: a unified diff
+    #[arg(long, value_name = "FILE")]
+    pub patch: PathBuf,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Judges a patch: the evidence, and the ending that it would get.
+///
+/// # Errors
+/// The patch cannot be read, or the store fails.
+pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let task = match task::read(&arguments.task) {
+        Ok(task) => task,
+        Err(error) => {
+            let name = arguments.task.display().to_string();
+            let ending = Ending::new(EndingKind::InvalidTask, error.to_string());
+            return session::refuse(&name, ending, arguments.output.format);
+        }
+    };
+    let bytes = std::fs::read(&arguments.patch)
+        .with_context(|| format!("{} cannot be read", arguments.patch.display()))?;
+    let patch = Patch::from_diff(&bytes);
+    let display = wire::display(&loaded.settings);
+    session::announce(&display, &task, &Answers::Nobody);
+    let session = Session::begin(task, loaded, Answers::Nobody, arguments.output).await?;
+    session
+        .carry_out(display, |plan| Ok(Run::judging(plan, patch)))
+        .await
+}

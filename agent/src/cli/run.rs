@@ -1,0 +1,113 @@
+//! `patchwright run`: repair one crash.
+
+mod flags;
+
+use super::session::{self, OutputArguments, Session};
+use super::{Common, flag};
+use crate::model::recorded::Recording;
+use crate::repair::{Ending, EndingKind, Run};
+use crate::settings::Flag;
+use crate::task::{self, Mode, Task};
+use crate::wire;
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Arguments of `run`.
+#[derive(Debug, Args)]
+pub struct RunArguments {
+    /// A folder with a task.toml, or a task file
+    pub task: Option<PathBuf>,
+    /// Propose candidates; execute nothing of the project
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Ask this model, by the name its endpoint knows
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the endpoint is, as in http://127.0.0.1:8000/v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// The endpoint's interface: chat or responses
+    #[arg(long, value_name = "API")]
+    pub api: Option<String>,
+    /// Take the model's answers from this transcript
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub replay: Option<PathBuf>,
+    /// Write what the model is asked and answers to this transcript
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<PathBuf>,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+    /// A task put together from flags
+    #[command(flatten)]
+    pub parts: flags::TaskFlags,
+}
+
+/// Runs a task to its end.
+///
+/// # Errors
+/// What cannot be turned into an ending: the store, the output folder.
+pub async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(settings_flags(&arguments))?;
+    let name = arguments
+        .task
+        .as_ref()
+        .map(|path| path.display().to_string())
+        .unwrap_or_default();
+    let refuse = |detail: String| {
+        session::refuse(
+            &name,
+            Ending::new(EndingKind::InvalidTask, detail),
+            arguments.output.format,
+        )
+    };
+    let task = match read_task(&arguments) {
+        Ok(task) => task,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let answers = match wire::answers(&task, arguments.replay.as_ref(), &loaded) {
+        Ok(answers) => answers,
+        Err(detail) => return refuse(detail),
+    };
+    let display = wire::display(&loaded.settings);
+    session::announce(&display, &task, &answers);
+    let mut session = Session::begin(task, loaded, answers, arguments.output.clone()).await?;
+    if let Some(path) = &arguments.record {
+        session.model = Arc::new(Recording::new(session.model, path)?);
+    }
+    session.carry_out(display, |plan| Ok(Run::new(plan))).await
+}
+
+fn settings_flags(arguments: &RunArguments) -> Vec<Flag> {
+    let mut flags = Vec::new();
+    let given = [
+        ("--model", "model.name", &arguments.model),
+        ("--base-url", "model.base_url", &arguments.base_url),
+        ("--api", "model.api", &arguments.api),
+    ];
+    for (name, key, value) in given {
+        if let Some(value) = value {
+            flags.push(flag(name, key, value));
+        }
+    }
+    flags
+}
+
+fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {
+    let mut task = match (&arguments.task, arguments.parts.given()) {
+        (Some(path), false) => task::read(path)?,
+        (None, true) => arguments.parts.task(arguments.dry_run)?,
+        (Some(_), true) => {
+            anyhow::bail!("give either a task file or --repo and its flags, not both")
+        }
+        (None, false) => anyhow::bail!(
+            "name a task folder, or put one together with --repo, --crash, --build, --pov and --test"
+        ),
+    };
+    if arguments.dry_run {
+        task.mode = Mode::DryRun;
+    }
+    Ok(task)
+}

@@ -1,0 +1,202 @@
+//! What `run`, `resume`, `replay` and `judge` share: from a run that is ready
+//! to go on to the printed report and the exit status.
+
+use super::Format;
+use crate::display::Display;
+use crate::drive::Drive;
+use crate::model::Model;
+use crate::output;
+use crate::repair::{Ending, EndingKind, Plan, Run, RunLimits};
+use crate::report::{self, Report};
+use crate::settings::Loaded;
+use crate::store::{Journal, Store};
+use crate::task::Task;
+use crate::wire::{self, Answers};
+use anyhow::Context;
+use clap::Args;
+use serde::{Deserialize, Serialize};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Where the results go.
+#[derive(Debug, Clone, Default, Args)]
+pub struct OutputArguments {
+    /// Write report.json, patch.diff, journal.jsonl and logs to this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// How the report is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// What a run was started with, kept in the store so that it can go on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(super) struct Beginning {
+    pub(super) limits: RunLimits,
+    pub(super) answers: Answers,
+}
+
+/// A run that is ready to go on.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) task: Task,
+    pub(super) loaded: Loaded,
+    pub(super) answers: Answers,
+    pub(super) model: Arc<dyn Model>,
+    pub(super) journal: Journal,
+    pub(super) output: OutputArguments,
+}
+
+impl Session {
+    /// A new run of a task: written down and claimed.
+    pub(super) async fn begin(
+        task: Task,
+        loaded: Loaded,
+        answers: Answers,
+        output: OutputArguments,
+    ) -> anyhow::Result<Self> {
+        let model = wire::model(&answers, &loaded.settings)?;
+        if let Some(out) = &output.out {
+            output::prepare(out)?;
+        }
+        let store = Store::open(&loaded.settings.store.folder).await?;
+        let id = wire::run_id(&task.id);
+        let limits = wire::limits(&task, &loaded.settings);
+        let beginning = serde_json::to_string(&Beginning {
+            limits,
+            answers: answers.clone(),
+        })?;
+        let written = serde_json::to_string(&task)?;
+        store
+            .create_run(&id, (&task.id, &written), &beginning)
+            .await?;
+        let journal = Journal::claim(&store, &id).await?;
+        Ok(Self {
+            task,
+            loaded,
+            answers,
+            model,
+            journal,
+            output,
+        })
+    }
+
+    /// Drives the run to its end, prints its report, and tells the exit status.
+    /// `start` makes the run of its plan: a new one, or one that was resumed.
+    pub(super) async fn carry_out(
+        self,
+        display: Display,
+        start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+    ) -> anyhow::Result<ExitCode> {
+        let id = self.journal.run().to_owned();
+        let store = self.journal.store().clone();
+        let finished = self.drive(display, start).await?;
+        let report = Report::of(&finished, &id, &self.task.id, &self.answers.to_string());
+        self.journal
+            .finish(&report.ending, &serde_json::to_string(&report)?)
+            .await?;
+        if let Some(out) = &self.output.out {
+            output::write(out, &report, &store).await?;
+        }
+        print(&report, self.output.format)?;
+        let kind = finished
+            .ending()
+            .map_or(EndingKind::InfraError, |ending| ending.kind);
+        Ok(ExitCode::from(kind.exit_code()))
+    }
+
+    async fn drive(
+        &self,
+        display: Display,
+        start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+    ) -> anyhow::Result<Run> {
+        let settings = &self.loaded.settings;
+        let mut plan = wire::plan(&self.task, settings);
+        let stop = CancellationToken::new();
+        let watcher = tokio::spawn(stop_on_signal(stop.clone()));
+        let parts = tokio::select! {
+            parts = wire::parts(&self.task, settings, self.model.clone(), display) => parts,
+            () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
+        };
+        let parts = match parts {
+            Ok(parts) => parts,
+            Err(ending) => return Ok(start(plan)?.stopped(ending)),
+        };
+        plan.crash = wire::given_crash(&self.task, &parts.tree);
+        let run = start(plan)?;
+        let finished = Drive::new(parts.clone(), self.journal.clone(), stop)
+            .to_the_end(run)
+            .await;
+        watcher.abort();
+        parts.display.close();
+        Ok(finished?)
+    }
+}
+
+async fn stop_on_signal(stop: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+    stop.cancel();
+}
+
+/// The first lines: what is run, and whose answers it uses.
+pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
+    let title = task
+        .title
+        .as_deref()
+        .map(|title| format!(": {title}"))
+        .unwrap_or_default();
+    display.line(&format!("task {}{title}", task.id));
+    match answers {
+        Answers::Recorded(path) => display.line(&format!(
+            "the model's answers are RECORDED, read from {}; no model is asked",
+            path.display()
+        )),
+        Answers::Live(name) => display.line(&format!("asking the model {name}")),
+        Answers::Journal(run) => display.line(&format!(
+            "the model's answers are RECORDED, taken from the journal of {run}; no model is asked"
+        )),
+        Answers::Nobody => {}
+    }
+}
+
+/// An ending before there was a run.
+pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Result<ExitCode> {
+    let code = ending.kind.exit_code();
+    let run = Run::new(wire::empty_plan()).stopped(ending);
+    print(&Report::of(&run, "", name, "none"), format)?;
+    Ok(ExitCode::from(code))
+}
+
+/// Prints a report to standard output.
+pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Text => report::render(report),
+        Format::Json => serde_json::to_string_pretty(report)? + "\n",
+    };
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .context("standard output is closed")
+}
+
+/// The id of a run that was named by its id or by the folder that `--out` made.
+pub(super) fn run_id(named: &str) -> anyhow::Result<String> {
+    let file = Path::new(named).join("report.json");
+    if !file.is_file() {
+        return Ok(named.to_owned());
+    }
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    let report: Report =
+        serde_json::from_str(&text).with_context(|| format!("{} is no report", file.display()))?;
+    Ok(report.run)
+}

@@ -1,0 +1,193 @@
+//! Performs the steps of a run: the only async loop.
+//!
+//! It asks the run what can be done, does it, writes down what came of it, and
+//! hands that back. It decides nothing: limits that need a clock or a purse are
+//! turned into outcomes like everything else.
+
+mod ask;
+mod baseline;
+mod climb;
+mod context;
+mod convert;
+mod locate;
+mod parts;
+mod summary;
+
+pub use baseline::ending as ending_of;
+pub use convert::crash_from_report;
+pub use parts::{EngineCell, Parts};
+
+use crate::display::Progress;
+use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};
+use crate::store::{EventKind, Journal, NewEvent, StoreError};
+use futures::StreamExt;
+use futures::future::BoxFuture;
+use futures::stream::FuturesUnordered;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+type Performed = (StepId, Result<Outcome, StoreError>);
+
+/// One run being driven.
+#[derive(Debug)]
+pub struct Drive {
+    parts: Arc<Parts>,
+    journal: Journal,
+    stop: CancellationToken,
+}
+
+impl Drive {
+    /// Drives a run of these parts, writing to this journal, until it ends or
+    /// somebody says stop.
+    pub fn new(parts: Arc<Parts>, journal: Journal, stop: CancellationToken) -> Self {
+        Self {
+            parts,
+            journal,
+            stop,
+        }
+    }
+
+    /// Goes on until the run has ended.
+    ///
+    /// # Errors
+    /// When the store fails or the run was claimed by somebody else; everything
+    /// that was written before stands.
+    pub async fn to_the_end(&self, mut run: Run) -> Result<Run, StoreError> {
+        let mut flying: FuturesUnordered<BoxFuture<'_, Performed>> = FuturesUnordered::new();
+        let mut busy = BTreeSet::new();
+        let mut since = Instant::now();
+        while run.ending().is_none() {
+            for (id, step) in run.ready() {
+                if busy.insert(id) {
+                    self.parts.display.show(&Progress::of(id, &step, &run));
+                    flying.push(Box::pin(self.perform(id, step, &run)));
+                }
+            }
+            let left = Duration::from_secs(run.limits().wall)
+                .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds));
+            let (id, outcome) = tokio::select! {
+                biased;
+                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
+                Some((id, outcome)) = flying.next() => (id, outcome?),
+                () = tokio::time::sleep(left.saturating_sub(since.elapsed())) => {
+                    stopped(&run, EndingKind::Deadline, "the time limit of the run is reached")
+                }
+            };
+            busy.remove(&id);
+            let seconds = since.elapsed().as_secs_f64();
+            since = Instant::now();
+            self.record(id, &outcome, seconds).await?;
+            self.parts.display.tell(&outcome);
+            run = run.feed(id, outcome).worked(seconds);
+        }
+        Ok(run)
+    }
+
+    fn perform<'a>(&'a self, id: StepId, step: Step, run: &Run) -> BoxFuture<'a, Performed> {
+        let left = run.limits().clone();
+        let spent = run.spent().clone();
+        let attempt = match &step {
+            Step::Climb { attempt, .. } => run.attempt(*attempt).cloned(),
+            _ => None,
+        };
+        Box::pin(async move {
+            let done = match step {
+                Step::Baseline => self.baseline(id).await,
+                Step::Context {
+                    round,
+                    request,
+                    frames,
+                    memory,
+                } => self.context(id, request, frames, (round, memory)).await,
+                Step::Ask { messages } => self.ask(id, messages, (left, spent)).await,
+                Step::Retrieve {
+                    round,
+                    queries,
+                    memory,
+                } => self.retrieve(id, round, queries, memory).await,
+                Step::Locate { patch } => self.locate(id, patch).await,
+                Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+                Step::End { ending } => Ok(Outcome::Stopped {
+                    ending,
+                    seconds: 0.0,
+                }),
+            };
+            (id, done)
+        })
+    }
+
+    /// Writes down that a step is about to be done.
+    async fn intend(
+        &self,
+        id: StepId,
+        name: &str,
+        summary: String,
+        body: Value,
+    ) -> Result<i64, StoreError> {
+        self.journal
+            .append(NewEvent {
+                step: id,
+                kind: EventKind::Intent,
+                name: name.to_owned(),
+                summary,
+                body,
+            })
+            .await
+    }
+
+    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<(), StoreError> {
+        let (name, summary) = summary::of(outcome);
+        let body = json!({ "seconds": seconds, "outcome": outcome });
+        let event = NewEvent {
+            step: id,
+            kind: EventKind::Outcome,
+            name: name.to_owned(),
+            summary,
+            body,
+        };
+        self.journal.append(event).await.map(|_| ())
+    }
+}
+
+/// A run as far as its journal tells: every outcome on record fed again.
+pub fn resume(mut run: Run, events: &[crate::store::Event]) -> Result<Run, serde_json::Error> {
+    for event in events
+        .iter()
+        .filter(|event| event.kind == EventKind::Outcome)
+    {
+        let outcome: Outcome =
+            serde_json::from_value(event.body.get("outcome").cloned().unwrap_or_default())?;
+        let seconds = event
+            .body
+            .get("seconds")
+            .and_then(Value::as_f64)
+            .unwrap_or_default();
+        run = run
+            .feed(
+                StepId {
+                    lane: event.lane,
+                    number: event.step,
+                },
+                outcome,
+            )
+            .worked(seconds);
+    }
+    Ok(run)
+}
+
+fn stopped(run: &Run, kind: EndingKind, detail: &str) -> (StepId, Outcome) {
+    let id = run
+        .ready()
+        .first()
+        .map_or(StepId { lane: 0, number: 0 }, |(id, _)| *id);
+    (
+        id,
+        Outcome::Stopped {
+            ending: Ending::new(kind, detail),
+            seconds: 0.0,
+        },
+    )
+}

@@ -1,0 +1,131 @@
+//! Climbs one rung with one attempt.
+
+use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use super::{Drive, convert, locate};
+use crate::repair::{Attempt, Ending, EndingKind, Outcome, RungRecord, StepId};
+use crate::store::StoreError;
+use patchwright_evaluator::{
+    AttemptFacts, Baseline, RungName, RungResult, Target, TargetError, climb, crash,
+};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Drive {
+    pub(super) async fn climb(
+        &self,
+        id: StepId,
+        rung: RungName,
+        attempt: Option<Attempt>,
+    ) -> Result<Outcome, StoreError> {
+        let stopped = |ending| Outcome::Stopped {
+            ending,
+            seconds: 0.0,
+        };
+        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
+            return Ok(stopped(Ending::new(
+                EndingKind::InfraError,
+                "there is nothing to evaluate",
+            )));
+        };
+        let summary = format!("attempt {}: climbing {}", attempt.number, rung.name());
+        self.intend(
+            id,
+            "climb",
+            summary,
+            json!({ "attempt": attempt.number, "rung": rung }),
+        )
+        .await?;
+        let baseline = match self.target_baseline().await {
+            Ok(baseline) => baseline,
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        let facts = match self.facts(&attempt).await {
+            Ok(facts) => facts,
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
+            Ok(result) => Ok(Outcome::Climbed(self.record_of(result).await?)),
+            Err(error) => Ok(stopped(ending(&error))),
+        }
+    }
+
+    /// What the evaluator needs to know of an attempt. Placing is deterministic,
+    /// so a resumed run makes the same facts again.
+    async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
+        let kept = self
+            .parts
+            .facts
+            .lock()
+            .ok()
+            .and_then(|facts| facts.get(&attempt.number).cloned());
+        if let Some(facts) = kept {
+            return Ok(facts);
+        }
+        let prepared = locate::prepare(&self.parts, &attempt.patch)
+            .await
+            .map_err(|refusals| {
+                let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+                Ending::new(
+                    EndingKind::InfraError,
+                    format!(
+                        "the tree changed during the run, a patch that was placed no longer is: {}",
+                        reasons.join("; ")
+                    ),
+                )
+            })?;
+        let facts = Arc::new(convert::facts(prepared));
+        if let Ok(mut all) = self.parts.facts.lock() {
+            all.insert(attempt.number, facts.clone());
+        }
+        Ok(facts)
+    }
+
+    async fn record_of(&self, result: RungResult) -> Result<RungRecord, StoreError> {
+        let crash = (result.holds == Some(false)
+            && matches!(result.name, RungName::Silent | RungName::Robust))
+        .then(|| crash::parse(&result.log))
+        .flatten();
+        Ok(RungRecord {
+            name: result.name,
+            holds: result.holds,
+            reason: result.reason,
+            seconds: result.seconds,
+            log: self.journal.store().keep(result.log.as_bytes()).await?,
+            counts: result.counts,
+            feedback: result.feedback,
+            crash: crash.map(|report| convert::crash_from_report(report, &self.parts.tree)),
+        })
+    }
+}
+
+/// Climbs, and tries again when the machinery failed.
+async fn climb_patiently(
+    target: &dyn Target,
+    baseline: &Baseline,
+    facts: &AttemptFacts,
+    (attempt, rung): (&Attempt, RungName),
+) -> Result<RungResult, TargetError> {
+    let climbed: Vec<RungResult> = attempt.rungs.iter().map(result_of).collect();
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match climb(target, baseline, facts, &climbed, rung).await {
+            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+            other => return other,
+        }
+    }
+}
+
+fn result_of(rung: &RungRecord) -> RungResult {
+    RungResult {
+        name: rung.name,
+        holds: rung.holds,
+        reason: rung.reason.clone(),
+        seconds: rung.seconds,
+        log: String::new(),
+        counts: BTreeMap::clone(&rung.counts),
+        feedback: rung.feedback.clone(),
+        found: Vec::new(),
+    }
+}

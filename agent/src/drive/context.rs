@@ -1,0 +1,113 @@
+//! Retrieval: the code that goes with an issue, and the answers of a round.
+//! Blocking work, done beside the loop.
+
+use super::{Drive, convert};
+use crate::repair::{ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, StepId};
+use crate::store::StoreError;
+use patchwright_patcher::RawQuery;
+use patchwright_retrieval::{Answer, Engine, Memory, Query, Request};
+use serde_json::json;
+use std::sync::Arc;
+
+impl Drive {
+    pub(super) async fn context(
+        &self,
+        id: StepId,
+        text: String,
+        frames: Vec<CrashFrame>,
+        (round, mut memory): (u32, Memory),
+    ) -> Result<Outcome, StoreError> {
+        let summary = format!("gathering the code of a crash with {} frames", frames.len());
+        self.intend(
+            id,
+            "context",
+            summary,
+            json!({ "request": text, "frames": frames }),
+        )
+        .await?;
+        let budget = self.parts.context_tokens;
+        let nearest = frames.clone();
+        Ok(self
+            .with_engine(&nearest, move |engine| {
+                let frames: Vec<_> = frames.iter().map(convert::frame_for_retrieval).collect();
+                let context = engine.context(&Request {
+                    text,
+                    frames,
+                    budget,
+                });
+                memory.note_context(round, &context);
+                let text = context.render();
+                Outcome::Context(ContextText { text, memory })
+            })
+            .await)
+    }
+
+    pub(super) async fn retrieve(
+        &self,
+        id: StepId,
+        round: u32,
+        queries: Vec<RawQuery>,
+        mut memory: Memory,
+    ) -> Result<Outcome, StoreError> {
+        let words: Vec<String> = queries
+            .iter()
+            .map(|query| format!("{}:{}", query.kind, query.body.trim()))
+            .collect();
+        let summary = format!(
+            "round {round}: {}",
+            words.join(", ").chars().take(300).collect::<String>()
+        );
+        self.intend(
+            id,
+            "retrieve",
+            summary,
+            json!({ "round": round, "queries": queries }),
+        )
+        .await?;
+        Ok(self
+            .with_engine(&[], move |engine| {
+                let queries: Vec<Query> = queries
+                    .iter()
+                    .filter_map(|query| {
+                        Query::read(&query.kind, &query.body, &query.attributes).ok()
+                    })
+                    .collect();
+                let answers: Vec<Answer> = engine.answer_round(&memory, &queries);
+                let missed = answers
+                    .iter()
+                    .filter(|answer| answer.miss.is_some())
+                    .count() as u32;
+                let found = answers.len() as u32 - missed;
+                let text = memory.render(round, &answers);
+                Outcome::Retrieved(Retrieved {
+                    text,
+                    memory,
+                    found,
+                    missed,
+                })
+            })
+            .await)
+    }
+
+    /// Does something with the index, away from the async threads.
+    async fn with_engine<F>(&self, frames: &[CrashFrame], work: F) -> Outcome
+    where
+        F: FnOnce(&Engine) -> Outcome + Send + 'static,
+    {
+        let failed = |detail: String| Outcome::Stopped {
+            ending: Ending::new(
+                EndingKind::InfraError,
+                format!("the code index cannot be used: {detail}"),
+            ),
+            seconds: 0.0,
+        };
+        let engine: Arc<Engine> = match self.parts.engine.get(frames).await {
+            Ok(engine) => engine,
+            Err(error) => return failed(error),
+        };
+        match tokio::task::spawn_blocking(move || work(&engine)).await {
+            Ok(outcome) => outcome,
+            Err(error) => failed(error.to_string()),
+        }
+    }
+}

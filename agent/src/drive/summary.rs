@@ -1,0 +1,86 @@
+//! A sentence about each outcome, for whoever reads the journal without having
+//! been there.
+
+use crate::repair::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord};
+
+/// Characters of a text from outside that a sentence takes in.
+const LONGEST: usize = 300;
+
+/// The kind of an outcome and a sentence about it.
+pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
+    match outcome {
+        Outcome::Baseline(summary) => ("baseline", baseline(summary)),
+        Outcome::Context(context) => (
+            "context",
+            format!(
+                "{} characters of code go with the issue",
+                context.text.len()
+            ),
+        ),
+        Outcome::Reply(record) => ("ask", reply(record)),
+        Outcome::Retrieved(answers) => (
+            "retrieve",
+            format!(
+                "{} queries found something, {} did not",
+                answers.found, answers.missed
+            ),
+        ),
+        Outcome::Located(placed) => ("locate", located(placed)),
+        Outcome::Climbed(rung) => ("climb", climbed(rung)),
+        Outcome::Stopped { ending, .. } => {
+            ("stop", format!("{}: {}", ending.kind, head(&ending.detail)))
+        }
+    }
+}
+
+fn baseline(summary: &BaselineSummary) -> String {
+    let first = summary.crashes.first();
+    let seen = first
+        .and_then(|crash| crash.text.lines().find(|line| !line.trim().is_empty()))
+        .unwrap_or("no crash");
+    format!(
+        "the unpatched tree builds; seen here: {}; tests: {}",
+        seen.trim(),
+        summary.tests
+    )
+}
+
+fn reply(record: &ReplyRecord) -> String {
+    let usage = &record.usage;
+    format!(
+        "{} answered {} tokens to {}, for {:.4} USD",
+        record.model, usage.tokens_out, usage.tokens_in, record.usd
+    )
+}
+
+fn located(located: &Located) -> String {
+    match located {
+        Located::Placed(patch) => {
+            let changed = |line: &&str| {
+                line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+            };
+            let lines = patch.diff.lines().filter(changed).count();
+            format!("every edit has its place; {lines} lines of diff")
+        }
+        Located::Refused { reasons } => {
+            format!(
+                "{} edits refused: {}",
+                reasons.len(),
+                head(&reasons.join("; "))
+            )
+        }
+    }
+}
+
+fn climbed(rung: &RungRecord) -> String {
+    let word = match rung.holds {
+        Some(true) => "holds",
+        Some(false) => "does not hold",
+        None => "was not climbed",
+    };
+    format!("{} {word}: {}", rung.name.name(), rung.reason)
+}
+
+fn head(text: &str) -> String {
+    text.chars().take(LONGEST).collect()
+}

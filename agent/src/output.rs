@@ -1,0 +1,77 @@
+//! The folder that `--out` names: the report, the patch, the journal, and the
+//! log of every rung, for people and programs that come later.
+
+use crate::report::Report;
+use crate::store::{Store, StoreError};
+use std::path::{Path, PathBuf};
+
+/// What went wrong while the folder was written.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    /// A file cannot be written.
+    #[error("{path} cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A value cannot be written as JSON.
+    #[error("the report cannot be written: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Makes sure that a folder can be written, before anything is spent.
+pub fn prepare(folder: &Path) -> Result<(), OutputError> {
+    std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
+        path: folder.to_path_buf(),
+        source,
+    })
+}
+
+/// Writes `report.json`, `patch.diff`, `journal.jsonl` and `logs/`.
+pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), OutputError> {
+    prepare(&folder.join("logs"))?;
+    let mut report = report.clone();
+    let best = report.best.iter_mut();
+    for attempt in report.attempts.iter_mut().chain(best) {
+        for rung in &mut attempt.rungs {
+            let Some(hash) = rung.log.take() else {
+                continue;
+            };
+            let name = format!(
+                "logs/attempt-{}-{}.log",
+                attempt.number,
+                rung.name.replace(' ', "-")
+            );
+            if let Some(bytes) = store.blob(&hash).await? {
+                save(&folder.join(&name), &bytes)?;
+                rung.log = Some(name);
+            }
+        }
+    }
+    if let Some(best) = &report.best {
+        save(&folder.join("patch.diff"), best.diff.as_bytes())?;
+    }
+    let mut journal = String::new();
+    for event in store.events(&report.run).await? {
+        journal.push_str(&serde_json::to_string(&event)?);
+        journal.push('\n');
+    }
+    save(&folder.join("journal.jsonl"), journal.as_bytes())?;
+    save(
+        &folder.join("report.json"),
+        serde_json::to_string_pretty(&report)?.as_bytes(),
+    )
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    std::fs::write(path, bytes).map_err(|source| OutputError::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}

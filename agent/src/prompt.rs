@@ -1,0 +1,211 @@
+//! What the model reads, made from the templates in `prompts/`.
+//!
+//! Strict: a template that names a variable nobody gives is an error, found by
+//! the tests. Text from outside enters only through the filter `fence`. No
+//! template is given an address, a process id, a temporary path or a time, so
+//! that the same run always makes the same prompts.
+
+#[cfg(test)]
+mod tests;
+
+use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan};
+use crate::task::Mode;
+use minijinja::{Environment, UndefinedBehavior, Value, context};
+use patchwright_evaluator::RungName;
+use std::sync::LazyLock;
+
+const TEMPLATES: [(&str, &str); 6] = [
+    ("system.md", include_str!("../../prompts/system.md")),
+    ("issue.md", include_str!("../../prompts/issue.md")),
+    ("answers.md", include_str!("../../prompts/answers.md")),
+    ("problem.md", include_str!("../../prompts/problem.md")),
+    ("feedback.md", include_str!("../../prompts/feedback.md")),
+    ("left.md", include_str!("../../prompts/left.md")),
+];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("fence", fence);
+    for (name, source) in TEMPLATES {
+        // A template that does not parse is found when it is rendered, and by
+        // the test that renders each.
+        let _ = environment.add_template(name, source);
+    }
+    environment
+});
+
+fn render(name: &str, values: Value) -> String {
+    let rendered = ENVIRONMENT
+        .get_template(name)
+        .and_then(|template| template.render(values));
+    match rendered {
+        Ok(text) => text.trim().to_owned() + "\n",
+        Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
+    }
+}
+
+/// The first message of every conversation.
+pub fn system(plan: &Plan) -> String {
+    let limits = context! {
+        queries_min => plan.limits.queries_min,
+        queries_max => plan.limits.queries_max,
+    };
+    render(
+        "system.md",
+        context! { language => language_name(&plan.language), limits, protect => plan.protect.clone() },
+    )
+}
+
+/// The crash that a lane starts from, with the code that goes with it.
+pub fn first_issue(
+    plan: &Plan,
+    baseline: Option<&BaselineSummary>,
+    crash: &Crash,
+    code: &str,
+    budget: &Left,
+) -> String {
+    let others: Vec<String> = baseline.map_or_else(Vec::new, |all| {
+        all.crashes
+            .iter()
+            .skip(1)
+            .map(|crash| crash.text.clone())
+            .collect()
+    });
+    render(
+        "issue.md",
+        context! {
+            title => plan.title.clone(),
+            executed => plan.mode == Mode::Repair,
+            crash => crash.text.clone(),
+            others,
+            tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),
+            note => plan.hints.note.clone(),
+            diff => plan.hints.diff.clone(),
+            sarif => plan.hints.sarif.clone(),
+            context => code,
+            left => left(budget),
+        },
+    )
+}
+
+/// The answers of a round.
+pub fn answers(round: u32, answers: &str, budget: &Left) -> String {
+    render(
+        "answers.md",
+        context! { round, answers, left => left(budget) },
+    )
+}
+
+/// A reply that could not be used, and why.
+pub fn problem(problem: &str, budget: &Left) -> String {
+    render("problem.md", context! { problem, left => left(budget) })
+}
+
+/// A failed attempt: the issue that the next round starts from.
+pub fn feedback(attempt: &Attempt, code: &str, alternatives: bool, budget: &Left) -> String {
+    let refuted = attempt.refuted_by();
+    let (headline, advice) = refuted.map_or(("", ""), |rung| tone(rung.name));
+    let feedback = refuted.map(|rung| rung.feedback.clone().unwrap_or_else(|| rung.reason.clone()));
+    render(
+        "feedback.md",
+        context! {
+            number => attempt.number,
+            headline,
+            advice,
+            feedback,
+            warnings => attempt.warnings.clone(),
+            patch => attempt.diff.clone(),
+            context => code,
+            alternatives,
+            left => left(budget),
+        },
+    )
+}
+
+fn left(left: &Left) -> String {
+    let left = context! {
+        attempts => left.attempts,
+        attempts_of => left.attempts_of,
+        rounds => left.rounds,
+        rounds_of => left.rounds_of,
+        format_retries => left.format_retries,
+        tokens_percent => left.tokens_percent,
+        usd_percent => left.usd_percent,
+    };
+    render("left.md", context! { left }).trim().to_owned()
+}
+
+fn language_name(language: &str) -> &str {
+    match language {
+        "c" => "C",
+        "c++" => "C++",
+        "java" => "Java",
+        other => other,
+    }
+}
+
+/// What kind of failure it was, and how it should be taken.
+fn tone(rung: RungName) -> (&'static str, &'static str) {
+    match rung {
+        RungName::Applies => (
+            "it could not be applied",
+            "The edits do not fit the tree, or may not be made.",
+        ),
+        RungName::Parses => (
+            "it breaks the syntax",
+            "The patched files no longer parse. Nothing was built.",
+        ),
+        RungName::Builds => (
+            "it does not build",
+            "The idea may still be right. Mend what the compiler says; look up every name and type that you are not sure of.",
+        ),
+        RungName::Silent => (
+            "the program still crashes",
+            "It builds, but the crashing input still brings the program down. Compare this report with the first one: the same place means that the cause is elsewhere or the check is wrong; another place means that the damage is done before, or that the same mistake is made again further on.",
+        ),
+        RungName::Tested => (
+            "it breaks tests",
+            "The crash is gone, but the program no longer does what it did: the patch is too broad. Keep the fix and be more conservative; what was valid before must stay valid.",
+        ),
+        RungName::Robust => (
+            "a variation of the input still crashes it",
+            "The given input is handled, but a small variation of it is not: the patch covers only a special case of the cause.",
+        ),
+        RungName::SameElsewhere => (
+            "it changes what harmless inputs do",
+            "The crash is gone, but on harmless input the program now behaves differently. Narrow the patch to the faulty case.",
+        ),
+        RungName::Reviewed => (
+            "it does not stand up to review",
+            "It silences the crash without treating the cause, or takes something away from the program.",
+        ),
+    }
+}
+
+/// Text from outside, capped to `limit` characters (head and tail kept) and
+/// fenced by more backticks than it holds in a row.
+fn fence(text: &str, language: &str, limit: usize) -> String {
+    let text = cap(text.trim_end(), limit);
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let marks = "`".repeat(longest.max(2) + 1);
+    format!("{marks}{language}\n{text}\n{marks}")
+}
+
+fn cap(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let (head, tail) = (limit * 2 / 3, limit / 3);
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!(
+        "{start}\n[... {} characters left out ...]\n{end}",
+        count - head - tail
+    )
+}

@@ -1,0 +1,25 @@
+//! The decisions of a run, and nothing but decisions.
+//!
+//! A [`Run`] says what can be done now ([`Run::ready`]) and takes what came of
+//! it ([`Run::feed`]). There is no clock here, no input or output, no async, no
+//! randomness: the same outcomes in the same order always give the same run,
+//! which is how a run is resumed, replayed and tested. Whoever performs the
+//! steps is `drive`.
+
+mod attempt;
+mod ending;
+mod lane;
+mod limits;
+mod run;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use attempt::{Attempt, RungRecord};
+pub use ending::{Ending, EndingKind};
+pub use limits::{Left, RunLimits, Spent};
+pub use run::{Plan, Run};
+pub use step::{
+    BaselineSummary, ContextText, Crash, CrashFrame, Located, LocatedPatch, Outcome, ReplyRecord,
+    Retrieved, Step, StepId,
+};

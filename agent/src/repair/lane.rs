@@ -1,0 +1,128 @@
+//! One line of thought: its conversation, what it has seen, and where it
+//! stands. The moves between stages are made by the run, which owns what lanes
+//! share.
+
+use super::step::{Crash, CrashFrame, StepId};
+use crate::model::{Message, Role};
+use patchwright_evaluator::RungName;
+use patchwright_patcher::{Patch, RawQuery};
+use patchwright_retrieval::Memory;
+
+/// Where a lane stands: exactly one thing can be done next.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Stage {
+    /// Code is to be gathered for an issue.
+    Context(Issue),
+    /// The model is to be asked.
+    Ask,
+    /// Queries are to be answered.
+    Retrieve(Vec<RawQuery>),
+    /// A patch is to be placed.
+    Locate(Patch),
+    /// An attempt is to climb a rung.
+    Climb {
+        /// The attempt's number.
+        attempt: u32,
+        /// The rung.
+        rung: RungName,
+    },
+    /// This lane has ended, and why.
+    Done(Finished),
+}
+
+/// What a round starts from.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Issue {
+    /// `None` at first; the attempt whose failure it tells of later.
+    pub(super) attempt: Option<u32>,
+    /// The text and the frames that retrieval starts from.
+    pub(super) crash: Crash,
+}
+
+/// Why a lane does nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Finished {
+    /// A candidate of a dry run was made.
+    Proposed,
+    /// No attempts are left.
+    Attempts,
+    /// No rounds are left, and no patch came.
+    Rounds,
+    /// Too many malformed replies.
+    FormatRetries,
+    /// The model does not want to.
+    Refused,
+}
+
+/// One line of thought.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Lane {
+    pub(super) number: u32,
+    pub(super) steps: u32,
+    pub(super) stage: Stage,
+    pub(super) messages: Vec<Message>,
+    pub(super) memory: Memory,
+    pub(super) rounds: u32,
+    /// The rungs that refuted this lane's attempts, in order.
+    pub(super) failures: Vec<RungName>,
+}
+
+impl Lane {
+    pub(super) fn new(number: u32, system: String, crash: Crash) -> Self {
+        Self {
+            number,
+            steps: 0,
+            stage: Stage::Context(Issue {
+                attempt: None,
+                crash,
+            }),
+            messages: vec![Message {
+                role: Role::System,
+                text: system,
+            }],
+            memory: Memory::default(),
+            rounds: 0,
+            failures: Vec::new(),
+        }
+    }
+
+    /// A lane that asks nobody and judges a patch that it was given.
+    pub(super) fn judging(patch: Patch) -> Self {
+        Self {
+            stage: Stage::Locate(patch),
+            ..Self::new(1, String::new(), Crash::default())
+        }
+    }
+
+    pub(super) fn id(&self) -> StepId {
+        StepId {
+            lane: self.number,
+            number: self.steps,
+        }
+    }
+
+    /// Tells the model something and lets it answer.
+    pub(super) fn tell(&mut self, text: String) {
+        self.messages.push(Message {
+            role: Role::User,
+            text,
+        });
+        self.stage = Stage::Ask;
+    }
+
+    /// How many of the last attempts failed at the same rung.
+    pub(super) fn same_failures(&self) -> u32 {
+        let last = self.failures.last();
+        self.failures
+            .iter()
+            .rev()
+            .take_while(|rung| Some(*rung) == last)
+            .count() as u32
+    }
+}
+
+impl Issue {
+    pub(super) fn frames(&self) -> Vec<CrashFrame> {
+        self.crash.frames.clone()
+    }
+}

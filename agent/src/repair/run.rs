@@ -1,0 +1,313 @@
+//! The whole repair of a task: what lanes share, and how it ends.
+
+mod reply;
+mod verdict;
+
+use super::lane::{Finished, Lane, Stage};
+use super::{
+    Attempt, BaselineSummary, Crash, Ending, EndingKind, Left, Outcome, RunLimits, Spent, Step,
+    StepId,
+};
+use crate::prompt;
+use crate::task::{Hints, Mode};
+use patchwright_evaluator::RungName;
+use patchwright_patcher::Patch;
+
+/// Everything about a task that decisions depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// Whether anything is executed.
+    pub mode: Mode,
+    /// How many lanes.
+    pub lanes: u32,
+    /// What the run may use.
+    pub limits: RunLimits,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// A line for people.
+    pub title: Option<String>,
+    /// The crash that was handed in.
+    pub crash: Option<Crash>,
+    /// What else is known.
+    pub hints: Hints,
+    /// Whether there is a PoV.
+    pub has_povs: bool,
+    /// Paths and globs that are never edited.
+    pub protect: Vec<String>,
+    /// The rungs, from the bottom.
+    pub ladder: Vec<RungName>,
+}
+
+/// A run: budget, attempts, lanes, ending.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Run {
+    plan: Plan,
+    /// A patch that somebody else wrote, to be judged.
+    foreign: Option<Patch>,
+    baseline: Option<BaselineSummary>,
+    lanes: Vec<Lane>,
+    attempts: Vec<Attempt>,
+    spent: Spent,
+    own_steps: u32,
+    ending: Option<Ending>,
+}
+
+impl Run {
+    /// A run that has done nothing yet.
+    pub fn new(plan: Plan) -> Self {
+        let mut run = Self {
+            plan,
+            foreign: None,
+            baseline: None,
+            lanes: Vec::new(),
+            attempts: Vec::new(),
+            spent: Spent::default(),
+            own_steps: 0,
+            ending: None,
+        };
+        if run.plan.mode == Mode::DryRun {
+            run.start_lanes();
+        }
+        run
+    }
+
+    /// A run that asks nobody: one attempt, with a patch that somebody else
+    /// wrote.
+    pub fn judging(plan: Plan, patch: Patch) -> Self {
+        let limits = RunLimits {
+            attempts: 1,
+            ..plan.limits.clone()
+        };
+        let mut run = Self::new(Plan {
+            mode: Mode::Repair,
+            lanes: 1,
+            limits,
+            ..plan
+        });
+        run.foreign = Some(patch);
+        run
+    }
+
+    /// What can be done now, in a fixed order. Once the run is decided this is
+    /// one `End`, and nothing else any more.
+    pub fn ready(&self) -> Vec<(StepId, Step)> {
+        let own = StepId {
+            lane: 0,
+            number: self.own_steps,
+        };
+        if let Some(ending) = &self.ending {
+            return vec![(
+                own,
+                Step::End {
+                    ending: ending.clone(),
+                },
+            )];
+        }
+        if self.lanes.is_empty() {
+            return vec![(own, Step::Baseline)];
+        }
+        self.lanes
+            .iter()
+            .filter_map(|lane| Some((lane.id(), step_of(lane)?)))
+            .collect()
+    }
+
+    /// Takes what came of a step. The outcome of a step that is not ready (a
+    /// lane that was overtaken by the end, say) changes nothing.
+    #[must_use]
+    pub fn feed(mut self, step: StepId, outcome: Outcome) -> Self {
+        if self.ending.is_some() || !self.ready().iter().any(|(id, _)| *id == step) {
+            return self;
+        }
+        self.account(&outcome);
+        let index = (step.lane as usize).checked_sub(1);
+        match index {
+            None => self.own_steps += 1,
+            Some(index) => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.steps += 1;
+                }
+            }
+        }
+        match (index, outcome) {
+            (_, Outcome::Stopped { ending, .. }) => self.ending = Some(ending),
+            (None, Outcome::Baseline(summary)) => {
+                self.baseline = Some(summary);
+                self.start_lanes();
+            }
+            (Some(index), Outcome::Context(context)) => self.on_context(index, context),
+            (Some(index), Outcome::Reply(record)) => self.on_reply(index, &record),
+            (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
+            (Some(index), Outcome::Located(located)) => self.on_located(index, located),
+            (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
+            _ => {}
+        }
+        self.end_if_idle();
+        self
+    }
+
+    /// Adds working time, which the wall limit counts.
+    #[must_use]
+    pub fn worked(mut self, seconds: f64) -> Self {
+        self.spent.total_seconds += seconds;
+        self
+    }
+
+    /// Ends the run from outside, before or between its steps.
+    #[must_use]
+    pub fn stopped(mut self, ending: Ending) -> Self {
+        self.ending.get_or_insert(ending);
+        self
+    }
+
+    /// How many lanes there are.
+    pub fn lanes(&self) -> usize {
+        self.lanes.len()
+    }
+
+    /// The attempts so far, by number.
+    pub fn attempts(&self) -> &[Attempt] {
+        &self.attempts
+    }
+
+    /// The attempt with this number.
+    pub fn attempt(&self, number: u32) -> Option<&Attempt> {
+        self.attempts.get((number as usize).checked_sub(1)?)
+    }
+
+    /// The attempt with the strongest evidence; the earlier of equals.
+    pub fn best(&self) -> Option<&Attempt> {
+        self.attempts
+            .iter()
+            .rev()
+            .max_by_key(|attempt| attempt.strength())
+    }
+
+    /// What was used.
+    pub fn spent(&self) -> &Spent {
+        &self.spent
+    }
+
+    /// What may be used.
+    pub fn limits(&self) -> &RunLimits {
+        &self.plan.limits
+    }
+
+    /// What is left.
+    pub fn left(&self) -> Left {
+        self.plan
+            .limits
+            .left(&self.spent, self.attempts.len() as u32)
+    }
+
+    /// How it ended, once it has.
+    pub fn ending(&self) -> Option<&Ending> {
+        self.ending.as_ref()
+    }
+
+    fn start_lanes(&mut self) {
+        let seen_here = self
+            .baseline
+            .as_ref()
+            .and_then(|baseline| baseline.crashes.first().cloned());
+        let crash = seen_here
+            .or_else(|| self.plan.crash.clone())
+            .unwrap_or_default();
+        let system = prompt::system(&self.plan);
+        if let Some(patch) = self.foreign.clone() {
+            self.lanes = vec![Lane::judging(patch)];
+            return;
+        }
+        self.lanes = (1..=self.plan.lanes.max(1))
+            .map(|number| Lane::new(number, system.clone(), crash.clone()))
+            .collect();
+    }
+
+    fn account(&mut self, outcome: &Outcome) {
+        let spent = &mut self.spent;
+        match outcome {
+            Outcome::Baseline(summary) => spent.command_seconds += summary.seconds,
+            Outcome::Reply(record) => {
+                spent.calls += 1;
+                spent.tokens_in += record.usage.tokens_in;
+                spent.tokens_out += record.usage.tokens_out;
+                spent.usd += record.usd;
+                spent.model_seconds += record.seconds;
+            }
+            Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
+            _ => {}
+        }
+    }
+
+    /// A lane-less end: every lane is done, and none has verified a patch.
+    fn end_if_idle(&mut self) {
+        if self.ending.is_some() || self.lanes.is_empty() {
+            return;
+        }
+        let finished: Option<Vec<Finished>> = self
+            .lanes
+            .iter()
+            .map(|lane| match lane.stage {
+                Stage::Done(finished) => Some(finished),
+                _ => None,
+            })
+            .collect();
+        if let Some(finished) = finished {
+            self.ending = Some(self.idle_ending(&finished));
+        }
+    }
+
+    fn idle_ending(&self, finished: &[Finished]) -> Ending {
+        let limits = &self.plan.limits;
+        let has = |which| finished.contains(&which);
+        if self.plan.mode == Mode::DryRun && has(Finished::Proposed) {
+            let count = self.attempts.len();
+            return Ending::new(
+                EndingKind::Proposed,
+                format!("{count} candidate(s), nothing was executed"),
+            );
+        }
+        if has(Finished::Attempts) {
+            let detail = format!("none of {} attempts was accepted", self.attempts.len());
+            return Ending::new(EndingKind::NoPatch, detail);
+        }
+        let detail = if has(Finished::Rounds) {
+            format!("rounds: all {} were used and no patch came", limits.rounds)
+        } else if has(Finished::FormatRetries) {
+            format!(
+                "format retries: more than {} replies could not be used",
+                limits.format_retries
+            )
+        } else {
+            "format retries: the model declined to answer".to_owned()
+        };
+        Ending::new(EndingKind::BudgetExhausted, detail)
+    }
+}
+
+fn step_of(lane: &Lane) -> Option<Step> {
+    Some(match &lane.stage {
+        Stage::Context(issue) => Step::Context {
+            round: lane.rounds,
+            request: issue.crash.text.clone(),
+            frames: issue.frames(),
+            memory: lane.memory.clone(),
+        },
+        Stage::Ask => Step::Ask {
+            messages: lane.messages.clone(),
+        },
+        Stage::Retrieve(queries) => Step::Retrieve {
+            round: lane.rounds + 1,
+            queries: queries.clone(),
+            memory: lane.memory.clone(),
+        },
+        Stage::Locate(patch) => Step::Locate {
+            patch: patch.clone(),
+        },
+        Stage::Climb { attempt, rung } => Step::Climb {
+            attempt: *attempt,
+            rung: *rung,
+        },
+        Stage::Done(_) => return None,
+    })
+}

@@ -1,0 +1,149 @@
+//! What a reply of the model leads to: queries, a patch, or another try.
+
+use super::Run;
+use crate::model::{Finish, Message, Role};
+use crate::prompt;
+use crate::repair::lane::{Finished, Stage};
+use crate::repair::{ContextText, ReplyRecord, Retrieved};
+use patchwright_patcher::{Reply, reply};
+use patchwright_retrieval::Query;
+
+impl Run {
+    pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
+        let left = self.left();
+        let Some(Stage::Context(issue)) = self.lanes.get(index).map(|lane| lane.stage.clone())
+        else {
+            return;
+        };
+        let text = match issue.attempt.and_then(|number| self.attempt(number)) {
+            None => prompt::first_issue(
+                &self.plan,
+                self.baseline.as_ref(),
+                &issue.crash,
+                &context.text,
+                &left,
+            ),
+            Some(attempt) => {
+                let same = self.lanes.get(index).map_or(0, super::Lane::same_failures);
+                let alternatives = same >= self.plan.limits.same_failures;
+                prompt::feedback(attempt, &context.text, alternatives, &left)
+            }
+        };
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.memory = context.memory;
+            lane.tell(text);
+        }
+    }
+
+    pub(super) fn on_reply(&mut self, index: usize, record: &ReplyRecord) {
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.messages.push(Message {
+                role: Role::Assistant,
+                text: record.text.clone(),
+            });
+        }
+        if record.finish == Finish::Refused {
+            return self.retry(index, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
+        }
+        let read = reply::read(&record.text, record.finish == Finish::Length);
+        match self.judge(&read) {
+            Ok(stage) => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.stage = stage;
+                }
+            }
+            Err((problem, finished)) => self.retry(index, &problem, finished),
+        }
+    }
+
+    pub(super) fn on_retrieved(&mut self, index: usize, answers: Retrieved) {
+        self.spent.rounds += 1;
+        let left = self.left();
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.rounds += 1;
+            lane.memory = answers.memory;
+            let text = prompt::answers(lane.rounds, &answers.text, &left);
+            lane.tell(text);
+        }
+    }
+
+    /// What a reply asks for, or what is wrong with it and which limit ends
+    /// the lane if it stays so.
+    fn judge(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
+        let format = |text: String| (text, Finished::FormatRetries);
+        if read.cut_off {
+            return Err(format("Your reply was cut off by the output limit, so nothing of it was used. Send it again, shorter: less prose, only the edits or queries that are needed.".to_owned()));
+        }
+        if !read.problems.is_empty() {
+            let problems: Vec<String> = read
+                .problems
+                .iter()
+                .map(|problem| format!("- {problem}"))
+                .collect();
+            return Err(format(format!(
+                "Your reply could not be read:\n{}",
+                problems.join("\n")
+            )));
+        }
+        if let Some(patch) = &read.patch {
+            return Ok(Stage::Locate(patch.clone()));
+        }
+        self.judge_queries(read)
+    }
+
+    fn judge_queries(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
+        let limits = &self.plan.limits;
+        if self.left().rounds == 0 {
+            return Err((
+                "No rounds of queries are left. Send a <patch> now, with what you know.".to_owned(),
+                Finished::Rounds,
+            ));
+        }
+        let mut problems = Vec::new();
+        if !read.probes.is_empty() {
+            problems.push("- probes cannot be answered in this run; use queries".to_owned());
+        }
+        let count = read.queries.len();
+        if count < limits.queries_min || count > limits.queries_max {
+            let (least, most) = (limits.queries_min, limits.queries_max);
+            problems.push(format!(
+                "- a round has {least} to {most} queries, you sent {count}; none was answered"
+            ));
+        }
+        for query in &read.queries {
+            if let Err(error) = Query::read(&query.kind, &query.body, &query.attributes) {
+                problems.push(format!(
+                    "- <{}>{}</{}>: {error}",
+                    query.kind,
+                    head(&query.body),
+                    query.kind
+                ));
+            }
+        }
+        if problems.is_empty() {
+            return Ok(Stage::Retrieve(read.queries.clone()));
+        }
+        Err((
+            format!("Your queries could not be used:\n{}", problems.join("\n")),
+            Finished::FormatRetries,
+        ))
+    }
+
+    /// Asks again, as long as the limit of malformed replies allows.
+    pub(super) fn retry(&mut self, index: usize, problem: &str, finished: Finished) {
+        self.spent.format_retries += 1;
+        let exhausted = self.spent.format_retries > self.plan.limits.format_retries;
+        let text = prompt::problem(problem, &self.left());
+        if let Some(lane) = self.lanes.get_mut(index) {
+            if exhausted {
+                lane.stage = Stage::Done(finished);
+            } else {
+                lane.tell(text);
+            }
+        }
+    }
+}
+
+fn head(text: &str) -> String {
+    text.trim().chars().take(80).collect()
+}

@@ -1,0 +1,188 @@
+//! What a placed patch and a climbed rung lead to: the next rung, the next
+//! issue, or the end.
+
+use super::Run;
+use crate::repair::lane::{Finished, Issue, Stage};
+use crate::repair::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
+use crate::task::Mode;
+use patchwright_evaluator::RungName;
+use std::collections::BTreeMap;
+
+impl Run {
+    pub(super) fn on_located(&mut self, index: usize, located: Located) {
+        match located {
+            Located::Refused { reasons } if self.foreign.is_some() => {
+                self.on_unplaced(index, &reasons)
+            }
+            Located::Refused { reasons } => {
+                let list: Vec<String> =
+                    reasons.iter().map(|reason| format!("- {reason}")).collect();
+                let problem = format!(
+                    "Your patch was not applied, not even in part:\n{}",
+                    list.join("\n")
+                );
+                self.retry(index, &problem, Finished::FormatRetries);
+            }
+            Located::Placed(placed) => self.on_placed(index, placed),
+        }
+    }
+
+    /// A foreign patch that has no place: nobody can be asked for another.
+    fn on_unplaced(&mut self, index: usize, reasons: &[String]) {
+        self.on_placed(index, LocatedPatch::default());
+        let reason = reasons.join("\n");
+        self.on_climbed(
+            index,
+            &RungRecord {
+                name: RungName::Applies,
+                holds: Some(false),
+                reason: reason
+                    .lines()
+                    .next()
+                    .unwrap_or("the patch is empty")
+                    .to_owned(),
+                seconds: 0.0,
+                log: String::new(),
+                counts: BTreeMap::new(),
+                feedback: Some(reason),
+                crash: None,
+            },
+        );
+    }
+
+    fn on_placed(&mut self, index: usize, placed: LocatedPatch) {
+        if let Some(same) = self
+            .attempts
+            .iter()
+            .find(|attempt| attempt.normal_form == placed.normal_form)
+        {
+            let problem = format!(
+                "This is the same patch as before: {}. Send a different one.",
+                same.verdict()
+            );
+            return self.retry(index, &problem, Finished::FormatRetries);
+        }
+        let number = self.attempts.len() as u32 + 1;
+        let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        let Stage::Locate(patch) = lane.stage.clone() else {
+            return;
+        };
+        if !dry_run && number > self.plan.limits.attempts {
+            lane.stage = Stage::Done(Finished::Attempts);
+            return;
+        }
+        self.attempts.push(Attempt {
+            number,
+            lane: lane.number,
+            patch,
+            diff: placed.diff,
+            normal_form: placed.normal_form,
+            warnings: placed.warnings,
+            rungs: Vec::new(),
+        });
+        lane.stage = match ladder.first() {
+            Some(rung) if !dry_run => Stage::Climb {
+                attempt: number,
+                rung: *rung,
+            },
+            _ => Stage::Done(Finished::Proposed),
+        };
+    }
+
+    pub(super) fn on_climbed(&mut self, index: usize, rung: &RungRecord) {
+        let Some(Stage::Climb {
+            attempt: number, ..
+        }) = self.lanes.get(index).map(|lane| lane.stage.clone())
+        else {
+            return;
+        };
+        let next = self
+            .plan
+            .ladder
+            .iter()
+            .skip_while(|name| **name != rung.name)
+            .nth(1)
+            .copied();
+        let refuted = rung.holds == Some(false);
+        let name = rung.name;
+        let Some(attempt) = self.attempts.get_mut((number as usize).saturating_sub(1)) else {
+            return;
+        };
+        attempt.rungs.push(rung.clone());
+        match next {
+            _ if refuted => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.failures.push(name);
+                }
+                self.on_refuted(index, number, rung);
+            }
+            Some(next) => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.stage = Stage::Climb {
+                        attempt: number,
+                        rung: next,
+                    };
+                }
+            }
+            None => self.ending = self.attempt(number).map(|attempt| self.top_ending(attempt)),
+        }
+    }
+
+    fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
+        let exhausted = self.left().attempts == 0;
+        let first = self
+            .baseline
+            .as_ref()
+            .and_then(|baseline| baseline.crashes.first())
+            .cloned()
+            .unwrap_or_default();
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        if exhausted {
+            lane.stage = Stage::Done(Finished::Attempts);
+            return;
+        }
+        let crash = rung.crash.clone().unwrap_or_else(|| Crash {
+            text: rung.feedback.clone().unwrap_or_else(|| rung.reason.clone()),
+            frames: first.frames,
+        });
+        lane.stage = Stage::Context(Issue {
+            attempt: Some(number),
+            crash,
+        });
+    }
+
+    /// The ending of an attempt that no rung refuted.
+    fn top_ending(&self, attempt: &Attempt) -> Ending {
+        let open: Vec<String> = attempt
+            .rungs
+            .iter()
+            .filter(|rung| rung.holds.is_none())
+            .map(|rung| format!("{:?} ({})", rung.name.name(), rung.reason))
+            .collect();
+        if !self.plan.has_povs {
+            return Ending::new(EndingKind::Unverified, "there is no PoV to replay");
+        }
+        if open.is_empty()
+            && self
+                .baseline
+                .as_ref()
+                .is_some_and(|baseline| baseline.has_tests)
+        {
+            return Ending::new(
+                EndingKind::Verified,
+                format!("attempt {} holds every rung", attempt.number),
+            );
+        }
+        let detail = format!(
+            "attempt {} was not refuted, but not climbed: {}",
+            attempt.number,
+            open.join(", ")
+        );
+        Ending::new(EndingKind::Plausible, detail)
+    }
+}

@@ -1,0 +1,209 @@
+//! What can be done next, and what can come of it.
+
+use super::Ending;
+use super::attempt::RungRecord;
+use crate::model::{Finish, Message, Usage};
+use patchwright_evaluator::RungName;
+use patchwright_patcher::{Patch, RawQuery};
+use patchwright_retrieval::Memory;
+use serde::{Deserialize, Serialize};
+
+/// Which step of which lane. Lane 0 is the run itself: baseline and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StepId {
+    /// The lane, from 1; 0 for the run.
+    pub lane: u32,
+    /// How many steps this lane has taken before.
+    pub number: u32,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// Build the unpatched tree, run the PoVs and the tests.
+    Baseline,
+    /// Gather the code that a crash or a request concerns, without any query.
+    Context {
+        /// How many rounds this lane has behind it.
+        round: u32,
+        /// The text of the crash or of the feedback.
+        request: String,
+        /// The frames of the crash.
+        frames: Vec<CrashFrame>,
+        /// What was shown before.
+        memory: Memory,
+    },
+    /// Ask the model.
+    Ask {
+        /// The whole conversation.
+        messages: Vec<Message>,
+    },
+    /// Answer the model's queries.
+    Retrieve {
+        /// Which round of this lane it is, from 1.
+        round: u32,
+        /// The queries, well formed.
+        queries: Vec<RawQuery>,
+        /// What was shown before.
+        memory: Memory,
+    },
+    /// Find the places of a patch in the pristine tree.
+    Locate {
+        /// What the model wrote.
+        patch: Patch,
+    },
+    /// Climb one rung with an attempt.
+    Climb {
+        /// The attempt's number.
+        attempt: u32,
+        /// The rung.
+        rung: RungName,
+    },
+    /// Nothing is left to do.
+    End {
+        /// How it ends.
+        ending: Ending,
+    },
+}
+
+impl Step {
+    /// One word for journals and displays.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Context { .. } => "context",
+            Self::Ask { .. } => "ask",
+            Self::Retrieve { .. } => "retrieve",
+            Self::Locate { .. } => "locate",
+            Self::Climb { .. } => "climb",
+            Self::End { .. } => "end",
+        }
+    }
+}
+
+/// What came of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The unpatched tree builds and crashes.
+    Baseline(BaselineSummary),
+    /// The code that goes with an issue.
+    Context(ContextText),
+    /// The model answered.
+    Reply(ReplyRecord),
+    /// The queries are answered.
+    Retrieved(Retrieved),
+    /// The patch was placed, or refused.
+    Located(Located),
+    /// A rung was climbed, or not.
+    Climbed(RungRecord),
+    /// The step could not be done, and the run ends: a limit, an invalid task,
+    /// a failing infrastructure, somebody's wish.
+    Stopped {
+        /// How it ends.
+        ending: Ending,
+        /// Seconds spent before it stopped.
+        seconds: f64,
+    },
+}
+
+/// A frame of a crash, for retrieval.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrashFrame {
+    /// The function.
+    pub function: String,
+    /// The file as the report names it.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
+    /// `crash`, `allocated`, `freed`, `stored`, `created`.
+    pub role: String,
+    /// Its place in the stack, 0 at the top.
+    pub depth: u32,
+}
+
+/// A crash as a lane needs it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Crash {
+    /// The purified report.
+    pub text: String,
+    /// Its frames.
+    pub frames: Vec<CrashFrame>,
+}
+
+/// What the baseline showed.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BaselineSummary {
+    /// The crashes that were seen here, one for each distinct signature.
+    pub crashes: Vec<Crash>,
+    /// What is known of the tests: how many passed, which fail already.
+    pub tests: String,
+    /// Whether there are tests.
+    pub has_tests: bool,
+    /// Seconds spent in commands.
+    pub seconds: f64,
+}
+
+/// The code that goes with an issue.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ContextText {
+    /// What the model reads; may be empty.
+    pub text: String,
+    /// What has been shown by now.
+    pub memory: Memory,
+}
+
+/// A reply of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplyRecord {
+    /// What it wrote.
+    pub text: String,
+    /// Why it stopped writing.
+    pub finish: Finish,
+    /// What was counted.
+    pub usage: Usage,
+    /// Which model answered.
+    pub model: String,
+    /// What it cost.
+    pub usd: f64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// The answers of a round.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Retrieved {
+    /// What the model reads.
+    pub text: String,
+    /// What has been shown by now.
+    pub memory: Memory,
+    /// How many queries found something.
+    pub found: u32,
+    /// How many did not.
+    pub missed: u32,
+}
+
+/// What came of placing a patch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Located {
+    /// Every edit has its place.
+    Placed(LocatedPatch),
+    /// At least one has none, or may not be.
+    Refused {
+        /// One text for each refused edit, for the model.
+        reasons: Vec<String>,
+    },
+}
+
+/// A patch that has its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocatedPatch {
+    /// Against the pristine tree.
+    pub diff: String,
+    /// For recognising the same patch again.
+    pub normal_form: String,
+    /// What the model should know, though nothing is refused for it.
+    pub warnings: Vec<String>,
+}

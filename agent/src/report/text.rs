@@ -1,0 +1,82 @@
+//! The report for people: the ending, the evidence, the diff, the cost.
+
+use super::{AttemptReport, Report};
+use std::fmt::Write;
+
+/// Draws a report as text.
+pub fn render(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{}: {}", report.ending, report.detail.trim_end());
+    for attempt in report
+        .attempts
+        .iter()
+        .filter(|attempt| !is_best(report, attempt))
+    {
+        let _ = writeln!(text, "\nAttempt {} was refuted", attempt.number);
+        ladder(&mut text, attempt);
+    }
+    if let Some(best) = &report.best {
+        let _ = writeln!(text, "\nAttempt {}", best.number);
+        ladder(&mut text, best);
+        if let Some(explanation) = &best.explanation {
+            let _ = writeln!(text, "\n{}", explanation.trim());
+        }
+        let _ = writeln!(text, "\n{}", best.diff.trim_end());
+    }
+    let (cost, seconds) = (&report.cost, &report.seconds);
+    let _ = writeln!(
+        text,
+        "\n{} rounds, {} attempts, {} model calls ({} tokens in, {} out, {:.4} USD; answers: {})",
+        report.rounds,
+        report.attempts.len(),
+        cost.calls,
+        cost.tokens_in,
+        cost.tokens_out,
+        cost.usd,
+        report.answers,
+    );
+    let _ = writeln!(
+        text,
+        "{:.1} s: {:.1} s in commands, {:.1} s in the model, {:.1} s of our own",
+        seconds.total,
+        seconds.commands,
+        seconds.model,
+        (seconds.total - seconds.commands - seconds.model).max(0.0)
+    );
+    let _ = writeln!(text, "run {}", report.run);
+    text
+}
+
+fn is_best(report: &Report, attempt: &AttemptReport) -> bool {
+    report
+        .best
+        .as_ref()
+        .is_some_and(|best| best.number == attempt.number)
+}
+
+fn ladder(text: &mut String, attempt: &AttemptReport) {
+    for rung in &attempt.rungs {
+        let word = match rung.holds {
+            Some(true) => "true",
+            Some(false) => "FALSE",
+            None => "null",
+        };
+        let counts: Vec<String> = rung
+            .counts
+            .iter()
+            .map(|(name, count)| format!("{count} {name}"))
+            .collect();
+        let counts = if counts.is_empty() {
+            String::new()
+        } else {
+            format!(" [{}]", counts.join(", "))
+        };
+        let reason = rung.reason.lines().next().unwrap_or_default();
+        let _ = writeln!(
+            text,
+            "  {:<15} {word:<5} {:>7.1} s  {reason}{counts}",
+            rung.name, rung.seconds
+        );
+    }
+}

@@ -1,0 +1,179 @@
+//! Where runs are kept: one SQLite file in the state folder.
+//!
+//! Runs, their journals, what they spent, and blobs by content hash. Writing
+//! to a run needs its current epoch, so that whoever claimed it last is the
+//! only one who writes. This module decides nothing and knows no model.
+
+mod blobs;
+mod journal;
+mod spending;
+#[cfg(test)]
+mod tests;
+
+pub use journal::{Event, EventKind, Journal, NewEvent};
+pub use spending::SpendingLimits;
+
+use sqlx::sqlite::{
+    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
+};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The file in the state folder.
+const FILE: &str = "patchwright.db";
+
+/// What went wrong with the store.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The state folder cannot be made or written.
+    #[error("state folder {path} cannot be used: {source}; choose another with --state DIR")]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// What the system said.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The database failed.
+    #[error("the store failed: {0}")]
+    Database(#[from] sqlx::Error),
+    /// The database was made by another version.
+    #[error("the store cannot be brought up to date: {0}")]
+    Migration(#[from] sqlx::migrate::MigrateError),
+    /// Somebody else claimed the run.
+    #[error("run {run} was claimed by somebody else; this process stops writing to it")]
+    Superseded {
+        /// The run.
+        run: String,
+    },
+    /// There is no such run.
+    #[error("there is no run {run:?} in {path}")]
+    NoRun {
+        /// The id that was asked for.
+        run: String,
+        /// The state folder.
+        path: PathBuf,
+    },
+    /// A stored value cannot be read back.
+    #[error("the journal of run {run} is damaged at event {number}: {source}")]
+    Damaged {
+        /// The run.
+        run: String,
+        /// The event.
+        number: i64,
+        /// What the parser said.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// A money limit would be passed.
+    #[error(
+        "{which} limit of {limit:.4} USD: {spent:.4} are spent or reserved, {wanted:.4} more are needed"
+    )]
+    Money {
+        /// `run`, `day` or `total`.
+        which: &'static str,
+        /// The limit.
+        limit: f64,
+        /// What is booked already.
+        spent: f64,
+        /// What the call may cost.
+        wanted: f64,
+    },
+}
+
+/// The store.
+#[derive(Debug, Clone)]
+pub struct Store {
+    pool: SqlitePool,
+    folder: PathBuf,
+}
+
+impl Store {
+    /// Opens the store of a state folder; makes both when they are not there.
+    pub async fn open(folder: &Path) -> Result<Self, StoreError> {
+        std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+            path: folder.to_path_buf(),
+            source,
+        })?;
+        let options = SqliteConnectOptions::new()
+            .filename(folder.join(FILE))
+            .create_if_missing(true)
+            .foreign_keys(true)
+            .journal_mode(SqliteJournalMode::Wal)
+            // FULL survives a power cut, not only a kill; a run commits a few
+            // rows a second at most.
+            .synchronous(SqliteSynchronous::Full)
+            .busy_timeout(Duration::from_secs(30));
+        let pool = SqlitePoolOptions::new()
+            .max_connections(4)
+            .connect_with(options)
+            .await?;
+        sqlx::migrate!().run(&pool).await?;
+        Ok(Self {
+            pool,
+            folder: folder.to_path_buf(),
+        })
+    }
+
+    /// The state folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Writes down a task and a new run of it.
+    pub async fn create_run(
+        &self,
+        run: &str,
+        task: (&str, &str),
+        settings: &str,
+    ) -> Result<(), StoreError> {
+        let now = now();
+        let mut transaction = self.pool.begin().await?;
+        sqlx::query("INSERT INTO tasks (id, task, created) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+            .bind(task.0)
+            .bind(task.1)
+            .bind(&now)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES (?, ?, ?, ?)")
+            .bind(run)
+            .bind(task.0)
+            .bind(&now)
+            .bind(settings)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// The task of a run and the settings it was started with, as JSON.
+    pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
+        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = ?")
+            .bind(run)
+            .fetch_optional(&self.pool)
+            .await?
+            .ok_or_else(|| StoreError::NoRun { run: run.to_owned(), path: self.folder.clone() })
+    }
+
+    /// The report of a run, once it has ended.
+    pub async fn report(&self, run: &str) -> Result<Option<String>, StoreError> {
+        let row: Option<(Option<String>,)> = sqlx::query_as("SELECT report FROM runs WHERE id = ?")
+            .bind(run)
+            .fetch_optional(&self.pool)
+            .await?;
+        match row {
+            Some((report,)) => Ok(report),
+            None => Err(StoreError::NoRun {
+                run: run.to_owned(),
+                path: self.folder.clone(),
+            }),
+        }
+    }
+}
+
+/// The time as journals show it: UTC, to the millisecond.
+pub(crate) fn now() -> String {
+    jiff::Timestamp::now()
+        .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
+        .to_string()
+}

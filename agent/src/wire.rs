@@ -1,0 +1,262 @@
+//! The only place where concrete parts are put together: from settings and a
+//! task to everything that a run needs.
+
+mod checkout;
+mod commands;
+
+use crate::display::Display;
+use crate::drive::{EngineCell, Parts, crash_from_report};
+use crate::model::journaled::Journaled;
+use crate::model::price::Prices;
+use crate::model::recorded::Recorded;
+use crate::model::tokens::Counter;
+use crate::model::{self, Model, ModelError};
+use crate::repair::{Crash, Ending, EndingKind, Plan, RunLimits};
+use crate::settings::{self, Loaded, Settings};
+use crate::task::{Hints, Mode, Task, duration};
+use patchwright_evaluator::{LocalTarget, RungName, Target, crash};
+use patchwright_patcher::Guard;
+use patchwright_source::Tree;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+pub use commands::host;
+
+/// Fewest and most queries of a round (the design of the retrieval protocol).
+const QUERIES: (usize, usize) = (3, 5);
+/// Failures of one kind in a row after which alternatives are asked for.
+const SAME_FAILURES: u32 = 2;
+
+/// Where the model's answers come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Answers {
+    /// A transcript.
+    Recorded(PathBuf),
+    /// A model, by its name.
+    Live(String),
+    /// The journal of another run.
+    Journal(String),
+    /// No model is needed.
+    Nobody,
+}
+
+impl fmt::Display for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Recorded(path) => {
+                let name = path
+                    .file_name()
+                    .map(|name| name.to_string_lossy().into_owned());
+                write!(f, "recorded in {}", name.unwrap_or_default())
+            }
+            Self::Live(name) => write!(f, "live from {name}"),
+            Self::Journal(run) => write!(f, "recorded in the journal of {run}"),
+            Self::Nobody => f.write_str("none"),
+        }
+    }
+}
+
+/// Decides whose answers are used. A model that was named wins over the
+/// transcript that an example names; a task that has neither is refused.
+pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result<Answers, String> {
+    if let Some(path) = replay {
+        return Ok(Answers::Recorded(path.clone()));
+    }
+    let name = &loaded.settings.model.name;
+    match (&task.transcript, name.is_empty()) {
+        (_, false) => Ok(Answers::Live(name.clone())),
+        (Some(path), true) => Ok(Answers::Recorded(path.clone())),
+        (None, true) => Err("no model is configured: name one with --model NAME (or model.name in the settings) and \
+             give its key in PATCHWRIGHT_MODEL__API_KEY or OPENAI_API_KEY; --base-url URL for a server of your own"
+            .to_owned()),
+    }
+}
+
+/// The model that answers.
+pub fn model(answers: &Answers, settings: &Settings) -> Result<Arc<dyn Model>, ModelError> {
+    match answers {
+        Answers::Recorded(path) => Ok(Arc::new(Recorded::open(path)?)),
+        Answers::Live(_) => model::connect(&settings.model),
+        Answers::Journal(_) | Answers::Nobody => Ok(Arc::new(Journaled::default())),
+    }
+}
+
+/// An id for a new run: the task, the time, and a few random digits.
+pub fn run_id(task: &str) -> String {
+    let time = jiff::Timestamp::now().strftime("%Y%m%d-%H%M%S").to_string();
+    let random = uuid::Uuid::now_v7().simple().to_string();
+    let tail: String = random
+        .chars()
+        .skip(random.len().saturating_sub(4))
+        .collect();
+    format!("{task}-{time}-{tail}")
+}
+
+/// The display that the settings ask for.
+pub fn display(settings: &Settings) -> Display {
+    let terminal = std::io::stderr().is_terminal();
+    match settings.display.progress {
+        settings::Progress::None => Display::Silent,
+        settings::Progress::Auto if terminal => {
+            Display::terminal(settings.display.color != settings::Color::Never)
+        }
+        settings::Progress::Auto | settings::Progress::Plain => Display::Plain,
+    }
+}
+
+/// The limits of a run: the task's own over those of the settings.
+pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
+    let (own, all) = (&task.limits, &settings.limits);
+    let wall = own
+        .wall
+        .as_deref()
+        .and_then(|text| duration(text).ok())
+        .unwrap_or(all.wall);
+    RunLimits {
+        attempts: own.attempts.unwrap_or(all.attempts),
+        rounds: own.rounds.unwrap_or(all.rounds),
+        format_retries: own.format_retries.unwrap_or(all.format_retries),
+        tokens: Some(own.tokens.unwrap_or(all.tokens)),
+        usd: own.usd.or(all.usd),
+        wall: wall.as_secs(),
+        same_failures: SAME_FAILURES,
+        queries_min: QUERIES.0,
+        queries_max: QUERIES.1,
+    }
+}
+
+/// Everything that decisions depend on.
+pub fn plan(task: &Task, settings: &Settings) -> Plan {
+    Plan {
+        mode: task.mode,
+        lanes: task.candidates,
+        limits: limits(task, settings),
+        language: task.language.clone(),
+        title: task.title.clone(),
+        crash: None,
+        hints: task.hints.clone(),
+        has_povs: !task.povs.is_empty(),
+        protect: task.protect.clone(),
+        ladder: RungName::ALL.to_vec(),
+    }
+}
+
+/// The plan of a run that never starts.
+pub fn empty_plan() -> Plan {
+    Plan {
+        mode: Mode::Repair,
+        lanes: 1,
+        limits: RunLimits {
+            attempts: 0,
+            rounds: 0,
+            format_retries: 0,
+            tokens: None,
+            usd: None,
+            wall: 0,
+            same_failures: 0,
+            queries_min: 0,
+            queries_max: 0,
+        },
+        language: String::new(),
+        title: None,
+        crash: None,
+        hints: Hints::default(),
+        has_povs: false,
+        protect: Vec::new(),
+        ladder: Vec::new(),
+    }
+}
+
+/// The crash that a task was handed in with.
+pub fn given_crash(task: &Task, tree: &Tree) -> Option<Crash> {
+    let text = task.crash.as_ref()?;
+    Some(match crash::parse(text) {
+        Some(report) => crash_from_report(report, tree),
+        None => Crash {
+            text: text.clone(),
+            frames: Vec::new(),
+        },
+    })
+}
+
+/// Puts a run's parts together; the ending when the task or this machine does
+/// not allow it.
+pub async fn parts(
+    task: &Task,
+    settings: &Settings,
+    model: Arc<dyn Model>,
+    display: Display,
+) -> Result<Arc<Parts>, Ending> {
+    let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
+    let root = checkout::source(task, settings, &display).await?;
+    let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
+    let cache = settings.cache.folder.join("index");
+    let engine = EngineCell::open(
+        tree.root().to_path_buf(),
+        cache,
+        retrieval_settings(settings),
+    );
+    let target: Option<Arc<dyn Target>> = match task.mode {
+        Mode::DryRun => None,
+        Mode::Repair => Some(Arc::new(local_target(task, settings, &tree).await?)),
+    };
+    let prices = Prices::from_settings(&settings.model).ok();
+    Ok(Arc::new(Parts {
+        counter: Counter::of(model.name()),
+        max_output_tokens: settings.model.max_output_tokens,
+        model,
+        prices,
+        usd_day: settings.limits.usd_day,
+        usd_total: settings.limits.usd_total,
+        target,
+        engine,
+        guard: Guard::new(&task.protect)
+            .map_err(|error| invalid(format!("guard.protect: {error}")))?,
+        tree: Arc::new(tree),
+        context_tokens: settings.retrieval.context_tokens,
+        display,
+        facts: Parts::no_facts(),
+    }))
+}
+
+async fn local_target(
+    task: &Task,
+    settings: &Settings,
+    tree: &Tree,
+) -> Result<LocalTarget, Ending> {
+    let scratch = settings.cache.folder.join("workspaces");
+    let failed = |error: &dyn fmt::Display| {
+        Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
+    };
+    std::fs::create_dir_all(&scratch).map_err(|error| failed(&error))?;
+    let target = commands::target_task(task, settings, tree.root());
+    LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
+        .await
+        .map_err(|error| crate::drive::ending_of(&error))
+}
+
+fn retrieval_settings(settings: &Settings) -> patchwright_retrieval::Settings {
+    let wanted = &settings.retrieval;
+    patchwright_retrieval::Settings {
+        max_results: wanted.max_results,
+        context_lines: wanted.context_lines,
+        body_lines: wanted.body_lines,
+        file_size_limit: wanted.file_size_limit,
+        ..patchwright_retrieval::Settings::default()
+    }
+}
+
+#[cfg(test)]
+pub(crate) fn limits_for_tests() -> RunLimits {
+    RunLimits {
+        attempts: 5,
+        rounds: 12,
+        queries_min: QUERIES.0,
+        queries_max: QUERIES.1,
+        ..empty_plan().limits
+    }
+}

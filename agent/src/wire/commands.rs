@@ -1,0 +1,113 @@
+//! A task as the evaluator wants it, and what its commands may see of this
+//! machine.
+
+use crate::settings::{SandboxChoice, Settings, Sources};
+use crate::task::{Limits, Task, duration};
+use patchwright_evaluator::sandbox::{Host, IsolationChoice};
+use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use std::path::Path;
+use std::time::Duration;
+
+/// Variables of commands that have network: none of them is a secret.
+const NETWORK_VARIABLES: [&str; 9] = [
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "NO_PROXY",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "CARGO_HTTP_CAINFO",
+];
+
+/// The task of a tree that was checked out.
+pub(super) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+    TargetTask {
+        tree: tree.to_path_buf(),
+        task_folder: task.folder.clone(),
+        language: task.language.clone(),
+        commands: Commands {
+            prepare: task.commands.prepare.clone(),
+            build: task.commands.build.clone().unwrap_or_default(),
+            pov: task.commands.pov.clone(),
+            test: task.commands.test.clone(),
+            reports: task.commands.reports.clone(),
+        },
+        builds: task.builds.clone(),
+        povs: task
+            .povs
+            .iter()
+            .map(|pov| Pov {
+                file: pov.file.clone(),
+                build: pov.build.clone(),
+                harness: pov.harness.clone(),
+                command: pov.command.clone(),
+                repeat: pov.repeat,
+                timeout: pov.timeout.map(Duration::from_secs),
+                ran: pov.ran.clone(),
+                batch: pov.batch,
+            })
+            .collect(),
+        harmless: task.harmless.clone(),
+        seen_as: task.seen_as.clone(),
+        limits: command_limits(&task.limits, settings),
+    }
+}
+
+/// What each command may use.
+pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits {
+    let (limits, sandbox) = (&settings.limits, &settings.sandbox);
+    let time = |text: &Option<String>, default| {
+        text.as_deref()
+            .and_then(|text| duration(text).ok())
+            .unwrap_or(default)
+    };
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    CommandLimits {
+        prepare: limits.prepare,
+        build: time(&own.build, limits.build),
+        pov: time(&own.pov, limits.pov),
+        test: time(&own.test, limits.test),
+        memory: sandbox.memory_mb << 20,
+        processes: sandbox.processes,
+        output: (sandbox.output_kb << 10) as usize,
+        file: sandbox.file_mb << 20,
+        jobs: if sandbox.jobs == 0 {
+            processors
+        } else {
+            sandbox.jobs
+        },
+        ..CommandLimits::default()
+    }
+}
+
+/// The isolation that the settings ask for.
+pub(super) fn isolation(settings: &Settings) -> IsolationChoice {
+    match settings.sandbox.choice {
+        SandboxChoice::Auto => IsolationChoice::Auto,
+        SandboxChoice::Bubblewrap => IsolationChoice::Bubblewrap,
+        SandboxChoice::Landlock => IsolationChoice::Landlock,
+        SandboxChoice::Container => IsolationChoice::Container,
+        SandboxChoice::None => IsolationChoice::None,
+    }
+}
+
+/// What commands may see of this machine: the programs on the path and the
+/// toolchains that they need, and nothing of a home.
+pub fn host() -> Host {
+    let variables = Sources::from_process(None, Vec::new()).variables;
+    let home = variables.get("HOME").map(Path::new);
+    let mut host = Host::from_path(variables.get("PATH").map_or("", String::as_str), home);
+    for name in NETWORK_VARIABLES {
+        if let Some(value) = variables.get(name) {
+            host.network_variables
+                .insert(name.to_owned(), value.clone());
+        }
+    }
+    // Root in a user namespace cannot give files away, and tar tries to.
+    host.variables
+        .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());
+    host.helper = std::env::current_exe().ok();
+    host
+}
