@@ -33,20 +33,18 @@ impl Journaled {
             .lock()
             .map_err(|_| ModelError::fatal("the journal's answers are gone"))?;
         let at = waiting.iter().position(|(asked, _)| asked == prompt);
-        match at {
-            Some(at) => Ok(waiting.remove(at).1),
-            None => {
-                let head: String = prompt.chars().take(200).collect();
-                Err(ModelError::fatal(format!(
-                    "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
-                )))
-            }
+        if let Some(at) = at {
+            return Ok(waiting.remove(at).1);
         }
+        let head: String = prompt.chars().take(200).collect();
+        Err(ModelError::fatal(format!(
+            "the journal has no answer to this prompt (it was written by another version, or the tree changed): {head}"
+        )))
     }
 }
 
 impl Model for Journaled {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "journal"
     }
 

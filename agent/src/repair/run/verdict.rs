@@ -12,7 +12,7 @@ impl Run {
     pub(super) fn on_located(&mut self, index: usize, located: Located) {
         match located {
             Located::Refused { reasons } if self.foreign.is_some() => {
-                self.on_unplaced(index, &reasons)
+                self.on_unplaced(index, &reasons);
             }
             Located::Refused { reasons } => {
                 let list: Vec<String> =
