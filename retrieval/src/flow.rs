@@ -132,10 +132,10 @@ impl Index {
             for seed in &seeds {
                 match seed {
                     request::Seed::Local(function, place) => {
-                        search.from_place(function, place.clone());
+                        search.add_place(function, place.clone());
                     }
-                    request::Seed::Shared(name) => search.from_shared(name),
-                    request::Seed::Result(name) => search.from_returned(name),
+                    request::Seed::Shared(name) => search.add_shared(name),
+                    request::Seed::Result(name) => search.add_result(name),
                 }
             }
             steps.append(&mut search.run()?);
@@ -149,7 +149,7 @@ impl Index {
         let Some(function) = self.enclosing_function(path, line)? else {
             return Ok(Vec::new());
         };
-        let analysis = self.analysis(&function)?;
+        let analysis = self.analysis(&function);
         Ok(analysis
             .guards
             .iter()
@@ -159,13 +159,13 @@ impl Index {
     }
 
     /// The flow in one symbol; computed once.
-    pub(crate) fn analysis(&self, symbol: &Symbol) -> Result<Arc<Analysis>, RetrievalError> {
+    pub(crate) fn analysis(&self, symbol: &Symbol) -> Arc<Analysis> {
         if let Some(known) = self.known_analysis(symbol.id) {
-            return Ok(known);
+            return known;
         }
         let analysis = Arc::new(self.analyse(symbol));
         self.keep_analysis(symbol.id, &analysis);
-        Ok(analysis)
+        analysis
     }
 
     fn analyse(&self, symbol: &Symbol) -> Analysis {

@@ -12,11 +12,14 @@ mod schema;
 mod update;
 mod write;
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::RetrievalError;
 use crate::flow::Analysis;
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -154,7 +157,10 @@ impl Index {
             None => database::open(&self.database)?,
         };
         let answer = self.ask(&connection, ask);
-        self.lock_idle().push(connection);
+        match &answer {
+            Err(error) if is_damage(error) => database::discard(&self.database),
+            _ => self.lock_idle().push(connection),
+        }
         Ok(answer?)
     }
 
@@ -195,6 +201,13 @@ impl Index {
     fn lock_idle(&self) -> MutexGuard<'_, Vec<Connection>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(
+        error.sqlite_error_code(),
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase)
+    )
 }
 
 fn refresh(path: &Path, tree: &Tree, limits: &IndexLimits) -> Result<IndexReport, RetrievalError> {

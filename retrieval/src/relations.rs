@@ -15,6 +15,9 @@ mod similar;
 mod sql;
 mod types;
 
+#[cfg(test)]
+mod tests;
+
 pub use definitions::Found;
 pub use name::QualifiedName;
 pub use nearest::{Nearest, Nearness};

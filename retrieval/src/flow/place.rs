@@ -107,6 +107,7 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
                 child("argument")?
             }
             "parenthesized_expression" => node.named_child(0)?,
+            "update_expression" => child("argument").or_else(|| node.named_child(0))?,
             "cast_expression" => child("value")?,
             "call_expression" | "method_invocation" => {
                 place.root = format!("{}()", callee(node, bytes)?);

@@ -64,7 +64,7 @@ impl Index {
             if !function.kind.is_callable() && function.kind != SymbolKind::Macro {
                 continue;
             }
-            if self.analysis(function)?.locals.contains(&place.root) {
+            if self.analysis(function).locals.contains(&place.root) {
                 seeds.push(Seed::Local(function.clone(), place.clone()));
             }
         }

@@ -64,17 +64,17 @@ impl<'i> Search<'i> {
     }
 
     /// Follows a place of a function.
-    pub(crate) fn from_place(&mut self, function: &Symbol, place: Place) {
+    pub(crate) fn add_place(&mut self, function: &Symbol, place: Place) {
         self.push(Task::Place(function.clone(), place, None), 1);
     }
 
     /// Follows a field or global.
-    pub(crate) fn from_shared(&mut self, name: &str) {
+    pub(crate) fn add_shared(&mut self, name: &str) {
         self.push(Task::Shared(name.to_owned()), 1);
     }
 
     /// Follows what a function returns.
-    pub(crate) fn from_returned(&mut self, name: &str) {
+    pub(crate) fn add_result(&mut self, name: &str) {
         self.push(Task::Returned(name.to_owned()), 1);
     }
 
@@ -132,14 +132,51 @@ impl<'i> Search<'i> {
         );
     }
 
+    /// The functions and macros of a name; for a field that holds functions,
+    /// those that are put into it.
     fn bodies(&self, name: &str) -> Result<Vec<Symbol>> {
+        let mut found = self.bodies_named(name)?;
+        let is_field = || -> Result<bool> {
+            let symbols = self.index.named(name)?;
+            Ok(symbols
+                .iter()
+                .any(|symbol| symbol.kind == SymbolKind::Field))
+        };
+        if found.is_empty() && is_field()? {
+            for pointed in self.put_into(name)? {
+                found.append(&mut self.bodies_named(&pointed)?);
+            }
+        }
+        found.truncate(NAMESAKES);
+        Ok(found)
+    }
+
+    fn bodies_named(&self, name: &str) -> Result<Vec<Symbol>> {
         let mut found = self.index.named(name)?;
         found.retain(|symbol| {
             symbol.body_line.is_some()
                 && (symbol.kind.is_callable() || symbol.kind == SymbolKind::Macro)
         });
-        found.truncate(NAMESAKES);
         Ok(found)
+    }
+
+    /// The plain names that are assigned to a field.
+    fn put_into(&self, field: &str) -> Result<BTreeSet<String>> {
+        let mut names = BTreeSet::new();
+        for holder in self.holders(field)? {
+            let analysis = self.index.analysis(&holder);
+            for edge in &analysis.edges {
+                let into = matches!(&edge.target, Target::Place(place)
+                    if place.fields.last().is_some_and(|last| last == field));
+                if let Source::Place(source) = &edge.source
+                    && into
+                    && source.fields.is_empty()
+                {
+                    names.insert(source.root.clone());
+                }
+            }
+        }
+        Ok(names)
     }
 
     fn callers(&self, name: &str) -> Result<Vec<Symbol>> {
@@ -161,9 +198,11 @@ impl<'i> Search<'i> {
             if known {
                 continue;
             }
-            if let Some(function) = self.index.enclosing_function(&site.path, site.line)? {
-                found.push(function);
-            }
+            let around = match self.index.enclosing_function(&site.path, site.line)? {
+                Some(function) => Some(function),
+                None => self.index.variable_around(&site.path, site.line)?,
+            };
+            found.extend(around);
         }
         Ok(found)
     }

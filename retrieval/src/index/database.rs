@@ -158,6 +158,18 @@ pub(crate) fn finish(connection: Connection) -> Result<(), RetrievalError> {
         .map_err(|(_, error)| RetrievalError::Database(error))
 }
 
+/// Notes that a database turned out to be damaged: the next opening builds a
+/// new one.
+pub(crate) fn discard(path: &Path) {
+    let Some(folder) = path.parent() else { return };
+    let pointer = folder.join("current");
+    let named = std::fs::read_to_string(&pointer).unwrap_or_default();
+    if path.file_name().is_some_and(|name| *name == *named) {
+        // Without the pointer the file is no index any more.
+        let _ = std::fs::remove_file(pointer);
+    }
+}
+
 /// Opens a database that is in use.
 pub(crate) fn open(path: &Path) -> Result<Connection, RetrievalError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;

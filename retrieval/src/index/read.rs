@@ -5,7 +5,7 @@
 
 use crate::index::IndexLimits;
 use crate::language::{Extracted, extract};
-use patchwright_source::{Entry, Language, Text, Tree};
+use patchwright_source::{Encoding, Entry, Language, Text, Tree};
 use sha2::{Digest, Sha256};
 
 /// A file's content hash.
@@ -64,7 +64,12 @@ fn parse(entry: &Entry, text: &Text, hash: Hash) -> FileState {
     let Some(language) = Language::of(&entry.path, text.bytes()) else {
         return FileState::NotCode;
     };
-    let Some(extracted) = extract(language, text.bytes()) else {
+    // Grammars read UTF-8; a byte of Latin-1 is a character of the same line.
+    let extracted = match text.encoding() {
+        Encoding::Utf8 => extract(language, text.bytes()),
+        Encoding::Latin1 => extract(language, text.decode(text.bytes()).as_bytes()),
+    };
+    let Some(extracted) = extracted else {
         return FileState::Skipped("the parser gave up on it".to_owned());
     };
     FileState::Parsed(Box::new(Parsed {

@@ -89,6 +89,7 @@ struct Grammar {
     declarators: DeclaratorKinds,
     parenthesized: u16,
     reference: u16,
+    function_declarator: u16,
     template: u16,
     body: u16,
     type_: u16,
@@ -115,6 +116,7 @@ impl Grammar {
             roles: roles(grammar, &ROLES),
             declarators: DeclaratorKinds::new(grammar),
             parenthesized: grammar.id_for_node_kind("parenthesized_declarator", true),
+            function_declarator: grammar.id_for_node_kind("function_declarator", true),
             reference: grammar.id_for_node_kind("reference_declarator", true),
             template: grammar.id_for_node_kind("template_declaration", true),
             body: field("body"),
@@ -214,7 +216,8 @@ impl CVisitor<'_> {
         let range = place.node.byte_range();
         let start = range.start;
         if declares {
-            if self.facts.in_function() {
+            // A function's own name, or a prototype in it, is no variable.
+            if self.facts.in_function() && parent != self.grammar.function_declarator {
                 let name = self.facts.intern_range(range);
                 self.facts.declare_local(name);
             }

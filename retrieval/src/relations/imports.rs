@@ -60,7 +60,8 @@ impl Index {
     }
 }
 
-/// `a/b/c.h`, `b/c.h`, `c.h`; for Java also `a.b.c` and its ends.
+/// `a/b/c.h`, `b/c.h`, `c.h`, each also from folders beside; for Java `a.b.c`
+/// and its ends.
 fn ends(path: &TreePath) -> Vec<String> {
     let text = path.as_str();
     let mut ends = vec![text.to_owned()];
@@ -73,7 +74,13 @@ fn ends(path: &TreePath) -> Vec<String> {
         for end in &mut ends {
             *end = end.trim_end_matches(".java").replace('/', ".");
         }
+        return ends;
     }
+    let beside: Vec<String> = ["./", "../", "../../", "../../../"]
+        .iter()
+        .flat_map(|up| ends.iter().map(move |end| format!("{up}{end}")))
+        .collect();
+    ends.extend(beside);
     ends
 }
 

@@ -3,6 +3,9 @@
 //! `A::b`, `ns::A<int>::b(char*)`, `a.b.C.d`, `a/b/C$D.run`, `C#m`, `p->field`:
 //! all become a list of plain parts.
 
+/// No name is longer, in bytes; mangled templates come to some thousands.
+const LONGEST: usize = 20_000;
+
 /// A name cut into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QualifiedName {
@@ -16,6 +19,9 @@ impl QualifiedName {
     /// Reads a name. Parameter lists, template arguments and the like are
     /// dropped; `None` when nothing is left.
     pub fn read(text: &str) -> Option<Self> {
+        if text.len() > LONGEST {
+            return None;
+        }
         let text = text.trim().trim_start_matches(['&', '*']);
         if let Some(at) = text.find("operator")
             && let Some(name) = operator(text, at)

@@ -43,6 +43,25 @@ impl Index {
         })
     }
 
+    /// The global variable in whose declaration a line lies.
+    pub(crate) fn variable_around(
+        &self,
+        path: &TreePath,
+        line: u32,
+    ) -> Result<Option<Symbol>, RetrievalError> {
+        self.read(|reader| {
+            let Some(file) = reader.files.by_path(path.as_str()) else {
+                return Ok(None);
+            };
+            let nearest = last_before(reader, file.first_symbol, file.last_symbol, line)?;
+            let symbol = match nearest {
+                Some(id) => symbol_by_id(reader, id)?,
+                None => None,
+            };
+            Ok(symbol.filter(|one| one.kind == SymbolKind::Variable && one.holds(line)))
+        })
+    }
+
     /// Everything defined in a file, in the order of lines.
     pub fn outline(&self, path: &TreePath) -> Result<Vec<Symbol>, RetrievalError> {
         self.read(|reader| match reader.files.by_path(path.as_str()) {

@@ -7,6 +7,13 @@ use crate::flow::place::{
 use crate::language::walk::{Place as Position, Visitor};
 use tree_sitter::Node;
 
+/// What an edge leads to.
+struct Goal<'g> {
+    target: Target,
+    text: &'g str,
+    kills: bool,
+}
+
 pub(super) struct FlowVisitor<'a> {
     bytes: &'a [u8],
     line: u32,
@@ -108,7 +115,15 @@ impl<'a> FlowVisitor<'a> {
                 if let Some(condition) = child("condition") {
                     let text = shown(condition, self.bytes);
                     for taken in places_in(condition, self.bytes) {
-                        self.add(condition, taken, Target::Check, &text, false);
+                        self.add(
+                            condition,
+                            taken,
+                            Goal {
+                                target: Target::Check,
+                                text: &text,
+                                kills: false,
+                            },
+                        );
                     }
                 }
             }
@@ -116,7 +131,15 @@ impl<'a> FlowVisitor<'a> {
                 if let Some(index) = child("index").or_else(|| child("indices")) {
                     let text = shown(node, self.bytes);
                     for taken in places_in(index, self.bytes) {
-                        self.add(index, taken, Target::Index, &text, false);
+                        self.add(
+                            index,
+                            taken,
+                            Goal {
+                                target: Target::Index,
+                                text: &text,
+                                kills: false,
+                            },
+                        );
                     }
                 }
             }
@@ -129,24 +152,17 @@ impl<'a> FlowVisitor<'a> {
         (self.line + row).saturating_sub(self.shift)
     }
 
-    fn add(
-        &mut self,
-        node: Node<'_>,
-        taken: Taken,
-        target: Target,
-        target_text: &str,
-        kills: bool,
-    ) {
+    fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal<'_>) {
         self.found.edges.push(Edge {
             line: self.line_of(node),
             reads: node.start_byte(),
             writes: node.end_byte(),
             source: taken.source,
             source_text: taken.text,
-            target,
-            target_text: target_text.to_owned(),
+            target: goal.target,
+            target_text: goal.text.to_owned(),
             blocks: self.blocks.iter().map(|block| block.1).collect(),
-            kills,
+            kills: goal.kills,
         });
     }
 
@@ -221,7 +237,15 @@ impl<'a> FlowVisitor<'a> {
             return;
         }
         for taken in sources(value, self.bytes) {
-            self.add(node, taken, Target::Place(root.clone()), &name, true);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(root.clone()),
+                    text: &name,
+                    kills: true,
+                },
+            );
         }
     }
 
@@ -243,7 +267,15 @@ impl<'a> FlowVisitor<'a> {
             target.fields.push(self.name(field));
             let text = format!("{}.{}", root.root, self.name(field));
             for taken in sources(value, self.bytes) {
-                self.add(*pair, taken, Target::Place(target.clone()), &text, true);
+                self.add(
+                    *pair,
+                    taken,
+                    Goal {
+                        target: Target::Place(target.clone()),
+                        text: &text,
+                        kills: true,
+                    },
+                );
             }
         }
         !pairs.is_empty()
@@ -263,7 +295,15 @@ impl<'a> FlowVisitor<'a> {
             .child_by_field_name("operator")
             .is_some_and(|operator| operator.byte_range().len() > 1);
         for taken in sources(right, self.bytes) {
-            self.add(node, taken, Target::Place(target.clone()), &text, !compound);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(target.clone()),
+                    text: &text,
+                    kills: !compound,
+                },
+            );
         }
     }
 
@@ -279,13 +319,29 @@ impl<'a> FlowVisitor<'a> {
             text: shown(node, self.bytes),
         };
         let text = argument.map_or_else(String::new, |node| shown(node, self.bytes));
-        self.add(node, taken, Target::Place(target), &text, false);
+        self.add(
+            node,
+            taken,
+            Goal {
+                target: Target::Place(target),
+                text: &text,
+                kills: false,
+            },
+        );
     }
 
     fn returned(&mut self, node: Node<'_>) {
         if let Some(value) = node.named_child(0) {
             for taken in sources(value, self.bytes) {
-                self.add(node, taken, Target::Return, "return", false);
+                self.add(
+                    node,
+                    taken,
+                    Goal {
+                        target: Target::Return,
+                        text: "return",
+                        kills: false,
+                    },
+                );
             }
         }
     }
@@ -303,7 +359,15 @@ impl<'a> FlowVisitor<'a> {
         };
         let text = self.name(field);
         for taken in sources(value, self.bytes) {
-            self.add(node, taken, Target::Place(target.clone()), &text, true);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(target.clone()),
+                    text: &text,
+                    kills: true,
+                },
+            );
         }
     }
 
@@ -326,7 +390,15 @@ impl<'a> FlowVisitor<'a> {
             address: false,
         };
         for taken in sources(over, self.bytes) {
-            self.add(node, taken, Target::Place(target.clone()), &name, true);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(target.clone()),
+                    text: &name,
+                    kills: true,
+                },
+            );
         }
     }
 
@@ -338,7 +410,15 @@ impl<'a> FlowVisitor<'a> {
             let text = format!("{callee}(#{})", index + 1);
             for taken in sources(argument, self.bytes) {
                 let target = Target::Argument(callee.clone(), index);
-                self.add(node, taken, target, &text, false);
+                self.add(
+                    node,
+                    taken,
+                    Goal {
+                        target: target,
+                        text: &text,
+                        kills: false,
+                    },
+                );
             }
             let Some(place) = place(argument, self.bytes) else {
                 continue;
@@ -353,7 +433,15 @@ impl<'a> FlowVisitor<'a> {
                 text,
             };
             let target_text = shown(argument, self.bytes);
-            self.add(node, taken, Target::Place(written), &target_text, false);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(written),
+                    text: &target_text,
+                    kills: false,
+                },
+            );
         }
     }
 }

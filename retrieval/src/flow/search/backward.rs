@@ -22,7 +22,7 @@ impl Search<'_> {
             Task::Shared(name) => {
                 for holder in self.holders(&name)? {
                     let place = shared(&name);
-                    let analysis = self.index.analysis(&holder)?;
+                    let analysis = self.index.analysis(&holder);
                     let (edges, _) =
                         analysis.reaching(None, |target| same(&analysis, target, &place));
                     self.follow_sources(&holder, &analysis, &edges, depth)?;
@@ -39,7 +39,7 @@ impl Search<'_> {
         at: Option<usize>,
         depth: u32,
     ) -> Result<()> {
-        let analysis = self.index.analysis(function)?;
+        let analysis = self.index.analysis(function);
         let exact = |target: &Place| {
             same(&analysis, target, place)
                 && (target.root == place.root || at.is_none() || place.fields.is_empty())
@@ -162,7 +162,7 @@ impl Search<'_> {
                 return Ok(true);
             }
             for function in self.bodies(&callee)? {
-                let analysis = self.index.analysis(&function)?;
+                let analysis = self.index.analysis(&function);
                 for edge in out_edges(&analysis, argument) {
                     let source = analysis.edges.get(edge).map(|edge| &edge.source);
                     let Some(Source::Out(inner, index)) = source else {
@@ -181,7 +181,7 @@ impl Search<'_> {
 
     fn returned_origin(&mut self, name: &str, depth: u32) -> Result<()> {
         for function in self.bodies(name)? {
-            let analysis = self.index.analysis(&function)?;
+            let analysis = self.index.analysis(&function);
             let returns: Vec<usize> = (0..analysis.edges.len())
                 .filter(|index| {
                     analysis
@@ -197,7 +197,7 @@ impl Search<'_> {
 
     fn out_origin(&mut self, name: &str, argument: usize, depth: u32) -> Result<()> {
         for function in self.bodies(name)? {
-            let analysis = self.index.analysis(&function)?;
+            let analysis = self.index.analysis(&function);
             let edges = out_edges(&analysis, argument);
             self.follow_sources(&function, &analysis, &edges, depth)?;
         }
@@ -206,7 +206,7 @@ impl Search<'_> {
 
     fn parameter_origin(&mut self, name: &str, argument: usize, depth: u32) -> Result<()> {
         for caller in self.callers(name)? {
-            let analysis = self.index.analysis(&caller)?;
+            let analysis = self.index.analysis(&caller);
             let wanted = Target::Argument(name.to_owned(), argument);
             let edges: Vec<usize> = (0..analysis.edges.len())
                 .filter(|index| {

@@ -15,7 +15,7 @@ impl Search<'_> {
             }
             Task::Returned(name) => {
                 for caller in self.callers(&name)? {
-                    let analysis = self.index.analysis(&caller)?;
+                    let analysis = self.index.analysis(&caller);
                     let taken = |edge: &Edge| matches!(&edge.source, Source::Call(callee) if *callee == name);
                     self.follow_targets(&caller, &analysis, taken, depth);
                 }
@@ -23,7 +23,7 @@ impl Search<'_> {
             }
             Task::Parameter(name, argument) => {
                 for function in self.bodies(&name)? {
-                    let analysis = self.index.analysis(&function)?;
+                    let analysis = self.index.analysis(&function);
                     if let Some(parameter) = analysis.parameters.get(argument) {
                         let place = variable(&parameter.name);
                         self.place_usage(&function, &place, None, depth)?;
@@ -33,7 +33,7 @@ impl Search<'_> {
             }
             Task::Shared(name) => {
                 for holder in self.holders(&name)? {
-                    let analysis = self.index.analysis(&holder)?;
+                    let analysis = self.index.analysis(&holder);
                     let place = shared(&name);
                     let taken = |edge: &Edge| matches!(&edge.source, Source::Place(source) if same(&analysis, source, &place));
                     self.follow_targets(&holder, &analysis, taken, depth);
@@ -51,7 +51,7 @@ impl Search<'_> {
         written: Option<usize>,
         depth: u32,
     ) -> Result<()> {
-        let analysis = self.index.analysis(function)?;
+        let analysis = self.index.analysis(function);
         for (index, edge) in analysis.edges.iter().enumerate() {
             let Source::Place(source) = &edge.source else {
                 continue;
@@ -66,7 +66,7 @@ impl Search<'_> {
                 && !self.is_written(edge, source)?
             {
                 self.step(function, index, edge, depth);
-                self.follow_target(function, &analysis, index, edge, depth);
+                self.follow_target(function, &analysis, index, depth);
                 self.out_of_unknown(function, &analysis, edge, depth)?;
             }
         }
@@ -83,19 +83,15 @@ impl Search<'_> {
         for (index, edge) in analysis.edges.iter().enumerate() {
             if taken(edge) {
                 self.step(function, index, edge, depth);
-                self.follow_target(function, analysis, index, edge, depth);
+                self.follow_target(function, analysis, index, depth);
             }
         }
     }
 
-    fn follow_target(
-        &mut self,
-        function: &Symbol,
-        analysis: &Analysis,
-        index: usize,
-        edge: &Edge,
-        depth: u32,
-    ) {
+    fn follow_target(&mut self, function: &Symbol, analysis: &Analysis, index: usize, depth: u32) {
+        let Some(edge) = analysis.edges.get(index) else {
+            return;
+        };
         match &edge.target {
             Target::Place(place) => {
                 if let Some(name) = shared_name(analysis, place) {
@@ -127,7 +123,7 @@ impl Search<'_> {
     /// Whether a callee in the tree reads what it gets through a parameter.
     fn reads_value(&self, callee: &str, argument: usize) -> Result<bool> {
         for function in self.bodies(callee)? {
-            let analysis = self.index.analysis(&function)?;
+            let analysis = self.index.analysis(&function);
             let Some(parameter) = analysis.parameters.get(argument) else {
                 continue;
             };

@@ -685,6 +685,105 @@ int f(int a, int b) {
 ",
     ),
     (
+        "two pointers to one object",
+        "a.c",
+        "f: n",
+        "
+struct s { int len; };
+int f(struct s *p, int k) {
+  struct s *q = p;
+  q->len = k; // @<
+  int n = p->len; // @<
+  return n; // @>
+}
+",
+    ),
+    (
+        "call through a pointer in a struct",
+        "a.c",
+        "f: n",
+        "
+struct ops { int (*get)(int); };
+static int real_get(int k) {
+  return k + 1; // @<
+}
+static const struct ops ops = { .get = real_get };
+int f(int k) {
+  int j = 2; // @<
+  int n = ops.get(j); // @<
+  return n; // @>
+}
+",
+    ),
+    (
+        "recursion",
+        "a.c",
+        "f: n",
+        "
+int f(int n) {
+  if (n == 0) // @>
+    return n; // @>
+  return f(n - 1); // @<>
+}
+int main(void) {
+  return f(5); // @<>
+}
+",
+    ),
+    (
+        "pointer that moves",
+        "a.c",
+        "f: c",
+        "
+int f(const char *in, int n) {
+  const char *p = in; // @<
+  p += 2; // @<
+  char c = *p++; // @<
+  return c; // @>
+}
+",
+    ),
+    (
+        "list of objects",
+        "a.c",
+        "sum: total",
+        "
+struct n { int v; struct n *next; };
+void push(struct n *l, int k) {
+  l->v = k; // @<
+}
+int sum(struct n *l) {
+  int total = 0; // @<
+  while (l) {
+    total += l->v; // @<
+    l = l->next;
+  }
+  return total; // @>
+}
+",
+    ),
+    (
+        "Java builder",
+        "A.java",
+        "A.name",
+        "
+class A {
+  private String name;
+  A withName(String value) {
+    this.name = value; // @<
+    return this;
+  }
+  static A make(String s) {
+    String t = s.trim(); // @<
+    return new A().withName(t); // @<
+  }
+  String show() {
+    return name; // @>
+  }
+}
+",
+    ),
+    (
         "length read from input reaches copy",
         "a.c",
         "parse: len",
