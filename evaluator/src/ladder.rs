@@ -201,7 +201,7 @@ pub async fn climb(
         RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
         RungName::Robust => rung::robust::climb(target, baseline, attempt).await?,
         RungName::Reviewed => rung::reviewed::climb(target, baseline, attempt),
-        RungName::SameElsewhere => RungResult::new(next, None, "not built yet"),
+        RungName::SameElsewhere => rung::same_elsewhere::climb(target, baseline, attempt).await?,
     };
     result.seconds = started.elapsed().as_secs_f64();
     Ok(result)

@@ -25,6 +25,7 @@ pub mod sandbox;
 pub mod signature;
 pub mod target;
 pub mod test_report;
+mod touched;
 mod workspace;
 
 pub use changes::Changes;

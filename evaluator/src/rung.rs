@@ -6,6 +6,7 @@ pub(crate) mod confirmed;
 pub(crate) mod parses;
 pub(crate) mod reviewed;
 pub(crate) mod robust;
+pub(crate) mod same_elsewhere;
 pub(crate) mod silent;
 pub(crate) mod tested;
 

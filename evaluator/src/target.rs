@@ -9,7 +9,7 @@ pub(crate) mod local;
 mod oracle;
 mod reports;
 
-pub use inputs::{InputRun, Inputs};
+pub use inputs::{InputRun, Inputs, Wanted};
 pub(crate) use local::INSIDE;
 pub use local::{LocalTarget, fetch};
 pub use oracle::Outcome;

@@ -11,7 +11,9 @@ use super::excerpt;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
 use crate::mutation::Mutator;
-use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target};
+use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
+use crate::touched;
+pub(crate) use sort::is_failure;
 use sort::{Found, Kind};
 use std::time::{Duration, Instant};
 
@@ -45,6 +47,7 @@ pub(crate) async fn climb(
         runs: 0,
         others: Vec::new(),
         blind: 0,
+        touched: touched::functions(attempt),
     };
     let share = u32::try_from(groups.len()).unwrap_or(1);
     for group in &groups {
@@ -98,6 +101,8 @@ struct Search<'a> {
     others: Vec<String>,
     /// Groups whose PoV does not crash when inputs are run in numbers.
     blind: usize,
+    /// Functions that the attempt touches.
+    touched: Vec<String>,
 }
 
 impl Search<'_> {
@@ -129,12 +134,12 @@ impl Search<'_> {
                 builds: (old, &new),
                 pov: group.pov,
                 before: group.before,
-                touched: &self.attempt.touched,
+                touched: &self.touched,
             };
             let mut looked_at = 0;
             for run in failed {
                 let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
-                if looked_at >= LOOKED_AT || !sort::is_failure(run) {
+                if looked_at >= LOOKED_AT || !is_failure(run) {
                     continue;
                 }
                 looked_at += 1;
@@ -163,7 +168,7 @@ impl Search<'_> {
             contents,
             budget,
             each: (usual * 10).clamp(EACH.0, EACH.1),
-            all_outputs: false,
+            wanted: Wanted::Failures,
         };
         self.target.run_inputs(build, group.pov, &inputs).await
     }

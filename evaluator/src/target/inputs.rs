@@ -32,10 +32,35 @@ done
 /// One process for a whole folder of inputs.
 const WHOLE: &str = r#"POV="$WORK/in"; export POV; eval "$1""#;
 
+/// Runs gdb over a batch; `$3` is the program for it.
+const VALUES: &str = r#"POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$WORK/values.py"
+exec gdb -nx -batch -x "$WORK/values.py" >/dev/null 2>&1 </dev/null"#;
+/// What gdb does with a batch.
+const VALUES_PROGRAM: &str = include_str!("inputs/values.py");
+
 /// Inputs that go into one sandbox.
 const BATCH: usize = 64;
+/// Inputs that go into one debugger; each takes it half a second.
+const VALUES_BATCH: usize = 8;
 /// Bytes of one output that are read back.
-const OUTPUT_LIMIT: u64 = 256 << 10;
+const OUTPUT_LIMIT: u64 = 4 << 20;
+/// How the bytes of an input that was too talkative are called.
+const TOO_LONG: &[u8] = b"(more output than is compared)";
+
+/// What is wanted of each input, besides how it ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Wanted {
+    /// The outputs of those that did not end well.
+    #[default]
+    Failures,
+    /// All outputs.
+    Outputs,
+    /// What these functions and their callers return, line by line. Runs under
+    /// a debugger; where that cannot be, no input is run at all.
+    Values(Vec<String>),
+    /// All outputs, and after them the methods that the JVM came by.
+    Methods,
+}
 
 /// What is to be run.
 #[derive(Debug, Clone, Default)]
@@ -46,8 +71,8 @@ pub struct Inputs {
     pub budget: Duration,
     /// Time for one of them.
     pub each: Duration,
-    /// Whether the outputs of good ends are wanted too.
-    pub all_outputs: bool,
+    /// What is to be told of each.
+    pub wanted: Wanted,
 }
 
 /// How one input ended.
@@ -57,7 +82,7 @@ pub struct InputRun {
     pub index: usize,
     /// How the command ended.
     pub ending: Ending,
-    /// What it printed; empty for good ends unless all outputs were asked for.
+    /// What it printed; empty for good ends unless more was asked for.
     pub output: Vec<u8>,
 }
 
@@ -98,13 +123,22 @@ impl Call<'_> {
     async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
         let mut runs = Vec::new();
         while Instant::now() < self.until {
-            let start = next.fetch_add(BATCH, Ordering::Relaxed);
+            let size = match self.inputs.wanted {
+                Wanted::Values(_) => VALUES_BATCH,
+                _ => BATCH,
+            };
+            let start = next.fetch_add(size, Ordering::Relaxed);
             let mut left: Vec<usize> =
-                (start..(start + BATCH).min(self.inputs.contents.len())).collect();
+                (start..(start + size).min(self.inputs.contents.len())).collect();
             if left.is_empty() {
                 break;
             }
-            if self.pov.batch && !self.inputs.all_outputs && self.all_are_fine(&left).await? {
+            if let Wanted::Values(_) = self.inputs.wanted {
+                runs.extend(self.values(&left).await?);
+                continue;
+            }
+            let only_failures = self.inputs.wanted == Wanted::Failures;
+            if self.pov.batch && only_failures && self.all_are_fine(&left).await? {
                 runs.extend(left.iter().map(|index| fine(*index)));
                 continue;
             }
@@ -146,15 +180,39 @@ impl Call<'_> {
             let (Ok(index), Ok(status)) = (number.parse::<usize>(), status.parse()) else {
                 continue;
             };
-            let output = outputs.read(&format!("out/{name}"), OUTPUT_LIMIT);
+            let output = match outputs.read(&format!("out/{name}"), OUTPUT_LIMIT) {
+                Ok(output) => output,
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
+                Err(_) => TOO_LONG.to_vec(),
+            };
             runs.push(InputRun {
                 index,
                 ending: Ending::from_shell(status),
-                output: output.unwrap_or_default(),
+                output,
             });
         }
         runs.extend(Self::unfinished(batch, runs.len(), &execution, left));
         Ok(runs)
+    }
+
+    /// Runs a batch under the debugger.
+    async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let left = self.until.saturating_duration_since(Instant::now());
+        self.execute(VALUES, folder.path(), (left, None)).await?;
+        let outputs = Beneath::open(folder.path())
+            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
+        let name = |index: &usize| format!("out/{index:08}{}", self.name_ending());
+        Ok(batch
+            .iter()
+            .filter_map(|index| {
+                Some(InputRun {
+                    index: *index,
+                    ending: Ending::Exited(0),
+                    output: outputs.read(&name(index), OUTPUT_LIMIT).ok()?,
+                })
+            })
+            .collect())
     }
 
     /// The input at which a batch stopped, when it is to blame.
@@ -184,13 +242,7 @@ impl Call<'_> {
         for part in ["in", "out"] {
             fs::create_dir(folder.path().join(part)).map_err(fail)?;
         }
-        // Some programs tell the format from the name.
-        let ending = match self.pov.file.extension().and_then(|e| e.to_str()) {
-            Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
-                format!(".{extension}")
-            }
-            _ => String::new(),
-        };
+        let ending = self.name_ending();
         for index in batch {
             let bytes = self.inputs.contents.get(*index).map_or(&[][..], |b| b);
             let name = format!("in/{index:08}{ending}");
@@ -199,29 +251,65 @@ impl Call<'_> {
         Ok(folder)
     }
 
+    /// The ending of the PoV's name: some programs tell a format by it.
+    fn name_ending(&self) -> String {
+        match self.pov.file.extension().and_then(|e| e.to_str()) {
+            Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
+                format!(".{extension}")
+            }
+            _ => String::new(),
+        }
+    }
+
     async fn execute(
         &self,
         script: &str,
         work: &Path,
         (wall, idle): (Duration, Option<Duration>),
     ) -> Result<Execution, TargetError> {
-        let keep = if self.inputs.all_outputs {
-            "all"
-        } else {
-            "bad"
+        let mut command = self.target.pov_command(self.pov)?.to_owned();
+        let mut environment = Vec::new();
+        let keep = match &self.inputs.wanted {
+            Wanted::Failures => "bad",
+            Wanted::Outputs => "all",
+            Wanted::Methods => {
+                environment.push(("JDK_JAVA_OPTIONS", METHODS.to_owned()));
+                "all"
+            }
+            Wanted::Values(functions) => {
+                environment.push(("WATCHED", functions.join("\n")));
+                // One process less for the debugger to follow.
+                if is_plain(&command) {
+                    command.insert_str(0, "exec ");
+                }
+                "all"
+            }
         };
-        let command = self.target.pov_command(self.pov)?;
-        let arguments: [OsString; 2] = [command.into(), keep.into()];
+        let arguments: [OsString; 3] = [command.into(), keep.into(), VALUES_PROGRAM.into()];
         let job = Job {
             wall,
             idle,
             arguments: &arguments,
+            environment: &environment,
             work: Some(work),
             harness: self.pov.harness.as_deref(),
             ..Job::new(script, &self.build.workspace, &self.build.name)
         };
         self.target.command(job).await
     }
+}
+
+/// Makes the JVM (up to version 20) print every method that it came by.
+const METHODS: &str =
+    "-XX:+UnlockDiagnosticVMOptions -XX:+LogTouchedMethods -XX:+PrintTouchedMethodsAtExit";
+
+/// Whether a command line is one program of the build with plain arguments.
+fn is_plain(command: &str) -> bool {
+    let command = command.trim();
+    (command.starts_with("\"$OUT\"/")
+        || command.starts_with("\"$OUT/")
+        || command.starts_with("$OUT/"))
+        && !command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')'])
 }
 
 fn fine(index: usize) -> InputRun {

@@ -1,7 +1,6 @@
 //! Whether a failing input says anything against the patch.
 
 use crate::crash::CrashReport;
-use crate::ladder::Touched;
 use crate::rung::in_project;
 use crate::signature::{self, Change, plain_name};
 use crate::target::{BaselinePov, Build, InputRun, Outcome, Pov, Replay, Target, judge};
@@ -34,7 +33,7 @@ pub(super) struct Sorter<'a> {
     pub(super) builds: (&'a Build, &'a Build),
     pub(super) pov: &'a Pov,
     pub(super) before: &'a BaselinePov,
-    pub(super) touched: &'a [Touched],
+    pub(super) touched: &'a [String],
 }
 
 impl Sorter<'_> {
@@ -124,7 +123,6 @@ impl Sorter<'_> {
         };
         self.touched
             .iter()
-            .flat_map(|touched| &touched.functions)
             .any(|function| last(&plain_name(function)) == last(&crashed))
     }
 
@@ -144,7 +142,7 @@ impl Sorter<'_> {
 }
 
 /// A first look: an input that was refused in good order is no failure.
-pub(super) fn is_failure(run: &InputRun) -> bool {
+pub(crate) fn is_failure(run: &InputRun) -> bool {
     let execution = Execution {
         ending: run.ending,
         output: Captured {

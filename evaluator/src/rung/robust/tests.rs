@@ -23,7 +23,7 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
             .await
             .unwrap();
         assert_eq!(result.holds, Some(holds), "{fix}: {result:#?}");
-        assert!(result.counts["executions"] > 100, "{result:#?}");
+        assert!(result.counts["executions"] > 0, "{result:#?}");
         assert_eq!(result.found.len(), usize::from(!holds));
         if let Some(found) = result.found.first() {
             assert!(found.bytes[0] > 8 && found.reason.contains("same crash"));

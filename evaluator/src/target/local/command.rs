@@ -27,6 +27,8 @@ pub(crate) struct Job<'a> {
     pub(crate) network: bool,
     pub(crate) pov: Option<&'a Path>,
     pub(crate) harness: Option<&'a str>,
+    /// Variables besides those of every command.
+    pub(crate) environment: &'a [(&'static str, String)],
     /// A host folder in place of the command's own empty scratch folder.
     pub(crate) work: Option<&'a Path>,
     /// Whether the tree and what the build left may be written.
@@ -45,6 +47,7 @@ impl<'a> Job<'a> {
             network: false,
             pov: None,
             harness: None,
+            environment: &[],
             work: None,
             writable: true,
         }
@@ -149,6 +152,9 @@ impl LocalTarget {
         set("HARNESS", job.harness.unwrap_or_default().into());
         set("SANITIZER", job.build.into());
         set("JOBS", self.task.limits.jobs.to_string().into());
+        for (name, value) in job.environment {
+            environment.insert((*name).to_owned(), value.into());
+        }
         places.extend(self.accounts.clone());
         Seen {
             places,

@@ -1,0 +1,243 @@
+//! *same elsewhere*: on harmless inputs the patched program does what it did.
+//!
+//! Two kinds of input. *Given* ones are fine today: the task's own, files of
+//! the tree that look like the PoV, and mutants of these that the unpatched
+//! program accepts; any difference refutes. *Derived* ones are mutants of a
+//! PoV that do not crash: a right fix may refuse some that the old program
+//! happened to survive, so a difference refutes only where both accept the
+//! input and print something else. What differs between two runs of the
+//! unpatched program is not compared.
+
+mod pool;
+mod values;
+
+use super::excerpt;
+use crate::TargetError;
+use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
+use crate::touched;
+use pool::{Input, Kind};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Inputs that are compared in one go.
+const CHUNK: usize = 96;
+/// Inputs after which more would tell little.
+const MOST: usize = 1_500;
+/// The part of the time in which outputs are compared; the rest is for values.
+const OUTPUTS_SHARE: f64 = 0.5;
+/// Least and most time for one input.
+const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Bytes of an output that are shown.
+const SHOWN: usize = 600;
+
+pub(crate) async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let pair = task.povs.iter().zip(&baseline.povs);
+    let Some((pov, before)) = pair.clone().find(|(_, before)| before.reproduces()) else {
+        let reason = "no PoV reproduces, so it is not known how inputs are run";
+        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    };
+    let name = task.build_of(pov);
+    let Some(old) = baseline.builds.get(&name) else {
+        let reason = "the unpatched build is not at hand";
+        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    };
+    let new = super::builds::build(target, attempt, &name).await?;
+    let mut comparison = Comparison {
+        target,
+        builds: (old, &new),
+        pov,
+        before,
+        functions: touched::functions(attempt),
+        compared: Vec::new(),
+        counts: BTreeMap::new(),
+        doubts: Vec::new(),
+    };
+    let started = Instant::now();
+    let all = task.limits.same;
+    let mut pool = pool::Pool::gather(task, pov);
+    while comparison.compared.len() < MOST
+        && started.elapsed() < all.mul_f64(OUTPUTS_SHARE)
+        && let Some(chunk) = pool.next(CHUNK)
+    {
+        let left = all.mul_f64(OUTPUTS_SHARE).saturating_sub(started.elapsed());
+        if let Some(difference) = comparison.outputs(chunk, &mut pool, left).await? {
+            return Ok(comparison.refuted(&difference));
+        }
+    }
+    let left = all.saturating_sub(started.elapsed());
+    if let Some(difference) = comparison.values(left).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    Ok(comparison.held())
+}
+
+/// An input on which the two programs differ.
+struct Difference {
+    input: String,
+    what: String,
+    old: String,
+    new: String,
+}
+
+struct Comparison<'a> {
+    target: &'a dyn Target,
+    builds: (&'a Build, &'a Build),
+    pov: &'a Pov,
+    before: &'a BaselinePov,
+    functions: Vec<String>,
+    /// Inputs whose outputs were the same.
+    compared: Vec<Input>,
+    counts: BTreeMap<String, u64>,
+    /// Differences that are for the critic.
+    doubts: Vec<String>,
+}
+
+impl Comparison<'_> {
+    fn count(&mut self, what: &str, number: u64) {
+        *self.counts.entry(what.to_owned()).or_default() += number;
+    }
+
+    async fn run(
+        &self,
+        build: &Build,
+        inputs: &[Input],
+        wanted: Wanted,
+        budget: Duration,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        let inputs = Inputs {
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+            budget,
+            each: (usual * 10).clamp(EACH.0, EACH.1),
+            wanted,
+        };
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    }
+
+    /// Compares exit statuses and outputs of some inputs.
+    async fn outputs(
+        &mut self,
+        chunk: Vec<Input>,
+        pool: &mut pool::Pool,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let (old, new) = self.builds;
+        let third = left / 3;
+        let first = self.run(old, &chunk, Wanted::Outputs, third).await?;
+        let second = self.run(old, &chunk, Wanted::Outputs, third).await?;
+        let patched = self.run(new, &chunk, Wanted::Outputs, third).await?;
+        for (index, input) in chunk.into_iter().enumerate() {
+            let runs = (first.get(&index), second.get(&index), patched.get(&index));
+            let (Some(before), Some(again), Some(after)) = runs else {
+                continue;
+            };
+            if super::robust::is_failure(before) || before != again {
+                self.count("not comparable", 1);
+                continue;
+            }
+            let accepted = before.ending.success();
+            if input.kind == Kind::GivenMutant && !accepted {
+                continue;
+            }
+            self.count(input.kind.name(), 1);
+            if before != after {
+                let both_accept = accepted && after.ending.success();
+                let difference = difference(&input, before, after);
+                if input.kind != Kind::Derived || both_accept {
+                    return Ok(Some(difference));
+                }
+                self.count("derived and answered differently", 1);
+                self.doubts.push(difference.what);
+                continue;
+            }
+            if input.kind == Kind::Given && accepted {
+                pool.accepted(input.bytes.clone());
+            }
+            self.compared.push(input);
+        }
+        Ok(None)
+    }
+
+    fn refuted(&self, difference: &Difference) -> RungResult {
+        let reason = format!("{}: {}", difference.input, difference.what);
+        let shown = format!(
+            "--- without the patch\n{}\n+++ with the patch\n{}",
+            difference.old, difference.new
+        );
+        let lead = format!(
+            "The patch changes what the program does with an input that was fine before.\n{reason}"
+        );
+        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
+            .feedback(excerpt(&lead, &shown))
+            .log(shown);
+        result.counts.clone_from(&self.counts);
+        result
+    }
+
+    fn held(&self) -> RungResult {
+        let reached = self.counts.get("reached a touched function").copied();
+        let inputs = self.compared.len();
+        let (holds, reason) = match reached {
+            _ if inputs == 0 => (
+                None,
+                "there is no input that both programs could be compared on".to_owned(),
+            ),
+            Some(0) => (
+                None,
+                format!(
+                    "{inputs} inputs behave as before, but none of those looked at reaches a touched function"
+                ),
+            ),
+            Some(count) => (
+                Some(true),
+                format!(
+                    "{inputs} inputs behave as before; {count} of those looked at reach a touched function"
+                ),
+            ),
+            None => (
+                Some(true),
+                format!(
+                    "{inputs} inputs behave as before; which functions they reach could not be seen"
+                ),
+            ),
+        };
+        let mut log = String::new();
+        for doubt in &self.doubts {
+            log.push_str("for the critic: ");
+            log.push_str(doubt);
+            log.push('\n');
+        }
+        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason).log(log);
+        result.counts.clone_from(&self.counts);
+        result
+    }
+}
+
+fn difference(input: &Input, before: &InputRun, after: &InputRun) -> Difference {
+    let what = if before.ending == after.ending {
+        "the output differs".to_owned()
+    } else {
+        format!("{} became {}", before.ending, after.ending)
+    };
+    Difference {
+        input: input.name.clone(),
+        what: format!("{what} ({})", input.kind.name()),
+        old: shown(before),
+        new: shown(after),
+    }
+}
+
+fn shown(run: &InputRun) -> String {
+    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
+    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
+}
+
+#[cfg(test)]
+mod tests;

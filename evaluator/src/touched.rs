@@ -1,0 +1,131 @@
+//! Names of the functions that an attempt touches, read from its patched files.
+
+use crate::ladder::{AttemptFacts, Touched};
+use patchwright_source::{Language, TreePath, parse};
+use std::collections::BTreeSet;
+use tree_sitter::Node;
+
+/// The functions that the attempt names, or else those around its changed lines.
+pub(crate) fn functions(attempt: &AttemptFacts) -> Vec<String> {
+    let named: BTreeSet<String> = attempt
+        .touched
+        .iter()
+        .flat_map(|touched| touched.functions.iter().cloned())
+        .collect();
+    if !named.is_empty() {
+        return named.into_iter().collect();
+    }
+    let found: BTreeSet<String> = attempt
+        .touched
+        .iter()
+        .flat_map(|touched| around(attempt, touched))
+        .collect();
+    found.into_iter().collect()
+}
+
+fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
+    let Ok(path) = TreePath::new(&touched.path) else {
+        return Vec::new();
+    };
+    let (Some(bytes), Some(language)) =
+        (attempt.changes.files.get(&path), Language::of_path(&path))
+    else {
+        return Vec::new();
+    };
+    let Some(tree) = parse(language, bytes) else {
+        return Vec::new();
+    };
+    let mut names = Vec::new();
+    let mut cursor = tree.walk();
+    loop {
+        let node = cursor.node();
+        let rows = (
+            node.start_position().row as u32 + 1,
+            node.end_position().row as u32 + 1,
+        );
+        let meets = touched
+            .new
+            .iter()
+            .any(|range| range.0 <= rows.1 && range.1 >= rows.0);
+        if meets && let Some(name) = name(node, bytes) {
+            names.push(name);
+        }
+        let deeper = meets && cursor.goto_first_child();
+        if !deeper {
+            while !cursor.goto_next_sibling() {
+                if !cursor.goto_parent() {
+                    return names;
+                }
+            }
+        }
+    }
+}
+
+/// The name of a function, where the node is one.
+fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
+    let mut at = match node.kind() {
+        "function_definition" => node.child_by_field_name("declarator")?,
+        "method_declaration" | "constructor_declaration" => node.child_by_field_name("name")?,
+        _ => return None,
+    };
+    while let Some(inner) = at.child_by_field_name("declarator") {
+        at = inner;
+    }
+    // A reference to what is returned hides the declarator in a plain child.
+    if at.kind() == "reference_declarator" || at.kind() == "parenthesized_declarator" {
+        at = at.named_child(0)?;
+        while let Some(inner) = at.child_by_field_name("declarator") {
+            at = inner;
+        }
+    }
+    let text = bytes.get(at.byte_range())?;
+    let text = String::from_utf8_lossy(text);
+    let plain = text.split_whitespace().collect::<String>();
+    (!plain.is_empty() && plain.len() < 200).then_some(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::functions;
+    use crate::Changes;
+    use crate::ladder::{AttemptFacts, Touched};
+    use patchwright_source::TreePath;
+
+    fn attempt(path: &str, text: &str, lines: &[(u32, u32)]) -> AttemptFacts {
+        AttemptFacts {
+            changes: Changes {
+                files: [(TreePath::new(path).unwrap(), text.as_bytes().to_vec())].into(),
+                ..Changes::default()
+            },
+            diff: String::new(),
+            applies: Ok(()),
+            parses: Ok(()),
+            touched: vec![Touched {
+                path: path.to_owned(),
+                new: lines.to_vec(),
+                ..Touched::default()
+            }],
+        }
+    }
+
+    #[test]
+    fn names_the_functions_around_the_changed_lines() {
+        const C: &str = "int a(int x)\n{\n  return x;\n}\nstatic char *b(void) {\n  return 0;\n}\n";
+        const CPP: &str = "namespace N {\nint A::f(int x) {\n  return x;\n}\nA &A::g() {\n  return *this;\n}\n}\n";
+        const JAVA: &str = "class A {\n  A() {\n  }\n  int f() {\n    return 1;\n  }\n  int g() { return 2; }\n}\n";
+        for (path, text, lines, expected) in [
+            ("a.c", C, vec![(3, 3)], vec!["a"]),
+            ("a.c", C, vec![(6, 6), (1, 1)], vec!["a", "b"]),
+            ("a.cc", CPP, vec![(3, 3), (6, 6)], vec!["A::f", "A::g"]),
+            ("A.java", JAVA, vec![(5, 5)], vec!["f"]),
+            ("A.java", JAVA, vec![(3, 7)], vec!["A", "f", "g"]),
+            ("a.txt", "x", vec![(1, 1)], vec![]),
+        ] {
+            assert_eq!(
+                functions(&attempt(path, text, &lines)),
+                expected,
+                "{path} {lines:?}"
+            );
+        }
+    }
+}
