@@ -10,6 +10,7 @@ pub mod config;
 pub mod judge;
 pub mod replay;
 pub mod resume;
+pub mod retrieve;
 pub mod run;
 mod session;
 pub mod show;

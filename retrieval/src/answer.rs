@@ -148,12 +148,11 @@ pub(crate) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
                 .get(*index)
                 .is_some_and(|other| overlap(&other.ranges, &hit.ranges))
         });
-        match overlapping.and_then(|index| merged.get_mut(index)) {
-            Some(other) => absorb(other, hit),
-            None => {
-                seen.push(merged.len());
-                merged.push(hit);
-            }
+        if let Some(other) = overlapping.and_then(|index| merged.get_mut(index)) {
+            absorb(other, hit);
+        } else {
+            seen.push(merged.len());
+            merged.push(hit);
         }
     }
     merged
@@ -170,13 +169,12 @@ fn absorb(into: &mut Hit, hit: Hit) {
     if into.note != hit.note
         && let Some(note) = hit.note
     {
-        match &mut into.note {
-            Some(mine) if mine.contains(&note) => {}
-            Some(mine) => {
+        let mine = into.note.get_or_insert_default();
+        if !mine.contains(&note) {
+            if !mine.is_empty() {
                 mine.push_str("; ");
-                mine.push_str(&note);
             }
-            None => into.note = Some(note),
+            mine.push_str(&note);
         }
     }
 }

@@ -271,10 +271,13 @@ impl fmt::Display for Query {
                 path.iter().try_for_each(|path| write!(f, " (in {path})"))
             }
             Self::Search { words } => write!(f, "{kind}: {words}"),
-            Self::Callers { name, depth } | Self::Callees { name, depth } if *depth > 1 => {
-                write!(f, "{kind}: {name} (depth {depth})")
+            Self::Callers { name, depth } | Self::Callees { name, depth } => {
+                write!(f, "{kind}: {name}")?;
+                if *depth > 1 {
+                    write!(f, " (depth {depth})")?;
+                }
+                Ok(())
             }
-            Self::Callers { name, .. } | Self::Callees { name, .. } => write!(f, "{kind}: {name}"),
             Self::Path { from, to } => write!(f, "{kind}: {from} -> {to}"),
             Self::Flow { expression } => write!(f, "{kind}: {expression}"),
             Self::Sql { statement } => write!(f, "{kind}: {statement}"),

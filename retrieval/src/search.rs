@@ -161,7 +161,7 @@ fn count_file(engine: &Engine, path: &TreePath) -> Vec<(i64, HashMap<String, u32
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
     or_nothing(engine.index.outline(path))
         .into_iter()
-        .filter(|symbol| is_document(symbol))
+        .filter(is_document)
         .map(|symbol| {
             let mut counts = HashMap::new();
             count(&mut counts, &symbol.name, IN_NAME);

@@ -129,7 +129,7 @@ impl Weighed {
 
     fn add_frame(&mut self, engine: &Engine, place: &Located, share: f64) {
         let symbol = &place.symbol;
-        let mut weight = share * role_weight(place.role) * DECAY.powi(place.rank as i32);
+        let mut weight = share * role_weight(place.role) * DECAY.powf(f64::from(place.rank));
         if place.is_harness {
             weight *= HARNESS;
         }

@@ -5,6 +5,7 @@ use super::card::cards;
 use super::render::{file_section, render};
 use super::{Context, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
+use crate::engine::outline::body_ranges;
 use crate::snippet::{Snippet, Tier};
 
 /// A function with at most this weight is not worth its tokens.
@@ -114,7 +115,7 @@ fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Option<Snippet> {
     let ranges = if long && symbol.kind.is_type() {
         engine.member_ranges(&text, symbol)
     } else {
-        engine.body_ranges(&text, symbol, &wanted.lines, limit)
+        body_ranges(&text, symbol, &wanted.lines, limit)
     };
     let snippet = Snippet::cut(&symbol.path, &text, &ranges, Tier::High)?;
     Some(

@@ -62,13 +62,8 @@ impl Engine {
             ),
             None => format!("this text is in none of the {} files", files.len()),
         };
-        self.fill(
-            answer,
-            &places,
-            self.settings.context_lines as u32,
-            skip,
-            nothing,
-        )
+        let around = self.settings.context_lines as u32;
+        self.fill(answer, &places, (around, skip), nothing)
     }
 
     pub(super) fn answer_pattern(
@@ -119,7 +114,7 @@ impl Engine {
             .map(|hit| (hit.path, hit.first, hit.last))
             .collect();
         let nothing = || "no code of this form, not even with the pattern relaxed".to_owned();
-        self.fill(answer, &places, 2, skip, nothing)
+        self.fill(answer, &places, (2, skip), nothing)
     }
 
     /// Puts places in order, merges those that touch, and cuts the snippets.
@@ -127,8 +122,7 @@ impl Engine {
         &self,
         mut answer: Answer,
         places: &[(TreePath, u32, u32)],
-        around: u32,
-        skip: usize,
+        (around, skip): (u32, usize),
         nothing: impl Fn() -> String,
     ) -> Answer {
         if places.is_empty() {

@@ -12,36 +12,6 @@ const OUTLINE_LINES: usize = 60;
 const AROUND_HIT: u32 = 8;
 
 impl Engine {
-    /// The ranges of a definition to show. A body over the limit comes as its
-    /// head, the lines around the hits, and its least indented lines.
-    pub(crate) fn body_ranges(
-        &self,
-        text: &Text,
-        symbol: &Symbol,
-        hits: &[u32],
-        limit: usize,
-    ) -> Vec<(u32, u32)> {
-        let start = with_comment(text, symbol.start_line);
-        let length = symbol.end_line.saturating_sub(symbol.start_line) as usize + 1;
-        if length <= limit {
-            return vec![(start, symbol.end_line)];
-        }
-        let head_end = symbol
-            .body_line
-            .unwrap_or(symbol.name_line)
-            .min(symbol.start_line + 12);
-        let mut ranges = vec![(start, head_end + 2), (symbol.end_line, symbol.end_line)];
-        let around = (limit as u32 / 3).max(AROUND_HIT);
-        for hit in hits {
-            ranges.push((
-                hit.saturating_sub(around).max(symbol.start_line),
-                (hit + around).min(symbol.end_line),
-            ));
-        }
-        ranges.extend(outline_of(text, symbol.start_line, symbol.end_line));
-        ranges
-    }
-
     /// The definitions of a file, one line each, indented by nesting.
     pub(crate) fn outline_lines(&self, path: &TreePath, text: &Text) -> Vec<String> {
         let symbols = self.symbols_in(path);
@@ -74,6 +44,35 @@ impl Engine {
         }
         lines
     }
+}
+
+/// The ranges of a definition to show. A body over the limit comes as its
+/// head, the lines around the hits, and its least indented lines.
+pub(crate) fn body_ranges(
+    text: &Text,
+    symbol: &Symbol,
+    hits: &[u32],
+    limit: usize,
+) -> Vec<(u32, u32)> {
+    let start = with_comment(text, symbol.start_line);
+    let length = symbol.end_line.saturating_sub(symbol.start_line) as usize + 1;
+    if length <= limit {
+        return vec![(start, symbol.end_line)];
+    }
+    let head_end = symbol
+        .body_line
+        .unwrap_or(symbol.name_line)
+        .min(symbol.start_line + 12);
+    let mut ranges = vec![(start, head_end + 2), (symbol.end_line, symbol.end_line)];
+    let around = (limit as u32 / 3).max(AROUND_HIT);
+    for hit in hits {
+        ranges.push((
+            hit.saturating_sub(around).max(symbol.start_line),
+            (hit + around).min(symbol.end_line),
+        ));
+    }
+    ranges.extend(outline_of(text, symbol.start_line, symbol.end_line));
+    ranges
 }
 
 /// Takes in the comment directly above a definition.

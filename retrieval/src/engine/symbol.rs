@@ -4,12 +4,12 @@
 
 use super::Engine;
 use super::lookup::or_nothing;
-use super::outline::with_comment;
+use super::outline::{body_ranges, with_comment};
 use crate::answer::{Answer, Hit, Miss, merge_hits};
 use crate::query::Query;
 use crate::snippet::Tier;
 use crate::symbol::{Symbol, SymbolKind};
-use patchwright_source::{Language, Text};
+use patchwright_source::{Language, Text, TreePath};
 use std::collections::BTreeMap;
 
 /// More definitions of one name than this are not prepared for showing.
@@ -63,7 +63,7 @@ impl Engine {
 
     /// A miss that names the nearest names.
     pub(super) fn no_such_symbol(&self, name: &str) -> Miss {
-        let what = if name.contains('/') || name.ends_with(".c") || name.ends_with(".h") {
+        let what = if name.contains('/') || is_file_name(name) {
             format!("no symbol {name}; for a file ask <file>{name}</file>")
         } else {
             format!("no symbol {name}, not even as a part of one")
@@ -168,7 +168,7 @@ impl Engine {
         if long && symbol.kind.is_type() {
             return self.member_ranges(text, symbol);
         }
-        self.body_ranges(text, symbol, &self.near.lines_in(symbol), limit)
+        body_ranges(text, symbol, &self.near.lines_in(symbol), limit)
     }
 
     /// A large type: its head and the signatures of its members.
@@ -221,4 +221,13 @@ impl Engine {
             .collect();
         (!listed.is_empty()).then(|| format!("imports {}", listed.join("; ")))
     }
+}
+
+/// Whether a name looks like that of a file in a language that is indexed.
+fn is_file_name(name: &str) -> bool {
+    TreePath::new(name).is_ok_and(|path| {
+        path.extension()
+            .is_some_and(|extension| extension.len() < 4)
+            && Language::of_path(&path).is_some()
+    })
 }

@@ -30,7 +30,7 @@ impl AstLanguage for Grammar {
     }
 
     fn field_to_id(&self, field: &str) -> Option<u16> {
-        self.0.grammar().field_id_for_name(field).map(|id| id.get())
+        self.0.grammar().field_id_for_name(field).map(u16::from)
     }
 
     fn build_pattern(&self, builder: &PatternBuilder<'_>) -> Result<Pattern, PatternError> {

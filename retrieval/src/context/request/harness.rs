@@ -91,7 +91,7 @@ pub(super) fn add(engine: &Engine, located: &[Located], picks: &mut Picks) {
         if is_aside(&symbol.path) || !symbol.kind.is_callable() {
             continue;
         }
-        let mut weight = 0.5 * PER_HOP.powi(hops as i32);
+        let mut weight = 0.5 * PER_HOP.powf(f64::from(hops));
         if symbol.end_line - symbol.start_line < HANDS_ON {
             weight *= 0.3;
         }

@@ -1,0 +1,240 @@
+//! `patchwright index`, `retrieve` and `context`: the code search by itself.
+//!
+//! What a run would see of a tree, without a run: no model is asked, nothing
+//! is built, and the tree is only read.
+
+mod convert;
+
+use super::{Common, Format};
+use clap::Args;
+pub use convert::{engine_settings, frames_of};
+use patchwright_evaluator::crash;
+use patchwright_retrieval::{Answer, Context, Engine, Memory, Query, Request, Snippet};
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The most that is read of a request, in bytes: crash logs of fuzzers grow
+/// large, and the report is near their start or end.
+const MOST_INPUT: u64 = 64 * 1024 * 1024;
+
+/// Arguments of `patchwright index`.
+#[derive(Debug, Clone, Args)]
+pub struct IndexArguments {
+    /// Source tree to index
+    #[arg(value_name = "DIR")]
+    pub tree: PathBuf,
+    /// How the figures are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `patchwright retrieve`.
+#[derive(Debug, Clone, Args)]
+pub struct RetrieveArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+    /// What to find, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
+    /// 'pattern:memcpy($A,$B,$C)', 'sql:SELECT ...'
+    #[arg(value_name = "KIND:QUERY", required = true)]
+    pub queries: Vec<String>,
+    /// How far callers and callees are followed
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Only files whose path holds this (text, pattern, rule)
+    #[arg(long = "in", value_name = "PATH")]
+    pub inside: Option<String>,
+    /// Crash report near which hits are shown first
+    #[arg(long, value_name = "FILE")]
+    pub crash: Option<PathBuf>,
+    /// How the answers are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `patchwright context`.
+#[derive(Debug, Clone, Args)]
+pub struct ContextArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+    /// The most tokens that the context takes
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<usize>,
+    /// How the context is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Runs `patchwright index`: builds or updates the index of a tree.
+///
+/// # Errors
+/// The settings are wrong, or the tree or the cache cannot be used.
+pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
+    let engine = open(common, &arguments.tree)?.0;
+    let report = engine.report();
+    let text = match arguments.format {
+        Format::Text => {
+            let mut text = format!(
+                "{} files, {} indexed, {} lines, {} symbols; {} parsed in {:.2} s\n",
+                report.files,
+                report.indexed,
+                report.lines,
+                report.symbols,
+                report.parsed,
+                report.seconds
+            );
+            for (path, reason) in &report.skipped {
+                text.push_str(&format!("skipped {path}: {reason}\n"));
+            }
+            text
+        }
+        Format::Json => {
+            let skipped: Vec<Value> = report
+                .skipped
+                .iter()
+                .map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }))
+                .collect();
+            let value = json!({
+                "schema": 1,
+                "files": report.files,
+                "indexed": report.indexed,
+                "lines": report.lines,
+                "symbols": report.symbols,
+                "parsed": report.parsed,
+                "removed": report.removed,
+                "rebuilt": report.rebuilt,
+                "broken": report.broken,
+                "skipped": skipped,
+                "seconds": report.seconds,
+            });
+            format!("{value:#}\n")
+        }
+    };
+    print(&text)
+}
+
+/// Runs `patchwright retrieve`: prints per query its hits or the reason why
+/// there are none. A query that finds nothing is no error.
+///
+/// # Errors
+/// The settings are wrong, or the tree or the cache cannot be used.
+pub fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow::Result<ExitCode> {
+    let (mut engine, _) = open(common, &arguments.repo)?;
+    if let Some(file) = &arguments.crash {
+        let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
+        let frames = crash::parse(&log).map(|report| frames_of(&report));
+        engine.set_crash(&frames.unwrap_or_default());
+    }
+    let mut memory = Memory::default();
+    let mut text = String::new();
+    let mut values = Vec::new();
+    for written in &arguments.queries {
+        match read(written, arguments) {
+            Ok(query) => {
+                let answer = engine.answer(&memory.expand(&query));
+                values.push(answer_value(&answer));
+                text.push_str(&memory.render(1, &[answer]));
+            }
+            Err(reason) => {
+                values.push(json!({ "query": written, "reason": reason }));
+                text.push_str(&format!("### {written}\n{reason}\n\n"));
+            }
+        }
+    }
+    print(&match arguments.format {
+        Format::Text => text,
+        Format::Json => format!("{:#}\n", json!({ "schema": 1, "answers": values })),
+    })
+}
+
+/// Runs `patchwright context`: reads a request or a crash report on standard
+/// input and prints the code that it calls for.
+///
+/// # Errors
+/// The settings are wrong, or the tree, the cache or the input cannot be used.
+pub fn context(common: &Common, arguments: &ContextArguments) -> anyhow::Result<ExitCode> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MOST_INPUT)
+        .read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    let (engine, budget) = open(common, &arguments.repo)?;
+    let report = crash::parse(&text);
+    let context = engine.context(&Request {
+        frames: report.as_ref().map(frames_of).unwrap_or_default(),
+        text: report.map_or(text, |report| report.purified),
+        budget: arguments.budget.unwrap_or(budget),
+    });
+    print(&match arguments.format {
+        Format::Text => context.render(),
+        Format::Json => format!("{:#}\n", context_value(&context)),
+    })
+}
+
+/// Opens a tree and tells how many tokens of context the settings allow.
+fn open(common: &Common, tree: &Path) -> anyhow::Result<(Engine, usize)> {
+    let settings = common.load(Vec::new())?.settings;
+    let engine = Engine::open(
+        tree,
+        &settings.cache.folder,
+        engine_settings(&settings.retrieval),
+    )?;
+    Ok((engine, settings.retrieval.context_tokens))
+}
+
+fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
+    let Some((kind, body)) = written.split_once(':') else {
+        return Err("write KIND:QUERY, as in symbol:main".to_owned());
+    };
+    let mut attributes = Vec::new();
+    if let Some(depth) = arguments.depth {
+        attributes.push(("depth".to_owned(), depth.to_string()));
+    }
+    if let Some(path) = &arguments.inside {
+        attributes.push(("path".to_owned(), path.clone()));
+    }
+    Query::read(kind, body, &attributes).map_err(|error| error.to_string())
+}
+
+fn answer_value(answer: &Answer) -> Value {
+    json!({
+        "query": answer.query.to_string(),
+        "total": answer.total,
+        "reason": answer.miss.as_ref().map(ToString::to_string),
+        "notes": answer.notes,
+        "listing": answer.listing,
+        "snippets": answer.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+    })
+}
+
+fn snippet_value(snippet: &Snippet) -> Value {
+    json!({
+        "path": snippet.path.as_str(),
+        "start_line": snippet.start_line,
+        "end_line": snippet.end_line,
+        "symbols": snippet.symbols,
+        "tier": snippet.tier,
+        "text": snippet.text,
+    })
+}
+
+fn context_value(context: &Context) -> Value {
+    json!({
+        "intent": context.intent,
+        "confidence": context.confidence,
+        "tokens": context.tokens,
+        "elapsed_ms": context.elapsed_ms,
+        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+        "stack": context.stack,
+        "definitions": context.definitions,
+    })
+}
+
+fn print(text: &str) -> anyhow::Result<ExitCode> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
