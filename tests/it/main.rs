@@ -7,4 +7,6 @@ mod examples;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod litellm;
+#[cfg(test)]
 mod model;

@@ -18,7 +18,7 @@ use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};
 
 const KEY: &str = "sk-a-key-that-nobody-may-see";
 
-fn settings(endpoint: &str, values: &[(&str, &str)]) -> settings::Model {
+pub(crate) fn settings(endpoint: &str, values: &[(&str, &str)]) -> settings::Model {
     let mut all = vec![
         ("model.name", "scripted"),
         ("model.base_url", endpoint),
@@ -40,7 +40,7 @@ fn settings(endpoint: &str, values: &[(&str, &str)]) -> settings::Model {
     settings::load(&sources).unwrap().settings.model
 }
 
-fn question() -> Request {
+pub(crate) fn question() -> Request {
     Request {
         messages: vec![
             Message::system("Find the cause."),
@@ -108,7 +108,7 @@ fn expected(misbehaviour: Misbehaviour) -> (&'static str, &'static str) {
     }
 }
 
-fn kind(outcome: &Result<Reply, ModelError>) -> (&'static str, String) {
+pub(crate) fn kind(outcome: &Result<Reply, ModelError>) -> (&'static str, String) {
     match outcome {
         Err(error) => {
             let kind = match error {
