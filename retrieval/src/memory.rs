@@ -34,22 +34,25 @@ struct Failure {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Asked {
+    round: u32,
     query: Query,
     shown: usize,
 }
 
 impl Memory {
-    /// Turns `more` into the next hits of the query that it names; other
-    /// queries stay as they are.
+    /// Turns `more` into the next hits of the query that it names by its number
+    /// in the last round; other queries stay as they are.
     pub fn expand(&self, query: &Query) -> Query {
         let Query::More { query: number } = query else {
             return query.clone();
         };
+        let last = self.asked.last().map(|asked| asked.round);
+        let mut of_round = self.asked.iter().filter(|one| Some(one.round) == last);
         let earlier = (*number as usize)
             .checked_sub(1)
-            .and_then(|index| self.asked.get(index));
+            .and_then(|index| of_round.nth(index));
         match earlier {
-            Some(Asked { query, shown }) => match query {
+            Some(Asked { query, shown, .. }) => match query {
                 Query::Next { query, skip } => Query::Next {
                     query: query.clone(),
                     skip: skip + shown,
@@ -95,15 +98,20 @@ impl Memory {
         let mut out = String::new();
         for answer in answers {
             self.asked.push(Asked {
+                round,
                 query: answer.query.clone(),
                 shown: answer.shown,
             });
-            let number = self.asked.len();
+            let number = self.number_in(round);
             let _ = writeln!(out, "### query {number} {}", one_line(&answer.query));
             self.render_answer(&mut out, round, number, answer);
             out.push('\n');
         }
         out
+    }
+
+    fn number_in(&self, round: u32) -> usize {
+        self.asked.iter().filter(|one| one.round == round).count()
     }
 
     fn render_answer(&mut self, out: &mut String, round: u32, number: usize, answer: &Answer) {

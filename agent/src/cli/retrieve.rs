@@ -11,6 +11,7 @@ pub use convert::{engine_settings, frames_of};
 use patchwright_evaluator::crash;
 use patchwright_retrieval::{Answer, Context, Engine, Memory, Query, Request, Snippet};
 use serde_json::{Value, json};
+use std::fmt::Write as _;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -87,7 +88,7 @@ pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<Exit
                 report.seconds
             );
             for (path, reason) in &report.skipped {
-                text.push_str(&format!("skipped {path}: {reason}\n"));
+                let _ = writeln!(text, "skipped {path}: {reason}");
             }
             text
         }
@@ -140,7 +141,7 @@ pub fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow::Resul
             }
             Err(reason) => {
                 values.push(json!({ "query": written, "reason": reason }));
-                text.push_str(&format!("### {written}\n{reason}\n\n"));
+                let _ = writeln!(text, "### {written}\n{reason}\n");
             }
         }
     }

@@ -96,7 +96,7 @@ fn more_goes_on_where_the_earlier_query_stopped() {
     let next = memory.expand(&query("more", "1"));
     assert_eq!(next.to_string(), "text: x (after the first 1)");
     memory.render(2, &[answer(&next, &[(5, 6)], 3)]);
-    let last = memory.expand(&query("more", "2"));
+    let last = memory.expand(&query("more", "1"));
     assert_eq!(last.to_string(), "text: x (after the first 2)");
     let unknown = memory.expand(&query("more", "77"));
     assert_eq!(unknown, query("more", "77"));
