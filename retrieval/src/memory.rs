@@ -11,7 +11,7 @@ mod tests;
 use crate::{Answer, Context, Miss, Query, Snippet, snippet::number_pieces};
 use seen::Seen;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// A snippet of at most this many lines is shown whole when some of its lines
@@ -24,6 +24,8 @@ pub struct Memory {
     seen: Seen,
     failed: BTreeMap<String, Failure>,
     asked: Vec<Asked>,
+    #[serde(default)]
+    cards: BTreeSet<String>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +85,41 @@ impl Memory {
         for snippet in &context.snippets {
             self.seen.add(&snippet.path, &snippet.ranges(), round);
         }
+    }
+
+    /// The text of a context, without what the conversation was told before:
+    /// new lines are shown, the others referred to. What is rendered counts as
+    /// shown.
+    pub fn render_context(&mut self, round: u32, context: &Context) -> String {
+        let mut fresh = context.clone();
+        for snippet in &mut fresh.snippets {
+            self.leave_out_shown(round, snippet);
+        }
+        fresh
+            .definitions
+            .retain(|card| self.cards.insert(format!("{} {}", card.place, card.name)));
+        self.note_context(round, context);
+        fresh.render()
+    }
+
+    fn leave_out_shown(&self, round: u32, snippet: &mut Snippet) {
+        let (pieces, Some(before)) = self.seen.fresh(snippet) else {
+            return;
+        };
+        if !pieces.is_empty() && snippet.line_count() <= SHOWN_WHOLE {
+            return;
+        }
+        let told = if pieces.is_empty() {
+            when(before, round)
+        } else {
+            format!("the lines missing here were {}", when(before, round))
+        };
+        let note = match snippet.note.take() {
+            Some(note) => format!("{note}; {told}"),
+            None => told,
+        };
+        snippet.note = Some(note);
+        snippet.pieces = pieces;
     }
 
     /// Forgets what was shown before a round, because those messages are gone.

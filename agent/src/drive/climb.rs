@@ -2,10 +2,10 @@
 
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
-use crate::repair::{Attempt, Ending, EndingKind, Outcome, RungRecord, StepId};
+use crate::repair::{Attempt, Crash, Ending, EndingKind, Outcome, RungRecord, StepId};
 use crate::store::StoreError;
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, RungName, RungResult, Target, TargetError, climb, crash,
+    AttemptFacts, Baseline, CrashReport, RungName, RungResult, Target, TargetError, climb, crash,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -45,7 +45,7 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
-            Ok(result) => Ok(Outcome::Climbed(self.record_of(result).await?)),
+            Ok(result) => Ok(Outcome::Climbed(self.record_of(result, &facts).await?)),
             Err(error) => Ok(stopped(ending(&error))),
         }
     }
@@ -81,7 +81,11 @@ impl Drive {
         Ok(facts)
     }
 
-    async fn record_of(&self, result: RungResult) -> Result<RungRecord, StoreError> {
+    async fn record_of(
+        &self,
+        result: RungResult,
+        facts: &AttemptFacts,
+    ) -> Result<RungRecord, StoreError> {
         let crash = (result.holds == Some(false)
             && matches!(result.name, RungName::Silent | RungName::Robust))
         .then(|| crash::parse(&result.log))
@@ -94,8 +98,15 @@ impl Drive {
             log: self.journal.store().keep(result.log.as_bytes()).await?,
             counts: result.counts,
             feedback: result.feedback,
-            crash: crash.map(|report| convert::crash_from_report(report, &self.parts.tree)),
+            crash: crash.map(|report| self.pristine_crash(report, facts)),
         })
+    }
+
+    /// A crash of the patched tree, its lines those of the pristine one.
+    fn pristine_crash(&self, report: CrashReport, facts: &AttemptFacts) -> Crash {
+        let mut crash = convert::crash_from_report(report, &self.parts.tree);
+        convert::to_pristine_lines(&mut crash, &facts.changes, &self.parts.tree);
+        crash
     }
 }
 

@@ -35,8 +35,7 @@ impl Drive {
                     frames,
                     budget,
                 });
-                memory.note_context(round, &context);
-                let text = context.render();
+                let text = memory.render_context(round, &context);
                 Outcome::Context(ContextText { text, memory })
             })
             .await)

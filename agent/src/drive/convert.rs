@@ -2,10 +2,12 @@
 
 use crate::repair::{Crash, CrashFrame};
 use patchwright_evaluator::crash::{CrashReport, Place};
+use patchwright_evaluator::feedback::{LineMap, Origin};
 use patchwright_evaluator::{AttemptFacts, Changes, Touched};
 use patchwright_patcher::Prepared;
 use patchwright_retrieval::{Frame, Role};
-use patchwright_source::Tree;
+use patchwright_source::{Tree, TreePath};
+use std::collections::BTreeMap;
 
 /// Frames of one stack that are of use for finding code.
 const FRAMES: usize = 24;
@@ -54,6 +56,32 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
     }
 }
 
+/// Turns the lines of a patched tree into those of the pristine one, which is
+/// what retrieval shows.
+pub(super) fn to_pristine_lines(crash: &mut Crash, changes: &Changes, tree: &Tree) {
+    let mut maps: BTreeMap<String, Option<LineMap>> = BTreeMap::new();
+    for frame in &mut crash.frames {
+        let (Some(file), Some(line)) = (&frame.file, frame.line) else {
+            continue;
+        };
+        let map = maps.entry(file.clone()).or_insert_with(|| {
+            let path = TreePath::new(file).ok()?;
+            let patched = changes.files.get(&path)?;
+            let pristine = tree.read(&path).ok()?;
+            Some(LineMap::between(
+                &String::from_utf8_lossy(pristine.bytes()),
+                &String::from_utf8_lossy(patched),
+            ))
+        });
+        if let Some(map) = map {
+            frame.line = Some(match map.origin(line) {
+                Origin::Same(line) | Origin::Replaced(line, _) => line,
+                Origin::InsertedAfter(line) => line.max(1),
+            });
+        }
+    }
+}
+
 /// A placed patch as the evaluator wants it.
 pub(crate) fn facts(prepared: Prepared) -> AttemptFacts {
     let errors: Vec<String> = prepared
@@ -84,5 +112,42 @@ pub(crate) fn facts(prepared: Prepared) -> AttemptFacts {
                 functions: Vec::new(),
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::to_pristine_lines;
+    use crate::repair::{Crash, CrashFrame};
+    use patchwright_evaluator::Changes;
+    use patchwright_source::{Tree, TreePath};
+
+    #[test]
+    fn frames_of_a_patched_tree_name_pristine_lines() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.c"), "1\n2\n3\n4\n").unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let changes = Changes {
+            files: [(
+                TreePath::new("a.c").unwrap(),
+                b"1\nnew\nnew\n2\n3\n4\n".to_vec(),
+            )]
+            .into(),
+            ..Changes::default()
+        };
+        let frame = |line| CrashFrame {
+            function: "f".into(),
+            file: Some("a.c".into()),
+            line: Some(line),
+            role: "crash".into(),
+            depth: 0,
+        };
+        let mut crash = Crash {
+            text: String::new(),
+            frames: vec![frame(5), frame(2), frame(1)],
+        };
+        to_pristine_lines(&mut crash, &changes, &tree);
+        let lines: Vec<_> = crash.frames.iter().filter_map(|frame| frame.line).collect();
+        assert_eq!(lines, [3, 1, 1]);
     }
 }

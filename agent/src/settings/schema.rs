@@ -47,7 +47,6 @@ mod tests {
     }
 
     #[test]
-    #[expect(clippy::disallowed_methods, reason = "how the file is written anew")]
     fn the_copy_in_the_repository_is_this_schema() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../config/schema.json");
         let text = format!("{:#}\n", schema());

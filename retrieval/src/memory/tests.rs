@@ -1,7 +1,7 @@
 //! What the model reads, and that nothing is told twice.
 
 use super::Memory;
-use crate::{Answer, Miss, Query, Snippet, Tier};
+use crate::{Answer, Context, Miss, Query, Snippet, Tier};
 use patchwright_source::{Text, TreePath};
 
 fn query(kind: &str, body: &str) -> Query {
@@ -108,4 +108,18 @@ fn survives_being_saved() {
     memory.render(1, &[answer(&query("symbol", "f"), &[(9, 11)], 1)]);
     let saved = serde_json::to_string(&memory).unwrap();
     assert_eq!(serde_json::from_str::<Memory>(&saved).unwrap(), memory);
+}
+
+#[test]
+fn a_second_context_refers_to_the_first() {
+    let context = Context {
+        snippets: answer(&query("symbol", "f"), &[(9, 60)], 1).snippets,
+        ..Context::default()
+    };
+    let mut memory = Memory::default();
+    let first = memory.render_context(0, &context);
+    assert!(first.contains("30: code 30"), "{first}");
+    let second = memory.render_context(2, &context);
+    assert!(second.contains("shown with the issue"), "{second}");
+    assert!(!second.contains("30: code 30"), "{second}");
 }
