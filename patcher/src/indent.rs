@@ -141,23 +141,31 @@ fn style(leads: &[String]) -> Style {
     }
 }
 
-/// The smallest difference between indentations by spaces.
+/// The usual difference between the indentations of two lines that follow each
+/// other; lines that continue another one make few of them.
 fn step<'a>(leads: impl Iterator<Item = &'a str>) -> usize {
-    let mut widths: Vec<usize> = leads
+    let widths: Vec<usize> = leads
         .filter(|lead| lead.chars().all(|c| c == ' '))
         .map(str::len)
         .collect();
-    widths.push(0);
-    widths.sort_unstable();
-    widths.dedup();
-    let differences = widths.windows(2).filter_map(|pair| match pair {
-        [a, b] => Some(b - a),
-        _ => None,
-    });
-    differences
+    let mut counts = [0_usize; 9];
+    for pair in widths.windows(2) {
+        let difference = match pair {
+            [a, b] => a.abs_diff(*b),
+            _ => 0,
+        };
+        if let Some(count) = counts.get_mut(difference) {
+            *count += 1;
+        }
+    }
+    let common = (2..counts.len())
+        .filter(|width| counts.get(*width).is_some_and(|count| *count > 0))
+        .min_by_key(|width| std::cmp::Reverse(counts.get(*width).copied()));
+    let least = widths
+        .into_iter()
         .filter(|width| (2..=8).contains(width))
-        .min()
-        .unwrap_or(USUAL_STEP)
+        .min();
+    common.or(least).unwrap_or(USUAL_STEP)
 }
 
 #[cfg(test)]

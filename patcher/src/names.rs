@@ -108,11 +108,10 @@ fn quoted_length(text: &str, quote: char) -> usize {
 }
 
 /// Warns of calls and imports in new lines whose names exist nowhere: not in
-/// the file before, not in the patch, not in the tree.
+/// the file before, and neither in the patch nor in the tree, as `knows` tells.
 pub(crate) fn unknown_names(
     file: &Pristine,
     new_lines: &[String],
-    introduced: &BTreeSet<String>,
     knows: &dyn Fn(&str) -> bool,
 ) -> Vec<String> {
     let code = crate::syntax::without_comments(file.language, new_lines.iter().map(String::as_str));
@@ -127,10 +126,7 @@ pub(crate) fn unknown_names(
             }
         } else {
             for name in calls(line) {
-                let known = file.names().contains(name)
-                    || introduced.contains(name)
-                    || is_standard(name)
-                    || knows(name);
+                let known = file.names().contains(name) || is_standard(name) || knows(name);
                 if !known {
                     warnings.insert(format!(
                         "{}: {name}() is called and nowhere to be found",
@@ -180,7 +176,7 @@ fn is_definition(line: &str) -> bool {
                 "auto", "const",
             ]
             .contains(&first)
-        && (ends.ends_with(['{', ')', ',']) || ends.ends_with(");"))
+        && (ends.ends_with(['{', ')', ',', '}']) || ends.ends_with(");"))
 }
 
 /// The names that are followed by a parenthesis.
@@ -300,8 +296,8 @@ mod tests {
             );
             let lines: Vec<String> = new.split('\n').map(str::to_owned).collect();
             let brought = introduced(file.language, &lines);
-            let knows = |name: &str| name.starts_with("known");
-            let warnings = unknown_names(&file, &lines, &brought, &knows);
+            let knows = |name: &str| name.starts_with("known") || brought.contains(name);
+            let warnings = unknown_names(&file, &lines, &knows);
             assert_eq!(warnings.len(), expected, "{new}: {warnings:?}");
         }
     }

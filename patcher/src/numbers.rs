@@ -25,8 +25,26 @@ pub(crate) struct Numbered {
     pub(crate) numbers: Vec<u32>,
     /// The lines, the numbers taken off.
     pub(crate) lines: Vec<String>,
+    /// Whether a space was taken off behind each colon.
+    pub(crate) spaced: bool,
     /// Whether each number is where counting the lines from the first puts it.
     pub(crate) consecutive: bool,
+}
+
+impl Numbered {
+    /// The lines, and the lines as they are if the space behind the colon is
+    /// code: where every line is indented this cannot be seen.
+    pub(crate) fn variants(self) -> Vec<Self> {
+        let mut all = vec![self];
+        if let Some(first) = all.first().filter(|first| first.spaced) {
+            let mut tight = first.clone();
+            for line in tight.lines.iter_mut().filter(|line| !line.is_empty()) {
+                line.insert(0, ' ');
+            }
+            all.push(tight);
+        }
+        all
+    }
 }
 
 fn split(line: &str) -> Option<(u32, &str)> {
@@ -71,6 +89,7 @@ pub(crate) fn numbered(lines: &[String]) -> Option<Numbered> {
     Some(Numbered {
         numbers: parts.iter().filter_map(|(number, _)| *number).collect(),
         lines,
+        spaced: !tight,
         consecutive,
     })
 }
@@ -91,9 +110,12 @@ pub(crate) fn new_beside_numbered(
     language: Option<Language>,
 ) -> NewLines {
     let code_like = old.lines.iter().any(|line| split(line).is_some());
-    let Some(read) = numbered(new) else {
+    let Some(mut read) = numbered(new) else {
         return unecho(new, old, code_like);
     };
+    if !old.spaced {
+        read = read.clone().variants().pop().unwrap_or(read);
+    }
     let (Some(first), Some(last)) = (old.numbers.first(), old.numbers.last()) else {
         return NewLines::Taken(new.to_vec());
     };

@@ -3,6 +3,8 @@
 //! A module per behaviour, in alphabetical order.
 
 #[cfg(test)]
+mod edits;
+#[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod house;

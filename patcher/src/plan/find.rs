@@ -4,7 +4,7 @@ use super::text;
 use super::wish::{Reading, SHOWN, Wish, new_lines, readings, show_range};
 use crate::locate::{Found, Place, Wanted, locate, locate_similar, nearest};
 use crate::numbers;
-use crate::pristine::Pristine;
+use crate::pristine::{Pristine, key};
 use crate::unescape::unescape;
 use crate::{How, Refusal, Rule};
 
@@ -21,42 +21,62 @@ pub(super) fn find(
         return empty_original(file, wish);
     }
     let ways = readings(wish);
-    let exact = |file: &Pristine, wanted: Wanted<'_>| locate(file, wanted);
-    let similar = |file: &Pristine, wanted: Wanted<'_>| locate_similar(file, wanted, knows);
-    let steps: [Search<'_>; 2] = [&exact, &similar];
-    for (step, search) in steps.iter().enumerate() {
-        if step == 1
-            && let Some(at) = replacement_stands(file, wish, &ways)
-        {
+    let mut found = search(wish, &ways, file, &|file, wanted| locate(file, wanted))?;
+    if found.is_none() {
+        if let Some(at) = replacement_stands(file, wish, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
             return Err(wish.deny(Rule::AlreadyApplied, reason));
         }
-        for reading in &ways {
-            let echoed = reading
-                .numbered
-                .as_ref()
-                .and_then(|read| read.numbers.first());
-            let echoed = echoed.and_then(|line| usize::try_from(*line).ok()?.checked_sub(1));
-            let wanted = Wanted {
-                lines: &reading.old,
-                hint: wish.hint().or(echoed),
-            };
-            match search(file, wanted) {
-                Found::At(place) if is_credible(&place, reading, wanted.hint, echoed) => {
-                    let lines = new_lines(file, wish, reading, &place)?;
-                    let reading = Reading {
-                        old: reading.old.clone(),
-                        numbered: reading.numbered.clone(),
-                        ..*reading
-                    };
-                    return Ok((place, lines, reading));
+        let similar: Search<'_> = &|file, wanted| locate_similar(file, wanted, knows);
+        found = search(wish, &ways, file, similar)?;
+    }
+    let Some((place, reading)) = found else {
+        return Err(not_found(file, wish, &ways));
+    };
+    let lines = new_lines(file, wish, reading, &place)?;
+    Ok((place, lines, reading.clone()))
+}
+
+/// Looks for every reading. The first that stands in the file as it is wins,
+/// else the first that is found at all; one that stands at several places ends
+/// the search.
+fn search<'a>(
+    wish: &Wish<'_>,
+    ways: &'a [Reading],
+    file: &Pristine,
+    look: Search<'_>,
+) -> Result<Option<(Place, &'a Reading)>, Refusal> {
+    let mut best: Option<(Place, &Reading)> = None;
+    for reading in ways {
+        let echoed = reading.first_number();
+        let hint = wish.hint().or(echoed);
+        let wanted = Wanted {
+            lines: &reading.old,
+            hint,
+        };
+        match look(file, wanted) {
+            Found::At(place) if is_credible(&place, reading, hint, echoed) => {
+                if let Some((other, _)) = best.as_ref().filter(|(other, _)| is_apart(other, &place))
+                {
+                    let places = [other.range.start, place.range.start];
+                    return Err(ambiguous(file, wish, &places));
                 }
-                Found::Several(places) => return Err(ambiguous(file, wish, &places)),
-                _ => {}
+                if file.fits_exactly(place.range.start, &reading.old) {
+                    return Ok(Some((place, reading)));
+                }
+                best.get_or_insert((place, reading));
             }
+            Found::Several(places) if best.is_none() => {
+                return Err(ambiguous(file, wish, &places));
+            }
+            _ => {}
         }
     }
-    Err(not_found(file, wish, &ways))
+    Ok(best)
+}
+
+fn is_apart(a: &Place, b: &Place) -> bool {
+    a.range.end <= b.range.start || b.range.end <= a.range.start
 }
 
 /// One numbered line alone is weak: `1: ret` may be code. It is an echo only
@@ -120,9 +140,17 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
     if ways.iter().any(|way| way.unescaped) {
         forms.push(text::split(&unescape(&wish.new.join("\n"))));
     }
+    let adds = |lines: &[String]| {
+        let olds: Vec<u64> = ways
+            .iter()
+            .flat_map(|way| &way.old)
+            .map(|line| key(line))
+            .collect();
+        lines.iter().any(|line| !olds.contains(&key(line)))
+    };
     forms
         .into_iter()
-        .filter(|lines| meaningful(lines))
+        .filter(|lines| meaningful(lines) && adds(lines))
         .find_map(|lines| {
             match locate(
                 file,

@@ -37,12 +37,21 @@ impl Wish<'_> {
 }
 
 /// One way to read the original, and how the new lines follow from it.
+#[derive(Debug, Clone)]
 pub(super) struct Reading {
     pub(super) old: Vec<String>,
     pub(super) numbered: Option<Numbered>,
     pub(super) unescaped: bool,
     /// Blank lines taken off at both ends.
     pub(super) trimmed: (usize, usize),
+}
+
+impl Reading {
+    /// The line, from 0, that an echoed number names.
+    pub(super) fn first_number(&self) -> Option<usize> {
+        let number = self.numbered.as_ref()?.numbers.first()?;
+        usize::try_from(*number).ok()?.checked_sub(1)
+    }
 }
 
 /// Puts an edit into one form; what is missing is told, with the lines that
@@ -162,7 +171,7 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
         return ways;
     }
     let numbered = |lines: &[String]| numbers::numbered(lines).filter(|read| read.consecutive);
-    if let Some(read) = numbered(&wish.old) {
+    for read in numbered(&wish.old).into_iter().flat_map(Numbered::variants) {
         add(read.lines.clone(), Some(read), false);
     }
     let joined = wish.old.join("\n");
@@ -171,7 +180,7 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
         let lines: Vec<String> = plain.split('\n').map(str::to_owned).collect();
         let read = numbered(&lines);
         add(lines, None, true);
-        if let Some(read) = read {
+        for read in read.into_iter().flat_map(Numbered::variants) {
             add(read.lines.clone(), Some(read), true);
         }
     }
