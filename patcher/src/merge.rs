@@ -19,14 +19,21 @@ pub(crate) enum Line {
     New(String),
 }
 
+/// Both sides of an edit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sides<'a> {
+    pub(crate) old: &'a [String],
+    pub(crate) new: &'a [String],
+    /// Whether a program wrote them: then the new lines are meant as they are
+    /// where the old ones fit as they are.
+    pub(crate) diff: bool,
+}
+
 /// The result of an edit, or the line of the file over which the edit would
 /// pass without having seen it.
-pub(crate) fn merge(
-    file: &Pristine,
-    place: &Place,
-    old: &[String],
-    new: &[String],
-) -> Result<Vec<Line>, usize> {
+pub(crate) fn merge(file: &Pristine, place: &Place, sides: Sides<'_>) -> Result<Vec<Line>, usize> {
+    let Sides { old, new, diff } = sides;
+    let verbatim = diff && file.fits_exactly(place.range.start, old);
     let written: Vec<&str> = old.iter().chain(new).map(String::as_str).collect();
     let Some(pairs) = &place.pairs else {
         let from = old.iter().find(|line| !line.trim().is_empty());
@@ -53,17 +60,29 @@ pub(crate) fn merge(
         changed: false,
         out: Vec::new(),
     };
-    let a: Vec<&str> = old.iter().map(|line| line.trim_end()).collect();
-    let b: Vec<&str> = new.iter().map(|line| line.trim_end()).collect();
+    let seen = |line: &'_ String| -> String {
+        let end = if verbatim {
+            line.as_str()
+        } else {
+            line.trim_end()
+        };
+        end.to_owned()
+    };
+    let a: Vec<String> = old.iter().map(seen).collect();
+    let b: Vec<String> = new.iter().map(seen).collect();
     for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
         if let DiffOp::Equal { .. } = op {
             merger.keep(op.old_range())?;
         } else {
             merger.drop_lines(op.old_range())?;
             let lines = new.get(op.new_range()).unwrap_or_default();
-            merger
-                .out
-                .extend(lines.iter().map(|line| Line::New(indent.apply(line))));
+            merger.out.extend(lines.iter().map(|line| {
+                Line::New(if verbatim {
+                    line.clone()
+                } else {
+                    indent.apply(line)
+                })
+            }));
             merger.changed = true;
         }
     }
@@ -142,7 +161,7 @@ impl Merger<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Line, merge};
+    use super::{Line, Sides, merge};
     use crate::locate::{Found, Wanted, locate};
     use crate::pristine::Pristine;
     use patchwright_source::{Text, TreePath};
@@ -160,7 +179,12 @@ mod tests {
         ) else {
             panic!("not found: {old:?}");
         };
-        let merged = merge(&file, &place, &old, &new).unwrap();
+        let sides = Sides {
+            old: &old,
+            new: &new,
+            diff: false,
+        };
+        let merged = merge(&file, &place, sides).unwrap();
         let text: Vec<String> = merged
             .iter()
             .map(|line| match line {

@@ -95,7 +95,7 @@ impl<'a> Plan<'a> {
     fn judge(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         match edit {
             Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
-            Edit::Insert { file, after, text } => self.insert(number, file, *after, text),
+            Edit::Insert { .. } => self.insert(number, edit),
             Edit::Create { file, .. } => {
                 let result = self.create(number, edit);
                 result.map_err(|denied| refuse(number, file, denied))
@@ -248,19 +248,20 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    fn insert(
-        &mut self,
-        number: usize,
-        file: &str,
-        after: Option<u32>,
-        body: &str,
-    ) -> Result<(), Refusal> {
+    /// Places an insertion, or a hunk that only adds and has no context.
+    fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
+        let file = edit.file();
         let fail = |denied| refuse(number, file, denied);
+        let after = match edit {
+            Edit::Insert { after, .. } => *after,
+            Edit::Hunk(hunk) => hunk.start,
+            _ => None,
+        };
         let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
             let reason = "the insertion does not say after which line; send after=\"N\"";
             return Err(fail((Rule::Incomplete, reason.to_owned())));
         };
-        if body.is_empty() {
+        if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
             return Err(fail((
                 Rule::Incomplete,
                 "there is nothing to insert".to_owned(),
@@ -277,16 +278,24 @@ impl<'a> Plan<'a> {
             let reason = format!("line {after} does not exist; the file has {count} lines");
             return Err(fail((Rule::NotFound, reason)));
         }
-        let lines = text::inserted(&plan.pristine, after, body);
+        let (lines, raw) = match edit {
+            Edit::Insert { text, .. } => (text::inserted(&plan.pristine, after, text), false),
+            Edit::Hunk(hunk) => wish::hunk_lines(&plan.pristine, hunk),
+            _ => return Ok(()),
+        };
         let keys: Vec<u64> = lines
             .iter()
             .map(|line| crate::pristine::key(line))
             .collect();
-        if keys.iter().any(|key| *key != 0) && plan.pristine.fits(after, &lines, &keys) {
+        let is_hunk = matches!(edit, Edit::Hunk(_));
+        if !is_hunk
+            && crate::pristine::says_something(lines.iter())
+            && plan.pristine.fits(after, &lines, &keys)
+        {
             let reason = format!("these lines stand at line {} already", after + 1);
             return Err(fail((Rule::AlreadyApplied, reason)));
         }
-        let new = text::encode(&plan.pristine, after..after, &lines, false).map_err(fail)?;
+        let new = text::encode(&plan.pristine, after..after, &lines, raw).map_err(fail)?;
         plan.pieces.push(Piece {
             edit: number,
             splice: Splice {

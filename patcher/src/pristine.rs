@@ -21,6 +21,13 @@ pub(crate) fn same_but_space(a: &str, b: &str) -> bool {
         .eq(b.chars().filter(|character| !is_space(*character)))
 }
 
+/// Whether lines hold more than braces and blanks, so that finding them twice
+/// is no accident.
+pub(crate) fn says_something<'a>(lines: impl Iterator<Item = &'a String>) -> bool {
+    let signs = lines.flat_map(|line| line.chars());
+    signs.filter(|next| next.is_alphanumeric()).count() >= 3
+}
+
 /// A number that is the same for lines that differ in whitespace only; 0 for
 /// blank ones.
 pub(crate) fn key(line: &str) -> u64 {

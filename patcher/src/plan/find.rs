@@ -4,7 +4,7 @@ use super::text;
 use super::wish::{Reading, SHOWN, Wish, new_lines, readings, show_range};
 use crate::locate::{Found, Place, Wanted, locate, locate_similar, nearest};
 use crate::numbers;
-use crate::pristine::{Pristine, key};
+use crate::pristine::{Pristine, key, says_something};
 use crate::unescape::unescape;
 use crate::{How, Refusal, Rule};
 
@@ -126,13 +126,6 @@ fn empty_original(
 
 /// Where the whole replacement stands, if the original stands nowhere.
 fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Option<usize> {
-    let meaningful = |lines: &[String]| {
-        let signs = lines
-            .iter()
-            .flat_map(|line| line.chars())
-            .filter(|next| next.is_alphanumeric());
-        signs.count() >= 3
-    };
     let mut forms = vec![wish.new.clone()];
     if ways.iter().any(|way| way.numbered.is_some()) {
         forms.extend(numbers::numbered(&wish.new).map(|read| read.lines));
@@ -150,7 +143,7 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
     };
     forms
         .into_iter()
-        .filter(|lines| meaningful(lines) && adds(lines))
+        .filter(|lines| says_something(lines.iter()) && adds(lines))
         .find_map(|lines| {
             match locate(
                 file,

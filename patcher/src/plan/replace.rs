@@ -5,8 +5,8 @@ use super::wish::{Reading, SHOWN, Wish, wish_of};
 use super::{Piece, Plan, refuse, text};
 use crate::guard::Denied;
 use crate::locate::Place;
-use crate::merge::{Line, merge};
-use crate::pristine::{Pristine, key};
+use crate::merge::{Line, Sides, merge};
+use crate::pristine::{Pristine, key, says_something};
 use crate::splice::Splice;
 use crate::{Edit, How, Refusal, Rule};
 use patchwright_source::TreePath;
@@ -17,7 +17,7 @@ impl Plan<'_> {
         if let Edit::Hunk(hunk) = edit
             && hunk.old.is_empty()
         {
-            return self.insert(number, &hunk.file, hunk.start, &hunk.new.join("\n"));
+            return self.insert(number, edit);
         }
         let path = self.path_of(number, edit)?;
         let knows = self.knows;
@@ -33,8 +33,12 @@ impl Plan<'_> {
             let reason = format!("what the edit adds stands around line {at} already");
             return Err(wish.deny(Rule::AlreadyApplied, reason));
         }
-        let merged = merge(file, &place, &reading.old, &lines)
-            .map_err(|at| unlike(file, &wish, &place, at))?;
+        let sides = Sides {
+            old: &reading.old,
+            new: &lines,
+            diff: wish.hunk,
+        };
+        let merged = merge(file, &place, sides).map_err(|at| unlike(file, &wish, &place, at))?;
         let terminated = termination(file, &wish, &place);
         let new = text::encode_merged(file, place.range.clone(), &merged, wish.raw)
             .map_err(|denied| refuse(number, edit.file(), denied))?;
@@ -102,20 +106,23 @@ fn is_unchanged(file: &Pristine, place: &Place, merged: &[Line], new: &[Vec<u8>]
 }
 
 /// Whether the edit only adds lines around its original, and they are there.
+/// A hunk that fits is taken at its word: its context says what is there.
 fn stands_already(file: &Pristine, place: &Place, reading: &Reading, wish: &Wish<'_>) -> bool {
     let (old, new) = (&reading.old, &wish.new);
-    if new.len() <= old.len() || place.how == How::Similar {
+    if wish.hunk || new.len() <= old.len() || place.how == How::Similar {
         return false;
     }
     let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<u64>>();
     let (old_keys, new_keys) = (keys(old), keys(new));
-    let places = new_keys
-        .windows(old_keys.len().max(1))
-        .enumerate()
-        .filter(|(_, window)| *window == old_keys.as_slice());
-    places.into_iter().any(|(offset, _)| {
+    let mut places = (0..=new.len() - old.len())
+        .filter(|offset| new_keys.get(*offset..offset + old.len()) == Some(&old_keys));
+    places.any(|offset| {
+        let added = new
+            .iter()
+            .take(offset)
+            .chain(new.iter().skip(offset + old.len()));
         let start = place.range.start.checked_sub(offset);
-        start.is_some_and(|start| file.fits(start, new, &new_keys))
+        says_something(added) && start.is_some_and(|start| file.fits(start, new, &new_keys))
     })
 }
 

@@ -5,7 +5,7 @@ use crate::locate::Place;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
 use crate::unescape::unescape;
-use crate::{Edit, Refusal, Rule};
+use crate::{Edit, Hunk, Refusal, Rule};
 use patchwright_source::Encoding;
 
 /// How many lines of the file a refusal shows.
@@ -74,21 +74,12 @@ pub(super) fn wish_of<'a>(
     match edit {
         Edit::Hunk(hunk) => {
             wish.hunk = true;
-            wish.raw = hunk.latin1;
             wish.old = hunk
                 .old
                 .iter()
                 .map(|line| foreign(file, line, hunk.latin1))
                 .collect();
-            wish.new.clone_from(&hunk.new);
-            if hunk.latin1 {
-                wish.new = hunk
-                    .new
-                    .iter()
-                    .map(|line| foreign(file, line, true))
-                    .collect();
-                wish.raw = file.text.encoding() == Encoding::Utf8 && wish.new == hunk.new;
-            }
+            (wish.new, wish.raw) = hunk_lines(file, hunk);
             wish.open = Some((hunk.old_unterminated, hunk.new_unterminated));
         }
         Edit::Replace {
@@ -117,6 +108,17 @@ pub(super) fn wish_of<'a>(
         _ => {}
     }
     Ok(wish)
+}
+
+/// The new lines of a hunk, and whether their characters stand for bytes.
+pub(super) fn hunk_lines(file: &Pristine, hunk: &Hunk) -> (Vec<String>, bool) {
+    if !hunk.latin1 {
+        return (hunk.new.clone(), false);
+    }
+    let lines = hunk.new.iter().map(|line| foreign(file, line, true));
+    let lines: Vec<String> = lines.collect();
+    let raw = file.text.encoding() == Encoding::Utf8 && lines == hunk.new;
+    (lines, raw)
 }
 
 /// A line of a diff that was read as Latin-1, as the file's characters.

@@ -57,6 +57,10 @@ fn settle_end(text: &Text, terminated: Option<bool>, splices: &mut [Splice]) {
     if !shall && let Some(line) = last.new.last_mut() {
         let bare = line.strip_suffix(b"\n").unwrap_or(line);
         *line = bare.strip_suffix(b"\r").unwrap_or(bare).to_vec();
+        // A blank line without its end is no line at all.
+        if line.is_empty() {
+            last.new.pop();
+        }
     }
 }
 
