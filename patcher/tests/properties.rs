@@ -15,6 +15,11 @@ mod properties {
     use proptest::prelude::*;
 
     proptest! {
+        #![proptest_config(ProptestConfig {
+            failure_persistence: None,
+            ..ProptestConfig::default()
+        })]
+
         #[test]
         fn reading_never_panics(text in any::<String>(), cut_off in any::<bool>()) {
             patchwright_patcher::reply::read(&text, cut_off);
