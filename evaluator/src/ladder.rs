@@ -165,6 +165,19 @@ pub struct AttemptFacts {
     pub touched: Vec<Touched>,
 }
 
+impl Default for AttemptFacts {
+    /// An attempt that changes nothing.
+    fn default() -> Self {
+        Self {
+            changes: Changes::default(),
+            diff: String::new(),
+            applies: Ok(()),
+            parses: Ok(()),
+            touched: Vec::new(),
+        }
+    }
+}
+
 impl AttemptFacts {
     /// The pristine path of each changed file that existed before.
     pub fn files(&self) -> Vec<&TreePath> {

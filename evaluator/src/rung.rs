@@ -9,24 +9,11 @@ pub(crate) mod robust;
 pub(crate) mod same_elsewhere;
 pub(crate) mod silent;
 pub(crate) mod tested;
+pub(crate) mod told;
 
 use crate::crash::Frame;
 use crate::target::{INSIDE, TargetTask};
 use patchwright_source::TreePath;
-
-/// Bytes of a log that a repairer is shown at most: about 3,000 tokens.
-const EXCERPT: usize = 12_000;
-
-/// A reason and the end of what explains it, fit for a repairer.
-pub(crate) fn excerpt(reason: &str, log: &str) -> String {
-    let log = crate::crash::scrub(log);
-    let mut start = log.len().saturating_sub(EXCERPT);
-    while !log.is_char_boundary(start) {
-        start += 1;
-    }
-    let tail = log.get(start..).unwrap_or_default().trim();
-    format!("{reason}\n\n{tail}\n")
-}
 
 /// Whether a frame lies in the tree: by the path at which the commands see it,
 /// or by naming a file that is there.

@@ -168,6 +168,11 @@ impl Sandbox {
     }
 }
 
+/// Which isolation would be active here, for a command that checks a machine.
+pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, TargetError> {
+    Ok(Sandbox::open(choice, host).await?.isolation)
+}
+
 fn launch(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Launch, TargetError> {
     let (program, arguments) = match mode {
         Mode::Bubblewrap { own_proc } => bubblewrap::arguments(host, command, own_proc),

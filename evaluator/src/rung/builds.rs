@@ -1,6 +1,6 @@
 //! *builds*: the build command succeeds for every build that a PoV or the tests need.
 
-use super::excerpt;
+use super::told::Told;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Build, BuildKind, Target};
 use crate::{Ending, Limit, TargetError};
@@ -15,7 +15,8 @@ pub(crate) async fn climb(
         let build = build(target, attempt, name).await?;
         log.push_str(&build.execution.text());
         if !build.succeeded() {
-            return Ok(failed(&build, log));
+            let told = Told::new(target.task(), attempt);
+            return Ok(failed(&build, log, &told));
         }
     }
     Ok(
@@ -42,7 +43,7 @@ pub(crate) async fn build(
     target.build(changes, name, BuildKind::Clean).await
 }
 
-fn failed(build: &Build, log: String) -> RungResult {
+fn failed(build: &Build, log: String, told: &Told<'_>) -> RungResult {
     let named = if build.name.is_empty() {
         String::new()
     } else {
@@ -52,7 +53,7 @@ fn failed(build: &Build, log: String) -> RungResult {
         Ending::Limit(Limit::WallTime) => format!("the build{named} did not end in time"),
         ending => format!("the build{named} failed: {ending}"),
     };
-    let feedback = excerpt(&reason, &log);
+    let feedback = told.build(&reason, &log);
     RungResult::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)

@@ -4,7 +4,7 @@
 //! in theory leave something stale. The patch that somebody will be given is
 //! built once as they would build it.
 
-use super::excerpt;
+use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Baseline, BuildKind, Outcome, Target};
@@ -29,12 +29,18 @@ async fn check(
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
     let task = target.task();
+    let told = Told::new(task, attempt);
     let changes = &attempt.changes;
     for name in task.used_builds() {
         let build = target.build(changes, &name, BuildKind::Clean).await?;
         if !build.succeeded() {
             let reason = format!("the clean build failed: {}", build.execution.ending);
-            return Ok(refuted(RungName::Builds, reason, build.execution.text()));
+            return Ok(refuted(
+                RungName::Builds,
+                reason,
+                build.execution.text(),
+                &told,
+            ));
         }
     }
     for pov in &task.povs {
@@ -43,7 +49,12 @@ async fn check(
         let replay = target.replay(&build, pov).await?;
         if replay.outcome != Outcome::Silent {
             let reason = format!("{} is not silent on a clean build", pov.name());
-            return Ok(refuted(RungName::Silent, reason, replay.execution.text()));
+            return Ok(refuted(
+                RungName::Silent,
+                reason,
+                replay.execution.text(),
+                &told,
+            ));
         }
     }
     let Some(before) = &baseline.tests else {
@@ -58,6 +69,7 @@ async fn check(
             before,
             &now,
             &std::collections::BTreeSet::new(),
+            &told,
         )),
         None => Ok(RungResult::new(
             RungName::Tested,
@@ -67,8 +79,8 @@ async fn check(
     }
 }
 
-fn refuted(name: RungName, reason: String, log: String) -> RungResult {
-    let feedback = excerpt(&reason, &log);
+fn refuted(name: RungName, reason: String, log: String, told: &Told<'_>) -> RungResult {
+    let feedback = told.log(&reason, &log);
     RungResult::new(name, Some(false), reason)
         .feedback(feedback)
         .log(log)

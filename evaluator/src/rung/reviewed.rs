@@ -8,7 +8,6 @@ mod code;
 mod diff;
 mod rules;
 
-use super::excerpt;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Baseline, Target};
 use diff::FileDiff;
@@ -75,9 +74,9 @@ fn verdict(findings: &[Finding]) -> RungResult {
         None => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
         Some(first) => {
             let text: Vec<String> = refuting.iter().map(ToString::to_string).collect();
-            RungResult::new(RungName::Reviewed, Some(false), first.to_string()).feedback(excerpt(
-                "The patch silences the crash in a way that is not a repair:",
-                &text.join("\n"),
+            RungResult::new(RungName::Reviewed, Some(false), first.to_string()).feedback(format!(
+                "The patch silences the crash in a way that is not a repair:\n{}\n",
+                text.join("\n")
             ))
         }
     };

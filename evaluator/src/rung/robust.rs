@@ -7,7 +7,7 @@
 
 mod sort;
 
-use super::excerpt;
+use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
 use crate::mutation::Mutator;
@@ -175,15 +175,19 @@ impl Search<'_> {
 
     fn refuted(&self, found: &Found) -> RungResult {
         let reason = format!("after {} mutated inputs: {}", self.runs, found.reason);
-        let shown = format!("{}\n\n{}", found.shown, hex(&found.input));
+        let told = Told::new(self.target.task(), self.attempt);
+        let lead = format!(
+            "The PoV is silent, but a mutation of it is not: {}",
+            found.reason
+        );
+        let mut feedback = match &found.crash {
+            Some(crash) => told.crash(&lead, None, crash),
+            None => told.log(&lead, &found.shown),
+        };
+        feedback.push('\n');
+        feedback.push_str(&hex(&found.input));
         let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
-            .feedback(excerpt(
-                &format!(
-                    "The PoV is silent, but a mutation of it is not: {}",
-                    found.reason
-                ),
-                &shown,
-            ))
+            .feedback(feedback)
             .log(found.shown.clone())
             .count("executions", self.runs);
         result.found.push(FoundInput {

@@ -11,13 +11,13 @@
 mod pool;
 mod values;
 
-use super::excerpt;
+use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
 use crate::touched;
 use pool::{Input, Kind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 /// Inputs that are compared in one go.
@@ -28,6 +28,8 @@ const MOST: usize = 1_500;
 const OUTPUTS_SHARE: f64 = 0.5;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Time for running inputs once more that seem to tell something.
+const AGAIN: Duration = Duration::from_mins(1);
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
 
@@ -54,6 +56,7 @@ pub(crate) async fn climb(
         pov,
         before,
         functions: touched::functions(attempt),
+        told: Told::new(task, attempt),
         compared: Vec::new(),
         counts: BTreeMap::new(),
         doubts: Vec::new(),
@@ -91,6 +94,7 @@ struct Comparison<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
     functions: Vec<String>,
+    told: Told<'a>,
     /// Inputs whose outputs were the same.
     compared: Vec<Input>,
     counts: BTreeMap<String, u64>,
@@ -129,16 +133,15 @@ impl Comparison<'_> {
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
-        let third = left / 3;
-        let first = self.run(old, &chunk, Wanted::Outputs, third).await?;
-        let second = self.run(old, &chunk, Wanted::Outputs, third).await?;
-        let patched = self.run(new, &chunk, Wanted::Outputs, third).await?;
+        let half = left.mul_f64(0.45);
+        let first = self.run(old, &chunk, Wanted::Outputs, half).await?;
+        let patched = self.run(new, &chunk, Wanted::Outputs, half).await?;
+        let noisy = self.noisy(&chunk, &first, &patched).await?;
         for (index, input) in chunk.into_iter().enumerate() {
-            let runs = (first.get(&index), second.get(&index), patched.get(&index));
-            let (Some(before), Some(again), Some(after)) = runs else {
+            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
                 continue;
             };
-            if super::robust::is_failure(before) || before != again {
+            if super::robust::is_failure(before) || noisy.contains(&index) {
                 self.count("not comparable", 1);
                 continue;
             }
@@ -165,6 +168,31 @@ impl Comparison<'_> {
         Ok(None)
     }
 
+    /// Of the inputs on which the programs differ those on which the unpatched
+    /// one differs from itself. All are run again, so that names and numbers stay.
+    async fn noisy(
+        &self,
+        chunk: &[Input],
+        first: &BTreeMap<usize, InputRun>,
+        patched: &BTreeMap<usize, InputRun>,
+    ) -> Result<BTreeSet<usize>, TargetError> {
+        let differing: Vec<usize> = first
+            .iter()
+            .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
+            .map(|(index, _)| *index)
+            .collect();
+        if differing.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let again = self
+            .run(self.builds.0, chunk, Wanted::Outputs, AGAIN)
+            .await?;
+        Ok(differing
+            .into_iter()
+            .filter(|index| again.get(index) != first.get(index))
+            .collect())
+    }
+
     fn refuted(&self, difference: &Difference) -> RungResult {
         let reason = format!("{}: {}", difference.input, difference.what);
         let shown = format!(
@@ -175,7 +203,7 @@ impl Comparison<'_> {
             "The patch changes what the program does with an input that was fine before.\n{reason}"
         );
         let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
-            .feedback(excerpt(&lead, &shown))
+            .feedback(self.told.log(&lead, &shown))
             .log(shown);
         result.counts.clone_from(&self.counts);
         result

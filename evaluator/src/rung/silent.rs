@@ -3,11 +3,12 @@
 //! That the program printed nothing bad is not enough: it must have started,
 //! and said so where it said so before. A hang is a failure of its own.
 
-use super::{excerpt, in_project};
+use super::in_project;
+use super::told::Told;
 use crate::crash::CrashReport;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::signature::{self, Change};
-use crate::target::{Baseline, BaselinePov, Outcome, Pov, Replay, Target, missing_banner};
+use crate::target::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::{Limit, TargetError};
 
 pub(crate) async fn climb(
@@ -30,7 +31,12 @@ pub(crate) async fn climb(
             let replay = target.replay(&build, pov).await?;
             runs += 1;
             let text = replay.execution.text();
-            if let Some(result) = refuted(target, pov, before, &replay) {
+            if let Some(reason) = refuted(target, pov, before, &replay) {
+                let told = Told::new(task, attempt);
+                let dumps = dumps(target, &build, pov, &replay).await?;
+                let feedback = feedback(&told, &reason, (before, &replay), &dumps);
+                let result =
+                    RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
                 return Ok(result.count("runs", runs).log(text));
             }
             log = text;
@@ -49,10 +55,10 @@ fn refuted(
     pov: &Pov,
     before: &BaselinePov,
     replay: &Replay,
-) -> Option<RungResult> {
+) -> Option<String> {
     let name = pov.name();
     let text = replay.execution.text();
-    let reason = match &replay.outcome {
+    Some(match &replay.outcome {
         Outcome::Crashed => {
             let change = change(target, before, replay.crash.as_ref());
             format!("{name} still crashes: {}", in_words(change))
@@ -65,10 +71,71 @@ fn refuted(
             let banner = missing_banner(&before.replay.execution.text(), &text)?;
             format!("{name} was not really run: the line {banner:?} that showed it is missing")
         }
+    })
+}
+
+fn feedback(
+    told: &Told<'_>,
+    reason: &str,
+    (before, now): (&BaselinePov, &Replay),
+    dumps: &[String],
+) -> String {
+    let text = now.execution.text();
+    match (&now.outcome, &now.crash) {
+        (Outcome::Hung, _) => told.hang(reason, dumps, &text),
+        (_, Some(crash)) => told.crash(reason, before.replay.crash.as_ref(), crash),
+        _ => told.log(reason, &text),
+    }
+}
+
+/// Runs a Java PoV that hangs once more and asks the JVM a few times what its
+/// threads are doing. The dumps go to the output of the JVM itself.
+const ASK_FOR_DUMPS: &str = r#"
+patchwright_pov & patchwright_job=$!
+sleep 4
+for patchwright_round in 1 2 3; do
+  for patchwright_process in /proc/[0-9]*; do
+    if grep -qx java "$patchwright_process/comm" 2>/dev/null; then
+      kill -QUIT "${patchwright_process#/proc/}" 2>/dev/null || :
+    fi
+  done
+  sleep 1
+done
+kill -KILL "$patchwright_job" 2>/dev/null || :
+"#;
+
+async fn dumps(
+    target: &dyn Target,
+    build: &Build,
+    pov: &Pov,
+    replay: &Replay,
+) -> Result<Vec<String>, TargetError> {
+    let text = replay.execution.text();
+    if replay.outcome != Outcome::Hung {
+        return Ok(Vec::new());
+    }
+    let task = target.task();
+    let command = pov.command.as_ref().or(task.commands.pov.as_ref());
+    let (Some(command), "java") = (command, task.language.as_str()) else {
+        return Ok(vec![text]);
     };
-    let shown = replay.crash.as_ref().map_or(&text, |crash| &crash.purified);
-    let feedback = excerpt(&reason, shown);
-    Some(RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback))
+    let asking = Pov {
+        command: Some(format!(
+            "patchwright_pov() {{\n{command}\n}}\n{ASK_FOR_DUMPS}"
+        )),
+        ..pov.clone()
+    };
+    let text = target.replay(build, &asking).await?.execution.text();
+    let dumps: Vec<String> = text
+        .split("Full thread dump")
+        .skip(1)
+        .map(|dump| format!("Full thread dump{dump}"))
+        .collect();
+    Ok(if dumps.is_empty() {
+        vec![replay.execution.text()]
+    } else {
+        dumps
+    })
 }
 
 fn exhausted(name: &str, limit: Limit) -> String {

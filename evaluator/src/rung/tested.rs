@@ -5,18 +5,12 @@
 //! run are. Without a test command the rung cannot be climbed: no tests is
 //! never "tests passed".
 
-use super::excerpt;
+use super::told::Told;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::target::{Baseline, Target, TestRun};
 use crate::test_report::{Comparison, Status, TestReport};
 use crate::{Ending, Limit, TargetError};
 use std::collections::BTreeSet;
-use std::fmt::Write;
-
-/// Tests that are shown with their message and stack; the others by name.
-const SHOWN: usize = 8;
-/// Names in a list.
-const NAMED: usize = 40;
 
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -32,7 +26,8 @@ pub(crate) async fn climb(
     let Some(now) = target.test(&build).await? else {
         return Ok(no_tests());
     };
-    let result = judge(before, &now, &BTreeSet::new());
+    let told = Told::new(target.task(), attempt);
+    let result = judge(before, &now, &BTreeSet::new(), &told);
     if result.holds != Some(false) || hangs(&now) {
         return Ok(result);
     }
@@ -41,7 +36,7 @@ pub(crate) async fn climb(
         return Ok(result);
     };
     let flaky = report(&now).unstable(&report(&again));
-    let second = judge(before, &again, &flaky);
+    let second = judge(before, &again, &flaky, &told);
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
     }
@@ -49,7 +44,12 @@ pub(crate) async fn climb(
 }
 
 /// Judges one run of the tests by the one of the baseline.
-pub(crate) fn judge(before: &TestRun, now: &TestRun, flaky: &BTreeSet<String>) -> RungResult {
+pub(crate) fn judge(
+    before: &TestRun,
+    now: &TestRun,
+    flaky: &BTreeSet<String>,
+    told: &Told<'_>,
+) -> RungResult {
     let log = now.execution.text();
     let (old, new) = (report(before), report(now));
     let by_name = !old.tests.is_empty() && !new.tests.is_empty();
@@ -64,7 +64,8 @@ pub(crate) fn judge(before: &TestRun, now: &TestRun, flaky: &BTreeSet<String>) -
         .count("passed", new.count(Status::Passed) as u64)
         .count("broken", comparison.broken.len() as u64);
     if holds == Some(false) {
-        result.feedback = Some(feedback(&result.reason, &new, &comparison, &log));
+        let feedback = told.tests(&result.reason, (&comparison, &new), &log);
+        result.feedback = Some(feedback);
     }
     result.log(log)
 }
@@ -135,40 +136,9 @@ fn report(run: &TestRun) -> TestReport {
     all
 }
 
-fn feedback(reason: &str, report: &TestReport, comparison: &Comparison, log: &str) -> String {
-    let mut text = String::new();
-    for name in comparison.broken.iter().take(SHOWN) {
-        // Writing to a string cannot go wrong.
-        let _ = writeln!(text, "FAILED {name}");
-        let result = report.tests.get(name);
-        let parts = result.map(|result| [&result.message, &result.details]);
-        for part in parts.into_iter().flatten().flatten() {
-            let _ = writeln!(text, "{}", part.trim_end());
-        }
-    }
-    for (title, names) in [
-        (
-            "also fail",
-            comparison.broken.get(SHOWN..).unwrap_or_default(),
-        ),
-        ("are no longer run", comparison.missing.as_slice()),
-    ] {
-        if !names.is_empty() {
-            let _ = writeln!(text, "{} test(s) {title}:", names.len());
-            for name in names.iter().take(NAMED) {
-                let _ = writeln!(text, "  {name}");
-            }
-        }
-    }
-    if text.is_empty() {
-        text.push_str(log);
-    }
-    excerpt(reason, &text)
-}
-
 #[cfg(test)]
 mod tests {
-    use super::judge;
+    use super::{Told, judge};
     use crate::target::TestRun;
     use crate::{Captured, Ending, Execution, Limit};
     use std::collections::BTreeSet;
@@ -196,6 +166,8 @@ mod tests {
         const BOTH_FAIL: &str = "1..2\nnot ok 1 - a\nnot ok 2 - b\n";
         let exit = Ending::Exited;
         let hang = Ending::Limit(Limit::WallTime);
+        let task = crate::TargetTask::default();
+        let told = Told::new(&task, &crate::AttemptFacts::default());
         for (before, now, holds) in [
             ((exit(0), ""), (exit(0), ""), Some(true)),
             ((exit(0), ""), (exit(1), "boom"), Some(false)),
@@ -221,6 +193,7 @@ mod tests {
                 &run(before.0, before.1),
                 &run(now.0, now.1),
                 &BTreeSet::new(),
+                &told,
             );
             assert_eq!(result.holds, holds, "{before:?} {now:?}: {}", result.reason);
             assert_eq!(result.feedback.is_some(), holds == Some(false));

@@ -41,7 +41,7 @@ const VALUES_PROGRAM: &str = include_str!("inputs/values.py");
 /// Inputs that go into one sandbox.
 const BATCH: usize = 64;
 /// Inputs that go into one debugger; each takes it half a second.
-const VALUES_BATCH: usize = 8;
+const VALUES_BATCH: usize = 3;
 /// Bytes of one output that are read back.
 const OUTPUT_LIMIT: u64 = 4 << 20;
 /// How the bytes of an input that was too talkative are called.
@@ -267,7 +267,7 @@ impl Call<'_> {
         work: &Path,
         (wall, idle): (Duration, Option<Duration>),
     ) -> Result<Execution, TargetError> {
-        let mut command = self.target.pov_command(self.pov)?.to_owned();
+        let command = self.target.pov_command(self.pov)?;
         let mut environment = Vec::new();
         let keep = match &self.inputs.wanted {
             Wanted::Failures => "bad",
@@ -278,9 +278,10 @@ impl Call<'_> {
             }
             Wanted::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
-                // One process less for the debugger to follow.
-                if is_plain(&command) {
-                    command.insert_str(0, "exec ");
+                // Without a shell between them the debugger is much faster.
+                if let Some((program, arguments)) = plain(command) {
+                    environment.push(("PROGRAM", program.to_owned()));
+                    environment.push(("ARGUMENTS", arguments.to_owned()));
                 }
                 "all"
             }
@@ -303,13 +304,19 @@ impl Call<'_> {
 const METHODS: &str =
     "-XX:+UnlockDiagnosticVMOptions -XX:+LogTouchedMethods -XX:+PrintTouchedMethodsAtExit";
 
-/// Whether a command line is one program of the build with plain arguments.
-fn is_plain(command: &str) -> bool {
-    let command = command.trim();
-    (command.starts_with("\"$OUT\"/")
-        || command.starts_with("\"$OUT/")
-        || command.starts_with("$OUT/"))
-        && !command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')'])
+/// Takes a command line that is one program of the build with its arguments
+/// apart: `"$OUT"/name "$POV"`. Anything else is left to a shell.
+fn plain(command: &str) -> Option<(&str, &str)> {
+    if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
+        return None;
+    }
+    let rest = ["\"$OUT\"/", "\"${OUT}\"/", "$OUT/", "\"$OUT/"]
+        .iter()
+        .find_map(|start| command.trim().strip_prefix(start))?;
+    let (program, arguments) = rest.split_once(' ').unwrap_or((rest, ""));
+    let program = program.trim_end_matches('"');
+    let usual = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
+    (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
 }
 
 fn fine(index: usize) -> InputRun {
@@ -317,5 +324,25 @@ fn fine(index: usize) -> InputRun {
         index,
         ending: Ending::Exited(0),
         output: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn takes_plain_command_lines_apart() {
+        for (command, expected) in [
+            ("\"$OUT\"/harness \"$POV\"", Some(("harness", "\"$POV\""))),
+            ("$OUT/bin/x -a $POV", Some(("bin/x", "-a $POV"))),
+            ("\"$OUT/x\" y", Some(("x", "y"))),
+            ("\"$OUT\"/x <\"$POV\"", None),
+            ("cd x && \"$OUT\"/x", None),
+            ("java -jar x", None),
+            ("\"$OUT\"/$HARNESS", None),
+        ] {
+            assert_eq!(plain(command), expected, "{command}");
+        }
     }
 }

@@ -23,6 +23,7 @@ pub(super) struct Found {
     pub(super) kind: Kind,
     pub(super) reason: String,
     pub(super) shown: String,
+    pub(super) crash: Option<CrashReport>,
     pub(super) input: Vec<u8>,
 }
 
@@ -165,6 +166,7 @@ fn found(kind: Kind, reason: &str, replay: &Replay, input: &[u8]) -> Found {
             .crash
             .as_ref()
             .map_or(text, |crash| crash.purified.clone()),
+        crash: replay.crash.clone(),
         input: input.to_vec(),
     }
 }

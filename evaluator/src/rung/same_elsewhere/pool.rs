@@ -15,8 +15,10 @@ const MOST_GIVEN: usize = 400;
 const MOST_ALIKE: usize = 64;
 /// Mutants made of one given input that was accepted.
 const MUTANTS_EACH: usize = 6;
-/// Mutants of the PoVs.
+/// Mutants of the PoVs, which tell less than inputs that are given.
 const MOST_DERIVED: usize = 600;
+/// The same where there are given inputs.
+const FEWER_DERIVED: usize = 150;
 
 /// Where an input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,6 +55,7 @@ pub(super) struct Pool {
     mutants: Vec<Input>,
     derived: Mutator,
     derived_left: usize,
+    derived_made: usize,
 }
 
 impl Pool {
@@ -82,10 +85,16 @@ impl Pool {
             }
         }
         given.reverse();
+        let derived_left = match (povs.is_empty(), given.is_empty()) {
+            (true, _) => 0,
+            (false, true) => MOST_DERIVED,
+            (false, false) => FEWER_DERIVED,
+        };
         Self {
             given,
             mutants: Vec::new(),
-            derived_left: if povs.is_empty() { 0 } else { MOST_DERIVED },
+            derived_left,
+            derived_made: 0,
             derived: Mutator::new(povs),
         }
     }
@@ -113,7 +122,8 @@ impl Pool {
         }
         if chunk.is_empty() && self.derived_left > 0 {
             let count = count.min(self.derived_left);
-            let start = MOST_DERIVED - self.derived_left;
+            let start = self.derived_made;
+            self.derived_made += count;
             self.derived_left -= count;
             let derived = self.derived.take(count).into_iter().enumerate();
             chunk.extend(derived.map(|(number, bytes)| Input {

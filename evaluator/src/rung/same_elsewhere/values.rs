@@ -4,14 +4,15 @@
 //! apart. For C and C++ a debugger reads return values; for Java the JVM says
 //! which methods a run came by, and values are not compared.
 
+use super::pool::{Input, Kind};
 use super::{Comparison, Difference};
 use crate::TargetError;
 use crate::target::{InputRun, Wanted};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Inputs that are looked at in the first round; if they take little time, more follow.
-const ROUND: usize = 16;
+/// Inputs that are looked at in one round; the next follows if there is time.
+const ROUND: usize = 6;
 /// Inputs that are looked at at most.
 const MOST: usize = 64;
 
@@ -29,49 +30,66 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let started = Instant::now();
-        let mut at = 0;
-        while at < MOST.min(self.compared.len()) && started.elapsed() < left.mul_f64(0.6) {
-            let chunk: Vec<_> = self.compared.iter().skip(at).take(ROUND).cloned().collect();
-            at += ROUND;
-            let third = left.saturating_sub(started.elapsed()) / 3;
-            let wanted = || Wanted::Values(self.functions.clone());
-            let (old, new) = self.builds;
-            let first = self.run(old, &chunk, wanted(), third).await?;
-            let second = self.run(old, &chunk, wanted(), third).await?;
-            let patched = self.run(new, &chunk, wanted(), third).await?;
-            let (mut seen, mut reached) = (0, 0);
-            let mut found = None;
-            for (index, input) in chunk.iter().enumerate() {
-                let Some((before, after)) = same_twice(index, &first, &second, &patched) else {
-                    continue;
-                };
-                seen += 1;
-                reached += u64::from(!before.starts_with("0 calls"));
-                if before == after {
-                    continue;
-                }
-                let difference = difference(input, &before, &after);
-                if input.kind == super::Kind::Derived {
-                    self.doubts
-                        .push(format!("{}: {}", difference.input, difference.what));
-                    continue;
-                }
-                found = found.or(Some(difference));
+        let order = mixed(&self.compared);
+        for chunk in order.chunks(ROUND).take(MOST / ROUND) {
+            if started.elapsed() > left.mul_f64(0.6) {
+                break;
             }
-            if seen > 0 {
-                self.count("values compared", seen);
-                self.count("reached a touched function", reached);
-            }
-            if found.is_some() {
-                return Ok(found);
+            let left = left.saturating_sub(started.elapsed());
+            if let Some(difference) = self.round(chunk, left).await? {
+                return Ok(Some(difference));
             }
         }
         Ok(None)
     }
 
+    async fn round(
+        &mut self,
+        chunk: &[Input],
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let half = left.mul_f64(0.45);
+        let wanted = || Wanted::Values(self.functions.clone());
+        let (old, new) = self.builds;
+        let first = self.run(old, chunk, wanted(), half).await?;
+        let patched = self.run(new, chunk, wanted(), half).await?;
+        let (mut seen, mut reached) = (0, 0);
+        let mut found = None;
+        for (index, input) in chunk.iter().enumerate() {
+            let (Some(before), Some(after)) = (text(&first, index), text(&patched, index)) else {
+                continue;
+            };
+            seen += 1;
+            reached += u64::from(!before.starts_with("0 calls"));
+            if before == after || !self.steady(input, &before).await? {
+                continue;
+            }
+            let difference = difference(input, &before, &after);
+            if input.kind == Kind::Derived {
+                self.doubts
+                    .push(format!("{}: {}", difference.input, difference.what));
+            } else {
+                found = found.or(Some(difference));
+            }
+        }
+        if seen > 0 {
+            self.count("values compared", seen);
+            self.count("reached a touched function", reached);
+        }
+        Ok(found)
+    }
+
+    /// Whether the unpatched program returns the same values once more.
+    async fn steady(&self, input: &Input, before: &str) -> Result<bool, TargetError> {
+        let wanted = Wanted::Values(self.functions.clone());
+        let one = std::slice::from_ref(input);
+        let again = self.run(self.builds.0, one, wanted, super::AGAIN).await?;
+        Ok(text(&again, 0).is_some_and(|again| again == before))
+    }
+
     /// Counts the inputs on which a Java program comes by a touched method.
     async fn methods(&mut self, left: Duration) -> Result<(), TargetError> {
-        let chunk: Vec<_> = self.compared.iter().take(ROUND).cloned().collect();
+        let chunk: Vec<_> = mixed(&self.compared).into_iter().take(ROUND).collect();
         let runs = self
             .run(self.builds.1, &chunk, Wanted::Methods, left)
             .await?;
@@ -97,21 +115,28 @@ impl Comparison<'_> {
     }
 }
 
-fn same_twice(
-    index: usize,
-    first: &BTreeMap<usize, InputRun>,
-    second: &BTreeMap<usize, InputRun>,
-    patched: &BTreeMap<usize, InputRun>,
-) -> Option<(String, String)> {
-    let text = |runs: &BTreeMap<usize, InputRun>| {
-        let run = runs.get(&index)?;
-        Some(String::from_utf8_lossy(&run.output).into_owned())
-    };
-    let (before, again) = (text(first)?, text(second)?);
-    (before == again).then_some((before, text(patched)?))
+/// The inputs in an order that takes of each kind in turn.
+fn mixed(inputs: &[Input]) -> Vec<Input> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, usize, &Input)> = Vec::new();
+    for (place, input) in inputs.iter().enumerate() {
+        let rank = counts.entry(input.kind.name()).or_default();
+        ranked.push((*rank, place, input));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
+    ranked
+        .into_iter()
+        .map(|(.., input)| input.clone())
+        .collect()
 }
 
-fn difference(input: &super::Input, before: &str, after: &str) -> Difference {
+fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
+    let run = runs.get(&index)?;
+    Some(String::from_utf8_lossy(&run.output).into_owned())
+}
+
+fn difference(input: &Input, before: &str, after: &str) -> Difference {
     let differing = before
         .lines()
         .zip(after.lines())

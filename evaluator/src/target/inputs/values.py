@@ -14,6 +14,7 @@ MOST_CALLS = 60
 LONGEST_TEXT = 80
 
 work = os.environ["WORK"]
+direct = False
 events = []
 calls = 0
 
@@ -68,6 +69,21 @@ def follow(frame):
         events.append(f"{name} is entered")
 
 
+def load():
+    """Loads the program itself where the command line is one program of the
+    build, else leaves it to a shell that is followed."""
+    program = os.environ.get("PROGRAM", "")
+    if not program:
+        return False
+    path = f"{os.environ['OUT']}/{program}"
+    with open(path, "rb") as file:
+        if file.read(4) != b"\x7fELF":
+            return False
+    gdb.execute(f"file {path}", to_string=True)
+    gdb.execute(f"set args {os.environ['ARGUMENTS']}")
+    return True
+
+
 def alive():
     return gdb.selected_inferior().pid != 0
 
@@ -76,13 +92,14 @@ def trace(path):
     global calls
     events.clear()
     calls = 0
-    # The last run may have left another process, and another program, selected.
-    gdb.execute("inferior 1", to_string=True)
-    for other in gdb.inferiors():
-        if other.num != 1:
-            gdb.execute(f"remove-inferiors {other.num}", to_string=True)
-    gdb.execute("file /bin/sh", to_string=True)
-    gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
+    if not direct:
+        # The last run may have left another process, and another program, selected.
+        gdb.execute("inferior 1", to_string=True)
+        for other in gdb.inferiors():
+            if other.num != 1:
+                gdb.execute(f"remove-inferiors {other.num}", to_string=True)
+        gdb.execute("file /bin/sh", to_string=True)
+        gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
     gdb.execute(f"set environment POV {path}")
     gdb.execute("run", to_string=True)
     while alive():
@@ -107,6 +124,7 @@ def trace(path):
 
 
 def main():
+    global direct
     for setting in (
         "confirm off",
         "pagination off",
@@ -123,6 +141,10 @@ def main():
     # LeakSanitizer gives up under a debugger.
     old = os.environ.get("ASAN_OPTIONS", "")
     gdb.execute(f"set environment ASAN_OPTIONS {old}:detect_leaks=0".replace(" :", " "))
+    try:
+        direct = load()
+    except (OSError, gdb.error):
+        direct = False
     for name in os.environ["WATCHED"].split("\n"):
         point = gdb.Breakpoint(function=name, internal=True)
         point.silent = True
