@@ -149,6 +149,18 @@ pub struct Usage {
     pub estimated: bool,
 }
 
+impl Usage {
+    /// The two together. An estimate in either makes the sum one.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            tokens_in: self.tokens_in.saturating_add(other.tokens_in),
+            tokens_out: self.tokens_out.saturating_add(other.tokens_out),
+            tokens_cached: self.tokens_cached.saturating_add(other.tokens_cached),
+            estimated: self.estimated || other.estimated,
+        }
+    }
+}
+
 /// Why there is no reply, sorted by what the caller can do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
@@ -159,6 +171,8 @@ pub enum ModelError {
         after: Option<Duration>,
         /// What happened.
         reason: String,
+        /// What it may have cost all the same: the endpoint had begun to answer.
+        spent: Option<Usage>,
     },
     /// The request does not fit the model's window.
     #[error("the request is too long for the model: {reason}")]
@@ -186,6 +200,7 @@ impl ModelError {
         Self::Retry {
             after: None,
             reason: reason.into(),
+            spent: None,
         }
     }
 

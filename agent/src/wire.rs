@@ -23,7 +23,7 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-pub use commands::host;
+pub use commands::{host, isolation};
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
 const QUERIES: (usize, usize) = (3, 5);

@@ -15,7 +15,7 @@ use std::{
 
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{Model, ModelError, Reply, Request};
+use super::{Model, ModelError, Reply, Request, Usage};
 
 /// Several models, of which the first that can answers.
 #[derive(Debug)]
@@ -49,8 +49,11 @@ impl Fallback {
         for index in (0..count).map(|step| (start + step) % count) {
             let model = self.at(index);
             match model.ask(request).await {
-                Ok(reply) => {
+                Ok(mut reply) => {
                     self.current.store(index, Ordering::Relaxed);
+                    if let Some(lost) = lost(&failures) {
+                        reply.usage = reply.usage.plus(lost);
+                    }
                     return Ok(reply);
                 }
                 Err(error @ ModelError::TooLong { .. }) => return Err(error),
@@ -71,6 +74,7 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     {
         return only;
     }
+    let spent = lost(&failures);
     let mut later = false;
     let mut refused = !failures.is_empty();
     let mut soonest: Option<Duration> = None;
@@ -91,12 +95,22 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
         ModelError::Retry {
             after: soonest,
             reason,
+            spent,
         }
     } else if refused {
         ModelError::Refused { reason }
     } else {
         ModelError::Fatal { reason }
     }
+}
+
+/// What the models that gave no reply may have cost together.
+fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
+    let spent = failures.iter().filter_map(|(_, error)| match error {
+        ModelError::Retry { spent, .. } => *spent,
+        _ => None,
+    });
+    spent.reduce(Usage::plus)
 }
 
 impl Model for Fallback {
@@ -145,6 +159,7 @@ mod tests {
         let retry = |seconds| ModelError::Retry {
             after: Some(Duration::from_secs(seconds)),
             reason: format!("wait {seconds}"),
+            spent: None,
         };
         let refused = ModelError::Refused {
             reason: "no".to_owned(),

@@ -70,8 +70,7 @@ impl OpenAi {
         })
     }
 
-    async fn exchange(&self, request: &Request) -> Result<Collected, ModelError> {
-        let slot = Slot::default();
+    async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected, ModelError> {
         let guard = Guard(Exchange {
             client: self.client.clone(),
             timeouts: self.settings.timeouts,
@@ -88,7 +87,9 @@ impl OpenAi {
         let mut collector = Collector::new(self.settings.reply_bytes);
         while let Some(event) = events.next().await {
             let event = event.map_err(|error| sorted(error, &slot))?;
-            if collector.event(&event)? == Wanted::Enough {
+            let wanted = collector.event(&event)?;
+            slot.note_text(collector.length());
+            if wanted == Wanted::Enough {
                 break;
             }
         }
@@ -97,16 +98,17 @@ impl OpenAi {
 
     async fn ask_once(&self, request: &Request) -> Result<Reply, ModelError> {
         let total = self.settings.timeouts.total;
-        let collected = match timeout(total, self.exchange(request)).await {
-            Ok(collected) => collected?,
-            Err(_) => {
-                return Err(transport::late(
+        let slot = Slot::default();
+        let collected = timeout(total, self.exchange(request, slot.clone()))
+            .await
+            .unwrap_or_else(|_| {
+                Err(transport::late(
                     "the reply was not complete",
                     "total",
                     total,
-                ));
-            }
-        };
+                ))
+            })
+            .map_err(|error| self.with_cost(error, request, &slot))?;
         let usage = usage::settle(collected.usage, request, &collected.text, self.counter);
         Ok(Reply {
             text: collected.text,
@@ -116,6 +118,18 @@ impl OpenAi {
                 .model
                 .unwrap_or_else(|| self.settings.name.clone()),
         })
+    }
+
+    /// Says of a failure what it may have cost.
+    fn with_cost(&self, error: ModelError, request: &Request, slot: &Slot) -> ModelError {
+        match (error, slot.charged()) {
+            (ModelError::Retry { after, reason, .. }, Some(text)) => ModelError::Retry {
+                after,
+                reason,
+                spent: Some(usage::of_broken(request, text, self.counter)),
+            },
+            (error, _) => error,
+        }
     }
 
     /// Endpoints have been seen to repeat the key in what they say.
@@ -129,9 +143,14 @@ impl OpenAi {
             }
         };
         match error {
-            ModelError::Retry { after, reason } => ModelError::Retry {
+            ModelError::Retry {
+                after,
+                reason,
+                spent,
+            } => ModelError::Retry {
                 after,
                 reason: clean(reason),
+                spent,
             },
             ModelError::TooLong { reason } => ModelError::TooLong {
                 reason: clean(reason),

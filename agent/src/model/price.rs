@@ -46,9 +46,20 @@ impl Price {
     }
 }
 
+/// What an endpoint may count above our own count of a request, in parts of it:
+/// vocabularies and templates differ a little.
+const MARGIN: f64 = 0.05;
+/// The same for the shortest of requests, in tokens.
+const MARGIN_AT_LEAST: f64 = 64.0;
+
 /// The prices of all models that may be asked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Prices(Vec<(String, Price)>);
+pub struct Prices {
+    known: Vec<(String, Price)>,
+    /// How many tries of one call may be charged: each that breaks off, at each
+    /// endpoint.
+    tries: f64,
+}
 
 impl Prices {
     /// The configured prices.
@@ -66,7 +77,8 @@ impl Prices {
             }
         }
         if missing.is_empty() {
-            Ok(Self(known))
+            let tries = (known.len() * (1 + model.retries.broken)) as f64;
+            Ok(Self { known, tries })
         } else {
             Err(missing)
         }
@@ -76,7 +88,10 @@ impl Prices {
     /// provider may add a date to the name; a name that fits none costs as much
     /// as the dearest.
     pub fn of(&self, model: &str, usage: &Usage) -> f64 {
-        let fitting = self.0.iter().filter(|(name, _)| model.starts_with(name));
+        let fitting = self
+            .known
+            .iter()
+            .filter(|(name, _)| model.starts_with(name));
         let nearest = fitting.max_by_key(|(name, _)| name.len());
         nearest.map_or_else(
             || self.dearest(|price| price.of(usage)),
@@ -84,13 +99,16 @@ impl Prices {
         )
     }
 
-    /// The most that a call can cost, whichever model answers it.
+    /// The most that a call can cost, whichever model answers it, and with every
+    /// try before that broke off.
     pub fn at_most(&self, tokens_in: u64, max_output_tokens: u32) -> f64 {
-        self.dearest(|price| price.at_most(tokens_in, max_output_tokens))
+        let counted = tokens_in as f64;
+        let tokens_in = (counted + (counted * MARGIN).max(MARGIN_AT_LEAST)).ceil() as u64;
+        self.tries * self.dearest(|price| price.at_most(tokens_in, max_output_tokens))
     }
 
     fn dearest(&self, cost: impl Fn(&Price) -> f64) -> f64 {
-        let costs = self.0.iter().map(|(_, price)| cost(price));
+        let costs = self.known.iter().map(|(_, price)| cost(price));
         costs.fold(0.0, f64::max)
     }
 }
@@ -141,6 +159,11 @@ mod tests {
         for (model, usd) in [("big-small-2025", 1.0), ("big", 9.0), ("other", 9.0)] {
             assert!((prices.of(model, &usage) - usd).abs() < 1e-9, "{model}");
         }
-        assert!((prices.at_most(500_000, 500_000) - 9.0).abs() < 1e-9);
+        // Two models, each asked again once, at the dearest price.
+        let at_most = prices.at_most(500_000, 500_000);
+        assert!(
+            (at_most - 4.0 * 9.0 * (0.525 + 0.5)).abs() < 1e-9,
+            "{at_most}"
+        );
     }
 }

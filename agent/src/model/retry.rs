@@ -3,12 +3,15 @@
 //!
 //! What this deliberately does not do: change the request or the model.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
 
 use backon::{ExponentialBuilder, Retryable};
 use futures::{FutureExt, future::BoxFuture};
 
-use super::{Model, ModelError, Reply, Request};
+use super::{Model, ModelError, Reply, Request, Usage};
 use crate::settings::{self, write_duration};
 
 /// A model that is asked again.
@@ -26,6 +29,7 @@ impl Retry {
 
     async fn ask_until_it_works(&self, request: &Request) -> Result<Reply, ModelError> {
         let limit = self.settings.retry_after_limit;
+        let lost = Lost::default();
         let answer = (|| self.inner.ask(request))
             .retry(
                 ExponentialBuilder::default()
@@ -34,7 +38,10 @@ impl Retry {
                     .with_max_delay(self.settings.longest_delay)
                     .with_max_times(self.settings.count),
             )
-            .when(|error| matches!(error, ModelError::Retry { .. }))
+            .when(|error| match error {
+                ModelError::Retry { spent, .. } => lost.may_go_on(*spent, self.settings.broken),
+                _ => false,
+            })
             .adjust(|error, pause| match error {
                 ModelError::Retry {
                     after: Some(after), ..
@@ -48,25 +55,61 @@ impl Retry {
                 tracing::info!(model = self.name(), %error, ?pause, "asking the model again");
             })
             .await;
-        answer.map_err(|error| self.given_up(error))
+        match answer {
+            Ok(reply) => Ok(Reply {
+                usage: lost
+                    .total()
+                    .map_or(reply.usage, |lost| reply.usage.plus(lost)),
+                ..reply
+            }),
+            Err(error) => Err(self.given_up(error, &lost)),
+        }
     }
 
-    fn given_up(&self, error: ModelError) -> ModelError {
-        let ModelError::Retry { after, reason } = error else {
+    fn given_up(&self, error: ModelError, lost: &Lost) -> ModelError {
+        let ModelError::Retry { after, reason, .. } = error else {
             return error;
         };
+        let tries = lost.tries();
         let reason = match after {
             Some(after) if after > self.settings.retry_after_limit => format!(
                 "{reason}; it asks to wait {}, longer than model.retries.retry_after_limit ({})",
                 write_duration(rounded(after)),
                 write_duration(self.settings.retry_after_limit)
             ),
-            _ if self.settings.count > 0 => {
-                format!("{reason}; tried {} times", self.settings.count + 1)
-            }
+            _ if tries > 1 => format!("{reason}; tried {tries} times"),
             _ => reason,
         };
-        ModelError::Retry { after, reason }
+        ModelError::Retry {
+            after,
+            reason,
+            spent: lost.total(),
+        }
+    }
+}
+
+/// What the tries that gave no reply may have cost together.
+#[derive(Debug, Default)]
+struct Lost(Mutex<Vec<Option<Usage>>>);
+
+impl Lost {
+    /// Notes a failed try, and tells whether its kind may be tried again: one
+    /// that may be charged only `broken` times, because money was reserved for
+    /// no more.
+    fn may_go_on(&self, spent: Option<Usage>, broken: usize) -> bool {
+        let mut tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tries.push(spent);
+        spent.is_none() || tries.iter().flatten().count() <= broken
+    }
+
+    fn tries(&self) -> usize {
+        let tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tries.len()
+    }
+
+    fn total(&self) -> Option<Usage> {
+        let tries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        tries.iter().flatten().copied().reduce(Usage::plus)
     }
 }
 
@@ -94,6 +137,7 @@ mod tests {
         let millis = Duration::from_millis;
         let settings = settings::Retries {
             count: 2,
+            broken: 1,
             first_delay: millis(1),
             longest_delay: millis(2),
             retry_after_limit: millis(50),
@@ -105,7 +149,42 @@ mod tests {
         Err(ModelError::Retry {
             after: after.map(Duration::from_millis),
             reason: "busy".to_owned(),
+            spent: None,
         })
+    }
+
+    fn broken() -> Result<Reply, ModelError> {
+        let spent = Usage {
+            tokens_in: 100,
+            tokens_out: 10,
+            tokens_cached: 0,
+            estimated: true,
+        };
+        Err(ModelError::Retry {
+            after: None,
+            reason: "broke off".to_owned(),
+            spent: Some(spent),
+        })
+    }
+
+    #[tokio::test]
+    async fn what_a_broken_reply_may_have_cost_is_not_forgotten() {
+        let script = Script::new("m", vec![busy(None), broken(), hello()]);
+        let reply = retry(&script).ask(&question()).await.unwrap();
+        assert_eq!((reply.usage.tokens_in, reply.usage.tokens_out), (100, 10));
+        assert!(reply.usage.estimated);
+    }
+
+    #[tokio::test]
+    async fn a_broken_reply_is_asked_for_again_only_as_often_as_money_was_reserved() {
+        let script = Script::new("m", vec![broken(), broken(), hello()]);
+        let error = retry(&script).ask(&question()).await.unwrap_err();
+        assert_eq!(script.asked(), 2);
+        let ModelError::Retry { spent, reason, .. } = error else {
+            panic!("{error}");
+        };
+        assert_eq!(spent.unwrap().tokens_in, 200);
+        assert!(reason.ends_with("tried 2 times"), "{reason}");
     }
 
     #[tokio::test]

@@ -187,6 +187,8 @@ pub struct Timeouts {
 pub struct Retries {
     /// How often.
     pub count: usize,
+    /// How often when the reply had begun, so that it may be charged.
+    pub broken: usize,
     /// The first pause.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]

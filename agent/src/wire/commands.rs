@@ -83,7 +83,7 @@ pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits
 }
 
 /// The isolation that the settings ask for.
-pub(super) fn isolation(settings: &Settings) -> IsolationChoice {
+pub fn isolation(settings: &Settings) -> IsolationChoice {
     match settings.sandbox.choice {
         SandboxChoice::Auto => IsolationChoice::Auto,
         SandboxChoice::Bubblewrap => IsolationChoice::Bubblewrap,

@@ -13,12 +13,12 @@ use std::{
 
 use patchwright_evaluator::{
     BuildKind, Changes, CommandLimits, Commands, LocalTarget, Target, TargetError, TargetTask,
-    sandbox::{Host, Isolation, IsolationChoice},
+    sandbox::{Host, Isolation},
 };
 use secrecy::ExposeSecret;
 
 use super::{Finding, State};
-use crate::settings::{SandboxChoice, Settings};
+use crate::{settings::Settings, wire};
 
 /// What the sandbox is asked to do. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
 const SCRIPT: &str = include_str!("probe.sh");
@@ -101,7 +101,7 @@ impl Trap {
             ..TargetTask::default()
         };
         let scratch = self.folder.path().join("scratch");
-        let choice = isolation(settings.sandbox.choice);
+        let choice = wire::isolation(settings);
         let target = LocalTarget::open(task, choice, host, &scratch).await?;
         let build = target
             .build(&Changes::default(), "", BuildKind::Clean)
@@ -132,16 +132,6 @@ impl Trap {
 
     fn written(&self) -> bool {
         Path::new(&format!("{}.written", self.file().display())).exists()
-    }
-}
-
-fn isolation(choice: SandboxChoice) -> IsolationChoice {
-    match choice {
-        SandboxChoice::Auto => IsolationChoice::Auto,
-        SandboxChoice::Bubblewrap => IsolationChoice::Bubblewrap,
-        SandboxChoice::Landlock => IsolationChoice::Landlock,
-        SandboxChoice::Container => IsolationChoice::Container,
-        SandboxChoice::None => IsolationChoice::None,
     }
 }
 
@@ -246,6 +236,7 @@ fn toolchains(said: &Said) -> Vec<Finding> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use patchwright_evaluator::sandbox::IsolationChoice;
 
     fn landlock() -> Isolation {
         Isolation {

@@ -78,6 +78,11 @@ impl Collector {
         })
     }
 
+    /// Bytes of text so far.
+    pub(super) fn length(&self) -> usize {
+        self.text.len()
+    }
+
     /// The reply, once no more events come.
     pub(super) fn end(self) -> Result<Collected, ModelError> {
         let Some(finish) = self.finish else {

@@ -61,6 +61,7 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
         408 | 409 | 425 | 429 | 500..=599 => ModelError::Retry {
             after: retry_after(headers),
             reason: format!("{number} {}{quoted}", meaning(number)),
+            spent: None,
         },
         _ if is_html(headers, body) => html(),
         _ => ModelError::fatal(format!("{number} {}{quoted}", advice(number, &lower))),

@@ -3,7 +3,10 @@
 //! UTF-8 of bounded length. Knows nothing of what the events mean.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
@@ -23,21 +26,50 @@ const WIRE_LIMIT: usize = 96 * 1024 * 1024;
 /// The most bytes of an answer that only tells what went wrong.
 const ERROR_LIMIT: usize = 64 * 1024;
 
-/// What went wrong while the body was read: the layers between here and the
-/// caller would turn it into text.
+/// What must be known of an exchange although the layers between here and the
+/// caller lose it, or the caller stops waiting.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Slot(Arc<Mutex<Option<ModelError>>>);
+pub(super) struct Slot(Arc<Known>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// What went wrong while the body was read.
+    error: Mutex<Option<ModelError>>,
+    /// The endpoint was not reached, or refused: nobody charges for that.
+    free: AtomicBool,
+    /// The first byte of a reply has come.
+    begun: AtomicBool,
+    /// Bytes of text so far.
+    text: AtomicUsize,
+}
 
 impl Slot {
     fn put(&self, error: ModelError) {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         inner.get_or_insert(error);
     }
 
     /// What was put in, if anything was.
     pub(super) fn take(&self) -> Option<ModelError> {
-        let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         inner.take()
+    }
+
+    fn cost_nothing(&self) {
+        self.0.free.store(true, Ordering::Relaxed);
+    }
+
+    /// How much text has been taken.
+    pub(super) fn note_text(&self, bytes: usize) {
+        self.0.text.store(bytes, Ordering::Relaxed);
+    }
+
+    /// The bytes of text that may have to be paid, if anything has; and whether
+    /// they are known, because the reply had begun.
+    pub(super) fn charged(&self) -> Option<(usize, bool)> {
+        let free = self.0.free.load(Ordering::Relaxed);
+        let text = self.0.text.load(Ordering::Relaxed);
+        (!free).then(|| (text, self.0.begun.load(Ordering::Relaxed)))
     }
 }
 
@@ -77,8 +109,13 @@ impl Exchange {
         &self,
         request: Request,
     ) -> Result<(http::Response<()>, Vec<u8>, Pieces), ModelError> {
-        let broken = |error: reqwest::Error| failure::of_connection(&error, &self.base_url);
-        let response = self.client.execute(request).await.map_err(broken)?;
+        let sent = self.client.execute(request).await;
+        let response = sent.map_err(|error| {
+            if error.is_connect() {
+                self.slot.cost_nothing();
+            }
+            failure::of_connection(&error, &self.base_url)
+        })?;
         let status = response.status();
         let mut head = http::Response::new(());
         *head.headers_mut() = response.headers().clone();
@@ -91,13 +128,17 @@ impl Exchange {
             })
             .boxed();
         if !status.is_success() {
+            self.slot.cost_nothing();
             let body = read_some(&mut pieces, ERROR_LIMIT).await;
             return Err(failure::of_status(status, head.headers(), &body));
         }
         loop {
             match pieces.next().await {
                 Some(Ok(piece)) if piece.is_empty() => {}
-                Some(Ok(piece)) => return Ok((head, piece, pieces)),
+                Some(Ok(piece)) => {
+                    self.slot.0.begun.store(true, Ordering::Relaxed);
+                    return Ok((head, piece, pieces));
+                }
                 Some(Err(error)) => return Err(error),
                 None => return Err(ModelError::retry("the endpoint sent an empty answer")),
             }

@@ -12,6 +12,9 @@ const HIDDEN_OUT: u64 = 100_000;
 /// unless it is nothing but spaces.
 const BYTES_OF_A_TOKEN: u64 = 64;
 
+/// Code has fewer bytes in a token than prose, but hardly fewer than this.
+const BYTES_AT_LEAST: u64 = 2;
+
 /// The counts to settle by. Ours are only made when they are needed: counting a
 /// long conversation takes a while.
 pub(super) fn settle(
@@ -33,6 +36,24 @@ pub(super) fn settle(
             tokens_cached: 0,
             estimated: true,
         },
+    }
+}
+
+/// What a call may have cost whose reply broke off: the request, and the text
+/// that had come. A reply that never began may have been written in full behind
+/// our back.
+pub(super) fn of_broken(
+    request: &Request,
+    (text, begun): (usize, bool),
+    counter: Counter,
+) -> Usage {
+    let most = u64::from(request.max_output_tokens);
+    let written = (text as u64).div_ceil(BYTES_AT_LEAST);
+    Usage {
+        tokens_in: counter.count_request(request),
+        tokens_out: if begun { written.min(most) } else { most },
+        tokens_cached: 0,
+        estimated: true,
     }
 }
 
