@@ -16,6 +16,8 @@
 
 #[path = "context/frames.rs"]
 mod frames;
+#[path = "context/requests.rs"]
+mod requests;
 
 use patchwright_retrieval::{Context, Engine, Request, Settings};
 use patchwright_source::TreePath;
@@ -58,6 +60,12 @@ fn main() {
         let repaired = Path::new(fixed).join(&case.id);
         scores.push(run(&case, &tree, &repaired, show.contains(&case.id)));
     }
+    summarize(&scores);
+    let requests = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/context/requests.toml");
+    summarize(&requests::run(&requests, Path::new(trees)));
+}
+
+fn summarize(scores: &[Score]) {
     let count = scores.len().max(1) as f64;
     let mean = |of: fn(&Score) -> f64| scores.iter().map(of).sum::<f64>() / count;
     let fixes: Vec<f64> = scores

@@ -106,6 +106,7 @@ impl Engine {
             request::plan(self, &request.text, &located)
         };
         let mut context = pack::pack(self, &plan, budget);
+        self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context
     }

@@ -11,6 +11,7 @@ pub(crate) mod outline;
 mod symbol;
 #[cfg(test)]
 pub(crate) mod tests;
+mod texts;
 mod uses;
 mod values;
 
@@ -24,10 +25,11 @@ use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::{Memory, Query};
 pub(crate) use lookup::Around;
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{SourceError, Text, Tree, TreePath};
 use rayon::prelude::*;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
+use texts::Texts;
 
 /// One tree, ready to be asked.
 ///
@@ -51,6 +53,7 @@ pub struct Engine {
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
     files: OnceLock<Vec<TreePath>>,
+    texts: Texts,
     words: OnceLock<WordTable>,
 }
 
@@ -68,6 +71,7 @@ impl Engine {
             near: Proximity::default(),
             crash: Vec::new(),
             files: OnceLock::new(),
+            texts: Texts::default(),
             words: OnceLock::new(),
         })
     }
@@ -175,6 +179,16 @@ impl Engine {
 
     pub(crate) fn tree(&self) -> &Tree {
         self.index.tree()
+    }
+
+    /// A file that one context reads again and again.
+    pub(crate) fn text(&self, path: &TreePath) -> Result<Arc<Text>, SourceError> {
+        self.texts.get(self.tree(), path)
+    }
+
+    /// Forgets the files that were kept: the next context shall see them anew.
+    pub(crate) fn forget_texts(&self) {
+        self.texts.clear();
     }
 
     /// The words of every definition, read at the first use.

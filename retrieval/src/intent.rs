@@ -168,6 +168,17 @@ const BUG: Marks = &[
     ("reporting that", 3),
     ("regression", 3),
     ("returns early", 3),
+    ("traceback", 6),
+    ("freed", 4),
+    ("twice", 2),
+    ("never ends", 4),
+    ("too many", 3),
+    ("more * than", 3),
+    ("outside of", 3),
+    ("outside the", 3),
+    ("before the start", 4),
+    ("past the end", 4),
+    ("beyond the", 3),
 ];
 
 /// What asks for a change of form.

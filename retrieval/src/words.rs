@@ -81,7 +81,14 @@ fn doubled(stem: &str) -> bool {
 /// The stems of the words of a request that say something, in order, each once.
 pub(crate) fn meaningful(text: &str) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
+    let mut letter = String::new();
     for word in split_words(text) {
+        // `n-gram` is written `ngram` in names.
+        let word = std::mem::take(&mut letter) + &word;
+        if word.len() == 1 && word != "a" && word != "i" {
+            letter = word;
+            continue;
+        }
         if word.len() < 2
             || STOP_WORDS.contains(&word.as_str())
             || word.bytes().all(|byte| byte.is_ascii_digit())

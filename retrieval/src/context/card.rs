@@ -17,7 +17,7 @@ const LINES: usize = 14;
 /// The most cards: beyond them the model asks for what it misses.
 const MOST: usize = 12;
 /// How many different names are looked up.
-const NAMES: usize = 400;
+const NAMES: usize = 150;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
 
@@ -83,7 +83,7 @@ fn is_member(code: &str, name: &str) -> bool {
 fn names_in(engine: &Engine, snippets: &[Snippet], wanted: &[Wanted]) -> BTreeMap<String, Named> {
     let mut names: BTreeMap<String, Named> = BTreeMap::new();
     for (index, snippet) in snippets.iter().enumerate() {
-        let Ok(text) = engine.tree().read(&snippet.path) else {
+        let Ok(text) = engine.text(&snippet.path) else {
             continue;
         };
         let hot: Vec<u32> = wanted
@@ -179,7 +179,7 @@ fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
 
 /// The shortest form of a definition that still tells what it is.
 pub(super) fn card(engine: &Engine, symbol: &Symbol, mentioned: &BTreeSet<&str>) -> Option<Card> {
-    let text = engine.tree().read(&symbol.path).ok()?;
+    let text = engine.text(&symbol.path).ok()?;
     Some(Card {
         kind: symbol.kind.to_string(),
         name: symbol.qualified(),

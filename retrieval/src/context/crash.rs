@@ -8,7 +8,7 @@ use crate::engine::frames::{Located, is_wrapper};
 use crate::engine::lookup::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
-use crate::symbol::{Call, Symbol};
+use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -157,19 +157,13 @@ impl Weighed {
         if depth == 0 || caller.weight < 0.1 {
             return;
         }
-        let Ok(text) = engine.tree().read(&caller.symbol.path) else {
+        let Ok(text) = engine.text(&caller.symbol.path) else {
             return;
         };
         let touched = identifiers_at(&text, &caller.lines);
-        let calls = or_nothing(engine.index.callees(&caller.symbol.qualified(), 1, 400));
-        let own = calls.iter().filter(|call| {
-            call.caller
-                .as_ref()
-                .is_some_and(|one| one.id == caller.symbol.id)
-        });
         let mut found: Vec<Wanted> = Vec::new();
-        for call in own {
-            let Some(symbol) = engine.meant(&call.callee, &caller.symbol.path) else {
+        for (callee, at) in engine.calls_from(&caller.symbol) {
+            let Some(symbol) = engine.meant(&callee, &caller.symbol.path) else {
                 continue;
             };
             if !symbol.kind.is_callable() || is_aside(&symbol.path) || symbol.id == caller.symbol.id
@@ -179,7 +173,7 @@ impl Weighed {
             let weight = caller.weight
                 * CALLEE
                 * closeness(engine, caller, &symbol)
-                * nearness(&text, call, &caller.lines, &touched);
+                * nearness(&text, (&callee, &at), &caller.lines, &touched);
             found.push(Wanted {
                 why: format!("called by {}", caller.symbol.name),
                 symbol,
@@ -231,7 +225,7 @@ fn sort(wanted: &mut [Wanted]) {
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
     symbol.end_line - symbol.start_line < 15
-        && or_nothing(engine.index.callers(&symbol.name, 1, COMMON_CALLERS)).len() >= COMMON_CALLERS
+        && engine.caller_files(&symbol.name, COMMON_CALLERS).len() >= COMMON_CALLERS
 }
 
 /// How closely a called function belongs to its caller.
@@ -244,9 +238,10 @@ fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
         0.25
     };
     // Other versions of the same code, in other folders, are no callers of it.
-    let others = or_nothing(engine.index.callers(&callee.name, 1, 60))
+    let others = engine
+        .caller_files(&callee.name, 100)
         .iter()
-        .filter(|call| call.path.folder() == callee.path.folder())
+        .filter(|path| path.folder() == callee.path.folder())
         .count()
         .saturating_sub(1);
     place / (1.0 + (others as f64 / 4.0).ln_1p())
@@ -254,16 +249,21 @@ fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
 
 /// A call counts more when it is shortly before the crash, most when it sets
 /// what the crashing line uses.
-fn nearness(text: &Text, call: &Call, lines: &[u32], touched: &BTreeSet<String>) -> f64 {
+fn nearness(
+    text: &Text,
+    (callee, calls): (&str, &[u32]),
+    lines: &[u32],
+    touched: &BTreeSet<String>,
+) -> f64 {
     if lines.is_empty() {
         return 0.9;
     }
-    let sets = call.lines.iter().any(|at| {
+    let sets = calls.iter().any(|at| {
         let code = line(text, *at);
-        let mut set = set_by(&code, &call.callee);
+        let mut set = set_by(&code, callee);
         set.any(|name| touched.contains(name))
     });
-    let near = call.lines.iter().any(|at| {
+    let near = calls.iter().any(|at| {
         lines
             .iter()
             .any(|crash| *at <= crash + AFTER && crash.saturating_sub(*at) <= NEAR)

@@ -110,7 +110,7 @@ fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> Option<Snippet> {
 
 fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Option<Snippet> {
     let symbol = &wanted.symbol;
-    let text = engine.tree().read(&symbol.path).ok()?;
+    let text = engine.text(&symbol.path).ok()?;
     let long = (symbol.end_line - symbol.start_line) as usize >= limit;
     let ranges = if long && symbol.kind.is_type() {
         engine.member_ranges(&text, symbol)

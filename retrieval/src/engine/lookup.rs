@@ -81,6 +81,45 @@ impl Engine {
             .collect()
     }
 
+    /// The files from which a name is called, one for each caller, at most
+    /// `limit`. Much cheaper than the callers themselves.
+    pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Vec<TreePath> {
+        or_nothing(self.index.read(|reader| {
+            let mut statement = reader.connection.prepare_cached(
+                "SELECT caller_id FROM call
+                 WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2",
+            )?;
+            let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+            let callers = statement.query_map((name, limit), |row| row.get::<_, i64>(0))?;
+            let mut files = Vec::new();
+            for caller in callers {
+                files.extend(
+                    reader
+                        .files
+                        .of_symbol(caller?)
+                        .map(|file| file.path.clone()),
+                );
+            }
+            Ok(files)
+        }))
+    }
+
+    /// The names that one definition calls, each with its lines.
+    pub(crate) fn calls_from(&self, symbol: &Symbol) -> Vec<(String, Vec<u32>)> {
+        or_nothing(self.index.read(|reader| {
+            let mut statement = reader.connection.prepare_cached(
+                "SELECT n.name, c.lines FROM call c JOIN name n ON n.id = c.name_id
+                 WHERE c.caller_id = ?1 ORDER BY n.name",
+            )?;
+            let calls = statement.query_map([symbol.id], |row| {
+                let lines: String = row.get(1)?;
+                let lines = lines.split(',').filter_map(|line| line.parse().ok());
+                Ok((row.get(0)?, lines.collect()))
+            })?;
+            calls.collect()
+        }))
+    }
+
     /// The definition that a name most likely means in a file: in the file
     /// itself, in its folder, then wherever product code defines it.
     pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Option<Symbol> {

@@ -161,7 +161,7 @@ fn sinks_of(engine: &Engine, located: &[Located]) -> Vec<&'static str> {
     let Some(place) = located.first() else {
         return Vec::new();
     };
-    let (Some(number), Ok(text)) = (place.line, engine.tree().read(&place.symbol.path)) else {
+    let (Some(number), Ok(text)) = (place.line, engine.text(&place.symbol.path)) else {
         return Vec::new();
     };
     let said = line(&text, number).to_lowercase();
@@ -173,7 +173,7 @@ fn sinks_of(engine: &Engine, located: &[Located]) -> Vec<&'static str> {
 }
 
 fn sink_in(engine: &Engine, symbol: &Symbol, sinks: &[&'static str]) -> Option<&'static str> {
-    let text = engine.tree().read(&symbol.path).ok()?;
+    let text = engine.text(&symbol.path).ok()?;
     let last = symbol.end_line.min(symbol.start_line + 400);
     (symbol.start_line..=last).find_map(|number| {
         let code = line(&text, number);

@@ -61,9 +61,9 @@ fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<
         .into_iter()
         .filter_map(|one| {
             let symbol = or_nothing(engine.index.symbol(one.id))?;
-            let calls = or_nothing(engine.index.callers(&symbol.name, 1, 40));
+            let calls = engine.caller_files(&symbol.name, 40);
             let callers = (calls.len() as f64).ln_1p() / 40_f64.ln_1p();
-            let from: BTreeSet<&TreePath> = calls.iter().map(|call| &call.path).collect();
+            let from: BTreeSet<&TreePath> = calls.iter().collect();
             let dependents = (from.len() as f64).ln_1p() / 40_f64.ln_1p();
             let mut score = weights.semantic * one.score / top
                 + weights.keyword * covered(&symbol.name, stems)
