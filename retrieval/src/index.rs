@@ -36,11 +36,12 @@ pub struct IndexLimits {
 
 impl Default for IndexLimits {
     /// 16 MiB takes in SQLite's amalgamation (9 MB), the largest source file
-    /// that people write by hand; no hand writes a line of 20,000 bytes.
+    /// that people write by hand. Tables kept in strings have lines of some
+    /// 30,000 bytes (jsoup's entities); a minified file is one line of more.
     fn default() -> Self {
         Self {
             file_size: 16 * 1024 * 1024,
-            line_length: 20_000,
+            line_length: 100_000,
         }
     }
 }
@@ -79,6 +80,8 @@ pub struct Index {
     files: RwLock<Arc<Files>>,
     /// The flow in functions that were asked about, by their numbers.
     analyses: Mutex<FxHashMap<i64, Arc<Analysis>>>,
+    /// The names of all symbols, once somebody asked for names like another.
+    names: Mutex<Option<Arc<str>>>,
     report: IndexReport,
 }
 
@@ -122,6 +125,7 @@ impl Index {
             idle: Mutex::new(vec![connection]),
             files: RwLock::new(Arc::new(files)),
             analyses: Mutex::default(),
+            names: Mutex::default(),
             report,
         })
     }
@@ -181,6 +185,7 @@ impl Index {
             files = Arc::new(Files::load(connection)?);
             *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
             self.analyses().clear();
+            *self.lock_names() = None;
         }
         let answer = ask(&Reader {
             connection,
@@ -192,6 +197,20 @@ impl Index {
 
     pub(crate) fn analyses(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Analysis>>> {
         self.analyses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn known_names(&self) -> Option<Arc<str>> {
+        self.lock_names().clone()
+    }
+
+    pub(crate) fn keep_names(&self, names: String) -> Arc<str> {
+        let names: Arc<str> = names.into();
+        *self.lock_names() = Some(Arc::clone(&names));
+        names
+    }
+
+    fn lock_names(&self) -> MutexGuard<'_, Option<Arc<str>>> {
+        self.names.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn files_now(&self) -> Arc<Files> {

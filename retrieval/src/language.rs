@@ -11,6 +11,7 @@ mod declarator;
 mod go;
 mod java;
 mod javascript;
+mod loose;
 pub(crate) mod macros;
 mod python;
 mod recovery;
@@ -22,6 +23,7 @@ pub(crate) mod walk;
 mod tests;
 
 use facts::Facts;
+use loose::Loose;
 use patchwright_source::Language;
 
 /// A file's facts and whether its syntax was understood in full.
@@ -33,9 +35,14 @@ pub(crate) struct Extracted {
 
 /// Reads the facts of a file. `None` when the parser gave up.
 pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
-    let tree = patchwright_source::parse(language, bytes)?;
+    let loose = match language {
+        Language::C | Language::Cpp => loose::blank(bytes),
+        _ => Loose::default(),
+    };
+    let parsed = loose.text.as_deref().unwrap_or(bytes);
+    let tree = patchwright_source::parse(language, parsed)?;
     let facts = match language {
-        Language::C | Language::Cpp => c::extract(language, &tree, bytes),
+        Language::C | Language::Cpp => c::extract(language, &tree, bytes, &loose),
         Language::Java => tabled::extract(java::spec(), &tree, bytes),
         Language::Python => tabled::extract(python::spec(), &tree, bytes),
         Language::Go => tabled::extract(go::spec(), &tree, bytes),

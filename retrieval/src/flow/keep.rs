@@ -30,7 +30,7 @@ pub(crate) fn keep_for_sql(index: &Index, statement: &str) -> Result<usize, Retr
     let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for function in &functions {
-        keep(&transaction, function, &*index.analysis(function))?;
+        keep(&transaction, function, &index.analysis(function))?;
     }
     transaction.commit()?;
     Ok(functions.len())

@@ -25,7 +25,7 @@ impl Index {
             return Ok(Vec::new());
         };
         if let Some(function) = function {
-            let mut seeds = self.local_seeds(&self.definitions(function)?.symbols, &place)?;
+            let mut seeds = self.local_seeds(&self.definitions(function)?.symbols, &place);
             if !seeds.is_empty() {
                 return Ok(seeds);
             }
@@ -33,7 +33,7 @@ impl Index {
             return Ok(seeds);
         }
         if place.fields.is_empty() {
-            let seeds = self.local_seeds(near, &place)?;
+            let seeds = self.local_seeds(near, &place);
             if !seeds.is_empty() {
                 return Ok(seeds);
             }
@@ -46,7 +46,7 @@ impl Index {
                 fields: Vec::new(),
                 ..place.clone()
             };
-            let seeds = self.local_seeds(&owner, &inner)?;
+            let seeds = self.local_seeds(&owner, &inner);
             if !seeds.is_empty() {
                 return Ok(seeds);
             }
@@ -54,11 +54,7 @@ impl Index {
         self.shared_seeds(&place)
     }
 
-    fn local_seeds(
-        &self,
-        functions: &[Symbol],
-        place: &Place,
-    ) -> Result<Vec<Seed>, RetrievalError> {
+    fn local_seeds(&self, functions: &[Symbol], place: &Place) -> Vec<Seed> {
         let mut seeds = Vec::new();
         for function in functions {
             if !function.kind.is_callable() && function.kind != SymbolKind::Macro {
@@ -68,7 +64,7 @@ impl Index {
                 seeds.push(Seed::Local(function.clone(), place.clone()));
             }
         }
-        Ok(seeds)
+        seeds
     }
 
     fn shared_seeds(&self, place: &Place) -> Result<Vec<Seed>, RetrievalError> {

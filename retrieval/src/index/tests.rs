@@ -174,7 +174,7 @@ fn damaged_databases_are_built_anew() {
                 .unwrap();
         }),
         ("no database", |path| {
-            std::fs::write(path, "x".repeat(100_000)).unwrap()
+            std::fs::write(path, "x".repeat(100_000)).unwrap();
         }),
         ("empty", |path| std::fs::write(path, "").unwrap()),
         ("gone", |path| std::fs::remove_file(path).unwrap()),

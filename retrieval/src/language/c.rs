@@ -9,6 +9,7 @@ mod repair;
 
 use crate::language::declarator::DeclaratorKinds;
 use crate::language::facts::{Collector, Facts};
+use crate::language::loose::Loose;
 use crate::language::walk::{Place, Visitor, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
@@ -133,7 +134,7 @@ impl Grammar {
 }
 
 /// Reads the facts of a C or C++ file.
-pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
+pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8], loose: &Loose) -> Facts {
     let mut visitor = CVisitor {
         grammar: Grammar::of(language),
         facts: Collector::new(bytes, "::"),
@@ -143,6 +144,7 @@ pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
     if tree.root_node().has_error() {
         visitor.recover();
     }
+    visitor.loose_calls(&loose.calls);
     visitor.facts.finish()
 }
 

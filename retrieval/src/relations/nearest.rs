@@ -55,12 +55,16 @@ impl Index {
     /// the same; shortest first.
     pub fn names_with(&self, part: &str, limit: usize) -> Result<Vec<String>, RetrievalError> {
         let part = part.to_ascii_lowercase();
+        let mut lower = String::new();
         if part.is_empty() {
             return Ok(Vec::new());
         }
         let mut found = Vec::new();
         self.each_symbol_name(|known| {
-            if known.to_ascii_lowercase().contains(&part) {
+            lower.clear();
+            lower.push_str(known);
+            lower.make_ascii_lowercase();
+            if lower.contains(&part) {
                 found.push((known.len(), known.to_owned()));
             }
         })?;
@@ -70,19 +74,28 @@ impl Index {
     }
 
     fn each_symbol_name(&self, mut each: impl FnMut(&str)) -> Result<(), RetrievalError> {
-        self.read(|reader| each_name(reader, &mut each))
+        let known = self.known_names();
+        let names = match known {
+            Some(names) => names,
+            None => self.keep_names(self.read(all_names)?),
+        };
+        names.lines().for_each(&mut each);
+        Ok(())
     }
 }
 
-fn each_name(reader: &Reader<'_>, each: &mut dyn FnMut(&str)) -> Result<()> {
+/// The names of all symbols, one per line.
+fn all_names(reader: &Reader<'_>) -> Result<String> {
     let mut statement = reader
         .connection
         .prepare_cached("SELECT name FROM name WHERE id IN (SELECT name_id FROM symbol)")?;
     let mut rows = statement.query([])?;
+    let mut names = String::new();
     while let Some(row) = rows.next()? {
-        each(row.get_ref(0)?.as_str()?);
+        names.push_str(row.get_ref(0)?.as_str()?);
+        names.push('\n');
     }
-    Ok(())
+    Ok(names)
 }
 
 /// A smaller rank is nearer.
@@ -131,6 +144,10 @@ impl Wanted {
         let shorter = known.len().min(self.name.len());
         if shorter >= 4 && (lower.contains(&self.lower) || self.lower.contains(&lower)) {
             return Some(Nearness::Part);
+        }
+        // Cutting every name into words would take most of the time.
+        if !self.words.iter().any(|word| lower.contains(word)) {
+            return None;
         }
         let shared = words(known).intersection(&self.words).count();
         let enough = shared >= 2 || shared == 1 && self.words.len() == 1;

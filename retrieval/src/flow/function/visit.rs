@@ -414,7 +414,7 @@ impl<'a> FlowVisitor<'a> {
                     node,
                     taken,
                     Goal {
-                        target: target,
+                        target,
                         text: &text,
                         kills: false,
                     },

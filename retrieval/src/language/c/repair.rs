@@ -2,8 +2,10 @@
 
 use super::CVisitor;
 use crate::language::facts::SymbolFact;
+use crate::language::macros::identifiers;
 use crate::language::recovery::{LostFunction, lost_functions};
-use crate::symbol::SymbolKind;
+use crate::symbol::{SymbolKind, UseKind};
+use std::ops::Range;
 
 impl CVisitor<'_> {
     /// Adds the functions that the layout shows and the tree does not, and
@@ -29,6 +31,24 @@ impl CVisitor<'_> {
         }
         self.drop_variables_of(&lost);
         self.facts.adopt_orphans();
+    }
+
+    /// The names in macro calls that were kept from the parser.
+    pub(super) fn loose_calls(&mut self, calls: &[(u32, Range<usize>)]) {
+        for (line, range) in calls {
+            for token in identifiers(self.facts.bytes, range.clone()) {
+                let kind = if token.called {
+                    UseKind::Call
+                } else {
+                    UseKind::Read
+                };
+                let name = self.facts.intern_range(token.range);
+                self.facts.use_in(name, *line, kind, 0);
+            }
+        }
+        if !calls.is_empty() {
+            self.facts.adopt_orphans();
+        }
     }
 
     fn add_lost(&mut self, function: &LostFunction) {
