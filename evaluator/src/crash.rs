@@ -37,8 +37,10 @@ pub(crate) use java::read_frame as read_java_frame;
 use lines::Log;
 pub(crate) use lines::strip_colours;
 pub(crate) use purify::{describe_access, replace_folder, shorten, stack_text};
+use regex::{Regex, RegexSet};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::LazyLock;
 
 /// How many places in a log are tried as the beginning of one family's report.
 /// More than one, because a program may print a line that only looks like one.
@@ -317,6 +319,8 @@ enum Strength {
 /// One kind of report: how it begins and how it is read from there.
 struct Family {
     strength: Strength,
+    /// A pattern that every first line matches, cheap to look for.
+    mark: &'static str,
     begins: fn(&str) -> bool,
     read: fn(&Log<'_>, usize) -> Option<Draft>,
 }
@@ -338,13 +342,26 @@ const FAMILIES: [Family; 14] = [
     abort::SIGNAL,
 ];
 
+/// The marks of all families: one pattern that most lines of a log do not
+/// match, and a set that tells whose mark a line holds.
+static MARKS: LazyLock<Option<(Regex, RegexSet)>> = LazyLock::new(|| {
+    let marks = FAMILIES.map(|family| family.mark);
+    let any = Regex::new(&marks.join("|")).ok()?;
+    Some((any, RegexSet::new(marks).ok()?))
+});
+
 /// Finds the crash report in a log: the first of those that say most.
 pub fn parse(text: &str) -> Option<CrashReport> {
     let log = Log::new(text);
+    let (any, marks) = MARKS.as_ref()?;
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
     let mut counts = [0usize; FAMILIES.len()];
-    for (index, line) in log.lines().iter().enumerate() {
-        for (number, (family, count)) in FAMILIES.iter().zip(&mut counts).enumerate() {
+    let lines = log.lines().iter().enumerate();
+    for (index, line) in lines.filter(|(_, line)| any.is_match(line)) {
+        for number in marks.matches(line) {
+            let (Some(family), Some(count)) = (FAMILIES.get(number), counts.get_mut(number)) else {
+                continue;
+            };
             if *count < MAX_STARTS && (family.begins)(line) {
                 *count += 1;
                 starts.push((family.strength, index, number));

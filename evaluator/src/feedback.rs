@@ -45,4 +45,4 @@ pub fn limit(command: &str, limit: &str, log: &str, places: &Places<'_>, tokens:
 }
 
 #[cfg(test)]
-mod tests_of_all;
+mod checks;

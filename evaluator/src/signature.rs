@@ -133,12 +133,24 @@ fn kind(report: &CrashReport) -> String {
 
 /// The functions of the project in the stack that tells most, innermost first.
 fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
-    let Some(stack) = telling_stack(report) else {
-        return Vec::new();
+    telling_stacks(report)
+        .map(|stack| functions_of(stack, in_project))
+        .find(|names| !names.is_empty())
+        .unwrap_or_default()
+}
+
+fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
+    // Below the harness is the fuzzer, whose `main` may look like the project's.
+    let harness = stack
+        .frames
+        .iter()
+        .rposition(|frame| frame.place() == Place::Harness);
+    let frames = match harness {
+        Some(last) => stack.frames.get(..=last).unwrap_or_default(),
+        None => &stack.frames,
     };
     let pick = |wanted: &dyn Fn(&Frame) -> bool| -> Vec<String> {
-        stack
-            .frames
+        frames
             .iter()
             .filter(|frame| wanted(frame))
             .map(name)
@@ -156,13 +168,12 @@ fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) 
         .unwrap_or_default()
 }
 
-/// For Java the last cause: what wraps it is the same for many defects.
-fn telling_stack(report: &CrashReport) -> Option<&Stack> {
-    report
-        .stacks
-        .iter()
-        .rfind(|stack| stack.role == Role::Cause)
-        .or_else(|| report.main_stack())
+/// For Java the last cause first: what wraps it is the same for many defects.
+fn telling_stacks(report: &CrashReport) -> impl Iterator<Item = &Stack> {
+    let causes = report.stacks.iter().rev();
+    causes
+        .filter(|stack| stack.role == Role::Cause)
+        .chain(report.main_stack())
 }
 
 /// The functions that make up a recursion.
@@ -239,7 +250,8 @@ pub fn plain_name(function: &str) -> String {
     .min()
     .and_then(|at| kept.get(..at))
     .unwrap_or(kept);
-    without_numbers(kept).trim_start_matches("::").to_owned()
+    let kept = without_numbers(kept).replace("::::", "::");
+    kept.trim_start_matches("::").to_owned()
 }
 
 /// `operator()`, `operator<<` and their like, whose signs are no brackets.

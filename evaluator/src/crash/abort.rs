@@ -8,13 +8,23 @@ use super::lines::Log;
 use super::{Family, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
-    strength: Strength::Weak,
+    // A debugger's or a fuzzer's report of the same death has a stack.
+    strength: Strength::Last,
+    mark: concat!(
+        "Assertion|smashing|overflow detected|FD_SETSIZE|%n in writable|longjmp causes",
+        r"|free|alloc|corrupt|munmap_chunk|mremap_chunk|fastbin|pure virtual|terminat",
+        "|stack protector|morestack",
+    ),
     begins: |line| reason(line).is_some(),
     read,
 };
 
 pub(super) const SIGNAL: Family = Family {
     strength: Strength::Last,
+    mark: concat!(
+        "Segmentation|Bus error|Floating point|Illegal inst|Aborted|trap|system call",
+        "|SIG[A-Z]|signal [0-9]",
+    ),
     begins: |line| signal(line).is_some(),
     read: |log, at| {
         let line = log.line(at)?;
@@ -140,7 +150,9 @@ fn is_job(line: &str, word: &str) -> bool {
 /// `./x.sh: line 3: 1234 Segmentation fault      ./crash "$1"`
 fn is_job_line(line: &str, word: &str) -> bool {
     line.split_once(word).is_some_and(|(before, after)| {
-        before.contains(": ") && after.starts_with("  ") && is_job(&format!("{before}{word}"), word)
+        // Where the signal's name is long, bash leaves no space behind it.
+        let command = after.starts_with("  ") || after.starts_with(['.', '/', '(']);
+        before.contains(": ") && command && is_job(&format!("{before}{word}"), word)
     })
 }
 
@@ -242,8 +254,9 @@ mod tests {
             ),
             (
                 "bash: line 1: 77 Floating point exception(core dumped) ./x",
-                None,
+                Some("FPE"),
             ),
+            ("bash: line 1: 77 Floating point exceptions are fine", None),
             ("child terminated by signal 11", Some("SEGV")),
             ("child terminated by signal 115", None),
             (

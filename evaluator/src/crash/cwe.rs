@@ -6,7 +6,7 @@
 use super::{Access, Operation, Tool};
 
 /// Kinds of the sanitizers, libFuzzer, Valgrind and signals.
-const NATIVE: [(&str, u32); 62] = [
+const NATIVE: [(&str, u32); 64] = [
     ("heap-use-after-free", 416),
     ("stack-use-after-return", 562),
     ("stack-use-after-scope", 562),
@@ -67,6 +67,8 @@ const NATIVE: [(&str, u32); 62] = [
     ("data-race", 362),
     ("lock-order-inversion", 833),
     ("assertion-failure", 617),
+    ("uncaught-exception", 248),
+    ("invalid-allocation-alignment", 1284),
     ("timeout", 835),
     ("hang", 835),
 ];
@@ -165,7 +167,11 @@ fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
         "stack-buffer-underflow" => Some(127),
         "heap-buffer-overflow" if write => Some(122),
         "stack-buffer-overflow" | "dynamic-stack-buffer-overflow" if write => Some(121),
-        "SEGV" | "BUS" if access.is_some_and(Access::is_near_null) => Some(476),
+        "SEGV" | "BUS" | "invalid-read" | "invalid-write"
+            if access.is_some_and(Access::is_near_null) =>
+        {
+            Some(476)
+        }
         "ILL" | "TRAP" | "ABRT" => Some(617),
         "heap-buffer-overflow"
         | "stack-buffer-overflow"

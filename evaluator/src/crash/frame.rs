@@ -36,7 +36,7 @@ pub enum Place {
 }
 
 /// Functions of the sanitizers, the fuzzers and the C library.
-const RUNTIME_PREFIXES: [&str; 22] = [
+const RUNTIME_PREFIXES: [&str; 23] = [
     "__interceptor_",
     "___interceptor_",
     "__asan",
@@ -53,6 +53,7 @@ const RUNTIME_PREFIXES: [&str; 22] = [
     "__cxxabi",
     "__gnu_cxx::",
     "__pthread",
+    "pthread_",
     "__restore_rt",
     "__assert",
     "fuzzer::",
@@ -136,7 +137,7 @@ const RUNTIME_PATHS: [&str; 16] = [
     "/usr/lib/",
     "/glibc",
     "/csu/",
-    "/nptl/",
+    "nptl/",
     "/rustc/",
     "/libstdc++-v3/",
     "/llvm-project/",
@@ -147,8 +148,9 @@ const RUNTIME_PATHS: [&str; 16] = [
     "./malloc/",
 ];
 
-const JAVA_RUNTIME: [&str; 9] = [
-    "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "groovy.", "clojure.",
+const JAVA_RUNTIME: [&str; 10] = [
+    "jaz.", "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "groovy.",
+    "clojure.",
 ];
 
 const JAVA_HARNESS: [&str; 8] = [
@@ -288,6 +290,8 @@ fn is_system_module(module: &str) -> bool {
             "libjvm",
             "ld-linux",
             "libpthread",
+            "libjli",
+            "libjava",
             "libasan",
         ]
         .iter()

@@ -13,6 +13,7 @@ use super::{Family, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
+    mark: r"^#0  |^ *(?:Program|Thread) .*signal ",
     begins: |line| stopped(line).is_some() || line.starts_with("#0  "),
     read,
 };
@@ -87,7 +88,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     if let Some(text) = pending.take() {
         push(&mut draft, &text);
     }
-    recognise(&mut draft);
+    recognise(&mut draft, log, at);
     draft.has_frames().then_some(draft)
 }
 
@@ -139,8 +140,16 @@ fn read_frame(line: &str) -> Option<Frame> {
     Some(frame)
 }
 
-/// A recursion that filled the stack looks like any other bad access.
-fn recognise(draft: &mut Draft) {
+/// A recursion that filled the stack looks like any other bad access, and an
+/// abort is explained by what was printed before it.
+fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
+    if draft.kind == "ABRT"
+        && let Some((kind, sentence)) = super::abort::reason_before(log, at)
+    {
+        kind.clone_into(&mut draft.kind);
+        draft.message.clone_from(&sentence);
+        draft.parts.insert(0, super::draft::Part::Text(sentence));
+    }
     let deep = draft
         .stacks
         .first()

@@ -8,6 +8,7 @@ use super::{Family, Operation, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
+    mark: r"^# .* the Java Runtime",
     begins: |line| {
         line.starts_with("# A fatal error has been detected by the Java Runtime")
             || line.starts_with("# There is insufficient memory for the Java Runtime")

@@ -9,6 +9,7 @@ use super::{Family, Role, Stack, Strength, Tool};
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
     strength: Strength::Partial,
+    mark: r"^Exception",
     begins: |line| thrown(line).is_some(),
     read: |log, at| read(log, at, thrown(log.line(at)?)?, Tool::Java),
 };
@@ -16,9 +17,14 @@ pub(super) const THROWN: Family = Family {
 /// A trace that somebody printed: the program may have gone on.
 pub(super) const PRINTED: Family = Family {
     strength: Strength::Last,
-    begins: |line| exception(line).is_some(),
+    mark: r"^\s+at ",
+    begins: |line| read_frame(line).is_some(),
     read: |log, at| {
-        let draft = read(log, at, log.line(at)?, Tool::Java)?;
+        let (distance, headline) = log
+            .before(at, MAX_MESSAGE)
+            .enumerate()
+            .find(|(_, line)| looks_like_exception(line))?;
+        let draft = read(log, at - 1 - distance, headline, Tool::Java)?;
         draft.has_frames().then_some(draft)
     },
 };
@@ -36,7 +42,15 @@ fn thrown(line: &str) -> Option<&str> {
     exception(rest).map(|_| rest)
 }
 
-/// Splits `pkg.Class: message`; the class must look like one.
+/// Whether a line by itself begins a trace.
+fn looks_like_exception(line: &str) -> bool {
+    let ends = ["Exception", "Error", "Throwable", "Failure"];
+    exception(line).is_some_and(|(class, _)| {
+        class.contains('.') || ends.iter().any(|end| class.ends_with(end))
+    })
+}
+
+/// Splits `pkg.Class: message`; the class must be a name.
 pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
     let (class, message) = match text.split_once(": ") {
         Some((class, message)) => (class, message),
@@ -50,11 +64,7 @@ pub(super) fn exception(text: &str) -> Option<(&str, &str)> {
                 .all(|c| c.is_alphanumeric() || c == '_' || c == '$')
             && !part.starts_with(|c: char| c.is_numeric())
     };
-    let looks =
-        class.contains('.') && class.split('.').all(word) && simple.starts_with(char::is_uppercase)
-            || ["Exception", "Error", "Throwable"]
-                .iter()
-                .any(|end| simple.ends_with(end) && simple.len() > end.len() && word(class));
+    let looks = class.split('.').all(word) && simple.starts_with(char::is_uppercase);
     (looks && class.len() < 300).then_some((class, message))
 }
 

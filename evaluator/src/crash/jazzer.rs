@@ -7,6 +7,7 @@ use super::{Family, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
+    mark: r"^== Java ",
     begins: |line| headline(line).is_some(),
     read,
 };

@@ -7,6 +7,7 @@ use super::{Family, Role, Strength, Tool, native, threads};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
+    mark: "ERROR: libFuzzer: ",
     begins: |line| headline(line).is_some_and(|text| !is_weak(text)),
     read,
 };
@@ -14,6 +15,7 @@ pub(super) const FAMILY: Family = Family {
 /// A signal or an exit says less than what was printed before it.
 pub(super) const DEADLY: Family = Family {
     strength: Strength::Weak,
+    mark: "ERROR: libFuzzer: ",
     begins: |line| headline(line).is_some_and(is_weak),
     read,
 };

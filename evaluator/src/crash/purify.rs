@@ -223,10 +223,10 @@ fn render_stack(text: &mut String, stack: &Stack, overflow: bool) {
 /// The lines of a stack: folded, and without the runtime's frames at its
 /// bottom.
 pub(crate) fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
-    let own = stack
-        .frames
-        .iter()
-        .rposition(|frame| frame.place() != Place::Runtime);
+    let last =
+        |test: &dyn Fn(Place) -> bool| stack.frames.iter().rposition(|frame| test(frame.place()));
+    // A fuzzer's own `main` below the harness looks like the project's.
+    let own = last(&|place| place == Place::Harness).or(last(&|place| place != Place::Runtime));
     let frames: Vec<String> = stack
         .frames
         .get(..own.map_or(stack.frames.len(), |last| last + 1))

@@ -7,6 +7,7 @@ use super::{Family, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
+    mark: r" panicked at ",
     begins: |line| panicked(line).is_some(),
     read,
 };

@@ -7,6 +7,7 @@ use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
+    mark: r"Sanitizer: ",
     begins: |line| headline(line).is_some(),
     read,
 };
@@ -28,7 +29,7 @@ const TOOLS: [(&str, Tool); 6] = [
 ];
 
 /// Headlines that do not begin with the kind's own name.
-const KINDS: [(&str, &str); 17] = [
+const KINDS: [(&str, &str); 18] = [
     ("attempting double-free", "double-free"),
     ("attempting free on address", "bad-free"),
     (
@@ -46,6 +47,7 @@ const KINDS: [(&str, &str); 17] = [
     ("allocator is out of memory", "out-of-memory"),
     ("allocator is trying to allocate", "out-of-memory"),
     ("out of memory", "out-of-memory"),
+    (MEMORY_LIMIT, "rss-limit-exceeded"),
     ("specified RSS limit exceeded", "rss-limit-exceeded"),
     (
         "invalid alignment requested",
@@ -62,7 +64,7 @@ const KINDS: [(&str, &str); 17] = [
 
 /// Sentences that say what the stack below them is about, in the order in
 /// which they are tried.
-const ROLES: [(&str, Role); 22] = [
+const ROLES: [(&str, Role); 23] = [
     ("freed by thread", Role::Freed),
     ("freed by ", Role::Freed),
     ("deallocated by", Role::Freed),
@@ -85,13 +87,14 @@ const ROLES: [(&str, Role); 22] = [
     ("while holding mutex", Role::Crash),
     ("first allocated", Role::Allocated),
     ("last zeroed", Role::Created),
+    ("As if synchronized via sleep", Role::Created),
 ];
 
 /// Sentences that tell nothing about the program.
-const NOISE: [&str; 13] = [
+const NOISE: [&str; 14] = [
     "HINT: this may be a false positive",
     "(longjmp and C++ exceptions",
-    "AddressSanitizer can not provide",
+    "Sanitizer can not provide",
     "AddressSanitizer:DEADLYSIGNAL",
     "HINT: if you don't care about these errors",
     "Unpoisoned bytes",
@@ -102,11 +105,19 @@ const NOISE: [&str; 13] = [
     "NOTE: libFuzzer has rudimentary",
     "Combine libFuzzer with",
     "HINT: LeakSanitizer does not work",
+    "Hint: use TSAN_OPTIONS",
 ];
+
+/// What is printed when the limit of resident memory is hit, without the word
+/// `ERROR`.
+const MEMORY_LIMIT: &str = "hard rss limit exhausted";
 
 /// Which tool, and the text behind its name.
 fn headline(line: &str) -> Option<(Tool, &str)> {
     let at = line.find("Sanitizer: ")?;
+    if line.starts_with("==") && line.contains(MEMORY_LIMIT) {
+        return Some((Tool::AddressSanitizer, MEMORY_LIMIT));
+    }
     if !(line.contains("ERROR: ") || line.contains("WARNING: ")) || line.starts_with("SUMMARY") {
         return None;
     }
@@ -120,11 +131,15 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
 }
 
 /// The kind's name, from the text of the headline.
-fn kind(text: &str) -> String {
+fn kind(tool: Tool, text: &str) -> String {
     if let Some((_, kind)) = KINDS.iter().find(|(phrase, _)| text.starts_with(phrase)) {
         return (*kind).to_owned();
     }
-    let end = [" on ", " (", ": ", " of ", " in "]
+    let ends: &[&str] = match tool {
+        Tool::ThreadSanitizer => &[" on unknown", " (", ": "],
+        _ => &[" on ", " (", ": ", " of ", " in "],
+    };
+    let end = ends
         .iter()
         .filter_map(|mark| text.find(mark))
         .min()
@@ -139,13 +154,16 @@ fn kind(text: &str) -> String {
 
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let (tool, text) = headline(log.line(at)?)?;
-    let mut kind = kind(text);
+    let mut kind = kind(tool, text);
     if tool == Tool::ThreadSanitizer && text.starts_with("data race on vptr") {
         "data-race-on-vptr".clone_into(&mut kind);
     }
     let mut draft = Draft::new(tool, kind);
     draft.say(format!("{tool}: {text}"));
     draft.access.address = first_address(text);
+    if text == MEMORY_LIMIT {
+        return Some(draft);
+    }
     if let Some(size) = text.strip_prefix("negative-size-param: (size=") {
         draft.message = format!("size {}", size.trim_end_matches(')'));
     }
@@ -196,10 +214,16 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
     if draft.tool == Tool::ThreadSanitizer && draft.access.operation.is_none() {
         read_race(&mut draft.access, text);
     }
-    let role = ROLES.iter().find(|(phrase, _)| text.contains(phrase));
+    let role = match text {
+        "and:" => Some(Role::Previous),
+        text => ROLES
+            .iter()
+            .find(|(phrase, _)| text.contains(phrase))
+            .map(|(_, role)| *role),
+    };
     draft.say(line.trim_end());
     match role {
-        Some((_, role)) => draft.expect(*role),
+        Some(role) => draft.expect(role),
         None if text.ends_with(':') || draft.has_frames() => {}
         None => draft.expect(Role::Crash),
     }
@@ -248,8 +272,8 @@ fn read_access(access: &mut Access, text: &str) {
         } else if text.starts_with("WRITE of size") || text.contains("caused by a WRITE memory") {
             access.operation = Some(Operation::Write);
         }
-        if text.contains(" of size ") {
-            access.size = access.size.or_else(|| number_after(text, " of size "));
+        if access.operation.is_some() || text.starts_with("ACCESS of size") {
+            access.size = number_after(text, " of size ");
         }
     }
     read_distance(access, text);

@@ -8,6 +8,7 @@ use super::{Family, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
+    mark: r"^Full thread dump ",
     begins: |line| line.starts_with("Full thread dump "),
     read,
 };

@@ -8,6 +8,7 @@ use super::{Family, Operation, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
+    mark: r": runtime error: ",
     begins: |line| line.contains(": runtime error: "),
     read,
 };

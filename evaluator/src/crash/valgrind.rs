@@ -14,6 +14,7 @@ use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
+    mark: r"^==[0-9]+== [A-Z0-9]",
     begins: |line| body(line).and_then(kind).is_some(),
     read,
 };
@@ -100,7 +101,10 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         }
         let text = text.trim();
         if text.is_empty() {
-            break;
+            if draft.has_frames() {
+                break;
+            }
+            continue;
         }
         if let Some(better) = read_note(&mut draft, text) {
             kind = better;
@@ -151,7 +155,7 @@ fn read_note(draft: &mut Draft, text: &str) -> Option<&'static str> {
 }
 
 fn role(text: &str) -> Role {
-    if text.ends_with("free'd") {
+    if text.ends_with("free'd") && text.contains(" a block of size ") {
         Role::Freed
     } else if text.ends_with("alloc'd") || text.starts_with("Block was alloc'd at") {
         Role::Allocated

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A tree of two files, one of which the patch made three lines longer.
 fn with_places<T>(run: impl FnOnce(&Places<'_>) -> T) -> T {
-    let pristine: String = (1..=40).map(|n| format!("line {n}\n")).collect();
+    let pristine: String = (1..=40).fold(String::new(), |text, n| text + &format!("line {n}\n"));
     let patched = pristine.replace("line 10\n", "line 10\nA\nB\nC\n");
     let patched = patched.replace("line 20\nline 21\n", "X\n");
     let map = LineMap::between(&pristine, &patched);
@@ -97,7 +97,9 @@ fn names_an_error_once() {
 
 #[test]
 fn keeps_both_ends_within_the_budget() {
-    let log: String = (0..5_000).map(|n| format!("step {n} of many\n")).collect();
+    let log: String = (0..5_000).fold(String::new(), |text, n| {
+        text + &format!("step {n} of many\n")
+    });
     let text = with_places(|places| excerpt(&log, places, 200));
     assert!(text.len() <= 650, "{}", text.len());
     assert!(text.starts_with("step 0 of many") && text.ends_with("step 4999 of many"));
