@@ -51,6 +51,7 @@ pub(crate) fn merge(file: &Pristine, place: &Place, sides: Sides<'_>) -> Result<
         .filter(|(line, _)| !line.trim().is_empty())
         .filter_map(|(line, at)| Some((lead(line).to_owned(), lead(&file.line((*at)?)).to_owned())))
         .collect();
+    let leads = unflatten(leads, old, new);
     let indent = Indent::learn(file, &place.range, leads, &written);
     let mut merger = Merger {
         file,
@@ -88,6 +89,28 @@ pub(crate) fn merge(file: &Pristine, place: &Place, sides: Sides<'_>) -> Result<
     }
     merger.pass(place.range.end)?;
     Ok(merger.out)
+}
+
+/// Old lines that lost all indentation say nothing about new lines that have
+/// the file's: then these are meant as they are.
+fn unflatten(
+    leads: Vec<(String, String)>,
+    old: &[String],
+    new: &[String],
+) -> Vec<(String, String)> {
+    let flat = leads.iter().all(|(from, _)| from.is_empty());
+    let least = leads.iter().map(|(_, to)| to).min_by_key(|to| to.len());
+    let Some(least) = least.filter(|least| flat && !least.is_empty()) else {
+        return leads;
+    };
+    let mut fresh = new
+        .iter()
+        .filter(|line| !line.trim().is_empty() && !old.contains(line))
+        .peekable();
+    if fresh.peek().is_none() || !fresh.all(|line| line.starts_with(least.as_str())) {
+        return leads;
+    }
+    leads.into_iter().map(|(_, to)| (to.clone(), to)).collect()
 }
 
 struct Merger<'a> {
@@ -202,6 +225,18 @@ mod tests {
             "    a();\n    b();",
             "    a();\n    if (x)\n        c();\n    b();",
             "\ta();\n\tif (x)\n\t\tc();\n\tb();",
+        );
+        check(
+            "  a;\n  b;\n",
+            "a;\nb;",
+            "a;\n  if (x)\n    y;\nb;",
+            "  a;\n  if (x)\n    y;\n  b;",
+        );
+        check(
+            "  a;\n  b;\n",
+            "a;\nb;",
+            "a;\nif (x)\n  y;\nb;",
+            "  a;\n  if (x)\n    y;\n  b;",
         );
         check("a( b );\nc;\n", "a(b);\nc;", "a(b);\nd;", "a( b );\nd;");
         check("a;\n\nb;\nc;\n", "a;\nb;\nc;", "a;\nb;\nd;", "a;\n\nb;\nd;");

@@ -147,7 +147,10 @@ pub(crate) fn unknown_names(
 pub(crate) fn introduced(language: Option<Language>, new_lines: &[String]) -> BTreeSet<String> {
     let code = crate::syntax::without_comments(language, new_lines.iter().map(String::as_str));
     let mut names = BTreeSet::new();
-    for line in &code {
+    for line in code
+        .iter()
+        .filter(|line| import_of(language, line).is_none())
+    {
         let called: BTreeSet<&str> = calls(line).into_iter().collect();
         let defines = line.trim_start().starts_with("#define")
             || line.trim_start().starts_with("def ")

@@ -267,8 +267,7 @@ impl<'a> Plan<'a> {
                 "there is nothing to insert".to_owned(),
             )));
         }
-        let renamed = self.renamed_from(file);
-        let path = match renamed {
+        let path = match self.renamed_from(file) {
             Some(path) => path,
             None => self.paths.existing(file, false).map_err(fail)?,
         };

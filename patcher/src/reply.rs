@@ -18,6 +18,7 @@ mod tests;
 mod words;
 
 use crate::Patch;
+use crate::unescape::unescape;
 use scan::{Item, Level, Scan, scan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -95,6 +96,9 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
         reply.cut_off = true;
         reply.problems.push(Problem::new("the reply is too long"));
     }
+    if is_escaped(&text) {
+        text = unescape(&text).into_owned();
+    }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
     gather(scan, &text, &mut reply);
@@ -102,6 +106,16 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
         nothing_found(&mut reply);
     }
     reply
+}
+
+/// Whether the tags themselves were escaped, all of them.
+fn is_escaped(text: &str) -> bool {
+    let has = |name: &str| {
+        let escaped =
+            text.contains(&format!("&lt;{name}")) && text.contains(&format!("&lt;/{name}&gt;"));
+        escaped && !text.contains(&format!("<{name}"))
+    };
+    has("patch") || has("queries")
 }
 
 /// Takes what was written plainly; what was quoted only where nothing plain is.

@@ -1,3 +1,5 @@
+//! The order of the rules, case by case.
+
 //! Where lines are found, and where they must not be.
 
 use super::{Found, Wanted, locate};

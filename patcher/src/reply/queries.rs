@@ -90,6 +90,7 @@ fn opens_next_line(text: &str, at: usize) -> bool {
 fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
     let mut first = None;
     let rest = text.get(open.end..)?;
+    let rest = rest.get(..next_question(rest)).unwrap_or(rest);
     for (offset, _) in rest.match_indices("</") {
         let Some(tag) = Tag::at(text, open.end + offset).filter(|tag| tag.name == open.name) else {
             continue;
@@ -109,6 +110,21 @@ fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
         first.get_or_insert((tag.start, tag.end));
     }
     first
+}
+
+/// Where a later line begins another question; a question that is not closed
+/// before is not closed at all.
+fn next_question(text: &str) -> usize {
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let indented = line.len() - line.trim_start().len();
+        let opened = Tag::at(line, indented).is_some_and(|tag| opens(&tag, QUERY));
+        if at > 0 && opened {
+            return at;
+        }
+        at += line.len();
+    }
+    text.len()
 }
 
 fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {

@@ -40,8 +40,11 @@ pub(crate) struct Scan {
     pub(crate) visible: String,
 }
 
+/// Prose of fewer words is an announcement, not an analysis.
+const SHORTEST_ANALYSIS: usize = 4;
+
 /// Words that introduce a fence as something that is not the answer.
-const EXAMPLE_WORDS: [&str; 9] = [
+const EXAMPLE_WORDS: [&str; 14] = [
     "for example",
     "e.g.",
     "an example",
@@ -50,7 +53,12 @@ const EXAMPLE_WORDS: [&str; 9] = [
     "would look like",
     "previous patch was",
     "previous attempt was",
-    "my previous patch:",
+    "previous patch:",
+    "previous attempt:",
+    "previously i ",
+    "i sent:",
+    "the format is",
+    "format looks like",
 ];
 
 /// Finds the blocks of a reply.
@@ -74,8 +82,7 @@ pub(crate) fn scan(text: &str) -> Scan {
     let visible = scanner.visible();
     let analysis = if scanner.analysis.is_empty() {
         let end = scanner.first_block.unwrap_or(text.len());
-        let prose = prose_of(text, begin, end, &scanner.hidden);
-        Some(prose).filter(|prose| !prose.is_empty())
+        analysis_in(&prose_of(text, begin, end, &scanner.hidden))
     } else {
         Some(scanner.analysis.join("\n\n"))
     };
@@ -84,6 +91,23 @@ pub(crate) fn scan(text: &str) -> Scan {
         analysis,
         visible,
     }
+}
+
+/// The prose before the first block, if it is more than a word or two: no
+/// fence, no diff.
+fn analysis_in(prose: &str) -> Option<String> {
+    let ends = [
+        "```",
+        "~~~",
+        "--- ",
+        "diff --git ",
+        "<<<<<<< ",
+        "*** Begin Patch",
+    ];
+    let lines = prose.lines();
+    let lines = lines.take_while(|line| !ends.iter().any(|end| line.trim_start().starts_with(end)));
+    let text = lines.collect::<Vec<_>>().join("\n").trim().to_owned();
+    (text.split_whitespace().count() >= SHORTEST_ANALYSIS).then_some(text)
 }
 
 /// Some models' replies begin inside of their thinking: the first thing is its

@@ -81,7 +81,10 @@ impl Tag {
 pub(crate) fn tags(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Tag> {
     let mut found: Vec<Tag> = Vec::new();
     for (start, _) in text.match_indices('<') {
-        if found.last().is_some_and(|last| start < last.end) {
+        let marker = text
+            .get(..start)
+            .is_some_and(|before| before.ends_with('<'));
+        if marker || found.last().is_some_and(|last| start < last.end) {
             continue;
         }
         if let Some(tag) = Tag::at(text, start).filter(|tag| wanted(&tag.name)) {
@@ -218,6 +221,7 @@ mod tests {
             assert!(Tag::at(given, 0).is_none(), "{given}");
         }
         assert!(tags("a <b> <i> x<y>", |name| name == "edit").is_empty());
+        assert!(tags("<<<<<<< SEARCH\na->b\n", |name| name == "search").is_empty());
     }
 
     proptest! {
