@@ -1,5 +1,6 @@
 // One input holds an affix file, a line "%%", a dictionary, a line "%%", and words, one a line.
 // Builds a speller of the first two; prints for every word whether it is spelled right, and what is suggested.
+#include <dirent.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <cstdint>
@@ -56,20 +57,38 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 
 extern "C" const char *__asan_default_options(void) { return "detect_leaks=0"; }
 
-int main(int argc, char **argv) {
-  for (int i = 1; i < argc; i++) {
-    FILE *file = fopen(argv[i], "rb");
-    if (!file) {
-      perror(argv[i]);
-      return 2;
-    }
-    fseek(file, 0, SEEK_END);
-    std::vector<uint8_t> data(ftell(file));
-    rewind(file);
-    if (!data.empty() && fread(data.data(), 1, data.size(), file) != data.size()) return 2;
-    fclose(file);
-    fprintf(stderr, "harness: %zu bytes\n", data.size());
-    LLVMFuzzerTestOneInput(data.data(), data.size());
+static int run_file(const std::string &path) {
+  FILE *file = fopen(path.c_str(), "rb");
+  if (!file) {
+    perror(path.c_str());
+    return 2;
   }
+  fseek(file, 0, SEEK_END);
+  std::vector<uint8_t> data(ftell(file));
+  rewind(file);
+  if (!data.empty() && fread(data.data(), 1, data.size(), file) != data.size()) return 2;
+  fclose(file);
+  fprintf(stderr, "harness: %zu bytes\n", data.size());
+  LLVMFuzzerTestOneInput(data.data(), data.size());
   return 0;
+}
+
+// An input, or a folder of inputs.
+static int run(const std::string &path) {
+  struct dirent **entries;
+  int status = 0, count = scandir(path.c_str(), &entries, nullptr, alphasort);
+  if (count < 0) return run_file(path);
+  for (int i = 0; i < count; i++) {
+    std::string name = entries[i]->d_name;
+    free(entries[i]);
+    if (name[0] != '.' && !status) status = run_file(path + "/" + name);
+  }
+  free(entries);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  int status = 0;
+  for (int i = 1; i < argc && !status; i++) status = run(argv[i]);
+  return status;
 }
