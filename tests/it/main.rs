@@ -12,3 +12,5 @@ mod house;
 mod litellm;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod settings;

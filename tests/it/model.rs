@@ -173,6 +173,19 @@ fn check(misbehaviour: Misbehaviour, outcome: &Result<Reply, ModelError>) {
     assert!(text.contains(words), "{name}: {shown}");
     assert!(!text.contains(KEY), "{name}: {shown}");
     assert!(text.len() <= 1 << 20, "{name}: {} bytes", text.len());
+    if let Err(ModelError::Retry { spent, .. }) = outcome {
+        // Whoever answers with an error asks no money; a reply that began may be charged.
+        let refused = text.split(' ').any(|word| {
+            let status = word.parse::<u16>();
+            status.is_ok_and(|status| (400..600).contains(&status))
+        });
+        let charged = !refused || misbehaviour == Misbehaviour::ErrorInStream;
+        assert_eq!(spent.is_some(), charged, "{name}: {spent:?}");
+        assert!(
+            spent.is_none_or(|spent| spent.estimated && spent.tokens_in > 0),
+            "{name}"
+        );
+    }
 }
 
 #[tokio::test]
