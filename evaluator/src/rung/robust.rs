@@ -169,6 +169,7 @@ impl Search<'_> {
             budget,
             each: (usual * 10).clamp(EACH.0, EACH.1),
             wanted: Wanted::Failures,
+            only: Vec::new(),
         };
         self.target.run_inputs(build, group.pov, &inputs).await
     }

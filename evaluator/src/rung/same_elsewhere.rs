@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Inputs that are compared in one go.
 const CHUNK: usize = 96;
+/// Inputs that are tried in one go however slow the program is.
+const FEWEST: usize = 4;
 /// Inputs after which more would tell little.
 const MOST: usize = 1_500;
 /// The part of the time in which outputs are compared; the rest is for values.
@@ -29,7 +31,7 @@ const OUTPUTS_SHARE: f64 = 0.5;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 /// Time for running inputs once more that seem to tell something.
-const AGAIN: Duration = Duration::from_mins(1);
+const AGAIN: Duration = Duration::from_secs(30);
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
 
@@ -64,11 +66,11 @@ pub(crate) async fn climb(
     let started = Instant::now();
     let all = task.limits.same;
     let mut pool = pool::Pool::gather(task, pov);
-    while comparison.compared.len() < MOST
-        && started.elapsed() < all.mul_f64(OUTPUTS_SHARE)
-        && let Some(chunk) = pool.next(CHUNK)
-    {
+    while comparison.compared.len() < MOST && started.elapsed() < all.mul_f64(OUTPUTS_SHARE) {
         let left = all.mul_f64(OUTPUTS_SHARE).saturating_sub(started.elapsed());
+        let Some(chunk) = pool.next(comparison.fits(left)) else {
+            break;
+        };
         if let Some(difference) = comparison.outputs(chunk, &mut pool, left).await? {
             return Ok(comparison.refuted(&difference));
         }
@@ -107,6 +109,20 @@ impl Comparison<'_> {
         *self.counts.entry(what.to_owned()).or_default() += number;
     }
 
+    /// Time for one input, by what the PoV takes.
+    fn each(&self) -> Duration {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        (usual * 10).clamp(EACH.0, EACH.1)
+    }
+
+    /// How many inputs go through both programs in a part of the time.
+    fn fits(&self, left: Duration) -> usize {
+        let usual = self.before.replay.execution.seconds.max(0.005);
+        let lanes = f64::from(self.target.task().limits.jobs.max(1));
+        let count = left.as_secs_f64() * 0.3 * lanes / usual;
+        (count as usize).clamp(FEWEST, CHUNK)
+    }
+
     async fn run(
         &self,
         build: &Build,
@@ -114,11 +130,11 @@ impl Comparison<'_> {
         wanted: Wanted,
         budget: Duration,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         let inputs = Inputs {
+            only: Vec::new(),
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget,
-            each: (usual * 10).clamp(EACH.0, EACH.1),
+            each: self.each(),
             wanted,
         };
         let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
@@ -178,15 +194,26 @@ impl Comparison<'_> {
     ) -> Result<BTreeSet<usize>, TargetError> {
         let differing: Vec<usize> = first
             .iter()
+            .filter(|(_, run)| !super::robust::is_failure(run))
             .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
             .map(|(index, _)| *index)
             .collect();
         if differing.is_empty() {
             return Ok(BTreeSet::new());
         }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: AGAIN,
+            each: self.each(),
+            wanted: Wanted::Outputs,
+            only: differing.clone(),
+        };
         let again = self
-            .run(self.builds.0, chunk, Wanted::Outputs, AGAIN)
+            .target
+            .run_inputs(self.builds.0, self.pov, &again)
             .await?;
+        let again: BTreeMap<usize, InputRun> =
+            again.into_iter().map(|run| (run.index, run)).collect();
         Ok(differing
             .into_iter()
             .filter(|index| again.get(index) != first.get(index))

@@ -73,6 +73,9 @@ pub struct Inputs {
     pub each: Duration,
     /// What is to be told of each.
     pub wanted: Wanted,
+    /// Which of them to run, by their places; none means all. The others keep
+    /// their places, so that names stay the same from call to call.
+    pub only: Vec<usize>,
 }
 
 /// How one input ended.
@@ -128,8 +131,7 @@ impl Call<'_> {
                 _ => BATCH,
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
-            let mut left: Vec<usize> =
-                (start..(start + size).min(self.inputs.contents.len())).collect();
+            let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
             if left.is_empty() {
                 break;
             }
@@ -152,6 +154,14 @@ impl Call<'_> {
             }
         }
         Ok(runs)
+    }
+
+    fn wanted_indexes(&self) -> Box<dyn Iterator<Item = usize> + '_> {
+        if self.inputs.only.is_empty() {
+            Box::new(0..self.inputs.contents.len())
+        } else {
+            Box::new(self.inputs.only.iter().copied())
+        }
     }
 
     /// Runs a batch in one process; true when that ended well.

@@ -158,14 +158,10 @@ pub(crate) fn is_failure(run: &InputRun) -> bool {
 }
 
 fn found(kind: Kind, reason: &str, replay: &Replay, input: &[u8]) -> Found {
-    let text = replay.execution.text();
     Found {
         kind,
         reason: reason.to_owned(),
-        shown: replay
-            .crash
-            .as_ref()
-            .map_or(text, |crash| crash.purified.clone()),
+        shown: replay.execution.text(),
         crash: replay.crash.clone(),
         input: input.to_vec(),
     }
