@@ -62,14 +62,10 @@ pub(crate) struct Place {
 /// among the system's accounts. Where paths can be mapped the command gets
 /// accounts of its own, written into `folder`.
 pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
-    let (user, group) = (
-        rustix::process::getuid().as_raw(),
-        rustix::process::getgid().as_raw(),
-    );
-    let name = if user == 0 { "root" } else { "user" };
     let home = home.display();
     let host = folder.join("accounts");
-    let text = format!("{name}:x:{user}:{group}:{name}:{home}:/bin/sh\n");
+    let number = bubblewrap::USER;
+    let text = format!("user:x:{number}:{number}:user:{home}:/bin/sh\n");
     std::fs::write(&host, text)
         .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
     Ok(Place {

@@ -9,6 +9,8 @@ use super::{Command, Host, shell_words};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+/// The number of the one user and group inside.
+pub(super) const USER: &str = "1000";
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
@@ -19,6 +21,9 @@ pub(super) fn arguments(
 ) -> (PathBuf, Vec<OsString>) {
     let mut words = Words::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session"]);
+    // One user, whoever runs us. It is not root, because root's `tar` and `cp`
+    // try to give files to users that do not exist in here.
+    words.add(["--unshare-user", "--uid", USER, "--gid", USER]);
     words.add(["--cap-drop", "ALL", "--hostname", "sandbox"]);
     if command.network {
         words.add(["--share-net"]);

@@ -67,6 +67,10 @@ async fn sees_its_own_world_only() {
         ("(mkdir /new) 2>/dev/null || echo refused", "refused"),
         ("(echo x >/dev/x) 2>/dev/null || echo refused", "refused"),
         ("echo x >here && cat here", "x"),
+        (
+            "id -u; touch x; tar cf a.tar --owner=7 --group=7 x && tar xf a.tar && echo unpacked",
+            "1000\nunpacked",
+        ),
         ("pwd; cat", "/patchwright/work"),
         (
             "grep CapEff /proc/self/status | cut -f2",
