@@ -28,6 +28,8 @@ pub(crate) struct LostFunction {
     pub(crate) body_line: u32,
     /// The line of the closing brace.
     pub(crate) end_line: u32,
+    /// How far the declaration is indented, in bytes.
+    indent: usize,
 }
 
 /// Finds functions by their layout, in the order of the text.
@@ -42,13 +44,18 @@ pub(crate) fn lost_functions(bytes: &[u8]) -> Vec<LostFunction> {
         if commented {
             continue;
         }
-        if text.first() == Some(&b'}') {
-            if let Some(last) = found.last_mut().filter(|last| last.end_line == 0) {
+        let indent = text.len() - text.trim_ascii_start().len();
+        let open = found.last_mut().filter(|last| last.end_line == 0);
+        if text.get(indent) == Some(&b'}') {
+            if let Some(last) = open.filter(|last| indent <= last.indent) {
                 last.end_line = number(index);
             }
             continue;
         }
-        let Some(brace) = opening_brace(text) else {
+        if open.is_some_and(|last| indent > last.indent) {
+            continue;
+        }
+        let Some(brace) = opening_brace(text, indent) else {
             continue;
         };
         let Some(function) = heading(bytes, &lines, line.start + brace, index) else {
@@ -94,16 +101,31 @@ fn ends_in_comment(line: &[u8], mut inside: bool) -> bool {
     inside
 }
 
-/// The offset of a brace that opens a body: alone at the margin, or at the end
-/// of a line that starts there.
-fn opening_brace(line: &[u8]) -> Option<usize> {
-    let first = *line.first()?;
-    if first == b'{' {
-        return Some(0);
-    }
+/// The offset of a brace that opens a body: first on its line or last.
+fn opening_brace(line: &[u8], indent: usize) -> Option<usize> {
+    let first = *line.get(indent)?;
     let trimmed = line.trim_ascii_end();
-    let at_margin = !first.is_ascii_whitespace() && !matches!(first, b'#' | b'/' | b'*');
-    (at_margin && trimmed.ends_with(b"{")).then(|| trimmed.len() - 1)
+    if first == b'{' && (indent == 0 || trimmed.len() == indent + 1) {
+        return Some(indent);
+    }
+    let code = !matches!(first, b'#' | b'/' | b'*' | b'{');
+    (code && trimmed.ends_with(b"{")).then(|| trimmed.len() - 1)
+}
+
+/// Whether a word stands before a name on its line: `type name(...)` declares,
+/// `name(...)` may be a macro that loops. At the margin both declare.
+fn is_declared(bytes: &[u8], line: usize, start: usize, indent: usize) -> bool {
+    let before = bytes.get(line + indent..start).unwrap_or_default();
+    let word = before
+        .split(|byte| !continues_name(*byte))
+        .next()
+        .unwrap_or_default();
+    let statement = matches!(word, b"new" | b"delete" | b"throw" | b"co_return" | b"case");
+    indent == 0 || !word.is_empty() && !statement && !is_keyword_statement(word)
+}
+
+fn is_keyword_statement(word: &[u8]) -> bool {
+    matches!(word, b"return" | b"else" | b"if" | b"goto" | b"do")
 }
 
 /// Reads backwards from an opening brace: `name ( ... )`, attributes skipped.
@@ -135,11 +157,19 @@ fn heading(
     };
     let name_index = lines.partition_point(|line| line.start <= name.start) - 1;
     let scope = scope_back(bytes, name.start, floor);
+    let line = lines.get(name_index)?;
+    let text = bytes.get(line.clone())?;
+    let indent = text.len() - text.trim_ascii_start().len();
+    let start = scope.as_ref().map_or(name.start, |scope| scope.start);
+    if !is_declared(bytes, line.start, start, indent) {
+        return None;
+    }
     Some(LostFunction {
         line: number(declaration_start(bytes, lines, name_index)),
         name_line: number(name_index),
         body_line: number(index),
         end_line: 0,
+        indent,
         name,
         scope,
     })
@@ -251,5 +281,9 @@ mod tests {
             &[],
         );
         check("void\nA::B::c(int)\n{\n}\n", &[("c", 1, 3, 4)]);
+        check(
+            "extern \"C\" {\n\n  Opt* CALL make (void)\n  {\n    EACH(x) {\n    }\n    if (y) {\n    }\n  }\n}\n",
+            &[("make", 3, 4, 9)],
+        );
     }
 }
