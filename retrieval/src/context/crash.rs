@@ -64,32 +64,42 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
-        stack: located.iter().map(describe).collect(),
+        stack: stack_lines(located),
         wanted: weighed.into_wanted(),
         enough: ENOUGH,
         card_share: 0.1,
     }
 }
 
-/// One line of the stack section.
-pub(super) fn describe(place: &Located) -> String {
-    let symbol = &place.symbol;
-    let line = place.line.unwrap_or(symbol.name_line);
-    let mark = if place.is_harness { " (harness)" } else { "" };
-    format!(
-        "{} {}:{line}{mark}",
-        describe_frame(place.role, &symbol.qualified()),
-        symbol.path
-    )
+/// The stack section: per stack its functions of the tree, from the top.
+pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut number = 0;
+    let mut role = Role::Crash;
+    for place in located {
+        number = if place.role == role { number } else { 0 };
+        role = place.role;
+        let symbol = &place.symbol;
+        let line = place.line.unwrap_or(symbol.name_line);
+        let mark = if place.is_harness { " (harness)" } else { "" };
+        lines.push(format!(
+            "{} #{number} {} {}:{line}{mark}",
+            word(role),
+            symbol.qualified(),
+            symbol.path
+        ));
+        number += 1;
+    }
+    lines
 }
 
-fn describe_frame(role: Role, name: &str) -> String {
+fn word(role: Role) -> &'static str {
     match role {
-        Role::Crash => format!("in {name}"),
-        Role::Freed => format!("freed in {name}"),
-        Role::Allocated => format!("allocated in {name}"),
-        Role::Stored => format!("stored in {name}"),
-        Role::Created => format!("created in {name}"),
+        Role::Crash => "crash",
+        Role::Freed => "freed",
+        Role::Allocated => "allocated",
+        Role::Stored => "stored",
+        Role::Created => "created",
     }
 }
 
@@ -139,8 +149,8 @@ impl Weighed {
         }
         let lines: Vec<u32> = place.line.into_iter().collect();
         let why = match place.line {
-            Some(line) => format!("{}, line {line}", describe_frame(place.role, "here")),
-            None => describe_frame(place.role, "here"),
+            Some(line) => format!("{} stack, at line {line}", word(place.role)),
+            None => format!("{} stack", word(place.role)),
         };
         self.add(symbol, weight, &lines, &why);
     }

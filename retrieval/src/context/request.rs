@@ -5,7 +5,7 @@ mod exact;
 mod harness;
 mod likely;
 
-use super::crash::describe;
+use super::crash::stack_lines;
 use super::{Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
@@ -48,7 +48,7 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     Plan {
         intent: intent.as_str().to_owned(),
         confidence,
-        stack: located.iter().map(describe).collect(),
+        stack: stack_lines(located),
         wanted: picks.into_wanted(),
         enough: if located.is_empty() {
             ENOUGH

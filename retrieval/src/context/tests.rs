@@ -29,6 +29,7 @@ fn a_crash_brings_its_functions_and_their_types() {
     let context = engine.context(&crash_in_add(8_000));
     assert_eq!(context.intent, "BUG_FIX");
     assert_eq!(context.stack.len(), 3);
+    assert_eq!(context.stack[0], "crash #0 add src/a.c:7");
     assert!(
         context.stack[2].ends_with("(harness)"),
         "{:?}",
@@ -48,7 +49,10 @@ fn a_crash_brings_its_functions_and_their_types() {
         "{cards:?}"
     );
     let text = context.render();
-    assert!(text.contains("about=\"add: in here, line 7\""), "{text}");
+    assert!(
+        text.contains("about=\"add: crash stack, at line 7\""),
+        "{text}"
+    );
     assert!(text.contains("7:     p->x += by;"), "{text}");
     assert_eq!(context.tokens, text.len().div_ceil(4));
     assert_eq!(text, engine.context(&crash_in_add(8_000)).render());
