@@ -9,6 +9,7 @@ use crate::engine::lookup::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
+use crate::words::split_words;
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,6 +25,8 @@ const DISPATCHER: f64 = 0.4;
 const ELSEWHERE: f64 = 0.6;
 /// From this many callers on, a short function counts as such.
 const COMMON_CALLERS: usize = 20;
+/// How much more a function matters that is named like the crashing one.
+const SISTER: f64 = 1.5;
 /// How much a called function matters, against its caller.
 const CALLEE: f64 = 0.42;
 /// How many functions of the stacks are followed into what they call.
@@ -37,7 +40,13 @@ const NEAR: u32 = 30;
 const AFTER: u32 = 6;
 
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
-    let mut weighed = Weighed::default();
+    let mut weighed = Weighed {
+        family: located
+            .first()
+            .map(|place| split_words(&place.symbol.name))
+            .unwrap_or_default(),
+        ..Weighed::default()
+    };
     let top = located.iter().find(|place| place.role == Role::Crash);
     for place in located {
         let again = located
@@ -115,11 +124,15 @@ fn role_weight(role: Role) -> f64 {
 
 /// Functions with their weights, by number.
 #[derive(Default)]
-struct Weighed(BTreeMap<i64, Wanted>);
+struct Weighed {
+    functions: BTreeMap<i64, Wanted>,
+    /// The words of the crashing function's name.
+    family: Vec<String>,
+}
 
 impl Weighed {
     fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
-        let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
+        let wanted = self.functions.entry(symbol.id).or_insert_with(|| Wanted {
             symbol: symbol.clone(),
             weight: 0.0,
             lines: Vec::new(),
@@ -155,8 +168,21 @@ impl Weighed {
         self.add(symbol, weight, &lines, &why);
     }
 
+    /// Functions named like the crashing one do the same for a sister case,
+    /// and share its flaws.
+    fn kinship(&self, name: &str) -> f64 {
+        let words = split_words(name);
+        let same = words.iter().zip(&self.family).take_while(|(a, b)| a == b);
+        let same = same.count();
+        if same >= 2 && 2 * same >= self.family.len() {
+            SISTER
+        } else {
+            1.0
+        }
+    }
+
     fn heaviest(&self, count: usize) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
+        let mut all: Vec<Wanted> = self.functions.values().cloned().collect();
         sort(&mut all);
         all.truncate(count);
         all
@@ -183,7 +209,8 @@ impl Weighed {
             let weight = caller.weight
                 * CALLEE
                 * closeness(engine, caller, &symbol)
-                * nearness(&text, (&callee, &at), &caller.lines, &touched);
+                * nearness(&text, (&callee, &at), &caller.lines, &touched)
+                * self.kinship(&symbol.name);
             found.push(Wanted {
                 why: format!("called by {}", caller.symbol.name),
                 symbol,
@@ -217,7 +244,7 @@ impl Weighed {
     }
 
     fn into_wanted(self) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.0.into_values().collect();
+        let mut all: Vec<Wanted> = self.functions.into_values().collect();
         sort(&mut all);
         all
     }

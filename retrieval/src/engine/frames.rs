@@ -30,6 +30,9 @@ const ALLOCATORS: [&str; 7] = [
 /// How far past its parsed end a function may reach.
 const MISSED: u32 = 80;
 
+/// How many lines the head of a definition may take.
+const HEAD: u32 = 8;
+
 /// A frame and the function that it means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Located {
@@ -110,9 +113,26 @@ impl Engine {
                 let line = frame.line.filter(|line| symbol.holds(*line));
                 Some((symbol, line))
             }
-            (None, Some(symbol)) => Some((symbol, frame.line)),
+            (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
             (None, None) => None,
         }
+    }
+
+    /// A function that a macro defines, `BUILT_IN(name) {`, is called what the
+    /// report calls it.
+    fn as_reported(&self, mut symbol: Symbol, name: &str) -> Symbol {
+        let head = self.tree().read(&symbol.path).is_ok_and(|text| {
+            (symbol.start_line..=symbol.body_line.unwrap_or(symbol.name_line))
+                .take(HEAD as usize)
+                .any(|number| {
+                    text.line(number as usize)
+                        .is_some_and(|code| code.contains(&format!("({name}")))
+                })
+        });
+        if head && !name.is_empty() {
+            name.clone_into(&mut symbol.name);
+        }
+        symbol
     }
 
     /// A function whose end the parser missed (macros that open braces) reaches
