@@ -12,7 +12,13 @@ use crate::pristine::Pristine;
 use crate::splice::Splice;
 use crate::{Edit, Guard, How, Placement, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
+use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Similarity is looked for this often in one patch: it takes time, and a patch
+/// with more edits that are not found is a bad one.
+const MOST_SEARCHES: usize = 30;
 
 /// A replaced range and the edit that asked for it.
 #[derive(Debug)]
@@ -44,6 +50,8 @@ pub(crate) struct Creation {
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
     pub(crate) knows: &'a dyn Fn(&str) -> bool,
+    /// How many edits may still be looked for by similarity.
+    pub(crate) searches: Rc<Cell<usize>>,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
     pub(crate) created: BTreeMap<TreePath, Creation>,
     pub(crate) deleted: BTreeMap<TreePath, usize>,
@@ -64,6 +72,7 @@ impl<'a> Plan<'a> {
         let mut plan = Self {
             paths: Paths::new(tree, guard),
             knows,
+            searches: Rc::new(Cell::new(MOST_SEARCHES)),
             files: BTreeMap::new(),
             created: BTreeMap::new(),
             deleted: BTreeMap::new(),

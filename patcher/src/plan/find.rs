@@ -7,6 +7,11 @@ use crate::numbers;
 use crate::pristine::{Pristine, key, says_something};
 use crate::unescape::unescape;
 use crate::{How, Refusal, Rule};
+use std::cell::Cell;
+
+/// What is said of an original that is nowhere.
+const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
+                         are in the unpatched file";
 
 /// A way to look for lines.
 type Search<'a> = &'a dyn Fn(&Pristine, Wanted<'_>) -> Found;
@@ -16,6 +21,7 @@ pub(super) fn find(
     file: &Pristine,
     wish: &Wish<'_>,
     knows: &dyn Fn(&str) -> bool,
+    searches: &Cell<usize>,
 ) -> Result<(Place, Vec<String>, Reading), Refusal> {
     if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
         return empty_original(file, wish);
@@ -27,6 +33,10 @@ pub(super) fn find(
             let reason = format!("the replacement stands at line {} already", at + 1);
             return Err(wish.deny(Rule::AlreadyApplied, reason));
         }
+        let Some(left) = searches.get().checked_sub(1) else {
+            return Err(wish.deny(Rule::NotFound, NOT_FOUND));
+        };
+        searches.set(left);
         let similar: Search<'_> = &|file, wanted| locate_similar(file, wanted, knows);
         found = search(wish, &ways, file, similar)?;
     }
@@ -191,8 +201,7 @@ fn not_found(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Refusal {
     } else if elided {
         "the original leaves lines out; quote every line as it is in the file, without '...'"
     } else {
-        "the original stands nowhere in the file; quote the lines exactly as they are in the \
-         unpatched file"
+        NOT_FOUND
     };
     let mut refusal = wish.deny(Rule::NotFound, reason);
     let best = ways

@@ -10,6 +10,7 @@ use crate::pristine::{Pristine, key, says_something};
 use crate::splice::Splice;
 use crate::{Edit, How, Refusal, Rule};
 use patchwright_source::TreePath;
+use std::rc::Rc;
 
 impl Plan<'_> {
     /// Places an edit of lines.
@@ -21,12 +22,13 @@ impl Plan<'_> {
         }
         let path = self.path_of(number, edit)?;
         let knows = self.knows;
+        let searches = Rc::clone(&self.searches);
         let plan = self
             .file(&path)
             .map_err(|denied| refuse(number, edit.file(), denied))?;
         let file = &plan.pristine;
         let wish = wish_of(number, edit, file)?;
-        let (place, lines, reading) = find(file, &wish, knows)?;
+        let (place, lines, reading) = find(file, &wish, knows, &searches)?;
         let already = stands_already(file, &place, &reading, &wish);
         if already {
             let at = place.range.start + 1;

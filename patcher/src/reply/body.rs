@@ -3,11 +3,14 @@
 //! Code is raw, so it can hold anything, even the tag that would end it. A
 //! closing tag counts where the next thing is one that can follow it.
 
-use super::tag::{Tag, starts_line};
+use super::tag::{Tag, floor, starts_line};
 
 /// How many tags ahead an end is looked for; bounds the time for replies that
 /// never close anything.
-const LOOK_AHEAD: usize = 20_000;
+const LOOK_AHEAD: usize = 5_000;
+
+/// How far behind a closing tag the next one may stand, in bytes.
+const LONGEST_FILLER: usize = 4_096;
 
 /// How a body ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,6 +70,9 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
             depth = depth.saturating_sub(1);
         } else if (rules.ends)(tag) && starts_line(text, tag.start) && implied.is_none() {
             implied = Some(index);
+            if first_close.is_none() {
+                break;
+            }
         }
     }
     let implied_first = matches!((implied, first_close), (Some(end), Some(close)) if end < close);
@@ -130,6 +136,7 @@ fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
         return false;
     };
     let rest = text.get(tag.end..).unwrap_or_default();
+    let rest = rest.get(..floor(rest, LONGEST_FILLER)).unwrap_or(rest);
     let next_at = tag.end + (rest.len() - skip_filler(rest).len());
     match tags.get(index + 1) {
         Some(next) if next.start == next_at => (rules.may_follow)(next),

@@ -13,6 +13,9 @@ use crate::{Edit, Patch};
 /// More edits than this are no patch of a model; the rest is not read.
 const MOST_EDITS: usize = 5_000;
 
+/// How many tags behind `<delete>` its end is looked for.
+const DELETION_REACH: usize = 100;
+
 /// A patch as far as it could be read.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
@@ -231,7 +234,7 @@ impl<'a> PatchReader<'a> {
     /// A file goes, or, where lines or an original are named, only these.
     fn delete(&mut self, index: usize, tag: &Tag) -> usize {
         let (mut file, lines) = self.header(tag);
-        let closing = self.tags.get(index + 1..).unwrap_or_default().iter();
+        let closing = self.tags.iter().skip(index + 1).take(DELETION_REACH);
         let next_is_edit = closing
             .clone()
             .find(|next| begins_edit(next) || closes(next, PATCH) || closes(next, DELETE));

@@ -2,13 +2,16 @@
 
 use super::body::clean;
 use super::range::{read_lines, read_path};
-use super::tag::{Tag, starts_line};
+use super::tag::{Tag, floor, starts_line};
 use super::words::{PROBE, QUERY, opens};
 use super::{Probe, RawQuery};
 use crate::unescape::{looks_escaped, unescape};
 
 /// More questions than this are not read; the limit of a round is far below.
 const MOST_QUERIES: usize = 200;
+
+/// The longest question, in bytes.
+const LONGEST_QUESTION: usize = 20_000;
 
 /// What a block of queries holds.
 #[derive(Debug, Default)]
@@ -62,6 +65,7 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
         Some(found) => found,
         None if whole || opens_next_line(text, tag.end) => {
             let rest = text.get(tag.end..).unwrap_or_default();
+            let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
             let length = rest.find('\n').unwrap_or(rest.len());
             (tag.end + length, tag.end + length)
         }
@@ -90,6 +94,7 @@ fn opens_next_line(text: &str, at: usize) -> bool {
 fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
     let mut first = None;
     let rest = text.get(open.end..)?;
+    let rest = rest.get(..floor(rest, LONGEST_QUESTION)).unwrap_or(rest);
     let rest = rest.get(..next_question(rest)).unwrap_or(rest);
     for (offset, _) in rest.match_indices("</") {
         let Some(tag) = Tag::at(text, open.end + offset).filter(|tag| tag.name == open.name) else {

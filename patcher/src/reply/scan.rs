@@ -6,10 +6,11 @@
 
 use super::patch::{Found, PatchReader};
 use super::queries::{self, Questions};
-use super::tag::{Tag, starts_line, tags};
+use super::tag::{Tag, floor, line_before, starts_line, tags};
 use super::words::{
     ANALYSIS, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, is_known, opens,
 };
+use std::collections::BTreeSet;
 
 /// How plainly a block was written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,6 +44,12 @@ pub(crate) struct Scan {
 /// Prose of fewer words is an announcement, not an analysis.
 const SHORTEST_ANALYSIS: usize = 4;
 
+/// After this many questions that are not closed no more are looked for.
+const MOST_FAILURES: usize = 100;
+
+/// A line of prose is shorter than this, in bytes.
+const LONGEST_LINE: usize = 2_000;
+
 /// Words that introduce a fence as something that is not the answer.
 const EXAMPLE_WORDS: [&str; 14] = [
     "for example",
@@ -71,7 +78,11 @@ pub(crate) fn scan(text: &str) -> Scan {
         at: begin,
         fence: None,
         loose: false,
+        unclosed: BTreeSet::new(),
+        barren: 0,
+        open_comment: false,
         has_queries: tags.iter().any(|tag| opens(tag, QUERIES)),
+        failures: 0,
         first_block: None,
         hidden: vec![(0, begin)],
         analysis: Vec::new(),
@@ -145,6 +156,14 @@ struct Scanner<'a> {
     fence: Option<Fence>,
     loose: bool,
     has_queries: bool,
+    /// Names of asides that are known not to be closed any more.
+    unclosed: BTreeSet<String>,
+    /// Up to this tag there is no edit in any patch.
+    barren: usize,
+    /// Whether no comment ends any more.
+    open_comment: bool,
+    /// How many questions outside of a block were not closed.
+    failures: usize,
     first_block: Option<usize>,
     hidden: Vec<(usize, usize)>,
     analysis: Vec<String>,
@@ -192,9 +211,10 @@ impl Scanner<'_> {
     /// covers it.
     fn advance(&mut self, to: usize) -> Option<usize> {
         let between = self.text.get(self.at..to).unwrap_or_default();
-        if let Some(offset) = between.rfind("<!--") {
+        if let Some(offset) = between.rfind("<!--").filter(|_| !self.open_comment) {
             let start = self.at + offset;
             let length = self.text.get(start..).and_then(|rest| rest.find("-->"));
+            self.open_comment = length.is_none();
             if let Some(end) = length
                 .map(|length| start + length + 3)
                 .filter(|end| *end > to)
@@ -263,12 +283,15 @@ impl Scanner<'_> {
         }
         let at_start = starts_line(self.text, tag.start);
         let single = opens(tag, PROBE) || (opens(tag, QUERY) && !self.has_queries && at_start);
-        if single && let Some((questions, end)) = queries::read_single(self.text, tag) {
-            self.push(tag.start, end, level, Item::Questions(questions));
-            return index + 1;
+        if single && self.failures < MOST_FAILURES {
+            if let Some((questions, end)) = queries::read_single(self.text, tag) {
+                self.push(tag.start, end, level, Item::Questions(questions));
+                return index + 1;
+            }
+            self.failures += 1;
         }
         let wrapped = opens(tag, PATCH);
-        if wrapped || (begins_edit(tag) && at_start) {
+        if (wrapped && index >= self.barren) || (begins_edit(tag) && at_start) {
             let found = PatchReader::new(self.text, self.tags).read(index, wrapped);
             if found.patch.edits.is_empty() && !found.torn {
                 return self.patch_without_tags(index, tag, level, &found);
@@ -303,6 +326,7 @@ impl Scanner<'_> {
             .unwrap_or_default();
         let inner = super::fallback::read(body, tag.attribute(&["file", "path"]));
         if inner.edits.is_empty() && !inner.torn && !found.closed {
+            self.barren = found.next;
             return index + 1;
         }
         let mut whole = Found {
@@ -320,15 +344,16 @@ impl Scanner<'_> {
 
     /// Skips thinking and quotations.
     fn aside(&mut self, index: usize, tag: &Tag) -> usize {
-        let rest = self.tags.iter().enumerate().skip(index + 1);
-        let closing = rest
-            .clone()
-            .find(|(_, next)| next.closing && next.name == tag.name);
+        let known = self.unclosed.contains(&tag.name);
+        let reach = if known { 0 } else { self.tags.len() };
+        let mut rest = self.tags.iter().enumerate().skip(index + 1).take(reach);
+        let closing = rest.find(|(_, next)| next.closing && next.name == tag.name);
         if let Some((closing, next)) = closing {
             self.hidden.push((tag.start, next.end));
             self.at = next.end;
             return closing + 1;
         }
+        self.unclosed.insert(tag.name.clone());
         self.loose |= opens(tag, THINKING);
         index + 1
     }
@@ -409,16 +434,23 @@ fn prose_of(text: &str, from: usize, to: usize, hidden: &[(usize, usize)]) -> St
 
 /// Whether a tag stands between backticks on its line.
 fn in_code_span(text: &str, tag: &Tag) -> bool {
-    let before = text.get(..tag.start).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
+    let Some(line) = line_before(text, tag.start, LONGEST_LINE) else {
+        return false;
+    };
     let after = text.get(tag.start..).unwrap_or_default();
+    let after = after.get(..floor(after, LONGEST_LINE)).unwrap_or(after);
     let rest = after.split('\n').next().unwrap_or_default();
     line.matches('`').count() % 2 == 1 && rest.contains('`')
 }
 
 /// Whether the last sentence of a text announces an example.
 fn introduces_example(before: &str) -> bool {
-    let Some(line) = before.lines().rev().find(|line| !line.trim().is_empty()) else {
+    let Some(line) = before
+        .lines()
+        .rev()
+        .take(5)
+        .find(|line| !line.trim().is_empty())
+    else {
         return false;
     };
     let line = line.to_ascii_lowercase();

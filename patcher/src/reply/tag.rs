@@ -6,7 +6,10 @@
 use crate::unescape::unescape;
 
 /// How far a tag may reach; anything longer is no tag.
-const LONGEST_TAG: usize = 1024;
+const LONGEST_TAG: usize = 512;
+
+/// More tags than this are not read; five thousand edits have a third of it.
+const MOST_TAGS: usize = 100_000;
 
 /// The longest name that is looked up.
 const LONGEST_NAME: usize = 32;
@@ -87,6 +90,9 @@ pub(crate) fn tags(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Tag> {
         if marker || found.last().is_some_and(|last| start < last.end) {
             continue;
         }
+        if found.len() >= MOST_TAGS {
+            break;
+        }
         if let Some(tag) = Tag::at(text, start).filter(|tag| wanted(&tag.name)) {
             found.push(tag);
         }
@@ -97,12 +103,22 @@ pub(crate) fn tags(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Tag> {
 /// Whether nothing but indentation, or the mark of a list or a quotation,
 /// stands before an offset on its line.
 pub(crate) fn starts_line(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    let line = before.rsplit('\n').next().unwrap_or_default();
-    line.len() < 80
-        && line
-            .chars()
+    line_before(text, at, 80).is_some_and(|line| {
+        line.chars()
             .all(|character| " \t-*>.)0123456789".contains(character))
+    })
+}
+
+/// What stands before an offset on its line, unless that is longer than
+/// `limit` bytes: nobody's line is, and looking further back takes time.
+pub(crate) fn line_before(text: &str, at: usize, limit: usize) -> Option<&str> {
+    let bytes = text.as_bytes().get(..at)?;
+    let window = bytes.get(at.saturating_sub(limit + 1)..)?;
+    match window.iter().rposition(|byte| *byte == b'\n') {
+        Some(found) => text.get(at - window.len() + found + 1..at),
+        None if window.len() == at => text.get(..at),
+        None => None,
+    }
 }
 
 /// The largest offset up to `limit` that is a character boundary.
