@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod check;
 pub mod config;
+pub mod crash;
 pub mod judge;
 pub mod replay;
 pub mod resume;
@@ -41,6 +42,8 @@ pub enum Command {
     Judge(judge::JudgeArguments),
     /// Print the diff that a reply stands for, or why there is none
     Apply(apply::ApplyArguments),
+    /// Read a crash report from a log
+    Crash(crash::CrashArguments),
     /// Go on with a run that was cut off
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
@@ -116,6 +119,7 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::run(&line.common, *arguments).await,
         Command::Judge(arguments) => judge::judge(&line.common, arguments).await,
         Command::Apply(arguments) => apply::run(&arguments),
+        Command::Crash(arguments) => crash::run(&arguments),
         Command::Resume(arguments) => resume::resume(&line.common, arguments).await,
         Command::Replay(arguments) => replay::replay(&line.common, arguments).await,
         Command::Check(arguments) => {

@@ -8,6 +8,7 @@
 //! look at a source tree, or believe that a report is genuine.
 
 mod abort;
+mod access;
 mod cwe;
 mod draft;
 mod fold;
@@ -19,6 +20,7 @@ mod jazzer;
 mod libfuzzer;
 mod lines;
 mod native;
+mod place;
 mod purify;
 mod rust;
 mod sanitizer;
@@ -27,7 +29,8 @@ mod undefined;
 mod valgrind;
 
 pub use fold::fold;
-pub use frame::{Frame, Place};
+pub use frame::Frame;
+pub use place::Place;
 pub use purify::scrub;
 pub use threads::{Thread, busiest_thread, read_threads};
 

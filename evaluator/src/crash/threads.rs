@@ -2,8 +2,9 @@
 //! Jazzer print. They are how a hang shows where it hangs.
 
 use super::draft::Draft;
-use super::frame::{Frame, Place};
+use super::frame::Frame;
 use super::lines::Log;
+use super::place::Place;
 use super::{Family, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {

@@ -2,8 +2,9 @@
 //! stack only where the user asked for it.
 
 use super::draft::{Draft, Part};
-use super::frame::{Frame, Place};
+use super::frame::Frame;
 use super::lines::Log;
+use super::place::Place;
 use super::{Family, Operation, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
