@@ -5,10 +5,11 @@
 //! whole, tabs for spaces, or two columns for four.
 
 use crate::pristine::Pristine;
+use std::cell::OnceCell;
 use std::ops::Range;
 
 /// How far around a place the file's style is looked at, in lines.
-const AROUND: usize = 100;
+const AROUND: usize = 50;
 
 /// The step that is assumed where nothing tells.
 const USUAL_STEP: usize = 4;
@@ -29,8 +30,18 @@ pub(crate) fn lead(line: &str) -> &str {
 
 /// How the writer's indentation becomes the file's.
 #[derive(Debug)]
-pub(crate) struct Indent {
+pub(crate) struct Indent<'a> {
+    file: &'a Pristine,
+    range: Range<usize>,
     pairs: Vec<(String, String)>,
+    /// The indentation of all lines of the writer.
+    written: Vec<&'a str>,
+    learned: OnceCell<Learned>,
+}
+
+/// What is only looked up where the pairs do not tell.
+#[derive(Debug)]
+struct Learned {
     style: Style,
     /// One step in the writer's text, in columns.
     from_step: usize,
@@ -40,36 +51,50 @@ pub(crate) struct Indent {
     scaled: bool,
 }
 
-impl Indent {
-    /// Learns from the pairs of wanted lines and lines of the file, both
-    /// non-blank; `written` are all lines of the writer.
+impl<'a> Indent<'a> {
+    /// Takes the pairs of wanted lines and lines of the file, both non-blank;
+    /// `written` are all lines of the writer.
     pub(crate) fn learn(
-        file: &Pristine,
+        file: &'a Pristine,
         range: &Range<usize>,
         pairs: Vec<(String, String)>,
-        written: &[&str],
+        written: &[&'a str],
     ) -> Self {
-        let around = range.start.saturating_sub(AROUND)..(range.end + AROUND).min(file.count());
-        let leads: Vec<String> = around.map(|at| lead(&file.line(at)).to_owned()).collect();
-        let by_tabs = pairs.iter().find_map(|(from, to)| {
-            let tabs = to.len();
-            let only = !to.is_empty() && to.chars().all(|c| c == '\t');
-            let spaces = from.chars().all(|c| c == ' ') && !from.is_empty();
-            (only && spaces && from.len() % tabs == 0).then(|| from.len() / tabs)
-        });
-        let from_step = by_tabs.unwrap_or_else(|| step(written.iter().map(|line| lead(line))));
-        let to_step = step(leads.iter().map(String::as_str));
-        let scaled = from_step != to_step
-            && pairs.iter().any(|(from, to)| {
-                from != to && !from.is_empty() && from.len() * to_step == to.len() * from_step
-            });
         Self {
-            style: style(&leads),
+            file,
+            range: range.clone(),
             pairs,
-            from_step,
-            to_step,
-            scaled,
+            written: written.iter().map(|line| lead(line)).collect(),
+            learned: OnceCell::new(),
         }
+    }
+
+    fn learned(&self) -> &Learned {
+        self.learned.get_or_init(|| {
+            let stop = (self.range.end + AROUND).min(self.file.count());
+            let around = self.range.start.saturating_sub(AROUND)..stop;
+            let leads: Vec<String> = around
+                .map(|at| lead(&self.file.line(at)).to_owned())
+                .collect();
+            let by_tabs = self.pairs.iter().find_map(|(from, to)| {
+                let tabs = to.len();
+                let only = !to.is_empty() && to.chars().all(|c| c == '\t');
+                let spaces = from.chars().all(|c| c == ' ') && !from.is_empty();
+                (only && spaces && from.len() % tabs == 0).then(|| from.len() / tabs)
+            });
+            let from_step = by_tabs.unwrap_or_else(|| step(self.written.iter().copied()));
+            let to_step = step(leads.iter().map(String::as_str));
+            let scaled = from_step != to_step
+                && self.pairs.iter().any(|(from, to)| {
+                    from != to && !from.is_empty() && from.len() * to_step == to.len() * from_step
+                });
+            Learned {
+                style: style(&leads),
+                from_step,
+                to_step,
+                scaled,
+            }
+        })
     }
 
     /// A new line with the file's indentation.
@@ -112,17 +137,20 @@ impl Indent {
 
     /// Whitespace in the file's style.
     fn restyle(&self, part: &str) -> String {
+        if part.is_empty() {
+            return String::new();
+        }
+        let learned = self.learned();
         let spaces = part.chars().filter(|c| *c == ' ').count();
         let tabs = part.chars().filter(|c| *c == '\t').count();
-        match self.style {
+        let step = learned.from_step.max(1);
+        match learned.style {
             Style::Tabs if spaces >= 2 => {
-                let step = self.from_step.max(1);
                 "\t".repeat(tabs + spaces / step) + &" ".repeat(spaces % step)
             }
-            Style::Spaces if tabs > 0 => " ".repeat(tabs * self.to_step + spaces),
-            Style::Spaces if self.scaled => {
-                let step = self.from_step.max(1);
-                " ".repeat(spaces / step * self.to_step + spaces % step)
+            Style::Spaces if tabs > 0 => " ".repeat(tabs * learned.to_step + spaces),
+            Style::Spaces if learned.scaled => {
+                " ".repeat(spaces / step * learned.to_step + spaces % step)
             }
             _ => part.to_owned(),
         }

@@ -4,7 +4,6 @@ use patchwright_source::{Language, Text, TreePath};
 use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// What some editors put at the start of a UTF-8 file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -31,13 +30,15 @@ pub(crate) fn says_something<'a>(lines: impl Iterator<Item = &'a String>) -> boo
 /// A number that is the same for lines that differ in whitespace only; 0 for
 /// blank ones.
 pub(crate) fn key(line: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    // FNV-1a: quick for short lines, and a collision does no harm, since lines
+    // with the same key are still compared.
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut any = false;
     for character in line.chars().filter(|character| !is_space(*character)) {
         any = true;
-        u32::from(character).hash(&mut hasher);
+        hash = (hash ^ u64::from(character)).wrapping_mul(0x0100_0000_01b3);
     }
-    if any { hasher.finish().max(1) } else { 0 }
+    if any { hash.max(1) } else { 0 }
 }
 
 /// All characters of a file but whitespace, and where each line begins.

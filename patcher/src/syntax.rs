@@ -11,6 +11,9 @@ const WHOLE_LIMIT: usize = 512 * 1024;
 /// In a large file at most this many places are parsed.
 const MOST_PLACES: usize = 64;
 
+/// With more edits than this in a large file nothing is parsed.
+const MOST_SPLICES: usize = 4 * MOST_PLACES;
+
 /// How far a place of a large file reaches at most, in lines.
 const REACH: usize = 400;
 
@@ -84,6 +87,9 @@ pub(crate) fn new_errors(file: &Pristine, splices: &[Splice], new: &[u8]) -> Che
     let old = file.text.bytes();
     if old.len().max(new.len()) <= WHOLE_LIMIT {
         return compare(language, old, new, 0).map_or(Checked::Not, Checked::Errors);
+    }
+    if splices.len() > MOST_SPLICES {
+        return Checked::Not;
     }
     around_edits(file, language, splices)
 }

@@ -7,7 +7,7 @@ use super::tag::{Tag, floor, starts_line};
 
 /// How many tags ahead an end is looked for; bounds the time for replies that
 /// never close anything.
-const LOOK_AHEAD: usize = 5_000;
+const LOOK_AHEAD: usize = 1_000;
 
 /// How far behind a closing tag the next one may stand, in bytes.
 const LONGEST_FILLER: usize = 4_096;
@@ -70,9 +70,6 @@ pub(crate) fn find_end(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>)
             depth = depth.saturating_sub(1);
         } else if (rules.ends)(tag) && starts_line(text, tag.start) && implied.is_none() {
             implied = Some(index);
-            if first_close.is_none() {
-                break;
-            }
         }
     }
     let implied_first = matches!((implied, first_close), (Some(end), Some(close)) if end < close);
