@@ -15,6 +15,8 @@ use std::time::{Duration, Instant};
 const WATCH_EVERY: Duration = Duration::from_millis(60);
 /// How long killed processes get to let go of the output.
 const DRAIN: Duration = Duration::from_secs(5);
+/// With less resident memory than this a command is not what filled the machine.
+const TO_BLAME: u64 = 1 << 30;
 /// How much is read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
 
@@ -86,6 +88,8 @@ struct Running<'a> {
     next_watch: Instant,
     free_at_start: Option<u64>,
     limit: Option<Limit>,
+    /// The machine ran out of memory, and the command is not to blame.
+    starved: bool,
     give_up: Option<Instant>,
 }
 
@@ -136,6 +140,7 @@ impl<'a> Running<'a> {
             next_watch: now + WATCH_EVERY / 3,
             free_at_start: launch.writes.first().and_then(|f| watch::free_space(f)),
             limit: None,
+            starved: false,
             give_up: None,
         })
     }
@@ -220,7 +225,9 @@ impl<'a> Running<'a> {
         }
         let usage = watch::usage(self.child.id(), self.limits.memory);
         self.next_watch = Instant::now() + WATCH_EVERY;
-        if usage.resident > self.limits.memory || watch::machine_is_full() {
+        let full = watch::machine_is_full();
+        if usage.resident > self.limits.memory || full {
+            self.starved = full && usage.resident < TO_BLAME.min(self.limits.memory);
             Some(Limit::Memory)
         } else if usage.processes > self.limits.processes {
             Some(Limit::Processes)
@@ -266,6 +273,10 @@ impl<'a> Running<'a> {
 
     fn finish(mut self) -> Result<Execution, TargetError> {
         let seconds = self.started.elapsed().as_secs_f64();
+        if self.starved {
+            let what = "the machine ran out of memory while a small command ran";
+            return Err(TargetError::machinery(what, "command"));
+        }
         let status = self.status.ok_or_else(|| {
             TargetError::machinery("a command did not die when it was killed", "command")
         })?;

@@ -103,6 +103,7 @@ pub(super) fn leaves_open() -> Vec<String> {
     [
         "processes of others are seen in /proc, though not touched",
         "paths of workspaces are the real ones, so attempts run one after the other",
+        "modes, owners and times of files can be changed where the user may",
         "AF_UNIX sockets with a path can be connected to where the file system allows it",
     ]
     .map(str::to_owned)

@@ -17,7 +17,7 @@ use super::{
 };
 use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
-use crate::{Changes, TargetError};
+use crate::{Changes, Ending, Execution, TargetError};
 pub(super) use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
@@ -166,6 +166,10 @@ impl LocalTarget {
             ..Job::new(&self.task.commands.build, &workspace, name)
         };
         let execution = self.command(job).await?;
+        if killed_from_outside(&execution) {
+            let what = "the system killed a program of the build, for lack of memory most likely";
+            return Err(TargetError::machinery(what, "build"));
+        }
         Ok(Build {
             name: name.to_owned(),
             changes: changes.to_owned(),
@@ -260,6 +264,17 @@ impl Target for LocalTarget {
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
         inputs::run(self, build, pov, inputs).boxed()
+    }
+}
+
+/// Whether something that is no limit of ours sent `SIGKILL`.
+fn killed_from_outside(execution: &Execution) -> bool {
+    match execution.ending {
+        Ending::Signal(9) => true,
+        Ending::Exited(status) if status != 0 => execution
+            .text()
+            .contains("Killed signal terminated program"),
+        _ => false,
     }
 }
 

@@ -212,3 +212,37 @@ async fn commands_see_the_same_paths_and_no_foreign_variables() {
     let expected = "ready\n/src/prog\nCFLAGS=-fsanitize=address -g -O1\nHARNESS=\nHOME=/patchwright/home\nJOBS=2\nLANG=C.UTF-8\nOUT=/patchwright/out\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nPWD=/src/prog\nSANITIZER=address\nTASK=/patchwright/task\nTREE=/src/prog\nWORK=/patchwright/work\n";
     assert_eq!(text, expected);
 }
+
+#[tokio::test]
+async fn a_build_with_bad_manners_is_built_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut rude = task(folder.path());
+    let mark = format!("27{}.5", std::process::id());
+    let manners = format!("cat; head -c 400 /dev/urandom; setsid sleep {mark} & ");
+    rude.commands.build.insert_str(0, &manners);
+    let target = open(rude, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    assert!(baseline.builds["address"].succeeded());
+    let left = fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+        fs::read(entry.path().join("cmdline"))
+            .is_ok_and(|line| String::from_utf8_lossy(&line).contains(&mark))
+    });
+    assert!(!left, "a process was left behind");
+}
+
+#[tokio::test]
+async fn a_build_that_the_system_kills_is_no_verdict() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut killed = task(folder.path());
+    killed.commands.build =
+        "echo 'gcc: fatal error: Killed signal terminated program cc1'; exit 1".to_owned();
+    let error = open(killed, folder.path())
+        .await
+        .baseline()
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error}"
+    );
+}
