@@ -199,7 +199,7 @@ impl<'a> Plan<'a> {
         self.place(
             number,
             &path,
-            (0, bytes.split(|byte| *byte == b'\n').count()),
+            (0, bytes.split_inclusive(|byte| *byte == b'\n').count()),
             How::Created,
         );
         self.created.insert(

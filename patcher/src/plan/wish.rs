@@ -189,6 +189,18 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
     ways
 }
 
+/// A space that some models write for a plain one.
+const HARD_SPACE: char = '\u{a0}';
+
+/// Whether the writer's hard spaces are plain ones in the file.
+fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Place) -> bool {
+    wish.old.iter().any(|line| line.contains(HARD_SPACE))
+        && !place
+            .range
+            .clone()
+            .any(|at| file.line(at).contains(HARD_SPACE))
+}
+
 /// The new lines, read in the way in which the original was found.
 pub(super) fn new_lines(
     file: &Pristine,
@@ -204,6 +216,12 @@ pub(super) fn new_lines(
             new = text::split(&unescape(&joined));
         } else if !raw_signs {
             new = text::split(&text::without_entities(file.language, &joined));
+        }
+        if adds_hard_spaces(file, wish, place) {
+            new = new
+                .iter()
+                .map(|line| line.replace(HARD_SPACE, " "))
+                .collect();
         }
         new = match &reading.numbered {
             None => text::beside_plain(file, place.range.start, wish.hint(), &new),

@@ -362,6 +362,7 @@ impl Scanner<'_> {
         let rest = self.tags.iter().enumerate().skip(index + 1);
         let closing = rest
             .clone()
+            .filter(|(_, next)| !in_code_span(self.text, next))
             .find(|(_, next)| ANALYSIS.contains(&next.name.as_str()))
             .filter(|(_, next)| next.closing);
         let ends = |next: &Tag| opens(next, PATCH) || opens(next, QUERIES) || opens(next, PROBE);
