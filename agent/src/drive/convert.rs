@@ -7,6 +7,7 @@ use patchwright_evaluator::{AttemptFacts, Changes, Touched};
 use patchwright_patcher::Prepared;
 use patchwright_retrieval::{Frame, Role};
 use patchwright_source::{Tree, TreePath};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// Frames of one stack that are of use for finding code.
@@ -33,7 +34,12 @@ pub(super) fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
 /// A crash as a lane wants it: the report without what changes from run to
 /// run, its paths those of the tree, and the frames that may lie in it.
 pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
-    report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
+    let files = LazyCell::new(|| tree.files());
+    report.rebase(&|path| {
+        tree.rebase(path)
+            .or_else(|| below_a_source_root(path, &files))
+            .map(|path| path.to_string())
+    });
     let frames = report.stacks.iter().flat_map(|stack| {
         let role = stack.role.name();
         stack
@@ -53,6 +59,17 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
     Crash {
         frames: frames.collect(),
         text: report.purified,
+    }
+}
+
+/// The one file that a path from a source root means: `org/a/B.java` is
+/// `src/main/java/org/a/B.java`.
+fn below_a_source_root(path: &str, files: &[TreePath]) -> Option<TreePath> {
+    let ending = format!("/{path}");
+    let mut fitting = files.iter().filter(|file| file.as_str().ends_with(&ending));
+    match (fitting.next(), fitting.next()) {
+        (Some(only), None) if path.contains('/') => Some(only.clone()),
+        _ => None,
     }
 }
 
@@ -121,6 +138,18 @@ mod tests {
     use crate::repair::{Crash, CrashFrame};
     use patchwright_evaluator::Changes;
     use patchwright_source::{Tree, TreePath};
+
+    #[test]
+    fn a_class_is_found_below_its_source_root() {
+        let files: Vec<TreePath> = ["src/main/java/org/a/B.java", "x/C.java", "y/C.java"]
+            .map(|path| TreePath::new(path).unwrap())
+            .to_vec();
+        let found = |path| super::below_a_source_root(path, &files).map(|path| path.to_string());
+        assert_eq!(found("org/a/B.java").as_deref(), Some("src/main/java/org/a/B.java"));
+        for path in ["B.java", "C.java", "org/a/C.java"] {
+            assert_eq!(found(path), None, "{path}");
+        }
+    }
 
     #[test]
     fn frames_of_a_patched_tree_name_pristine_lines() {

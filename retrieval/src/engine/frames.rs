@@ -167,11 +167,21 @@ impl Engine {
         symbols.into_iter().next().map(|symbol| (symbol, None))
     }
 
+    /// The file below whose source root a path lies: `org/a/B.java` means
+    /// `src/main/java/org/a/B.java`.
+    fn ending_with(&self, file: &str) -> Option<TreePath> {
+        let ending = format!("/{file}");
+        let fitting = self.files().iter().filter(|path| path.as_str().ends_with(&ending));
+        fitting
+            .min_by_key(|path| (is_aside(path), path.as_str().len()))
+            .cloned()
+    }
+
     /// The file of a frame. A bare file name (Java's) is found by the package
     /// in the function's name, else when only one file has it.
     fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
         if file.contains(['/', '\\']) {
-            return self.tree().rebase(file);
+            return self.tree().rebase(file).or_else(|| self.ending_with(file));
         }
         let mut same: Vec<&TreePath> = self
             .files()

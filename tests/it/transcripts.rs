@@ -1,0 +1,179 @@
+//! The recorded transcripts of the examples stay honest: what they answer is
+//! what is asked today, and nothing in an answer comes from anywhere but the
+//! prompts before it.
+//!
+//! A transcript is recorded anew by `scripts/record.sh`, never edited.
+
+mod names;
+
+use names::{Shown, code_names};
+use patchwright::model::Role;
+use patchwright::model::recorded::{Exchange, read};
+use patchwright::task;
+use patchwright_patcher::{Edit, reply};
+use patchwright_tests::command::Patchwright;
+use std::path::{Path, PathBuf};
+
+/// Queries whose words are names that must have been seen.
+const NAMING: [&str; 6] = [
+    "symbol",
+    "references",
+    "callers",
+    "callees",
+    "implementations",
+    "similar",
+];
+
+fn examples() -> Vec<(String, PathBuf, Vec<Exchange>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let mut all: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.join("task.toml").is_file())
+        .map(|path| {
+            let task = task::read(&path).unwrap();
+            let transcript = task.transcript.expect("an example names its transcript");
+            (task.id, path, read(&transcript).unwrap())
+        })
+        .collect();
+    all.sort_by(|left, right| left.0.cmp(&right.0));
+    all
+}
+
+/// Runs an example with its transcript: every request must be the recorded one.
+fn replay(id: &str) {
+    let (_, folder, exchanges) = examples()
+        .into_iter()
+        .find(|(name, ..)| name == id)
+        .expect("an example of this name");
+    let patchwright = Patchwright::new().unwrap();
+    let out = patchwright.scratch("out");
+    let (out, folder) = (out.to_str().unwrap(), folder.to_str().unwrap());
+    // The attacks cost time and change no prompt of these transcripts.
+    let finished = patchwright
+        .run(&[
+            "run", folder, "--out", out, "--format", "json", "--set", "limits.robust=5s", "--set",
+            "limits.same=20s",
+        ])
+        .unwrap();
+    assert!(
+        finished.stderr.contains("answers are RECORDED"),
+        "{}",
+        finished.stderr
+    );
+    let report: serde_json::Value =
+        serde_json::from_str(&finished.stdout).unwrap_or_else(|_| panic!("{}", finished.stderr));
+    let ending = report["ending"].as_str().unwrap();
+    assert!(
+        ["verified", "plausible"].contains(&ending),
+        "{id} ended {ending}: {}\n{}",
+        report["detail"].as_str().unwrap_or_default(),
+        finished.stderr
+    );
+    let calls = report["cost"]["calls"].as_u64().unwrap();
+    assert_eq!(calls, exchanges.len() as u64, "{id}: every answer is asked for");
+    assert!(Path::new(out).join("patch.diff").is_file());
+}
+
+macro_rules! replays {
+    ($($name:ident $id:literal)*) => {$(
+        #[test]
+        fn $name() {
+            replay($id);
+        }
+    )*};
+}
+
+replays! {
+    bzip2_asks_what_was_recorded "bzip2-selectors"
+    cares_asks_what_was_recorded "cares-naptr"
+    hunspell_asks_what_was_recorded "hunspell-leftcommon"
+    jsoup_asks_what_was_recorded "jsoup-adoption"
+    lua_asks_what_was_recorded "lua-getlocal"
+}
+
+#[test]
+fn every_example_is_replayed_above() {
+    let ids: Vec<String> = examples().into_iter().map(|(id, ..)| id).collect();
+    let expected =
+        ["bzip2-selectors", "cares-naptr", "hunspell-leftcommon", "jsoup-adoption", "lua-getlocal"];
+    assert_eq!(ids, expected);
+}
+
+#[test]
+fn a_transcript_retrieves_and_one_fails_first() {
+    let mut failures = 0;
+    for (id, _, exchanges) in examples() {
+        let replies: Vec<_> = exchanges.iter().map(|exchange| reply::read(&exchange.reply.text, false)).collect();
+        assert!(replies.iter().any(|reply| !reply.queries.is_empty()), "{id} retrieves nothing");
+        failures += replies.iter().filter(|reply| reply.patch.is_some()).count() - 1;
+    }
+    assert!(failures > 0, "no transcript shows the loop looping");
+}
+
+#[test]
+fn answers_rely_only_on_what_was_shown() {
+    for (id, _, exchanges) in examples() {
+        for exchange in &exchanges {
+            let shown = Shown::in_prompts(
+                exchange
+                    .request
+                    .messages
+                    .iter()
+                    .filter(|message| message.role == Role::User)
+                    .map(|message| message.text.as_str()),
+            );
+            let problems = problems_of(&exchange.reply.text, &shown);
+            assert!(problems.is_empty(), "{id}: {}", problems.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn an_answer_from_memory_is_noticed() {
+    let shown = Shown::in_prompts(["12: int f(int n) {\n13:   return g(n);\n"].into_iter());
+    for (text, expected) in [
+        ("<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return g(n + 1);</replacement></edit></patch>", 0),
+        ("<patch><edit file='a.c' lines='13'><original>  return h(n);</original><replacement>  return g(n);</replacement></edit></patch>", 1),
+        ("<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return secret(n);</replacement></edit></patch>", 1),
+        ("<queries><symbol>secret</symbol><symbol>g</symbol><text>anything</text></queries>", 1),
+    ] {
+        assert_eq!(problems_of(text, &shown).len(), expected, "{text}");
+    }
+}
+
+/// What an answer relies on and was not shown.
+fn problems_of(text: &str, shown: &Shown) -> Vec<String> {
+    let read = reply::read(text, false);
+    let mut problems = Vec::new();
+    for query in read.queries.iter().filter(|query| NAMING.contains(&query.kind.as_str())) {
+        problems.extend(
+            code_names(&query.body)
+                .into_iter()
+                .filter(|name| !shown.has_name(name))
+                .map(|name| format!("asks for {name}, which no prompt shows")),
+        );
+    }
+    for edit in read.patch.iter().flat_map(|patch| &patch.edits) {
+        let (original, new) = match edit {
+            Edit::Replace { original, replacement, .. } => (original.as_deref(), replacement.as_deref()),
+            Edit::Insert { text, .. } | Edit::Create { text, .. } => (None, Some(text.as_str())),
+            _ => (None, None),
+        };
+        let lines = original.unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
+        problems.extend(
+            lines
+                .filter(|line| !shown.has_line(line))
+                .map(|line| format!("quotes a line that no prompt shows: {line}")),
+        );
+        let new = new.unwrap_or_default();
+        let own: Vec<String> = names::declared(new);
+        problems.extend(
+            code_names(new)
+                .into_iter()
+                .filter(|name| !shown.has_name(name) && !own.contains(name))
+                .map(|name| format!("uses {name}, which no prompt shows")),
+        );
+    }
+    problems
+}
