@@ -48,6 +48,12 @@ pub enum Command {
     Resume(resume::ResumeArguments),
     /// Walk a finished run again, offline, and judge its patches anew
     Replay(replay::ReplayArguments),
+    /// Index a source tree, and say what was skipped
+    Index(retrieve::IndexArguments),
+    /// Ask a source tree, as a model would
+    Retrieve(retrieve::RetrieveArguments),
+    /// Gather the code that a request or a crash report on standard input concerns
+    Context(retrieve::ContextArguments),
     /// Say what works on this machine, and what to do about the rest
     Check(check::CheckArguments),
     /// Print every setting and where its value comes from
@@ -125,6 +131,9 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Check(arguments) => {
             check::run(&line.common, &arguments, crate::wire::host()).await
         }
+        Command::Index(arguments) => retrieve::index(&line.common, &arguments),
+        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments),
+        Command::Context(arguments) => retrieve::context(&line.common, &arguments),
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
     }

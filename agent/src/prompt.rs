@@ -14,13 +14,14 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use patchwright_evaluator::RungName;
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 6] = [
+const TEMPLATES: [(&str, &str); 7] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("issue.md", include_str!("../../prompts/issue.md")),
     ("answers.md", include_str!("../../prompts/answers.md")),
     ("problem.md", include_str!("../../prompts/problem.md")),
     ("feedback.md", include_str!("../../prompts/feedback.md")),
     ("left.md", include_str!("../../prompts/left.md")),
+    ("retrieval.md", include_str!("../../prompts/retrieval.md")),
 ];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {

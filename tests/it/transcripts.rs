@@ -2,7 +2,8 @@
 //! what is asked today, and nothing in an answer comes from anywhere but the
 //! prompts before it.
 //!
-//! A transcript is recorded anew by `scripts/record.sh`, never edited.
+//! A transcript is recorded anew by `patchwright run .. --model .. --record FILE`,
+//! never edited.
 
 mod names;
 

@@ -145,7 +145,10 @@ mod tests {
             .map(|path| TreePath::new(path).unwrap())
             .to_vec();
         let found = |path| super::below_a_source_root(path, &files).map(|path| path.to_string());
-        assert_eq!(found("org/a/B.java").as_deref(), Some("src/main/java/org/a/B.java"));
+        assert_eq!(
+            found("org/a/B.java").as_deref(),
+            Some("src/main/java/org/a/B.java")
+        );
         for path in ["B.java", "C.java", "org/a/C.java"] {
             assert_eq!(found(path), None, "{path}");
         }

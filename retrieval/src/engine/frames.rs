@@ -171,7 +171,10 @@ impl Engine {
     /// `src/main/java/org/a/B.java`.
     fn ending_with(&self, file: &str) -> Option<TreePath> {
         let ending = format!("/{file}");
-        let fitting = self.files().iter().filter(|path| path.as_str().ends_with(&ending));
+        let fitting = self
+            .files()
+            .iter()
+            .filter(|path| path.as_str().ends_with(&ending));
         fitting
             .min_by_key(|path| (is_aside(path), path.as_str().len()))
             .cloned()
