@@ -136,6 +136,15 @@ fn is_maven_position(text: &str) -> bool {
 
 /// `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
 fn is_function_context(text: &str) -> bool {
+    // gcc names what instantiated a template before the error in it.
+    let instantiated = [
+        ":   required from",
+        ": In instantiation of",
+        ":   recursively required",
+    ];
+    if instantiated.iter().any(|phrase| text.contains(phrase)) {
+        return true;
+    }
     text.ends_with(':')
         && [
             ": In ",
@@ -145,6 +154,17 @@ fn is_function_context(text: &str) -> bool {
         ]
         .iter()
         .any(|phrase| text.contains(phrase))
+}
+
+/// The overloads of the standard library that do not fit: hundreds of lines.
+fn is_candidate(text: &str) -> bool {
+    let system = text.starts_with("/usr/") || text.contains("/c++/");
+    let words = [
+        "candidate",
+        "template argument deduction",
+        "is not derived from",
+    ];
+    system && words.iter().any(|word| text.contains(word))
 }
 
 fn is_make(text: &str) -> bool {
@@ -189,6 +209,8 @@ struct Reader {
     current: Option<Diagnostic>,
     /// What follows belongs to a warning.
     in_warning: bool,
+    /// What follows belongs to a note that tells nothing about the tree.
+    in_noise: bool,
 }
 
 impl Reader {
@@ -198,7 +220,13 @@ impl Reader {
         if class == Class::Other && next.is_some_and(|next| is_caret(next.trim())) {
             class = Class::Detail;
         }
+        self.in_noise = match class {
+            Class::Note => is_candidate(line),
+            Class::Detail => self.in_noise,
+            _ => false,
+        };
         match class {
+            _ if self.in_noise => {}
             Class::Error | Class::Follows => self.open(line, class == Class::Follows),
             Class::Warning => {
                 self.close();
@@ -263,6 +291,12 @@ impl Reader {
         {
             current.lines.pop();
         }
+        if current.key.contains("cannot find symbol") {
+            // Only the details say which: one line may name several.
+            let details = current.lines.iter().filter(|line| line.contains("symbol:"));
+            let symbol = details.fold(String::new(), |text, line| text + &key(line));
+            current.key.push_str(&symbol);
+        }
         if self.seen.insert(current.key.clone()) {
             self.found.push(current);
         }
@@ -301,7 +335,7 @@ pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
         let lines: Vec<String> = diagnostic
             .lines
             .iter()
-            .map(|line| places.translate(&steady(line)))
+            .map(|line| steady(&places.translate(line)))
             .collect();
         // One giant error must not hide the others.
         let block = cut(&lines, (limit / 2).max(400));

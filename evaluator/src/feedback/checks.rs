@@ -96,6 +96,21 @@ fn names_an_error_once() {
 }
 
 #[test]
+fn tells_errors_of_one_line_apart_and_passes_over_candidates() {
+    let javac = "Shop.java:4: error: cannot find symbol\n  f(a, b);\n    ^\n  symbol:   variable a\n\
+        Shop.java:4: error: cannot find symbol\n  f(a, b);\n       ^\n  symbol:   variable b\n2 errors\n";
+    assert_eq!(diagnostics(javac).len(), 2);
+    let template = "src/a.h: In instantiation of \u{2018}T f(T)\u{2019}:\nsrc/b.c:9:15:   required from here\n\
+        src/a.h:2:4: error: no match\n    2 | x\n      | ^\n/usr/include/c++/12/x.h:1:1: note: candidate: f\n\
+        \x20   1 | y\n      | ^\nsrc/b.c:3:3: note: here\n";
+    assert_eq!(
+        built(template),
+        "src/a.h: In instantiation of \u{2018}T f(T)\u{2019}:\nsrc/b.c:9:15:   required from here\n\
+         src/a.h:2:4: error: no match\n    2 | x\n      | ^\nsrc/b.c:3:3: note: here\n"
+    );
+}
+
+#[test]
 fn keeps_both_ends_within_the_budget() {
     let log: String = (0..5_000).fold(String::new(), |text, n| {
         text + &format!("step {n} of many\n")

@@ -101,7 +101,7 @@ pub fn excerpt(log: &str, places: &Places<'_>, tokens: usize) -> String {
     let lines = fold_lines(&drop_empty_runs(lines));
     let text: Vec<String> = lines
         .iter()
-        .map(|line| places.translate(&steady(line)))
+        .map(|line| steady(&places.translate(line)))
         .collect();
     cut(&text, bytes(tokens))
 }

@@ -80,7 +80,7 @@ fn one(text: &mut String, name: &str, report: &TestReport, places: &Places<'_>, 
     let shown: Vec<String> = fold_lines(&lines)
         .iter()
         .filter_map(|line| clean(line))
-        .map(|line| format!("  {}", places.translate(&steady(&line))))
+        .map(|line| format!("  {}", steady(&places.translate(&line))))
         .collect();
     text.push_str(&cut(&shown, limit));
     text.push('\n');
