@@ -153,6 +153,10 @@ fn heading(
             end = name_start;
             continue;
         }
+        if let Some(earlier) = before_initializer(bytes, name_start, floor) {
+            end = earlier;
+            continue;
+        }
         break name_start..name_end;
     };
     let name_index = lines.partition_point(|line| line.start <= name.start) - 1;
@@ -173,6 +177,17 @@ fn heading(
         name,
         scope,
     })
+}
+
+/// In `A(int a) : x(a), y(a) {` the names after the colon are members: gives
+/// where the text before such a member ends.
+fn before_initializer(bytes: &[u8], name: usize, floor: usize) -> Option<usize> {
+    let end = skip_space_back(bytes, name, floor).checked_sub(1)?;
+    match bytes.get(end)? {
+        b',' => Some(end),
+        b':' if bytes.get(end.checked_sub(1)?) != Some(&b':') => Some(end),
+        _ => None,
+    }
 }
 
 fn skip_space_back(bytes: &[u8], end: usize, floor: usize) -> usize {
@@ -281,6 +296,10 @@ mod tests {
             &[],
         );
         check("void\nA::B::c(int)\n{\n}\n", &[("c", 1, 3, 4)]);
+        check(
+            "A::A(int a)\n  : x(a), y(a)\n{\n}\nB::B(int b) : z(b) {\n}\n",
+            &[("A", 1, 3, 4), ("B", 5, 5, 6)],
+        );
         check(
             "extern \"C\" {\n\n  Opt* CALL make (void)\n  {\n    EACH(x) {\n    }\n    if (y) {\n    }\n  }\n}\n",
             &[("make", 3, 4, 9)],
