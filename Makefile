@@ -21,6 +21,7 @@ test: setup
 # The same tests with the full counts: hundreds of kills, long fuzzing.
 soak: setup
 	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
+	$(CARGO) test --package patchwright-patcher --locked --release --features soak --test soak
 
 bench: setup
 	$(CARGO) bench --workspace --locked --bench '*'

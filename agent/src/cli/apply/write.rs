@@ -65,3 +65,50 @@ fn folder_of(tree: &Tree, path: &TreePath) -> anyhow::Result<PathBuf> {
     }
     Ok(target)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::write;
+    use patchwright_patcher::Changes;
+    use patchwright_source::{Tree, TreePath};
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn writes_what_the_changes_say() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["kept.c", "gone.c", "old.c", "edited.c"] {
+            fs::write(folder.path().join(name), name).unwrap();
+        }
+        let mode = fs::Permissions::from_mode(0o755);
+        fs::set_permissions(folder.path().join("edited.c"), mode).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        let path = |name: &str| TreePath::new(name).unwrap();
+        let changes = Changes {
+            files: [
+                (path("edited.c"), b"new".to_vec()),
+                (path("deep/new.c"), b"fresh".to_vec()),
+                (path("moved.c"), b"moved and edited".to_vec()),
+            ]
+            .into(),
+            deleted: [path("gone.c")].into(),
+            renamed: [(path("old.c"), path("moved.c"))].into(),
+        };
+        write(&tree, &changes).unwrap();
+        let files: Vec<(String, Vec<u8>)> = tree
+            .files()
+            .into_iter()
+            .map(|path| (path.to_string(), tree.read(&path).unwrap().into_bytes()))
+            .collect();
+        let expected = [
+            ("deep/new.c", "fresh"),
+            ("edited.c", "new"),
+            ("kept.c", "kept.c"),
+            ("moved.c", "moved and edited"),
+        ];
+        let expected = expected.map(|(name, text)| (name.to_owned(), text.as_bytes().to_vec()));
+        assert_eq!(files, expected);
+        let metadata = fs::metadata(folder.path().join("edited.c")).unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o755);
+    }
+}
