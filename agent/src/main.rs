@@ -33,6 +33,11 @@ fn main() -> ExitCode {
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright::settings::SettingsError;
     use patchwright::task::TaskError;
-    let wrong_input = error.is::<SettingsError>() || error.is::<TaskError>();
+    use patchwright_retrieval::RetrievalError;
+    let no_tree = matches!(
+        error.downcast_ref::<RetrievalError>(),
+        Some(RetrievalError::Source(_))
+    );
+    let wrong_input = error.is::<SettingsError>() || error.is::<TaskError>() || no_tree;
     if wrong_input { cli::USAGE } else { 5 }
 }
