@@ -1,3 +1,5 @@
+//! Patched programs that behave as before, and some that do not.
+
 use crate::ladder::{RungName, climb};
 use crate::target::Target;
 use crate::target::local::tests::{attempt, open, task};
