@@ -9,4 +9,4 @@ set -- "$input"
 [ ! -d "$input" ] || set -- "$input"/*
 java -Xmx1g -Xshare:auto -XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Djava.io.tmpdir="$scratch" -Duser.home="$HOME" \
   -cp "$HOME/jazzer/*:$out/fuzz:$tree/target/classes" com.code_intelligence.jazzer.Jazzer --target_class=HtmlFuzzer --hooks=false \
-  --reproducer_path="$scratch" -artifact_prefix="$scratch/" -timeout=10 -rss_limit_mb=4096 "$@"
+  --reproducer_path="$scratch" -artifact_prefix="$scratch/" -seed=1 -timeout=10 -rss_limit_mb=4096 "$@"
