@@ -38,6 +38,9 @@ else
   run_options="--security-opt systempaths=unconfined"
 fi
 
+# A proxy of this network may have a certificate of its own.
+[ ! -f /etc/ssl/certs/ca-certificates.crt ] || run_options="$run_options -v /etc/ssl/certs:/etc/ssl/certs:ro"
+
 if ! "$engine" image inspect "$base" >/dev/null 2>&1 && ! "$engine" pull -q "$base" >"$scratch/pull.log" 2>&1; then
   base=localhost/debian:bookworm-slim
   if ! "$engine" image inspect "$base" >/dev/null 2>&1; then
