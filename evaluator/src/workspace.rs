@@ -14,6 +14,7 @@ use crate::{Changes, TargetError};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// The working copy of the tree.
 pub(crate) const TREE: &str = "tree";
@@ -42,9 +43,18 @@ impl Workspace {
 
     /// A copy of another one, with all its times.
     pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self, TargetError> {
+        Self::copy_unless(other, root, &AtomicBool::new(false))
+    }
+
+    /// A copy of another one, given up when somebody says stop.
+    pub(crate) fn copy_unless(
+        other: &Self,
+        root: PathBuf,
+        stop: &AtomicBool,
+    ) -> Result<Self, TargetError> {
         let workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
-            copy_tree(&other.root.join(part), &workspace.root.join(part))?;
+            copy_tree(&other.root.join(part), &workspace.root.join(part), stop)?;
         }
         Ok(workspace)
     }

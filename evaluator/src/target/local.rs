@@ -8,6 +8,7 @@
 mod baseline;
 mod command;
 mod fetch;
+mod spare;
 
 pub use fetch::fetch;
 
@@ -21,6 +22,7 @@ use crate::{Changes, Ending, Execution, TargetError};
 pub(super) use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use spare::Spares;
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,6 +40,8 @@ pub(crate) const INSIDE: &str = "/patchwright";
 pub struct LocalTarget {
     task: TargetTask,
     sandbox: Sandbox,
+    /// Goes before the scratch folder that it writes to.
+    spares: Spares,
     /// Removed with everything in it when the target is dropped.
     scratch: tempfile::TempDir,
     /// The user's entry among the accounts, where paths are mapped.
@@ -78,6 +82,7 @@ impl LocalTarget {
         Ok(Self {
             task,
             sandbox,
+            spares: Spares::default(),
             scratch,
             accounts,
             next_number: AtomicU64::new(0),
@@ -117,6 +122,25 @@ impl LocalTarget {
             .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))
     }
 
+    /// A copy of the built tree, made beforehand if possible.
+    async fn copy_of_pristine(&self, name: &str) -> Result<Workspace, TargetError> {
+        let pristine = self.pristine(name).await?;
+        let copy = match self.spares.take(name).await {
+            Some(copy) => copy,
+            None => self.copy(&pristine.workspace).await?,
+        };
+        self.make_spare(name).await?;
+        Ok(copy)
+    }
+
+    /// Begins to make the copy that the next attempt starts from.
+    async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
+        let pristine = self.pristine(name).await?;
+        self.spares
+            .prepare(name, &pristine.workspace, self.fresh("spare"));
+        Ok(())
+    }
+
     fn at_hand(&self, key: &BuildKey) -> Option<Build> {
         let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         built
@@ -144,11 +168,11 @@ impl LocalTarget {
         if let Some(build) = self.at_hand(&key) {
             return Ok(build);
         }
-        let start = match how {
-            BuildKind::Incremental => self.pristine(name).await?.workspace,
-            BuildKind::Clean => self.prepared().await?,
+        let workspace = match how {
+            BuildKind::Incremental => self.copy_of_pristine(name).await?,
+            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
         };
-        let workspace = Arc::new(self.copy(&start).await?);
+        let workspace = Arc::new(workspace);
         workspace.apply(changes)?;
         let build = self.run_build(workspace, name, &key.0).await?;
         self.keep(key, &build);

@@ -6,11 +6,13 @@ use std::fs::{self, File, Metadata};
 use std::io;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Copies the content of `from` into the existing folder `to`. Links are
 /// copied as links; pipes, sockets and devices are left out.
-pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {
+pub(crate) fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), TargetError> {
     let mut copier = Copier {
+        stop,
         shares_blocks: true,
         folders: Vec::new(),
     };
@@ -24,12 +26,13 @@ pub(crate) fn copy_tree(from: &Path, to: &Path) -> Result<(), TargetError> {
     Ok(())
 }
 
-struct Copier {
+struct Copier<'a> {
+    stop: &'a AtomicBool,
     shares_blocks: bool,
     folders: Vec<(PathBuf, Metadata)>,
 }
 
-impl Copier {
+impl Copier<'_> {
     fn folder(&mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
         let mut open = vec![(from.to_path_buf(), to.to_path_buf())];
         while let Some((from, to)) = open.pop() {
@@ -38,6 +41,9 @@ impl Copier {
                 .push((to.clone(), fs::symlink_metadata(&from).map_err(fail)?));
             for entry in fs::read_dir(&from).map_err(fail)? {
                 let entry = entry.map_err(fail)?;
+                if self.stop.load(Ordering::Relaxed) {
+                    return Err(TargetError::Canceled);
+                }
                 let (source, target) = (entry.path(), to.join(entry.file_name()));
                 let metadata = entry.metadata().map_err(fail)?;
                 if metadata.is_dir() {

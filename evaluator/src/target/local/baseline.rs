@@ -7,6 +7,7 @@ use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Changes, Execution, TargetError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// How often a PoV that does not crash at once is tried before it is given up.
@@ -25,7 +26,7 @@ impl LocalTarget {
             let (tree, root) = (self.task.tree.clone(), self.fresh("prepared"));
             let copied = tokio::task::spawn_blocking(move || {
                 let workspace = Workspace::create(root)?;
-                copy_tree(&tree, &workspace.part(TREE))?;
+                copy_tree(&tree, &workspace.part(TREE), &AtomicBool::new(false))?;
                 Ok(workspace)
             });
             let workspace: Workspace = copied
@@ -91,6 +92,9 @@ impl LocalTarget {
             Some(build) => self.test_once(build).await?,
             None => None,
         };
+        for name in self.task.used_builds() {
+            self.make_spare(&name).await?;
+        }
         if let Some(tests) = &tests {
             started_at_all(&tests.execution, "the test command")?;
         }
