@@ -14,6 +14,7 @@ const MAX_DEPTH: usize = 64;
 pub(super) fn read(file: &str, text: &str) -> Option<TestReport> {
     let mut reader = Reader::from_str(text);
     reader.config_mut().check_end_names = false;
+    reader.config_mut().allow_dangling_amp = true;
     let mut state = State::default();
     let problem = loop {
         match reader.read_event() {
@@ -146,25 +147,32 @@ impl State {
     fn close(&mut self, name: &str) {
         self.depth = self.depth.saturating_sub(1);
         match name {
-            "failure" | "error" if self.in_failure => {
-                self.in_failure = false;
-                if let Some((_, result)) = &mut self.current {
-                    let details = short(&self.text, MAX_DETAILS);
-                    if result.message.is_none() {
-                        result.message = details
-                            .as_deref()
-                            .and_then(|text| text.lines().find(|line| !line.trim().is_empty()))
-                            .map(str::to_owned);
-                    }
-                    result.details = result.details.take().or(details);
-                }
-            }
+            "failure" | "error" => self.close_failure(),
             "testcase" => self.finish(),
             _ => {}
         }
     }
 
+    fn close_failure(&mut self) {
+        if !self.in_failure {
+            return;
+        }
+        self.in_failure = false;
+        let Some((_, result)) = &mut self.current else {
+            return;
+        };
+        let details = short(&self.text, MAX_DETAILS);
+        if result.message.is_none() {
+            result.message = details
+                .as_deref()
+                .and_then(|text| text.lines().find(|line| !line.trim().is_empty()))
+                .map(str::to_owned);
+        }
+        result.details = result.details.take().or(details);
+    }
+
     fn finish(&mut self) {
+        self.close_failure();
         let Some((name, result)) = self.current.take() else {
             return;
         };

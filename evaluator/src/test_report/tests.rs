@@ -1,6 +1,6 @@
 //! Reports of every family, and text that pretends to be one.
 
-use super::{Status, TestReport};
+use super::{Status, TestReport, TestResult};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -207,4 +207,20 @@ proptest! {
         let _ = TestReport::read_file("a.xml", format!("<testsuite>{text}").as_bytes());
         let _ = TestReport::read_file("a.trs", text.as_bytes());
     }
+}
+
+/// What tests print may be huge; nothing of it is kept, and a failure's text
+/// only up to a limit.
+#[test]
+fn fifty_megabytes_of_output_are_passed_over() {
+    let noise = "all is &lt;well&gt;\n".repeat(50 * 1024 * 1024 / 19);
+    let xml = format!(
+        "<testsuite><testcase classname=\"A\" name=\"a\"><system-out>{noise}</system-out></testcase>\
+         <testcase classname=\"A\" name=\"b\"><failure>{}</failure></testcase></testsuite>",
+        &noise[..1024 * 1024 - 6]
+    );
+    let report = TestReport::read_file("a.xml", xml.as_bytes()).unwrap();
+    assert_eq!(report.tests["A.a"], TestResult::new(Status::Passed));
+    let details = report.tests["A.b"].details.as_ref().unwrap();
+    assert!(details.len() < 20_000, "{}", details.len());
 }
