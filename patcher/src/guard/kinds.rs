@@ -90,9 +90,10 @@ const BUILD_EXTENSIONS: [&str; 13] = [
 /// Folders that steer a build, by their whole name.
 const BUILD_FOLDERS: [&str; 4] = [".github", ".circleci", ".clusterfuzzlite", ".mvn"];
 
-/// Whether a part of a path belongs to version control.
+/// Whether a part of a path is none of the program: version control, and what
+/// a contest keeps beside it.
 pub(crate) fn is_version_control(part: &str) -> bool {
-    [".git", ".hg", ".svn", ".jj"]
+    [".git", ".hg", ".svn", ".jj", ".aixcc"]
         .iter()
         .any(|folder| part.eq_ignore_ascii_case(folder))
 }

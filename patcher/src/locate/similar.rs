@@ -7,7 +7,7 @@
 
 mod judge;
 
-use super::{Found, Wanted};
+use super::{Found, NEAR, Wanted};
 use crate::pristine::{Pristine, is_space};
 use judge::Judge;
 use std::collections::{BTreeMap, HashMap};
@@ -20,6 +20,9 @@ const RIVAL: usize = 75;
 
 /// How far lines left out may shift the rest.
 const DRIFT: isize = 3;
+
+/// Code of fewer characters may stand anywhere; it must be near its place.
+const SHORTEST: usize = 20;
 
 /// Beyond this many lines similarity is not tried.
 const LONGEST: usize = 400;
@@ -147,6 +150,11 @@ pub(crate) fn locate_similar(
     let Some((start, end)) = region else {
         return Found::Nowhere;
     };
+    let length: usize = ours.iter().map(|line| line.code.len()).sum();
+    let near = wanted.hint.is_some_and(|hint| hint.abs_diff(start) <= NEAR);
+    if length < SHORTEST && !near {
+        return Found::Nowhere;
+    }
     let (start, end) = widen(file, wanted.lines, &wanted_code, (start, end + 1));
     let judge = Judge {
         file,
