@@ -31,6 +31,12 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use texts::Texts;
 
+/// The most lines of code in one answer: what a reader takes in at once. Hits
+/// beyond them are shown by their first lines.
+const ANSWER_LINES: u32 = 600;
+/// The lines that every hit shows.
+const FIRST_LINES: u32 = 12;
+
 /// One tree, ready to be asked.
 ///
 /// # Example
@@ -217,8 +223,10 @@ impl Engine {
     /// Cuts the hits that one page of an answer shows.
     pub(crate) fn take_hits(&self, answer: &mut Answer, hits: Vec<Hit>, tier: Tier, skip: usize) {
         answer.total = hits.len();
-        for hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
+        let mut left = ANSWER_LINES;
+        for mut hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
             answer.shown += 1;
+            left = shorten(&mut hit, left);
             let Ok(text) = self.tree().read(&hit.path) else {
                 answer
                     .notes
@@ -242,4 +250,28 @@ impl Engine {
             });
         }
     }
+}
+
+/// Leaves of a hit what still fits an answer, at least its first lines; gives
+/// how many lines are left after it.
+fn shorten(hit: &mut Hit, left: u32) -> u32 {
+    let size = |ranges: &[(u32, u32)]| -> u32 {
+        ranges
+            .iter()
+            .map(|(first, last)| last.saturating_sub(*first).saturating_add(1))
+            .fold(0, u32::saturating_add)
+    };
+    let whole = size(&hit.ranges);
+    if whole > left.max(FIRST_LINES) {
+        let mut room = left.max(FIRST_LINES);
+        hit.ranges.sort_unstable();
+        for (first, last) in &mut hit.ranges {
+            *last = (*last).min(first.saturating_add(room).saturating_sub(1));
+            room = room.saturating_sub(last.saturating_sub(*first).saturating_add(1));
+        }
+        hit.ranges.retain(|(first, last)| first <= last);
+        let note = hit.note.get_or_insert_default();
+        note.push_str("; cut, ask for its lines by <file>");
+    }
+    left.saturating_sub(size(&hit.ranges))
 }

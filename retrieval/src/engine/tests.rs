@@ -183,6 +183,30 @@ fn the_crash_comes_first() {
 }
 
 #[test]
+fn an_answer_does_not_bury_its_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    std::fs::create_dir(&root).unwrap();
+    let body = "    x += 1;\n".repeat(150);
+    for number in 0..16 {
+        let code = format!("static int same(int x)\n{{\n{body}    return x + {number};\n}}\n");
+        std::fs::write(root.join(format!("f{number}.c")), code).unwrap();
+    }
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let answer = engine.answer(&Query::read("symbol", "same", &[]).unwrap());
+    assert_eq!(answer.snippets.len(), 16);
+    let lines: usize = answer.snippets.iter().map(crate::Snippet::line_count).sum();
+    assert!((600..900).contains(&lines), "{lines}");
+    assert!(
+        answer.snippets[15]
+            .note
+            .as_ref()
+            .unwrap()
+            .contains("cut, ask for its lines")
+    );
+}
+
+#[test]
 fn knows_names_and_headers() {
     let (_folder, engine) = fixture();
     for (name, expected) in [
