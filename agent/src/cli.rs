@@ -60,12 +60,6 @@ pub enum Command {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
-    /// Build or update the code index of a tree
-    Index(retrieve::IndexArguments),
-    /// Ask a tree for code, as the model does
-    Retrieve(retrieve::RetrieveArguments),
-    /// Print the code that a crash report or a request on standard input calls for
-    Context(retrieve::ContextArguments),
 }
 
 /// Flags of every subcommand.
@@ -142,8 +136,5 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Context(arguments) => retrieve::context(&line.common, &arguments),
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
-        Command::Index(arguments) => retrieve::index(&line.common, &arguments),
-        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments),
-        Command::Context(arguments) => retrieve::context(&line.common, &arguments),
     }
 }
