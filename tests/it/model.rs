@@ -246,6 +246,37 @@ async fn the_request_arrives_as_it_was_meant() {
 }
 
 #[tokio::test]
+async fn every_call_can_be_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("calls.jsonl");
+    let endpoint = ScriptedModel::start([Misbehaviour::EchoedKey.into(), Answer::from("hello")]);
+    let endpoint = endpoint.unwrap();
+    let values = [("model.wire_log", path.to_str().unwrap())];
+    let model = OpenAi::new(&settings(&endpoint.base_url(), &values)).unwrap();
+    model.ask(&question()).await.unwrap_err();
+    model.ask(&question()).await.unwrap();
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains(KEY), "{text}");
+    let calls: Vec<serde_json::Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(
+        (&calls[0]["status"], &calls[1]["status"]),
+        (&401.into(), &200.into())
+    );
+    assert!(calls[0]["failure"].as_str().unwrap().contains("[key]"));
+    assert_eq!(calls[1]["sent"], endpoint.requests()[1].body);
+    assert!(
+        calls[1]["received"]
+            .as_str()
+            .unwrap()
+            .ends_with("data: [DONE]\n\n")
+    );
+    assert!(calls[1]["failure"].is_null());
+}
+
+#[tokio::test]
 async fn without_a_key_none_is_sent() {
     let endpoint = ScriptedModel::start(["hello"]).unwrap();
     let values = [("model.api_key", "")];

@@ -26,9 +26,11 @@ mod failure;
 mod listed;
 mod transport;
 mod usage;
+mod wire;
 
 use collect::{Collected, Collector, Wanted};
 use transport::{Exchange, Slot};
+use wire::WireLog;
 
 /// One model of one endpoint.
 #[derive(Debug)]
@@ -37,6 +39,7 @@ pub struct OpenAi {
     address: Address,
     client: reqwest::Client,
     counter: Counter,
+    wire: Option<WireLog>,
 }
 
 impl OpenAi {
@@ -64,6 +67,11 @@ impl OpenAi {
             .map_err(|error| ModelError::fatal(format!("no HTTP client: {error}")))?;
         Ok(Self {
             counter: Counter::of(&settings.name),
+            wire: settings
+                .wire_log
+                .as_deref()
+                .map(WireLog::open)
+                .transpose()?,
             settings: settings.clone(),
             address,
             client,
@@ -98,7 +106,10 @@ impl OpenAi {
 
     async fn ask_once(&self, request: &Request) -> Result<Reply, ModelError> {
         let total = self.settings.timeouts.total;
-        let slot = Slot::default();
+        let slot = match &self.wire {
+            Some(_) => Slot::recording(),
+            None => Slot::default(),
+        };
         let collected = timeout(total, self.exchange(request, slot.clone()))
             .await
             .unwrap_or_else(|_| {
@@ -108,7 +119,12 @@ impl OpenAi {
                     total,
                 ))
             })
-            .map_err(|error| self.with_cost(error, request, &slot))?;
+            .map_err(|error| self.with_cost(error, request, &slot));
+        if let (Some(wire), Some(tape)) = (&self.wire, slot.tape()) {
+            let key = self.settings.api_key.expose_secret();
+            wire.write(&self.address.base, &tape, (key, collected.as_ref().err()));
+        }
+        let collected = collected?;
         let usage = usage::settle(collected.usage, request, &collected.text, self.counter);
         Ok(Reply {
             text: collected.text,

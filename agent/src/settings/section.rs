@@ -78,6 +78,10 @@ pub struct Model {
     pub cache_marks: bool,
     /// The most bytes of text taken from one reply.
     pub reply_bytes: usize,
+    /// Where every call is written down.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub wire_log: Option<String>,
     /// Fields that are left out of the request.
     pub omit: Vec<String>,
     /// Models to go on with.

@@ -14,7 +14,10 @@ use futures::{StreamExt, stream, stream::BoxStream};
 use reqwest::{Request, Response};
 use tokio::time::timeout;
 
-use super::failure;
+use super::{
+    failure,
+    wire::{KEPT, Tape},
+};
 use crate::{
     model::ModelError,
     settings::{Timeouts, write_duration},
@@ -41,9 +44,31 @@ struct Known {
     begun: AtomicBool,
     /// Bytes of text so far.
     text: AtomicUsize,
+    /// What went over the wire, if that is wanted.
+    tape: Option<Mutex<Tape>>,
 }
 
 impl Slot {
+    /// A slot that keeps what goes over the wire.
+    pub(super) fn recording() -> Self {
+        Self(Arc::new(Known {
+            tape: Some(Mutex::default()),
+            ..Known::default()
+        }))
+    }
+
+    /// What went over the wire.
+    pub(super) fn tape(&self) -> Option<Tape> {
+        let tape = self.0.tape.as_ref()?;
+        Some(tape.lock().unwrap_or_else(PoisonError::into_inner).clone())
+    }
+
+    fn record(&self, write: impl FnOnce(&mut Tape)) {
+        if let Some(tape) = &self.0.tape {
+            write(&mut tape.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+    }
+
     fn put(&self, error: ModelError) {
         let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         inner.get_or_insert(error);
@@ -109,6 +134,10 @@ impl Exchange {
         &self,
         request: Request,
     ) -> Result<(http::Response<()>, Vec<u8>, Pieces), ModelError> {
+        self.slot.record(|tape| {
+            let body = request.body().and_then(reqwest::Body::as_bytes);
+            tape.sent = body.unwrap_or_default().to_vec();
+        });
         let sent = self.client.execute(request).await;
         let response = sent.map_err(|error| {
             if error.is_connect() {
@@ -119,11 +148,18 @@ impl Exchange {
         let status = response.status();
         let mut head = http::Response::new(());
         *head.headers_mut() = response.headers().clone();
-        let base_url = self.base_url.clone();
+        let (base_url, slot) = (self.base_url.clone(), self.slot.clone());
+        slot.record(|tape| tape.status = Some(status.as_u16()));
         let mut pieces: Pieces = response
             .bytes_stream()
             .map(move |piece| match piece {
-                Ok(bytes) => Ok(bytes.to_vec()),
+                Ok(bytes) => {
+                    slot.record(|tape| {
+                        let room = KEPT.saturating_sub(tape.received.len()).min(bytes.len());
+                        tape.received.extend(bytes.iter().take(room));
+                    });
+                    Ok(bytes.to_vec())
+                }
                 Err(error) => Err(failure::of_connection(&error, &base_url)),
             })
             .boxed();

@@ -260,3 +260,31 @@ proptest! {
         let _ = collect(&events);
     }
 }
+
+/// Streams as the makers of these endpoints document them: fields, ending, usage.
+/// They stand for endpoints that no test can reach.
+const DIALECTS: &str = include_str!("../dialects.jsonl");
+
+#[test]
+fn the_dialects_of_endpoints_are_understood() {
+    for line in DIALECTS.lines() {
+        let case: Value = serde_json::from_str(line).unwrap();
+        let name = &case["endpoint"];
+        let reply = collect(case["events"].as_array().unwrap());
+        let reply = reply.unwrap_or_else(|error| panic!("{name}: {error}"));
+        assert_eq!(case["text"], reply.text, "{name}");
+        assert_eq!(
+            case["finish"],
+            serde_json::to_value(reply.finish).unwrap(),
+            "{name}"
+        );
+        let usage = reply
+            .usage
+            .map(|counts| [counts.input, counts.output, counts.cached]);
+        assert_eq!(
+            case["usage"],
+            serde_json::to_value(usage).unwrap(),
+            "{name}"
+        );
+    }
+}
