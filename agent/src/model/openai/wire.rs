@@ -66,7 +66,7 @@ impl WireLog {
             "sent": serde_json::from_str(&sent).unwrap_or(Value::String(sent)),
             "status": tape.status,
             "received": text(&tape.received),
-            "failure": failure.map(ToString::to_string),
+            "failure": failure.map(|failure| text(failure.to_string().as_bytes())),
         });
         let mut file = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) = file.write_all(format!("{line}\n").as_bytes()) {
