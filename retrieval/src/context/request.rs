@@ -35,7 +35,12 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     if picks.is_empty() {
         exact::add(engine, &spoken, &mut picks);
     }
-    likely::add(engine, &spoken, intent, &mut picks);
+    // Who asks for one thing by its name wants nothing that merely sounds like it.
+    let by_name = matches!(intent, Intent::DefinitionLookup | Intent::UsageExploration)
+        && picks.heaviest(1).iter().any(|one| one.weight >= 0.9);
+    if !by_name {
+        likely::add(engine, &spoken, intent, &mut picks);
+    }
     let primary = picks.heaviest(3);
     match intent {
         Intent::UsageExploration | Intent::Refactor => add_callers(engine, &primary, &mut picks),

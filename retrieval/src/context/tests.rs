@@ -70,3 +70,32 @@ fn keeps_to_its_budget() {
         );
     }
 }
+
+#[test]
+fn a_request_in_words_brings_what_it_names_or_means() {
+    let (_folder, engine) = fixture();
+    for (text, intent, symbol) in [
+        ("where is `add` defined?", "DEFINITION_LOOKUP", "add"),
+        ("who calls add()", "USAGE_EXPLORATION", "run"),
+        ("fix what adds to a point", "BUG_FIX", "add"),
+        ("ERROR: crash at src/a.c:12", "BUG_FIX", "run"),
+        ("write tests for run()", "TEST_WRITING", "main"),
+        ("zebra", "IMPLEMENTATION", "add"),
+    ] {
+        let request = Request {
+            text: text.to_owned(),
+            ..Request::default()
+        };
+        let context = engine.context(&request);
+        assert_eq!(context.intent, intent, "{text}");
+        let symbols: Vec<&String> = context
+            .snippets
+            .iter()
+            .flat_map(|one| &one.symbols)
+            .collect();
+        assert!(
+            symbols.iter().any(|name| *name == symbol),
+            "{text}: {symbols:?}"
+        );
+    }
+}
