@@ -3,6 +3,8 @@
 //! A module per behaviour, in alphabetical order.
 
 #[cfg(test)]
+mod bad_input;
+#[cfg(test)]
 mod edits;
 #[cfg(test)]
 mod examples;
@@ -12,5 +14,9 @@ mod house;
 mod litellm;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod run;
+#[cfg(test)]
+mod scene;
 #[cfg(test)]
 mod settings;

@@ -87,6 +87,8 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
         ("limits.build", limits.build),
         ("limits.pov", limits.pov),
         ("limits.test", limits.test),
+        ("limits.robust", limits.robust),
+        ("limits.same", limits.same),
     ]
     .into_iter()
     .find(|(_, time)| *time == Duration::ZERO)

@@ -251,6 +251,14 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub test: Duration,
+    /// Time of the rung that mutates the PoVs.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub robust: Duration,
+    /// Time of the rung that compares the patched program with the unpatched.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub same: Duration,
 }
 
 /// How code is shown.

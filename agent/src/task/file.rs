@@ -188,4 +188,8 @@ pub struct Limits {
     pub pov: Option<String>,
     /// How long the tests may take.
     pub test: Option<String>,
+    /// How long mutations of the PoVs are tried.
+    pub robust: Option<String>,
+    /// How long the patched program is compared with the unpatched.
+    pub same: Option<String>,
 }

@@ -111,6 +111,8 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         ("build", &limits.build),
         ("pov", &limits.pov),
         ("test", &limits.test),
+        ("robust", &limits.robust),
+        ("same", &limits.same),
     ] {
         if let Some(value) = value {
             duration(value).map_err(|message| reader.invalid(&format!("limits.{key}"), message))?;

@@ -69,6 +69,8 @@ pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits
         build: time(&own.build, limits.build),
         pov: time(&own.pov, limits.pov),
         test: time(&own.test, limits.test),
+        robust: time(&own.robust, limits.robust),
+        same: time(&own.same, limits.same),
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,
         output: (sandbox.output_kb << 10) as usize,

@@ -1,0 +1,71 @@
+//! Whole repairs: every ending with its exit status, the loop that leads there,
+//! and what is left behind.
+
+mod endings;
+mod output;
+mod safety;
+
+use crate::scene::{
+    DOES_NOT_BUILD, GOOD, QUERIES, STILL_CRASHES, STILL_CRASHES_AGAIN, Scene, TWO_QUERIES, events,
+};
+use patchwright_tests::model::ScriptedModel;
+use std::fs;
+
+#[test]
+fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
+    let scene = Scene::new();
+    let answers = [
+        TWO_QUERIES,
+        QUERIES,
+        DOES_NOT_BUILD,
+        STILL_CRASHES,
+        STILL_CRASHES_AGAIN,
+        GOOD,
+    ];
+    let model = ScriptedModel::start(answers).unwrap();
+    let out = scene.patchwright.scratch("out");
+    let told = scene.run(&model, &["--out", &out.display().to_string()]);
+    told.expect("verified", 0, "attempt 3 holds every rung");
+
+    let asked = model.requests();
+    assert_eq!(asked.len(), answers.len());
+    for (request, words) in [
+        // The crash that was seen here, with its code, before any query.
+        (
+            0,
+            vec!["heap-buffer-overflow", " 8:   memcpy(name, text, length);"],
+        ),
+        (1, vec!["3 to 5 queries, you sent 2"]),
+        (2, vec!["# Round 1", "6: #define NAME_LIMIT 15"]),
+        (3, vec!["Attempt 1 failed", "least_of"]),
+        (
+            4,
+            vec!["Attempt 2 failed", "still crashes", "WRITE of size 35"],
+        ),
+        (5, vec!["the same patch as before", "attempt 2"]),
+    ] {
+        for word in words {
+            let last = asked[request].last();
+            assert!(
+                last.contains(word),
+                "request {request} lacks {word:?}: {last}"
+            );
+        }
+    }
+    for pair in asked.windows(2) {
+        let (before, after) = (pair[0].messages(), pair[1].messages());
+        assert!(after.starts_with(&before), "the history is only added to");
+    }
+
+    // What was refused before it was an attempt is none, and is not built.
+    assert_eq!(told.report["attempts"].as_array().unwrap().len(), 3);
+    assert_eq!(told.report["best"]["number"], 3);
+    assert_eq!(told.rung(1, "builds")["holds"], false);
+    assert_eq!(told.rung(2, "silent")["holds"], false);
+    assert_eq!(told.rung(2, "tested"), &serde_json::Value::Null);
+    let journal = events(&fs::read_to_string(out.join("journal.jsonl")).unwrap());
+    let built = journal.iter().filter(|event| {
+        event["kind"] == "intent" && event["name"] == "climb" && event["body"]["rung"] == "builds"
+    });
+    assert_eq!(built.count(), 3);
+}
