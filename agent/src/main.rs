@@ -31,13 +31,18 @@ fn main() -> ExitCode {
 
 /// What is wrong with the user's input is 2, everything else 5.
 fn exit_code(error: &anyhow::Error) -> u8 {
+    use patchwright::model::ModelError;
     use patchwright::settings::SettingsError;
+    use patchwright::store::StoreError;
     use patchwright::task::TaskError;
     use patchwright_retrieval::RetrievalError;
-    let no_tree = matches!(
-        error.downcast_ref::<RetrievalError>(),
-        Some(RetrievalError::Source(_))
-    );
-    let wrong_input = error.is::<SettingsError>() || error.is::<TaskError>() || no_tree;
+
+    // A model error comes here only from a transcript or a setting that cannot
+    // be used: what an endpoint does is an ending.
+    let wrong_input = error.is::<SettingsError>()
+        || error.is::<TaskError>()
+        || error.is::<ModelError>()
+        || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
+        || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
     if wrong_input { cli::USAGE } else { 5 }
 }

@@ -25,8 +25,32 @@ pub enum OutputError {
     Json(#[from] serde_json::Error),
 }
 
-/// Makes sure that a folder can be written, before anything is spent.
-pub fn prepare(folder: &Path) -> Result<(), OutputError> {
+/// The file that holds the run's id, from its first moment on.
+pub const RUN: &str = "run";
+
+/// Makes sure that a folder can be written, before anything is spent, and takes
+/// away what an earlier run left there: nothing of it may pass for this one's.
+pub fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
+    make(folder)?;
+    save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
+    let logs = std::fs::read_dir(folder.join("logs")).into_iter().flatten();
+    let logs = logs.flatten().map(|entry| entry.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.starts_with("attempt-") && name.ends_with(".log")
+    });
+    let files = ["report.json", "patch.diff", "journal.jsonl"].map(|name| folder.join(name));
+    for file in files.into_iter().chain(logs) {
+        match std::fs::remove_file(&file) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(OutputError::Write { path: file, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn make(folder: &Path) -> Result<(), OutputError> {
     std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
         path: folder.to_path_buf(),
         source,
@@ -35,7 +59,7 @@ pub fn prepare(folder: &Path) -> Result<(), OutputError> {
 
 /// Writes `report.json`, `patch.diff`, `journal.jsonl` and `logs/`.
 pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), OutputError> {
-    prepare(&folder.join("logs"))?;
+    make(&folder.join("logs"))?;
     let mut report = report.clone();
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {

@@ -17,6 +17,7 @@ use crate::task::{Hints, Mode, Task, duration};
 use patchwright_evaluator::{LocalTarget, RungName, Target, crash};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
+use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::io::IsTerminal;
@@ -29,6 +30,9 @@ pub use commands::{host, isolation};
 const QUERIES: (usize, usize) = (3, 5);
 /// Failures of one kind in a row after which alternatives are asked for.
 const SAME_FAILURES: u32 = 2;
+
+/// Where nobody is answered without a key.
+const KEYED: &str = "https://api.openai.com/";
 
 /// Where the model's answers come from.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,12 +72,24 @@ pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result
     }
     let name = &loaded.settings.model.name;
     match (&task.transcript, name.is_empty()) {
+        (_, false) if lacks_key(&loaded.settings.model) => Err(format!(
+            "the model {name} needs a key: put it in PATCHWRIGHT_MODEL__API_KEY or OPENAI_API_KEY, or name a server \
+             of your own with --base-url URL"
+        )),
         (_, false) => Ok(Answers::Live(name.clone())),
         (Some(path), true) => Ok(Answers::Recorded(path.clone())),
         (None, true) => Err("no model is configured: name one with --model NAME (or model.name in the settings) and \
              give its key in PATCHWRIGHT_MODEL__API_KEY or OPENAI_API_KEY; --base-url URL for a server of your own"
             .to_owned()),
     }
+}
+
+/// Whether the provider that is asked when no other is named would refuse every
+/// call. A server of one's own may need no key.
+fn lacks_key(model: &settings::Model) -> bool {
+    model.base_url.starts_with(KEYED)
+        && model.api_key.expose_secret().is_empty()
+        && model.headers.is_empty()
 }
 
 /// The model that answers.

@@ -5,7 +5,6 @@ use super::session::{self, OutputArguments, Session};
 use crate::repair::{Ending, EndingKind, Run};
 use crate::task;
 use crate::wire::{self, Answers};
-use anyhow::Context;
 use clap::Args;
 use patchwright_patcher::Patch;
 use std::path::PathBuf;
@@ -38,12 +37,20 @@ pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result
             return session::refuse(&name, ending, arguments.output.format);
         }
     };
-    let bytes = std::fs::read(&arguments.patch)
-        .with_context(|| format!("{} cannot be read", arguments.patch.display()))?;
+    let bytes = match std::fs::read(&arguments.patch) {
+        Ok(bytes) => bytes,
+        Err(error) => {
+            let file = arguments.patch.display();
+            let detail = format!("--patch: {file} cannot be read: {error}");
+            let ending = Ending::new(EndingKind::InvalidTask, detail);
+            return session::refuse(&task.id, ending, arguments.output.format);
+        }
+    };
     let patch = Patch::from_diff(&bytes);
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &Answers::Nobody);
-    let session = Session::begin(task, loaded, Answers::Nobody, arguments.output).await?;
+    let answers = (Answers::Nobody, Some(patch.clone()));
+    let session = Session::begin(task, loaded, answers, arguments.output).await?;
     session
         .carry_out(display, |plan| Ok(Run::judging(plan, patch)))
         .await

@@ -3,9 +3,9 @@
 
 use super::Common;
 use super::session::{Beginning, OutputArguments, Session, announce, run_id};
-use crate::model::Reply;
 use crate::model::journaled::Journaled;
-use crate::repair::{Outcome, Run};
+use crate::model::{Model, Reply};
+use crate::repair::Outcome;
 use crate::store::{Event, EventKind, Store};
 use crate::task::Task;
 use crate::wire::{self, Answers};
@@ -37,18 +37,22 @@ pub async fn replay(common: &Common, arguments: ReplayArguments) -> anyhow::Resu
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
     let beginning: Beginning =
         serde_json::from_str(&beginning).context("the settings of the run cannot be read")?;
-    let exchanges = exchanges(&store.events(&id).await?);
+    let model = journaled(&store, &id).await?;
     let display = wire::display(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);
+    let answers = (answers, beginning.foreign.clone());
     let mut session = Session::begin(task, loaded, answers, arguments.output).await?;
-    session.model = Arc::new(Journaled::new(exchanges));
+    session.model = model;
     session
-        .carry_out(display, |mut plan| {
-            plan.limits = beginning.limits;
-            Ok(Run::new(plan))
-        })
+        .carry_out(display, |plan| Ok(beginning.run(plan)))
         .await
+}
+
+/// A model that answers as the journal of a run tells.
+pub(super) async fn journaled(store: &Store, run: &str) -> anyhow::Result<Arc<dyn Model>> {
+    let events = store.events(run).await?;
+    Ok(Arc::new(Journaled::new(exchanges(&events))))
 }
 
 /// Each prompt of a journal with the reply that it got.

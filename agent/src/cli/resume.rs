@@ -3,10 +3,10 @@
 use super::Common;
 use super::session::{Beginning, OutputArguments, Session, announce, run_id};
 use crate::drive;
-use crate::repair::Run;
+use crate::output;
 use crate::store::{Journal, Store};
 use crate::task::Task;
-use crate::wire;
+use crate::wire::{self, Answers};
 use anyhow::Context;
 use clap::Args;
 use std::process::ExitCode;
@@ -37,14 +37,22 @@ pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Resu
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
     let beginning: Beginning =
         serde_json::from_str(&beginning).context("the settings of the run cannot be read")?;
-    let events = store.events(&id).await?;
+    let loaded = common.load(beginning.flags())?;
     let display = wire::display(&loaded.settings);
     announce(&display, &task, &beginning.answers);
-    display.line(&format!("going on after {} events", events.len()));
-    let model = wire::model(&beginning.answers, &loaded.settings)?;
+    let model = match &beginning.answers {
+        Answers::Journal(of) => super::replay::journaled(&store, of).await?,
+        answers => wire::model(answers, &loaded.settings)?,
+    };
     let journal = Journal::claim(&store, &id).await?;
-    let output = arguments.output;
-    let answers = beginning.answers;
+    let events = store.events(&id).await?;
+    let mut output = arguments.output;
+    output.out = output.out.or_else(|| beginning.out.clone());
+    if let Some(out) = &output.out {
+        output::prepare(out, &id)?;
+    }
+    let answers = beginning.answers.clone();
+    display.line(&format!("going on after {} events", events.len()));
     let session = Session {
         task,
         loaded,
@@ -54,9 +62,9 @@ pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Resu
         output,
     };
     session
-        .carry_out(display, |mut plan| {
-            plan.limits = beginning.limits;
-            drive::resume(Run::new(plan), &events).context("the journal of the run cannot be read")
+        .carry_out(display, |plan| {
+            drive::resume(beginning.run(plan), &events)
+                .context("the journal of the run cannot be read")
         })
         .await
 }

@@ -73,7 +73,8 @@ pub async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<Exi
     };
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &answers);
-    let mut session = Session::begin(task, loaded, answers, arguments.output.clone()).await?;
+    let mut session =
+        Session::begin(task, loaded, (answers, None), arguments.output.clone()).await?;
     if let Some(path) = &arguments.record {
         session.model = Arc::new(Recording::new(session.model, path)?);
     }

@@ -1,19 +1,20 @@
 //! What `run`, `resume`, `replay` and `judge` share: from a run that is ready
 //! to go on to the printed report and the exit status.
 
-use super::Format;
+use super::{Format, flag};
 use crate::display::Display;
 use crate::drive::Drive;
 use crate::model::Model;
 use crate::output;
 use crate::repair::{Ending, EndingKind, Plan, Run, RunLimits};
 use crate::report::{self, Report};
-use crate::settings::Loaded;
+use crate::settings::{Flag, Loaded};
 use crate::store::{Journal, Store};
 use crate::task::Task;
 use crate::wire::{self, Answers};
 use anyhow::Context;
 use clap::Args;
+use patchwright_patcher::Patch;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -37,6 +38,34 @@ pub struct OutputArguments {
 pub(super) struct Beginning {
     pub(super) limits: RunLimits,
     pub(super) answers: Answers,
+    /// The patch of somebody else that is judged.
+    pub(super) foreign: Option<Patch>,
+    /// The settings that the command line gave, but no secret.
+    pub(super) flags: Vec<(String, String)>,
+    /// The folder of `--out`, absolute.
+    pub(super) out: Option<PathBuf>,
+}
+
+impl Beginning {
+    /// The run that starts so.
+    pub(super) fn run(&self, plan: Plan) -> Run {
+        let plan = Plan {
+            limits: self.limits.clone(),
+            ..plan
+        };
+        match self.foreign.clone() {
+            Some(patch) => Run::judging(plan, patch),
+            None => Run::new(plan),
+        }
+    }
+
+    /// The settings of the command line that started it.
+    pub(super) fn flags(&self) -> Vec<Flag> {
+        let flags = self.flags.iter();
+        flags
+            .map(|(key, value)| flag("the beginning of the run", key, value))
+            .collect()
+    }
 }
 
 /// A run that is ready to go on.
@@ -55,19 +84,21 @@ impl Session {
     pub(super) async fn begin(
         task: Task,
         loaded: Loaded,
-        answers: Answers,
+        (answers, foreign): (Answers, Option<Patch>),
         output: OutputArguments,
     ) -> anyhow::Result<Self> {
         let model = wire::model(&answers, &loaded.settings)?;
+        let id = wire::run_id(&task.id);
         if let Some(out) = &output.out {
-            output::prepare(out)?;
+            output::prepare(out, &id)?;
         }
         let store = Store::open(&loaded.settings.store.folder).await?;
-        let id = wire::run_id(&task.id);
-        let limits = wire::limits(&task, &loaded.settings);
         let beginning = serde_json::to_string(&Beginning {
-            limits,
+            limits: wire::limits(&task, &loaded.settings),
             answers: answers.clone(),
+            foreign,
+            flags: given(&loaded),
+            out: output.out.as_ref().map(std::path::absolute).transpose()?,
         })?;
         let written = serde_json::to_string(&task)?;
         store
@@ -93,6 +124,9 @@ impl Session {
     ) -> anyhow::Result<ExitCode> {
         let id = self.journal.run().to_owned();
         let store = self.journal.store().clone();
+        display.line(&format!(
+            "run {id} (should it be cut off: patchwright resume {id})"
+        ));
         let finished = self.drive(display, start).await?;
         let report = Report::of(&finished, &id, &self.task.id, &self.answers.to_string());
         self.journal
@@ -134,6 +168,26 @@ impl Session {
         parts.display.close();
         Ok(finished?)
     }
+}
+
+/// The settings that flags gave. What is secret stays out of the store, and the
+/// store itself is found before this is read.
+fn given(loaded: &Loaded) -> Vec<(String, String)> {
+    let flags = loaded.entries.iter().filter(|entry| {
+        entry.origin.starts_with("--") && !entry.secret && !entry.key.starts_with("store.")
+    });
+    flags
+        .filter_map(|entry| {
+            let value = match &entry.value {
+                serde_json::Value::String(text) => text.clone(),
+                value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
+                    value.to_string()
+                }
+                _ => return None,
+            };
+            Some((entry.key.clone(), value))
+        })
+        .collect()
 }
 
 async fn stop_on_signal(stop: CancellationToken) {
@@ -190,13 +244,11 @@ pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
 
 /// The id of a run that was named by its id or by the folder that `--out` made.
 pub(super) fn run_id(named: &str) -> anyhow::Result<String> {
-    let file = Path::new(named).join("report.json");
+    let file = Path::new(named).join(output::RUN);
     if !file.is_file() {
         return Ok(named.to_owned());
     }
     let text = std::fs::read_to_string(&file)
         .with_context(|| format!("{} cannot be read", file.display()))?;
-    let report: Report =
-        serde_json::from_str(&text).with_context(|| format!("{} is no report", file.display()))?;
-    Ok(report.run)
+    Ok(text.trim().to_owned())
 }
