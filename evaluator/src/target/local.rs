@@ -8,6 +8,7 @@
 mod baseline;
 mod command;
 mod fetch;
+mod scratch;
 mod spare;
 
 pub use fetch::fetch;
@@ -43,7 +44,7 @@ pub struct LocalTarget {
     /// Goes before the scratch folder that it writes to.
     spares: Spares,
     /// Removed with everything in it when the target is dropped.
-    scratch: tempfile::TempDir,
+    scratch: scratch::Scratch,
     /// The user's entry among the accounts, where paths are mapped.
     accounts: Option<Place>,
     next_number: AtomicU64,
@@ -69,11 +70,7 @@ impl LocalTarget {
         let task = checked(task)?;
         let sandbox = Sandbox::open(isolation, host).await?;
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        std::fs::create_dir_all(scratch).map_err(fail)?;
-        let scratch = tempfile::Builder::new()
-            .prefix("target-")
-            .tempdir_in(scratch)
-            .map_err(fail)?;
+        let scratch = scratch::Scratch::new(scratch).map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()

@@ -157,17 +157,14 @@ fn money_stops_a_run_before_it_is_passed_and_needs_a_price() {
             .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "1000")
     };
     // A call of the first prompt costs a few dollars, two are more than the limit.
-    let (told, calls) = run(
-        &priced(limited("usd = 6.0")),
-        &[QUERIES, QUERIES, QUERIES, QUERIES],
-    );
-    told.expect("budget_exhausted", 3, "money: run limit of 6.0000 USD");
+    let (told, calls) = run(&priced(limited("usd = 14.0")), &[QUERIES; 5]);
+    told.expect("budget_exhausted", 3, "money: run limit of 14.0000 USD");
     let spent = told.report["cost"]["usd"].as_f64().unwrap();
-    assert!(spent > 0.0 && spent <= 6.0, "{told:#?}");
-    assert!((1..4).contains(&calls), "{calls} calls");
+    assert!(spent > 0.0 && spent <= 14.0, "{told:#?}");
+    assert!((1..5).contains(&calls), "{calls} calls");
     assert_eq!(told.report["cost"]["calls"], calls);
 
-    let (told, calls) = run(&limited("usd = 6.0"), &[QUERIES]);
+    let (told, calls) = run(&limited("usd = 14.0"), &[QUERIES]);
     told.expect("budget_exhausted", 3, "model.usd_per_million_in");
     assert_eq!(calls, 0);
 

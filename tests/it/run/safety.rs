@@ -1,7 +1,7 @@
 //! What must never happen: that a dry run executes anything, that foreign text
 //! leaves its fence, that a patch touches what is protected.
 
-use crate::scene::{GOOD, Scene};
+use crate::scene::{GOOD, KEY, Scene};
 use patchwright_tests::model::ScriptedModel;
 
 /// What an attacker writes into a log or a comment.
@@ -126,4 +126,17 @@ fn harness_and_tests_are_not_edited_whatever_the_model_writes() {
         assert!(last.contains("Your patch was not applied"), "{last}");
     }
     assert_eq!(asked.len(), 4);
+}
+
+#[test]
+fn a_key_given_as_a_flag_is_sent_and_not_kept() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let key = format!("model.api_key={KEY}");
+    let told = scene.run(&model, &["--dry-run", "--out", "out", "--set", &key]);
+    // That it lies in no file and no output is checked after every command.
+    told.expect("proposed", 0, "");
+    let asked = model.requests().remove(0);
+    let sent = format!("Bearer {KEY}");
+    assert_eq!(asked.header("authorization"), Some(sent.as_str()));
 }
