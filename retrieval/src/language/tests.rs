@@ -137,6 +137,15 @@ fn c_functions_in_broken_trees() {
 }
 
 #[test]
+fn c_macros_in_functions_are_no_functions() {
+    check(
+        Language::C,
+        "void run(int i) {\n  DISPATCH (GET(i)) {\n    CASE(ONE) {\n      go(i);\n    }\n  }\n}\n",
+        &["function run 1-7"],
+    );
+}
+
+#[test]
 fn c_uses() {
     let found = facts(
         Language::C,

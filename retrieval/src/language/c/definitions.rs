@@ -56,14 +56,18 @@ impl CVisitor<'_> {
 
     pub(super) fn function(&mut self, place: &Place<'_, '_>) {
         let node = place.node;
-        let declarator = node.child_by_field_id(self.grammar.declarators.declarator_field);
+        let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
+        // `CASE(x) {` in a function looks like one; only types hold functions.
+        let real = in_type || !self.facts.in_function();
+        let declarator = node
+            .child_by_field_id(self.grammar.declarators.declarator_field)
+            .filter(|_| real);
         let Some(found) = declarator.and_then(|node| declared(&self.grammar.declarators, node))
         else {
             self.facts.open(place.depth, 0, 0, true);
             return;
         };
         let (name, scope) = self.naming(&found);
-        let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
         let type_name = self.base_type(node);
         let kind = if !in_type && found.scope.is_empty() {
             SymbolKind::Function
