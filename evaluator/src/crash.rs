@@ -49,6 +49,9 @@ use std::sync::LazyLock;
 /// More than one, because a program may print a line that only looks like one.
 const MAX_STARTS: usize = 16;
 
+/// How much of a stack that overflowed is looked at for its recursion.
+const RECURSION: usize = 128;
+
 /// Who noticed the crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each variant is the tool's own name")]
@@ -154,6 +157,21 @@ pub struct Stack {
     pub frames: Vec<Frame>,
 }
 
+impl Stack {
+    /// The frames down to the harness. Below it is the fuzzer, whose `main`
+    /// looks like the project's own.
+    pub fn above_harness(&self) -> &[Frame] {
+        let harness = self
+            .frames
+            .iter()
+            .rposition(|frame| frame.place() == Place::Harness);
+        match harness {
+            Some(last) => self.frames.get(..=last).unwrap_or_default(),
+            None => &self.frames,
+        }
+    }
+}
+
 /// Whether memory was read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -241,14 +259,19 @@ impl CrashReport {
     /// The innermost frame that belongs to the program itself, by what its
     /// names and paths tell; else one of the harness.
     pub fn first_project_frame(&self) -> Option<&Frame> {
-        let frames = || self.stacks.iter().flat_map(|stack| &stack.frames);
-        let main = || {
-            self.main_stack()
-                .into_iter()
-                .flat_map(|stack| &stack.frames)
+        let frames = || self.stacks.iter().flat_map(Stack::above_harness);
+        let main = || self.main_stack().into_iter().flat_map(Stack::above_harness);
+        let own = || main().filter(|frame| frame.place() == Place::Project);
+        let recursion = || {
+            // Which turn the stack ran out in is chance.
+            let top: Vec<&Frame> = own().take(RECURSION).collect();
+            let times = |frame: &Frame| top.iter().filter(|other| **other == frame).count();
+            let repeated = top.iter().copied().filter(|frame| times(frame) > 2);
+            repeated.min_by_key(|frame| (&frame.function, frame.line))
         };
-        main()
-            .find(|frame| frame.place() == Place::Project)
+        let overflow = self.is_stack_overflow().then(recursion).flatten();
+        overflow
+            .or_else(|| own().next())
             .or_else(|| frames().find(|frame| frame.place() == Place::Project))
             .or_else(|| main().find(|frame| frame.place() == Place::Harness))
     }

@@ -140,17 +140,9 @@ fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) 
 }
 
 fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
-    // Below the harness is the fuzzer, whose `main` may look like the project's.
-    let harness = stack
-        .frames
-        .iter()
-        .rposition(|frame| frame.place() == Place::Harness);
-    let frames = match harness {
-        Some(last) => stack.frames.get(..=last).unwrap_or_default(),
-        None => &stack.frames,
-    };
     let pick = |wanted: &dyn Fn(&Frame) -> bool| -> Vec<String> {
-        frames
+        stack
+            .above_harness()
             .iter()
             .filter(|frame| wanted(frame))
             .map(name)

@@ -27,9 +27,10 @@ pub(super) const SIGNAL: Family = Family {
     ),
     begins: |line| signal(line).is_some(),
     read: |log, at| {
-        let line = log.line(at)?;
-        let mut draft = Draft::new(Tool::Signal, signal(line)?);
-        draft.say(line.trim());
+        let signal = signal(log.line(at)?)?;
+        let mut draft = Draft::new(Tool::Signal, signal);
+        // The line itself may hold the process id.
+        draft.say(format!("the program was killed by SIG{signal}"));
         Some(draft)
     },
 };

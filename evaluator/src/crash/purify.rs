@@ -256,8 +256,11 @@ pub(crate) fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
             continue;
         }
         let mut turn = turn.to_vec();
-        if chance && let Some(smallest) = (0..turn.len()).min_by_key(|at| turn.get(*at)) {
-            turn.rotate_left(smallest);
+        if chance {
+            // The smallest rotation is the same wherever the stack ran out.
+            let rotated = |by: usize| turn.iter().cycle().skip(by).take(turn.len());
+            let smallest = (0..turn.len()).min_by(|a, b| rotated(*a).cmp(rotated(*b)));
+            turn.rotate_left(smallest.unwrap_or(0));
         }
         let count = turn.len();
         lines.extend(turn);

@@ -152,6 +152,36 @@ fn another_run_reads_the_same() {
     }
 }
 
+/// Where an endless recursion runs out of stack is chance.
+#[test]
+fn a_recursion_reads_the_same_wherever_it_ends() {
+    let frames = ["even", "depth", "odd", "depth"];
+    let reports: Vec<CrashReport> = (0..4)
+        .map(|start| {
+            let mut text = "Exception in thread \"main\" java.lang.StackOverflowError\n".to_owned();
+            for index in start..start + 1024 {
+                let _ = writeln!(text, "\tat a.B.{}(B.java:{})", frames[index % 4], index % 4);
+            }
+            parse(&text).unwrap()
+        })
+        .collect();
+    for report in &reports {
+        assert_eq!(report.purified, reports[0].purified);
+        assert_eq!(report.summary, reports[0].summary);
+        assert_eq!(
+            report.signature(&|_| false),
+            reports[0].signature(&|_| false)
+        );
+    }
+    let killed = |pid: u32| {
+        parse(&format!(
+            "bash: line 1: {pid} Segmentation fault      ./x\n"
+        ))
+        .unwrap()
+    };
+    assert_eq!(killed(123), killed(4567));
+}
+
 /// A log has other things before and after the report, and colours.
 #[test]
 fn a_report_is_found_in_a_log() {
