@@ -20,3 +20,5 @@ mod run;
 mod scene;
 #[cfg(test)]
 mod settings;
+#[cfg(test)]
+mod source;

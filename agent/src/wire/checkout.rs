@@ -14,10 +14,11 @@ use sha2::{Digest, Sha256};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Clones `$TASK/url` (or the repository in `$TASK` itself) at `$TASK/revision`.
+/// Clones what `$TASK/url` names (a bundle beside it, say) at `$TASK/revision`.
 const CLONE: &str = r#"export GIT_ALLOW_PROTOCOL=https:http:git:ssh:file GIT_TERMINAL_PROMPT=0
-git -c core.symlinks=true clone --quiet --no-checkout -- "$(cat "$TASK/url")" "$TREE"
-git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat "$TASK/revision")" --
+cd "$TASK"
+git clone --quiet --no-checkout -- "$(cat url)" "$TREE"
+git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
 "#;
 /// Unpacks `$TASK/archive`.
 const UNPACK: &str = r#"tar --extract --no-same-owner --no-same-permissions --file "$TASK/archive" --directory "$TREE""#;
@@ -69,7 +70,7 @@ async fn git(
         // The sandbox sees nothing but this folder: the repository goes in as
         // a bundle of everything it has.
         bundle(&local, &orders.path().join("bundle")).await?;
-        "/patchwright/task/bundle".to_owned()
+        "bundle".to_owned()
     } else {
         url.to_owned()
     };
