@@ -5,7 +5,8 @@ use super::{Drive, convert, locate};
 use crate::repair::{Attempt, Crash, Ending, EndingKind, Outcome, RungRecord, StepId};
 use crate::store::StoreError;
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, CrashReport, RungName, RungResult, Target, TargetError, climb, crash,
+    AttemptFacts, Baseline, CrashReport, RungName, RungResult, Target, TargetError, climb, confirm,
+    crash,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -45,7 +46,18 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
-            Ok(result) => Ok(Outcome::Climbed(self.record_of(result, &facts).await?)),
+            Ok(result) => {
+                let at_the_top = rung.next().is_none() && result.holds != Some(false);
+                let result = if at_the_top {
+                    match confirmed(target.as_ref(), &baseline, &facts, result).await {
+                        Ok(result) => result,
+                        Err(error) => return Ok(stopped(ending(&error))),
+                    }
+                } else {
+                    result
+                };
+                Ok(Outcome::Climbed(self.record_of(result, &facts).await?))
+            }
             Err(error) => Ok(stopped(ending(&error))),
         }
     }
@@ -108,6 +120,26 @@ impl Drive {
         convert::to_pristine_lines(&mut crash, &facts.changes, &self.parts.tree);
         crash
     }
+}
+
+/// The last rung's result, when the patch also holds on a clean build, as
+/// somebody else would build it; else what refuted it there.
+async fn confirmed(
+    target: &dyn Target,
+    baseline: &Baseline,
+    facts: &AttemptFacts,
+    mut top: RungResult,
+) -> Result<RungResult, TargetError> {
+    let clean = confirm(target, baseline, facts).await?;
+    if clean.holds == Some(false) {
+        return Ok(RungResult {
+            reason: format!("on a clean build: {}", clean.reason),
+            ..clean
+        });
+    }
+    top.seconds += clean.seconds;
+    top.counts.insert("clean builds".to_owned(), 1);
+    Ok(top)
 }
 
 /// Climbs, and tries again when the machinery failed.
