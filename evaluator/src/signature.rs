@@ -46,6 +46,13 @@ impl Signature {
         let names = project_functions(report, in_project);
         let functions = if report.is_stack_overflow() {
             cycle(&names)
+        } else if let Some(other) = report.stacks.iter().find(|s| s.role == Role::Previous) {
+            // Which side of a race is seen first is chance.
+            let other = functions_of(other, in_project).into_iter().take(1);
+            let mut sides: Vec<String> = names.into_iter().take(1).chain(other).collect();
+            sides.sort();
+            sides.dedup();
+            sides
         } else {
             names.into_iter().take(FUNCTIONS).collect()
         };

@@ -46,10 +46,12 @@ fn shown(report: &CrashReport) -> String {
     let _ = writeln!(text, "summary: {}", report.summary);
     let _ = writeln!(text, "signature: {}", report.signature(&|_| false));
     for stack in &report.stacks {
+        // The top of a stack that overflowed is chance.
+        let shown = if report.is_stack_overflow() { 0 } else { 4 };
         let top: Vec<String> = stack
             .frames
             .iter()
-            .take(4)
+            .take(shown)
             .map(ToString::to_string)
             .collect();
         let _ = writeln!(
