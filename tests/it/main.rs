@@ -11,9 +11,15 @@ mod examples;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod judge;
+#[cfg(test)]
 mod litellm;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod replay;
+#[cfg(test)]
+mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]

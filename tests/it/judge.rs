@@ -1,0 +1,75 @@
+//! `patchwright judge`: the ladder for a patch that somebody else wrote, without
+//! any model.
+
+use crate::scene::{Scene, Told};
+
+const RIGHT: &str = "--- a/records.c
++++ b/records.c
+@@ -25,6 +25,7 @@
+   int value;
+   if (!equals || equals == line) return -1;
+   size_t name = (size_t)(equals - line);
++  if (name > NAME_LIMIT) return -1;
+   if (read_number(equals + 1, length - name - 1, &value)) return -1;
+   struct record *record = malloc(sizeof *record);
+   record->name = copy_name(line, name);
+";
+
+fn judge(diff: &str) -> Told {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    std::fs::write(scene.patchwright.scratch("a.diff"), diff).unwrap();
+    scene.json(&["judge", "records", "--patch", "a.diff"])
+}
+
+fn refuted_at(told: &Told, rung: &str, words: &str) {
+    told.expect("no_patch", 1, "");
+    let found = told.rung(1, rung);
+    assert_eq!(found["holds"], false, "{told:#?}");
+    let reason = found["reason"].as_str().unwrap();
+    assert!(reason.contains(words), "{reason}");
+}
+
+#[test]
+fn a_right_patch_gets_the_evidence_that_a_run_would_give_it() {
+    let told = judge(RIGHT);
+    told.expect("verified", 0, "attempt 1 holds every rung");
+    assert_eq!(told.report["attempts"].as_array().unwrap().len(), 1);
+    assert_eq!(told.report["best"], told.report["attempts"][0]);
+    assert_eq!(told.report["cost"]["calls"], 0);
+    assert_eq!(told.report["answers"], "none");
+    assert!(
+        told.report["best"]["diff"]
+            .as_str()
+            .unwrap()
+            .contains("+  if (name > NAME_LIMIT)")
+    );
+}
+
+#[test]
+fn a_wrong_patch_is_refuted_at_its_rung() {
+    let added = "+  if (name > NAME_LIMIT) return -1;";
+    let silent = judge(&RIGHT.replace(added, "+  if (name > 1000) return -1;"));
+    refuted_at(&silent, "silent", "still crashes");
+    let tested = judge(&RIGHT.replace(added, "+  if (name >= NAME_LIMIT) return -1;"));
+    refuted_at(&tested, "tested", "");
+    let builds = judge(&RIGHT.replace(added, "+  if (name > NAME_LIMITS) return -1;"));
+    refuted_at(&builds, "builds", "");
+    let applies = judge(
+        &RIGHT
+            .replace("int value;", "long value;")
+            .replace("size_t name", "int name"),
+    );
+    refuted_at(&applies, "applies", "records.c");
+}
+
+#[test]
+fn what_is_no_patch_is_said_to_be_none() {
+    for diff in [
+        "",
+        "I fixed it.",
+        "\u{0}\u{1}\u{2}",
+        "--- a/../../etc/passwd\n+++ b/../../etc/passwd\n@@ -1 +1 @@\n-x\n+y\n",
+    ] {
+        refuted_at(&judge(diff), "applies", "");
+    }
+}

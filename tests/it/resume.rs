@@ -1,0 +1,292 @@
+//! `kill -9` and `patchwright resume`: nothing that is on record is done again,
+//! and whoever was given up for dead writes no more.
+
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files};
+use patchwright_tests::command::Finished;
+use patchwright_tests::model::{Answer, Asked, ScriptedModel};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Stdio};
+use std::time::Duration;
+
+/// The replies of the run, each to the conversation of its length.
+const REPLIES: [&str; 3] = [QUERIES, STILL_CRASHES, GOOD];
+
+/// How often the run is killed.
+const KILLS: usize = 5;
+
+fn place(asked: &Asked) -> usize {
+    let messages = asked.messages();
+    messages
+        .iter()
+        .filter(|(role, _)| role == "assistant")
+        .count()
+}
+
+/// Answers by what was said before, so that a request that is made again gets
+/// the same reply.
+fn steady() -> ScriptedModel {
+    ScriptedModel::answering(|asked| REPLIES[place(asked)].into()).unwrap()
+}
+
+fn start(scene: &Scene, arguments: &[&str]) -> Child {
+    let mut command = scene.patchwright.command(arguments).unwrap();
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.spawn().unwrap()
+}
+
+fn started(scene: &Scene, model: &ScriptedModel) -> Child {
+    let endpoint = model.base_url();
+    let arguments = ["run", "records", "--out", "out", "--format", "json"];
+    let model = ["--model", "scripted", "--base-url", &endpoint];
+    start(scene, &[&arguments[..], &model[..]].concat())
+}
+
+/// Waits for this many lines of progress, then a moment, and kills. Says
+/// whether the process was still there to be killed.
+fn kill_after(mut child: Child, lines: usize, moment: Duration) -> bool {
+    let mut stderr = BufReader::new(child.stderr.take().unwrap()).lines();
+    let seen = stderr.by_ref().take(lines).filter_map(Result::ok).count();
+    std::thread::sleep(moment);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    seen == lines
+}
+
+/// A row of numbers that look random and are the same every time.
+fn numbers(seed: u64) -> impl Iterator<Item = usize> {
+    let mut state = seed;
+    std::iter::from_fn(move || {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
+        usize::try_from(state >> 40).ok()
+    })
+}
+
+fn journal(scene: &Scene, run: &str) -> Vec<Value> {
+    events(
+        &scene
+            .plain(&["show", run, "--journal", "--format", "json"])
+            .stdout,
+    )
+}
+
+/// Every step has one outcome, steps follow each other, and what is on record
+/// is never begun again.
+fn consistent(journal: &[Value]) {
+    let mut done = BTreeSet::new();
+    let mut open: Option<(String, i64)> = None;
+    let mut epoch = 0;
+    for (at, event) in journal.iter().enumerate() {
+        assert_eq!(event["number"], at + 1, "no gap, no double");
+        let this = event["epoch"].as_i64().unwrap();
+        assert!(this >= epoch, "epochs only grow");
+        epoch = this;
+        let step = format!("{}.{}", event["lane"], event["step"]);
+        if event["kind"] == "intent" {
+            assert!(
+                !done.contains(&step),
+                "step {step} is begun again though it is done"
+            );
+            if let Some((before, begun)) = &open {
+                assert_eq!(
+                    before, &step,
+                    "the step that was cut off is the one that is redone"
+                );
+                assert!(*begun < this, "and only by a later claim");
+            }
+            open = Some((step, this));
+        } else if event["kind"] == "outcome" {
+            assert_eq!(open.take().map(|(step, _)| step), Some(step.clone()));
+            assert!(done.insert(step), "one outcome a step");
+        }
+    }
+    assert_eq!(open, None, "the story is told to its end");
+}
+
+fn rungs(report: &Value) -> Vec<Value> {
+    let attempts = report["attempts"].as_array().unwrap().iter();
+    let rungs = attempts.flat_map(|attempt| attempt["rungs"].as_array().unwrap());
+    rungs
+        .flat_map(|rung| [rung["name"].clone(), rung["holds"].clone()])
+        .collect()
+}
+
+#[test]
+fn a_run_that_is_killed_again_and_again_ends_as_it_would_have() {
+    let undisturbed = Scene::new();
+    let model = steady();
+    let whole = undisturbed.run(&model, &[]);
+    whole.expect("verified", 0, "");
+    assert_eq!(model.requests().len(), REPLIES.len());
+
+    let scene = Scene::new();
+    let model = steady();
+    let mut random = numbers(20_261_122);
+    let mut kills = 0;
+    let mut next = || {
+        (
+            4 + random.next().unwrap() % 10,
+            random.next().unwrap() % 120,
+        )
+    };
+    let (lines, moment) = next();
+    let pause = |moment: usize| Duration::from_millis(moment as u64);
+    assert!(kill_after(started(&scene, &model), lines, pause(moment)));
+    while kills + 1 < KILLS {
+        let (lines, moment) = next();
+        kills += 1;
+        let child = start(&scene, &["resume", "out"]);
+        assert!(
+            kill_after(child, lines, pause(moment)),
+            "kill {kills} came too late"
+        );
+    }
+    let told = scene.json(&["resume", "out"]);
+    told.expect("verified", 0, "");
+    assert_eq!(told.report["best"]["diff"], whole.report["best"]["diff"]);
+    assert_eq!(rungs(&told.report), rungs(&whole.report));
+    for key in ["calls", "tokens_in", "tokens_out"] {
+        assert_eq!(told.report["cost"][key], whole.report["cost"][key], "{key}");
+    }
+
+    consistent(&journal(&scene, told.run()));
+    let asked = model.requests();
+    assert!(
+        asked.len() <= REPLIES.len() + KILLS,
+        "{} calls",
+        asked.len()
+    );
+    let mut same: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+    for request in asked {
+        same.entry(place(&request)).or_default().push(request.body);
+    }
+    for (place, bodies) in &same {
+        assert!(
+            bodies.windows(2).all(|pair| pair[0] == pair[1]),
+            "request {place} is the same again"
+        );
+    }
+    assert!(
+        scene.patchwright.scratch("out/report.json").is_file(),
+        "--out is remembered"
+    );
+    let workspaces = scene
+        .patchwright
+        .folder()
+        .join("cache/patchwright/workspaces");
+    assert!(workspaces.is_dir());
+    assert!(
+        files(&workspaces).is_empty(),
+        "what was killed is cleared away"
+    );
+}
+
+#[test]
+fn a_reply_on_record_is_not_asked_for_again_and_one_in_flight_once() {
+    let scene = Scene::new();
+    let mut first = true;
+    let model = ScriptedModel::answering(move |asked| {
+        let reply = REPLIES[place(asked)];
+        if place(asked) == 1 && std::mem::take(&mut first) {
+            // The process dies while it waits for this one.
+            return Answer::After(Duration::from_mins(20), Box::new(reply.into()));
+        }
+        reply.into()
+    })
+    .unwrap();
+    let mut child = started(&scene, &model);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let asks = |line: &String| line.contains(".. asking the model");
+    assert_eq!(
+        lines
+            .by_ref()
+            .map_while(Result::ok)
+            .filter(asks)
+            .take(2)
+            .count(),
+        2
+    );
+    while model.requests().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let told = scene.json(&["resume", "out"]);
+    told.expect("verified", 0, "");
+    let places: Vec<_> = model.requests().iter().map(place).collect();
+    assert_eq!(places, [0, 1, 1, 2]);
+    // A run that has ended is only shown.
+    let again = scene.json(&["resume", told.run()]);
+    assert_eq!(again.report, told.report);
+    assert_eq!(model.requests().len(), 4);
+}
+
+#[test]
+fn whoever_claims_a_run_stops_the_one_before_from_writing() {
+    let scene = Scene::new();
+    let mut first = true;
+    let model = ScriptedModel::answering(move |asked| {
+        let reply = Answer::from(REPLIES[place(asked)]);
+        if std::mem::take(&mut first) {
+            return Answer::After(Duration::from_secs(8), Box::new(reply));
+        }
+        reply
+    })
+    .unwrap();
+    let mut old = started(&scene, &model);
+    let mut lines = BufReader::new(old.stderr.take().unwrap()).lines();
+    let asks = |line: &String| line.contains(".. asking the model");
+    assert!(lines.by_ref().map_while(Result::ok).any(|line| asks(&line)));
+    let told = scene.json(&["resume", "out"]);
+    told.expect("verified", 0, "");
+    let before = journal(&scene, told.run());
+
+    let rest: Vec<String> = lines.map_while(Result::ok).collect();
+    let mut stdout = String::new();
+    old.stdout
+        .take()
+        .unwrap()
+        .read_to_string(&mut stdout)
+        .unwrap();
+    let code = old.wait().unwrap().code();
+    let stderr = rest.join("\n");
+    scene.check(&Finished {
+        code,
+        stdout: stdout.clone(),
+        stderr: stderr.clone(),
+    });
+    assert_eq!((code, stdout.as_str()), (Some(5), ""), "{stderr}");
+    assert!(stderr.contains("was claimed by somebody else"), "{stderr}");
+
+    let after = journal(&scene, told.run());
+    assert_eq!(after, before, "nothing was written any more");
+    assert!(
+        after
+            .iter()
+            .skip_while(|event| event["epoch"] == 1)
+            .all(|event| event["epoch"] == 2)
+    );
+    consistent(&after);
+    let shown: Told = scene.json(&["show", told.run()]);
+    assert_eq!(shown.report, told.report);
+}
+
+#[test]
+fn a_judged_patch_is_gone_on_with_as_well() {
+    let scene = Scene::new();
+    let diff = "--- a/records.c\n+++ b/records.c\n@@ -6,3 +6,3 @@\n static char *copy_name(const char *text, size_t length) {\n-  char *name = malloc(NAME_LIMIT + 1);\n+  char *name = malloc(NAME_LIMIT + 2);\n   memcpy(name, text, length);\n";
+    std::fs::write(scene.patchwright.scratch("a.diff"), diff).unwrap();
+    let arguments = ["judge", "records", "--patch", "a.diff", "--out", "out"];
+    assert!(kill_after(
+        start(&scene, &arguments),
+        4,
+        Duration::from_millis(50)
+    ));
+    let told = scene.json(&["resume", "out"]);
+    told.expect("no_patch", 1, "");
+    assert_eq!(told.rung(1, "silent")["holds"], false);
+    consistent(&journal(&scene, told.run()));
+}
