@@ -100,14 +100,12 @@ fn a_tree_that_does_not_build_is_told_with_its_log_before_any_call() {
 
 #[test]
 fn without_any_pov_a_patch_stays_unverified() {
-    let task = "[[pov]]
-file = \"pov/long-name.txt\"
-build = \"address\"
-ran = \"^harness: \"
-";
-    let scene = Scene::new()
-        .edit("task.toml", task, "[crash]\nreport = \"crash.log\"\n")
-        .write("crash.log", CRASH);
+    let scene = Scene::new();
+    let task = std::fs::read_to_string(scene.path("task.toml")).unwrap();
+    let (before, rest) = task.split_once("[[pov]]").unwrap();
+    let (_, after) = rest.split_once("[inputs]").unwrap();
+    let task = format!("{before}[crash]\nreport = \"crash.log\"\n[inputs]{after}");
+    let scene = scene.write("task.toml", &task).write("crash.log", CRASH);
     let (told, calls) = run(&scene, &[GOOD]);
     told.expect("unverified", 6, "no PoV");
     assert_eq!(told.rung(1, "builds")["holds"], true);
