@@ -114,6 +114,26 @@ fn rungs(report: &Value) -> Vec<Value> {
         .collect()
 }
 
+/// One call a reply, and for each kill the one in flight, word for word the same.
+fn asked_at_most_once_more_a_kill(model: &ScriptedModel) {
+    let asked = model.requests();
+    assert!(
+        asked.len() <= REPLIES.len() + KILLS,
+        "{} calls",
+        asked.len()
+    );
+    let mut same: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
+    for request in asked {
+        same.entry(place(&request)).or_default().push(request.body);
+    }
+    for (place, bodies) in &same {
+        assert!(
+            bodies.windows(2).all(|pair| pair[0] == pair[1]),
+            "request {place} is the same again"
+        );
+    }
+}
+
 #[test]
 fn a_run_that_is_killed_again_and_again_ends_as_it_would_have() {
     let undisturbed = Scene::new();
@@ -144,22 +164,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_it_would_have() {
     }
 
     consistent(&journal(&scene, told.run()));
-    let asked = model.requests();
-    assert!(
-        asked.len() <= REPLIES.len() + KILLS,
-        "{} calls",
-        asked.len()
-    );
-    let mut same: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
-    for request in asked {
-        same.entry(place(&request)).or_default().push(request.body);
-    }
-    for (place, bodies) in &same {
-        assert!(
-            bodies.windows(2).all(|pair| pair[0] == pair[1]),
-            "request {place} is the same again"
-        );
-    }
+    asked_at_most_once_more_a_kill(&model);
     assert!(
         scene.patchwright.scratch("out/report.json").is_file(),
         "--out is remembered"
