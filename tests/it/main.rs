@@ -28,3 +28,5 @@ mod scene;
 mod settings;
 #[cfg(test)]
 mod source;
+#[cfg(test)]
+mod transcripts;

@@ -53,7 +53,15 @@ fn replay(id: &str) {
     // The attacks cost time and change no prompt of these transcripts.
     let finished = patchwright
         .run(&[
-            "run", folder, "--out", out, "--format", "json", "--set", "limits.robust=5s", "--set",
+            "run",
+            folder,
+            "--out",
+            out,
+            "--format",
+            "json",
+            "--set",
+            "limits.robust=5s",
+            "--set",
             "limits.same=20s",
         ])
         .unwrap();
@@ -72,7 +80,11 @@ fn replay(id: &str) {
         finished.stderr
     );
     let calls = report["cost"]["calls"].as_u64().unwrap();
-    assert_eq!(calls, exchanges.len() as u64, "{id}: every answer is asked for");
+    assert_eq!(
+        calls,
+        exchanges.len() as u64,
+        "{id}: every answer is asked for"
+    );
     assert!(Path::new(out).join("patch.diff").is_file());
 }
 
@@ -96,8 +108,13 @@ replays! {
 #[test]
 fn every_example_is_replayed_above() {
     let ids: Vec<String> = examples().into_iter().map(|(id, ..)| id).collect();
-    let expected =
-        ["bzip2-selectors", "cares-naptr", "hunspell-leftcommon", "jsoup-adoption", "lua-getlocal"];
+    let expected = [
+        "bzip2-selectors",
+        "cares-naptr",
+        "hunspell-leftcommon",
+        "jsoup-adoption",
+        "lua-getlocal",
+    ];
     assert_eq!(ids, expected);
 }
 
@@ -105,8 +122,14 @@ fn every_example_is_replayed_above() {
 fn a_transcript_retrieves_and_one_fails_first() {
     let mut failures = 0;
     for (id, _, exchanges) in examples() {
-        let replies: Vec<_> = exchanges.iter().map(|exchange| reply::read(&exchange.reply.text, false)).collect();
-        assert!(replies.iter().any(|reply| !reply.queries.is_empty()), "{id} retrieves nothing");
+        let replies: Vec<_> = exchanges
+            .iter()
+            .map(|exchange| reply::read(&exchange.reply.text, false))
+            .collect();
+        assert!(
+            replies.iter().any(|reply| !reply.queries.is_empty()),
+            "{id} retrieves nothing"
+        );
         failures += replies.iter().filter(|reply| reply.patch.is_some()).count() - 1;
     }
     assert!(failures > 0, "no transcript shows the loop looping");
@@ -134,10 +157,22 @@ fn answers_rely_only_on_what_was_shown() {
 fn an_answer_from_memory_is_noticed() {
     let shown = Shown::in_prompts(["12: int f(int n) {\n13:   return g(n);\n"].into_iter());
     for (text, expected) in [
-        ("<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return g(n + 1);</replacement></edit></patch>", 0),
-        ("<patch><edit file='a.c' lines='13'><original>  return h(n);</original><replacement>  return g(n);</replacement></edit></patch>", 1),
-        ("<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return secret(n);</replacement></edit></patch>", 1),
-        ("<queries><symbol>secret</symbol><symbol>g</symbol><text>anything</text></queries>", 1),
+        (
+            "<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return g(n + 1);</replacement></edit></patch>",
+            0,
+        ),
+        (
+            "<patch><edit file='a.c' lines='13'><original>  return h(n);</original><replacement>  return g(n);</replacement></edit></patch>",
+            1,
+        ),
+        (
+            "<patch><edit file='a.c' lines='13'><original>  return g(n);</original><replacement>  return secret(n);</replacement></edit></patch>",
+            1,
+        ),
+        (
+            "<queries><symbol>secret</symbol><symbol>g</symbol><text>anything</text></queries>",
+            1,
+        ),
     ] {
         assert_eq!(problems_of(text, &shown).len(), expected, "{text}");
     }
@@ -147,7 +182,11 @@ fn an_answer_from_memory_is_noticed() {
 fn problems_of(text: &str, shown: &Shown) -> Vec<String> {
     let read = reply::read(text, false);
     let mut problems = Vec::new();
-    for query in read.queries.iter().filter(|query| NAMING.contains(&query.kind.as_str())) {
+    for query in read
+        .queries
+        .iter()
+        .filter(|query| NAMING.contains(&query.kind.as_str()))
+    {
         problems.extend(
             code_names(&query.body)
                 .into_iter()
@@ -157,11 +196,18 @@ fn problems_of(text: &str, shown: &Shown) -> Vec<String> {
     }
     for edit in read.patch.iter().flat_map(|patch| &patch.edits) {
         let (original, new) = match edit {
-            Edit::Replace { original, replacement, .. } => (original.as_deref(), replacement.as_deref()),
+            Edit::Replace {
+                original,
+                replacement,
+                ..
+            } => (original.as_deref(), replacement.as_deref()),
             Edit::Insert { text, .. } | Edit::Create { text, .. } => (None, Some(text.as_str())),
             _ => (None, None),
         };
-        let lines = original.unwrap_or_default().lines().filter(|line| !line.trim().is_empty());
+        let lines = original
+            .unwrap_or_default()
+            .lines()
+            .filter(|line| !line.trim().is_empty());
         problems.extend(
             lines
                 .filter(|line| !shown.has_line(line))

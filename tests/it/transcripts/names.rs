@@ -10,8 +10,9 @@ static NAME: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"[A-Za-z_][A-Za-z0-9
 static NO_CODE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#"(?s)/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'"#).unwrap()
 });
-static DECLARED: LazyLock<Regex> =
-    LazyLock::new(|| Regex::new(r"\b[A-Za-z_][A-Za-z0-9_]*[ *&]+([A-Za-z_][A-Za-z0-9_]*)\s*(?:=|;|\()").unwrap());
+static DECLARED: LazyLock<Regex> = LazyLock::new(|| {
+    Regex::new(r"\b[A-Za-z_][A-Za-z0-9_]*[ *&]+([A-Za-z_][A-Za-z0-9_]*)\s*(?:=|;|\()").unwrap()
+});
 
 /// The languages' own words.
 const KEYWORDS: [&str; 45] = [
@@ -33,7 +34,11 @@ impl Shown {
         let (mut lines, mut names) = (BTreeSet::new(), BTreeSet::new());
         for prompt in prompts {
             names.extend(NAME.find_iter(prompt).map(|name| name.as_str().to_owned()));
-            lines.extend(prompt.lines().map(|line| NUMBERED.replace(line, "").trim().to_owned()));
+            lines.extend(
+                prompt
+                    .lines()
+                    .map(|line| NUMBERED.replace(line, "").trim().to_owned()),
+            );
         }
         Self { lines, names }
     }
@@ -50,7 +55,9 @@ impl Shown {
 /// The names in some code, without those in comments and strings.
 pub(super) fn code_names(code: &str) -> BTreeSet<String> {
     let code = NO_CODE.replace_all(code, " ");
-    NAME.find_iter(&code).map(|name| name.as_str().to_owned()).collect()
+    NAME.find_iter(&code)
+        .map(|name| name.as_str().to_owned())
+        .collect()
 }
 
 /// The names that some code declares itself.
