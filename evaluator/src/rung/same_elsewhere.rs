@@ -257,9 +257,9 @@ impl Comparison<'_> {
                 ),
             ),
             None => (
-                Some(true),
+                None,
                 format!(
-                    "{inputs} inputs behave as before; which functions they reach could not be seen"
+                    "{inputs} inputs behave as before, but which functions they reach could not be seen"
                 ),
             ),
         };
