@@ -115,7 +115,8 @@ impl Comparison<'_> {
     }
 }
 
-/// The inputs in an order that takes of each kind in turn.
+/// The inputs in an order that takes of each kind in turn, the given ones
+/// first: they are the likeliest to reach what was touched.
 fn mixed(inputs: &[Input]) -> Vec<Input> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut ranked: Vec<(usize, usize, &Input)> = Vec::new();
@@ -124,7 +125,7 @@ fn mixed(inputs: &[Input]) -> Vec<Input> {
         ranked.push((*rank, place, input));
         *rank += 1;
     }
-    ranked.sort_by_key(|(rank, place, _)| (*rank, *place));
+    ranked.sort_by_key(|(rank, place, input)| (*rank, input.kind != Kind::Given, *place));
     ranked
         .into_iter()
         .map(|(.., input)| input.clone())
