@@ -1,7 +1,7 @@
 //! The validated task: one thing to repair, with everything that is needed to
 //! do it.
 //!
-//! [`file`] is the shape that people write (TOML) and programs send (JSON);
+//! [`mod@file`] is the shape that people write (TOML) and programs send (JSON);
 //! [`Task`] is what has been checked: paths made absolute and found, choices
 //! made unambiguous. This module reads the files a task names, and nothing
 //! else: it does not fetch, build or run.

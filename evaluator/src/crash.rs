@@ -3,7 +3,7 @@
 //!
 //! [`parse`] finds the report inside a whole log. It never fails on strange
 //! text, it only finds nothing, and its time and memory are linear in the part
-//! of the log that it looks at (see [`lines`]). Every report family is a module
+//! of the log that it looks at (see `lines`). Every report family is a module
 //! of its own. What it deliberately does not do: judge whether a crash is bad,
 //! look at a source tree, or believe that a report is genuine.
 

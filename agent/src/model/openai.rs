@@ -3,7 +3,7 @@
 //! Asks once and answers once: trying again is for [`super::retry`], another
 //! model for [`super::fallback`]. This file is the only one that knows the crate
 //! `async-openai`, whose interface changes often; its own retries and time limits
-//! are replaced by [`transport`].
+//! are replaced by `transport`.
 
 use std::task::{Context, Poll};
 
