@@ -30,7 +30,7 @@ fn speaks_of_itself_alone() {
     expect_none(&problems, "a word that has no place here");
 }
 
-/// A path counts only where it starts: `$scratch/work/` is nobody's machine.
+/// A path counts only where it starts: as a part of a longer one it names nobody's machine.
 fn says(line: &str, word: &str) -> bool {
     line.match_indices(word).any(|(at, _)| {
         let before = line[..at].chars().next_back();
