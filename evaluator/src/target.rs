@@ -4,14 +4,17 @@
 //! thing behind it. It tells what happened and judges as little as possible:
 //! the rungs do that.
 
+mod elsewhere;
 mod inputs;
 pub(crate) mod local;
+mod measure;
 mod oracle;
 mod reports;
 
 pub use inputs::{InputRun, Inputs, Wanted};
 pub(crate) use local::INSIDE;
 pub use local::{LocalTarget, fetch};
+pub use measure::{measure, reproducible};
 pub use oracle::Outcome;
 pub(crate) use oracle::{judge, missing_banner};
 
@@ -152,14 +155,21 @@ pub struct Build {
     pub changes: String,
     /// What the build command did; of an earlier call where the result was at hand.
     pub execution: Execution,
-    /// Where it lies.
-    pub(crate) workspace: Arc<Workspace>,
+    /// Where it lies; nothing when that is not this machine.
+    pub(crate) workspace: Option<Arc<Workspace>>,
 }
 
 impl Build {
     /// Whether the build command succeeded.
     pub fn succeeded(&self) -> bool {
         self.execution.ending.success()
+    }
+
+    /// Where it lies, for those who run commands in it.
+    pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
+        self.workspace.as_ref().ok_or_else(|| {
+            TargetError::machinery("a build of another target was asked for", "target")
+        })
     }
 }
 

@@ -304,7 +304,7 @@ impl Call<'_> {
             environment: &environment,
             work: Some(work),
             harness: self.pov.harness.as_deref(),
-            ..Job::new(script, &self.build.workspace, &self.build.name)
+            ..Job::new(script, self.build.place()?, &self.build.name)
         };
         self.target.command(job).await
     }

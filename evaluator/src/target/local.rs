@@ -124,7 +124,7 @@ impl LocalTarget {
         let pristine = self.pristine(name).await?;
         let copy = match self.spares.take(name).await {
             Some(copy) => copy,
-            None => self.copy(&pristine.workspace).await?,
+            None => self.copy(pristine.place()?).await?,
         };
         self.make_spare(name).await?;
         Ok(copy)
@@ -134,7 +134,7 @@ impl LocalTarget {
     async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
         let pristine = self.pristine(name).await?;
         self.spares
-            .prepare(name, &pristine.workspace, self.fresh("spare"));
+            .prepare(name, pristine.place()?, self.fresh("spare"));
         Ok(())
     }
 
@@ -195,7 +195,7 @@ impl LocalTarget {
             name: name.to_owned(),
             changes: changes.to_owned(),
             execution,
-            workspace,
+            workspace: Some(workspace),
         })
     }
 
@@ -206,7 +206,7 @@ impl LocalTarget {
             wall: pov.timeout.unwrap_or(self.task.limits.pov),
             pov: Some(&pov.file),
             harness: pov.harness.as_deref(),
-            ..Job::new(self.pov_command(pov)?, &build.workspace, &build.name)
+            ..Job::new(self.pov_command(pov)?, build.place()?, &build.name)
         };
         let execution = self.command(job).await?;
         let (outcome, crash) = oracle::judge(&execution, proof.as_ref());
@@ -230,13 +230,13 @@ impl LocalTarget {
         let Some(test) = &self.task.commands.test else {
             return Ok(None);
         };
-        reports::clear(&build.workspace, &self.task.commands.reports)?;
+        reports::clear(build.place()?, &self.task.commands.reports)?;
         let job = Job {
             wall: self.task.limits.test,
-            ..Job::new(test, &build.workspace, &build.name)
+            ..Job::new(test, build.place()?, &build.name)
         };
         let execution = self.command(job).await?;
-        let reports = reports::read(&build.workspace, &self.task.commands.reports)?;
+        let reports = reports::read(build.place()?, &self.task.commands.reports)?;
         Ok(Some(TestRun { execution, reports }))
     }
 }

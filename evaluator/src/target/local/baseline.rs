@@ -2,22 +2,13 @@
 
 use super::LocalTarget;
 use super::command::Job;
-use crate::target::{Baseline, BaselinePov, Build, BuildKind, Outcome, Pov};
+use crate::target::{Baseline, Build, BuildKind, measure, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Changes, Execution, TargetError};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-/// How often a PoV that does not crash at once is tried before it is given up.
-const TRIES: u32 = 5;
-/// How often a crashing PoV is run to see whether it always crashes.
-const CONFIRMATIONS: u32 = 2;
-/// The chance we take that a flaky crash stays away by luck alone.
-const LUCK: f64 = 0.01;
-/// The most a flaky PoV is repeated.
-const MOST_REPEATS: u32 = 20;
 
 impl LocalTarget {
     /// The tree as `prepare` left it.
@@ -68,9 +59,9 @@ impl LocalTarget {
         for name in self.task.used_builds() {
             let pristine = self.pristine(&name).await?;
             // PoVs and tests leave traces, so they run in a copy.
-            let workspace = Arc::new(self.copy(&pristine.workspace).await?);
+            let workspace = Arc::new(self.copy(pristine.place()?).await?);
             let build = Build {
-                workspace,
+                workspace: Some(workspace),
                 ..pristine
             };
             self.keep(
@@ -85,7 +76,7 @@ impl LocalTarget {
             let build = builds
                 .get(&name)
                 .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
-            povs.push(self.measure(build, pov).await?);
+            povs.push(measure(self, build, pov).await?);
         }
         reproducible(&povs)?;
         let tests = match builds.get(&self.task.main_build()) {
@@ -106,70 +97,6 @@ impl LocalTarget {
             seconds: started.elapsed().as_secs_f64(),
         })
     }
-
-    /// Runs a PoV until it is known how reliably it crashes.
-    async fn measure(&self, build: &Build, pov: &Pov) -> Result<BaselinePov, TargetError> {
-        let mut best = self.replay_once(build, pov).await?;
-        let (mut runs, mut crashes) = (1, u32::from(best.outcome.is_failure()));
-        loop {
-            let enough = if crashes == runs {
-                // A hang costs its whole time limit; once is enough.
-                crashes >= CONFIRMATIONS || best.outcome == Outcome::Hung
-            } else {
-                runs >= TRIES
-            };
-            if enough {
-                break;
-            }
-            let replay = self.replay_once(build, pov).await?;
-            runs += 1;
-            crashes += u32::from(replay.outcome.is_failure());
-            if !best.outcome.is_failure() {
-                best = replay;
-            }
-        }
-        Ok(BaselinePov {
-            name: pov.name(),
-            runs,
-            crashes,
-            replay: best,
-            repeat: pov.repeat.unwrap_or_else(|| repeats(runs, crashes)).max(1),
-        })
-    }
-}
-
-/// How often a patched program must survive, so that luck explains it with
-/// the chance [`LUCK`] at most.
-fn repeats(runs: u32, crashes: u32) -> u32 {
-    if crashes == 0 || crashes == runs {
-        return 1;
-    }
-    let survives = 1.0 - f64::from(crashes) / f64::from(runs);
-    let needed = (LUCK.ln() / survives.ln()).ceil();
-    (needed as u32).clamp(1, MOST_REPEATS)
-}
-
-fn reproducible(povs: &[BaselinePov]) -> Result<(), TargetError> {
-    let Some(last) = povs.last() else {
-        return Ok(());
-    };
-    if povs.iter().any(BaselinePov::reproduces) {
-        return Ok(());
-    }
-    let reasons: Vec<String> = povs
-        .iter()
-        .map(|pov| {
-            let what = match &pov.replay.outcome {
-                Outcome::NotRun(reason) => reason.clone(),
-                _ => pov.replay.execution.ending.to_string(),
-            };
-            format!("{}: {what}", pov.name)
-        })
-        .collect();
-    Err(TargetError::NotReproducible {
-        reason: reasons.join("; "),
-        log: last.replay.execution.text(),
-    })
 }
 
 fn succeeded(execution: &Execution, what: &str) -> Result<(), TargetError> {
@@ -186,17 +113,5 @@ fn started_at_all(execution: &Execution, what: &str) -> Result<(), TargetError> 
     match execution.ending {
         crate::Ending::Exited(126 | 127) => succeeded(execution, what),
         _ => Ok(()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::repeats;
-
-    #[test]
-    fn flaky_crashes_are_repeated_more() {
-        for (runs, crashes, expected) in [(2, 2, 1), (1, 1, 1), (5, 4, 3), (5, 1, 20), (5, 3, 6)] {
-            assert_eq!(repeats(runs, crashes), expected, "{crashes} of {runs}");
-        }
     }
 }

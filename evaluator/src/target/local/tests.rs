@@ -100,7 +100,7 @@ async fn a_right_patch_climbs_and_builds_only_what_changed() {
         .build(&fix.changes, "address", crate::BuildKind::Incremental)
         .await
         .unwrap();
-    let what = fs::read_to_string(build.workspace.part("out").join("what")).unwrap();
+    let what = fs::read_to_string(build.place().unwrap().part("out").join("what")).unwrap();
     assert_eq!(what, "built main.c\nbuilt parse.c\nbuilt parse.c\n");
     let confirmed = crate::confirm(&target, &baseline, &fix).await.unwrap();
     assert_eq!(
