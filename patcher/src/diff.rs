@@ -1,8 +1,10 @@
 //! Unified diffs: read from others, written by us.
 
+mod compare;
 mod header;
 mod read;
 mod write;
 
+pub use compare::diff;
 pub(crate) use read::parse_diff;
 pub(crate) use write::{FileDiff, write_diff};

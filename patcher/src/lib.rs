@@ -4,7 +4,7 @@
 //! and the patch. [`prepare`] finds the place of every edit of a [`Patch`] in
 //! the pristine tree, refuses what the [`Guard`] forbids, and yields the
 //! [`Changes`] together with their unified diff. [`read_diff`] does the same
-//! for a unified diff that somebody else made.
+//! for a unified diff that somebody else made; [`diff`] writes one of changes.
 //!
 //! Reading is tolerant, placing is not: an edit goes where its whole original
 //! stands, and nowhere when that is in doubt. All edits are against the
@@ -52,6 +52,7 @@ mod syntax;
 mod unescape;
 
 pub use changes::{Changes, How, Placement, Prepared, Touched};
+pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;
 pub use guard::Guard;

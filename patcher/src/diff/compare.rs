@@ -1,0 +1,213 @@
+//! The diff of changes whose edits are not known any more: old and new files
+//! are compared.
+
+use super::{FileDiff, write_diff};
+use crate::Changes;
+use crate::splice::{Splice, join_neighbours, reduce};
+use patchwright_source::{Text, Tree, TreePath};
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt;
+
+/// The unified diff of changes against their pristine tree, as `git apply` and
+/// `patch -p1` take it; sorted by path. A file that cannot be read counts as
+/// empty.
+pub fn diff(tree: &Tree, changes: &Changes) -> Vec<u8> {
+    let sources: BTreeMap<&TreePath, Compared> = old_names(tree, changes)
+        .into_iter()
+        .map(|(old, new)| (old, Compared::of(tree, changes, old, new)))
+        .collect();
+    let created: Vec<(&TreePath, Vec<Splice>)> = changes
+        .files
+        .iter()
+        .filter(|(path, _)| !tree.has_file(path))
+        .filter(|(path, _)| !changes.renamed.values().any(|to| to == *path))
+        .map(|(path, bytes)| (path, replaced(&Text::new(Vec::new()), bytes)))
+        .collect();
+    let mut files: Vec<FileDiff<'_>> = sources
+        .iter()
+        .map(|(old, compared)| FileDiff {
+            old: Some((old, &compared.text)),
+            new: compared.new,
+            splices: &compared.splices,
+            executable: compared.executable,
+        })
+        .collect();
+    files.extend(created.iter().map(|(path, splices)| FileDiff {
+        old: None,
+        new: Some(path),
+        splices,
+        executable: false,
+    }));
+    files.sort_by_key(|file| file.old.map(|(path, _)| path).or(file.new).cloned());
+    write_diff(&files)
+}
+
+/// Every file of the pristine tree that changes, with its new name; `None` for one that goes.
+fn old_names<'a>(
+    tree: &Tree,
+    changes: &'a Changes,
+) -> BTreeMap<&'a TreePath, Option<&'a TreePath>> {
+    let edited = changes.files.keys().filter(|path| tree.has_file(path));
+    edited
+        .map(|path| (path, Some(path)))
+        .chain(changes.deleted.iter().map(|path| (path, None)))
+        .chain(changes.renamed.iter().map(|(from, to)| (from, Some(to))))
+        .collect()
+}
+
+struct Compared<'a> {
+    text: Text,
+    new: Option<&'a TreePath>,
+    splices: Vec<Splice>,
+    executable: bool,
+}
+
+impl<'a> Compared<'a> {
+    fn of(tree: &Tree, changes: &Changes, old: &TreePath, new: Option<&'a TreePath>) -> Self {
+        let text = tree.read(old).unwrap_or_else(|_| Text::new(Vec::new()));
+        let splices = match new {
+            None => replaced(&text, b""),
+            Some(new) => changes
+                .files
+                .get(new)
+                .map(|bytes| replaced(&text, bytes))
+                .unwrap_or_default(),
+        };
+        let mode = std::fs::metadata(tree.absolute(old));
+        Self {
+            text,
+            new,
+            splices,
+            executable: mode.is_ok_and(|data| data.permissions().mode() & 0o100 != 0),
+        }
+    }
+}
+
+/// What differs between a text and its new bytes. What is equal at both ends is
+/// set aside first, so that a small change of a long file stays small.
+fn replaced(old: &Text, new: &[u8]) -> Vec<Splice> {
+    let new = Text::new(new.to_vec());
+    let (before, after) = (lines(old), lines(&new));
+    let head = before
+        .iter()
+        .zip(&after)
+        .take_while(|(left, right)| left == right)
+        .count();
+    let most = before.len().min(after.len()) - head;
+    let tail = before
+        .iter()
+        .rev()
+        .zip(after.iter().rev())
+        .take(most)
+        .take_while(|(left, right)| left == right)
+        .count();
+    let middle = after.get(head..after.len() - tail).unwrap_or_default();
+    let whole = Splice {
+        old: head..before.len() - tail,
+        new: middle.iter().map(|line| line.to_vec()).collect(),
+    };
+    if whole.old.is_empty() && whole.new.is_empty() {
+        return Vec::new();
+    }
+    join_neighbours(reduce(old, &whole))
+}
+
+fn lines(text: &Text) -> Vec<&[u8]> {
+    (1..=text.line_count())
+        .filter_map(|line| text.raw_line(line))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::diff;
+    use crate::{Changes, Guard, read_diff_bytes};
+    use patchwright_source::{Tree, TreePath};
+    use proptest::prelude::*;
+
+    fn path(name: &str) -> TreePath {
+        TreePath::new(name).unwrap()
+    }
+
+    fn tree(files: &[(&str, &[u8])]) -> (tempfile::TempDir, Tree) {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            std::fs::write(folder.path().join(name), bytes).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        (folder, tree)
+    }
+
+    #[test]
+    fn the_diff_of_changes_gives_the_changes_again() {
+        let (_folder, tree) = tree(&[
+            ("edited.c", b"1\n2\n3\n4\n5\n6\n7\n8\n9\n"),
+            ("gone.c", b"int gone;\n"),
+            ("old.c", b"a\nb\nc\nd\n"),
+            ("open.c", b"no end"),
+        ]);
+        let changes = Changes {
+            files: [
+                (
+                    path("edited.c"),
+                    b"1\n2\nthree\n4\n5\n6\n7\n8\nnine\n".to_vec(),
+                ),
+                (path("made.c"), b"int made;\n".to_vec()),
+                (path("new.c"), b"a\nB\nc\nd\n".to_vec()),
+                (path("open.c"), b"an end\n".to_vec()),
+            ]
+            .into(),
+            deleted: [path("gone.c")].into(),
+            renamed: [(path("old.c"), path("new.c"))].into(),
+        };
+        let written = diff(&tree, &changes);
+        let guard = Guard::new(&[]).unwrap();
+        let read = read_diff_bytes(&tree, &written, &guard, &|_| true);
+        let read = read.unwrap_or_else(|refusals| {
+            panic!("{refusals:?}\n{}", String::from_utf8_lossy(&written))
+        });
+        assert_eq!(read.changes, changes);
+        assert!(diff(&tree, &Changes::default()).is_empty());
+    }
+
+    #[test]
+    fn a_small_change_of_a_long_file_stays_small() {
+        let long: Vec<u8> = (0..20_000)
+            .flat_map(|n| format!("{n}\n").into_bytes())
+            .collect();
+        let (_folder, tree) = tree(&[("long.c", &long)]);
+        let text = String::from_utf8(long)
+            .unwrap()
+            .replace("\n9999\n", "\nchanged\n");
+        let changes = Changes {
+            files: [(path("long.c"), text.into_bytes())].into(),
+            ..Changes::default()
+        };
+        let written = String::from_utf8(diff(&tree, &changes)).unwrap();
+        assert!(written.contains("-9999\n+changed\n"), "{written}");
+        assert!(written.len() < 300, "{written}");
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(128))]
+        #[test]
+        fn applies_to_what_it_was_made_from(old in "([ab]{0,2}\n){0,12}[ab]?", new in "([ab]{0,2}\n){1,12}[ab]?") {
+            prop_assume!(old != new && !new.is_empty() && !old.is_empty());
+            let (_folder, tree) = tree(&[("f.txt", old.as_bytes())]);
+            let changes = Changes {
+                files: [(path("f.txt"), new.clone().into_bytes())].into(),
+                ..Changes::default()
+            };
+            let written = diff(&tree, &changes);
+            let applied = diffy_apply(&old, &written);
+            prop_assert_eq!(applied, new, "{}", String::from_utf8_lossy(&written));
+        }
+    }
+
+    fn diffy_apply(old: &str, diff: &[u8]) -> String {
+        let text = std::str::from_utf8(diff).unwrap();
+        let body = text.split_once('\n').map_or("", |(_, rest)| rest);
+        let patch = diffy::Patch::from_str(body).unwrap();
+        diffy::apply(old, &patch).unwrap()
+    }
+}
