@@ -9,6 +9,7 @@ pub mod check;
 pub mod config;
 pub mod crash;
 pub mod judge;
+pub mod mcp;
 pub mod replay;
 pub mod resume;
 pub mod retrieve;
@@ -54,6 +55,8 @@ pub enum Command {
     Retrieve(retrieve::RetrieveArguments),
     /// Gather the code that a request or a crash report on standard input concerns
     Context(retrieve::ContextArguments),
+    /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
+    Mcp(mcp::McpArguments),
     /// Say what works on this machine, and what to do about the rest
     Check(check::CheckArguments),
     /// Print every setting and where its value comes from
@@ -134,6 +137,7 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Index(arguments) => retrieve::index(&line.common, &arguments),
         Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments),
         Command::Context(arguments) => retrieve::context(&line.common, &arguments),
+        Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
     }

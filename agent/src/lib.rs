@@ -8,6 +8,7 @@
 pub mod cli;
 pub mod display;
 pub mod drive;
+pub mod mcp;
 pub mod model;
 pub mod output;
 pub mod prompt;

@@ -214,7 +214,7 @@ pub async fn parts(
     let engine = EngineCell::open(
         tree.root().to_path_buf(),
         cache,
-        retrieval_settings(settings),
+        crate::cli::retrieve::engine_settings(&settings.retrieval),
     );
     let target: Option<Arc<dyn Target>> = match task.mode {
         Mode::DryRun => None,
@@ -253,17 +253,6 @@ async fn local_target(
     LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))
-}
-
-fn retrieval_settings(settings: &Settings) -> patchwright_retrieval::Settings {
-    let wanted = &settings.retrieval;
-    patchwright_retrieval::Settings {
-        max_results: wanted.max_results,
-        context_lines: wanted.context_lines,
-        body_lines: wanted.body_lines,
-        file_size_limit: wanted.file_size_limit,
-        ..patchwright_retrieval::Settings::default()
-    }
 }
 
 #[cfg(test)]

@@ -87,6 +87,11 @@ impl Engine {
         self.index.report()
     }
 
+    /// Whether another engine of the same tree was opened on the same state of it.
+    pub fn sees_the_same(&self, other: &Self) -> bool {
+        self.index.state() == other.index.state() && self.files() == other.files()
+    }
+
     /// Sets the crash near which results are shown first.
     pub fn set_crash(&mut self, frames: &[Frame]) {
         let mut near = Proximity::default();
@@ -183,7 +188,8 @@ impl Engine {
         }
     }
 
-    pub(crate) fn tree(&self) -> &Tree {
+    /// The tree that is asked.
+    pub fn tree(&self) -> &Tree {
         self.index.tree()
     }
 

@@ -83,6 +83,8 @@ pub struct Index {
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,
     report: IndexReport,
+    /// The number of the last update when this was opened.
+    generation: i64,
 }
 
 impl std::fmt::Debug for Index {
@@ -119,6 +121,7 @@ impl Index {
         let files = Files::load(&connection)?;
         summarize(&mut report, &files);
         report.seconds = started.elapsed().as_secs_f64();
+        let generation = files.generation;
         Ok(Self {
             tree,
             database,
@@ -127,7 +130,13 @@ impl Index {
             analyses: Mutex::default(),
             names: Mutex::default(),
             report,
+            generation,
         })
+    }
+
+    /// Which database in which state this was opened on.
+    pub(crate) fn state(&self) -> (&Path, i64) {
+        (&self.database, self.generation)
     }
 
     /// What opening it took and found.

@@ -128,6 +128,15 @@ impl Memory {
         self.seen.forget(before);
     }
 
+    /// Forgets everything but the questions and their numbers, for a reader who
+    /// may have lost what was said, about a tree that may have changed.
+    pub fn keep_questions(&mut self) {
+        *self = Self {
+            asked: std::mem::take(&mut self.asked),
+            ..Self::default()
+        };
+    }
+
     /// The text that the model reads: per query its hits with place and
     /// numbered lines, a reference to what was shown before, or plainly that
     /// nothing was found and why. What is rendered counts as shown.

@@ -15,6 +15,8 @@ mod judge;
 #[cfg(test)]
 mod litellm;
 #[cfg(test)]
+mod mcp;
+#[cfg(test)]
 mod model;
 #[cfg(test)]
 mod replay;

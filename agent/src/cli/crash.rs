@@ -45,25 +45,37 @@ pub struct CrashArguments {
 pub fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
-    let Some(mut report) = parse(&text) else {
+    let Some((report, signature)) = in_tree(&text, tree.as_ref()) else {
         writeln!(std::io::stderr(), "no crash report in what was read")?;
         return Ok(ExitCode::from(NOTHING));
     };
-    if let Some(tree) = &tree {
-        report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
-    }
-    let in_project = |frame: &Frame| {
-        let file = frame.file.as_deref();
-        let known = |tree: &Tree| file.is_some_and(|file| tree.rebase(file).is_some());
-        tree.as_ref().is_some_and(known)
-    };
-    let signature = report.signature(&in_project).to_string();
     let text = match arguments.format {
         Format::Json => format!("{:#}\n", as_json(&report, &signature)?),
         Format::Text => as_text(&report, &signature),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What people read of the crash report in a log; `None` when it holds none.
+pub fn describe(log: &str, tree: Option<&Tree>) -> Option<String> {
+    let (report, signature) = in_tree(log, tree)?;
+    Some(as_text(&report, &signature))
+}
+
+/// The report in a log with the paths of the tree, and its signature.
+fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, String)> {
+    let mut report = parse(log)?;
+    if let Some(tree) = tree {
+        report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
+    }
+    let in_project = |frame: &Frame| {
+        let file = frame.file.as_deref();
+        let known = |tree: &Tree| file.is_some_and(|file| tree.rebase(file).is_some());
+        tree.is_some_and(known)
+    };
+    let signature = report.signature(&in_project).to_string();
+    Some((report, signature))
 }
 
 fn read(arguments: &CrashArguments) -> anyhow::Result<String> {

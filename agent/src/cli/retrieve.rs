@@ -181,7 +181,7 @@ fn open(common: &Common, tree: &Path) -> anyhow::Result<(Engine, usize)> {
     let settings = common.load(Vec::new())?.settings;
     let engine = Engine::open(
         tree,
-        &settings.cache.folder,
+        &settings.cache.folder.join("index"),
         engine_settings(&settings.retrieval),
     )?;
     Ok((engine, settings.retrieval.context_tokens))

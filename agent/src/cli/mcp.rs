@@ -1,0 +1,34 @@
+//! `patchwright mcp`: the code search for agents and editors.
+//!
+//! Standard output belongs to the protocol; nothing else is written there.
+
+use super::Common;
+use super::retrieve::engine_settings;
+use crate::mcp::{Place, serve};
+use clap::Args;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `patchwright mcp`.
+#[derive(Debug, Clone, Args)]
+pub struct McpArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+}
+
+/// Serves the tree until the client hangs up.
+///
+/// # Errors
+/// The settings are wrong, the tree or the cache cannot be used, or the client
+/// does not speak the protocol.
+pub async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
+    let settings = common.load(Vec::new())?.settings;
+    let place = Place {
+        tree: arguments.repo,
+        cache: settings.cache.folder.join("index"),
+        settings: engine_settings(&settings.retrieval),
+    };
+    serve(place, settings.retrieval.context_tokens).await?;
+    Ok(ExitCode::SUCCESS)
+}
