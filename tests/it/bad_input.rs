@@ -66,6 +66,12 @@ fn what_is_wrong_with_a_task_is_told_with_its_place() {
     scene
         .json(&["run", "nowhere"])
         .expect("invalid_task", 2, "nowhere");
+    let told = scene.plain(&["run", "nowhere"]);
+    assert!(told.stdout.starts_with("invalid_task: "), "{told:#?}");
+    assert!(
+        !told.stdout.contains("\nrun "),
+        "no run began, so none is named: {told:#?}"
+    );
 }
 
 #[test]

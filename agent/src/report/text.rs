@@ -44,7 +44,10 @@ pub fn render(report: &Report) -> String {
         seconds.model,
         (seconds.total - seconds.commands - seconds.model).max(0.0)
     );
-    let _ = writeln!(text, "run {}", report.run);
+    // What was refused before it began has no run to look up.
+    if !report.run.is_empty() {
+        let _ = writeln!(text, "run {}", report.run);
+    }
     text
 }
 
