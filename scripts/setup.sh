@@ -48,6 +48,7 @@ sanitizes() { # sanitizes COMPILER LANGUAGE FLAGS..: compiles, links and runs a 
   esac >"$scratch/try.$language"
   "$compiler" "$@" -o "$scratch/try" "$scratch/try.$language" && ASAN_OPTIONS=detect_leaks=0 "$scratch/try" -runs=1
 }
+postgresql() { ls /usr/lib/postgresql/*/bin/initdb; }
 java_17() { command -v jar && javac -version 2>&1 | awk '{ split($2, v, "."); exit !(v[1] >= 17) }'; }
 
 check() {
@@ -64,6 +65,7 @@ check() {
   need "llvm-symbolizer" "llvm" command -v llvm-symbolizer
   need "a JDK, 17 or later" "$(jdk)" java_17
   need "Maven" "maven" command -v mvn
+  need "PostgreSQL's server" "postgresql" postgresql
 }
 
 # Newer releases keep clang's run-time libraries in a package of their own.

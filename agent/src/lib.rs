@@ -14,6 +14,7 @@ pub mod output;
 pub mod prompt;
 pub mod repair;
 pub mod report;
+pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod task;

@@ -1,26 +1,26 @@
-//! Where runs are kept: one SQLite file in the state folder.
+//! Where runs and submissions are kept: one SQLite file in the state folder,
+//! or a PostgreSQL that several machines share.
 //!
 //! Runs, their journals, what they spent, and blobs by content hash. Writing
 //! to a run needs its current epoch, so that whoever claimed it last is the
 //! only one who writes. This module decides nothing and knows no model.
 
 mod blobs;
+mod connect;
 mod journal;
 mod spending;
+pub mod submissions;
 #[cfg(test)]
 mod tests;
 
+pub use connect::DatabaseKind;
 pub use journal::{Event, EventKind, Journal, NewEvent};
 pub use spending::SpendingLimits;
 
-use sqlx::sqlite::{
-    SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
-};
+use connect::Address;
+use sqlx::AnyPool;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// The file in the state folder.
-const FILE: &str = "patchwright.db";
 
 /// What went wrong with the store.
 #[derive(Debug, thiserror::Error)]
@@ -34,6 +34,11 @@ pub enum StoreError {
         #[source]
         source: std::io::Error,
     },
+    /// `database.url` is no address of a PostgreSQL.
+    #[error(
+        "database.url: expected an address such as postgres://user@host/database, or \"unset\""
+    )]
+    Address,
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(#[from] sqlx::Error),
@@ -84,58 +89,44 @@ pub enum StoreError {
 /// The store.
 #[derive(Debug, Clone)]
 pub struct Store {
-    pool: SqlitePool,
+    pool: AnyPool,
     folder: PathBuf,
+    address: Address,
+    patience: Duration,
 }
 
 impl Store {
-    /// Opens the store of a state folder; makes both when they are not there.
-    pub async fn open(folder: &Path) -> Result<Self, StoreError> {
-        std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
-            path: folder.to_path_buf(),
-            source,
-        })?;
-        let options = SqliteConnectOptions::new()
-            .filename(folder.join(FILE))
-            .create_if_missing(true)
-            .foreign_keys(true)
-            .journal_mode(SqliteJournalMode::Wal)
-            // FULL survives a power cut, not only a kill; a run commits a few
-            // rows a second at most.
-            .synchronous(SqliteSynchronous::Full)
-            .busy_timeout(Duration::from_secs(30));
-        let pool = SqlitePoolOptions::new()
-            .max_connections(4)
-            .connect_with(options)
-            .await?;
-        sqlx::migrate!().run(&pool).await?;
-        Ok(Self {
-            pool,
-            folder: folder.to_path_buf(),
-        })
-    }
-
     /// The state folder.
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// Writes down a task and a new run of it.
+    /// Writes down a task and a new run of it. Doing it twice does it once.
     pub async fn create_run(
         &self,
         run: &str,
         task: (&str, &str),
         settings: &str,
     ) -> Result<(), StoreError> {
+        self.patiently(|_| self.try_create_run(run, task, settings))
+            .await
+    }
+
+    async fn try_create_run(
+        &self,
+        run: &str,
+        task: (&str, &str),
+        settings: &str,
+    ) -> Result<(), StoreError> {
         let now = now();
-        let mut transaction = self.pool.begin().await?;
-        sqlx::query("INSERT INTO tasks (id, task, created) VALUES (?, ?, ?) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+        let mut transaction = self.begin().await?;
+        sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
             .bind(task.0)
             .bind(task.1)
             .bind(&now)
             .execute(&mut *transaction)
             .await?;
-        sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES (?, ?, ?, ?)")
+        sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
             .bind(run)
             .bind(task.0)
             .bind(&now)
@@ -148,7 +139,7 @@ impl Store {
 
     /// The task of a run and the settings it was started with, as JSON.
     pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
-        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = ?")
+        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = $1")
             .bind(run)
             .fetch_optional(&self.pool)
             .await?
@@ -157,10 +148,11 @@ impl Store {
 
     /// The report of a run, once it has ended.
     pub async fn report(&self, run: &str) -> Result<Option<String>, StoreError> {
-        let row: Option<(Option<String>,)> = sqlx::query_as("SELECT report FROM runs WHERE id = ?")
-            .bind(run)
-            .fetch_optional(&self.pool)
-            .await?;
+        let row: Option<(Option<String>,)> =
+            sqlx::query_as("SELECT report FROM runs WHERE id = $1")
+                .bind(run)
+                .fetch_optional(&self.pool)
+                .await?;
         match row {
             Some((report,)) => Ok(report),
             None => Err(StoreError::NoRun {
@@ -176,4 +168,9 @@ pub(crate) fn now() -> String {
     jiff::Timestamp::now()
         .strftime("%Y-%m-%dT%H:%M:%S%.3fZ")
         .to_string()
+}
+
+/// Text as every database takes it: PostgreSQL has no place for a NUL.
+pub(crate) fn storable(text: &str) -> String {
+    text.replace('\0', "\u{fffd}")
 }

@@ -31,4 +31,6 @@ mod settings;
 #[cfg(test)]
 mod source;
 #[cfg(test)]
+mod store;
+#[cfg(test)]
 mod transcripts;

@@ -32,7 +32,7 @@ pub struct ReplayArguments {
 pub async fn replay(common: &Common, arguments: ReplayArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let id = run_id(&arguments.run)?;
-    let store = Store::open(&loaded.settings.store.folder).await?;
+    let store = Store::of(&loaded.settings).await?;
     let (task, beginning) = store.run(&id).await?;
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
     let beginning: Beginning =

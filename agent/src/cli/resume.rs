@@ -29,7 +29,7 @@ pub struct ResumeArguments {
 pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let id = run_id(&arguments.run)?;
-    let store = Store::open(&loaded.settings.store.folder).await?;
+    let store = Store::of(&loaded.settings).await?;
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;
     }

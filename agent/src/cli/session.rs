@@ -92,7 +92,7 @@ impl Session {
         if let Some(out) = &output.out {
             output::prepare(out, &id)?;
         }
-        let store = Store::open(&loaded.settings.store.folder).await?;
+        let store = Store::of(&loaded.settings).await?;
         let beginning = serde_json::to_string(&Beginning {
             limits: wire::limits(&task, &loaded.settings),
             answers: answers.clone(),

@@ -29,7 +29,7 @@ pub struct ShowArguments {
 pub async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let id = run_id(&arguments.run)?;
-    let store = Store::open(&loaded.settings.store.folder).await?;
+    let store = Store::of(&loaded.settings).await?;
     if arguments.journal {
         store.run(&id).await?;
         return journal(&store, &id, arguments.format).await;

@@ -3,9 +3,11 @@
 use config::{Value, ValueKind};
 use serde::Serialize;
 
+use super::value::UNSET;
+
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 2] = ["model.api_key", "model.headers.*"];
+const SECRET: [&str; 3] = ["model.api_key", "model.headers.*", "database.url"];
 
 /// One effective value and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,7 +66,7 @@ fn is_secret(key: &str) -> bool {
 }
 
 fn hidden(value: &Value) -> serde_json::Value {
-    let empty = matches!(&value.kind, ValueKind::String(text) if text.is_empty());
+    let empty = matches!(&value.kind, ValueKind::String(text) if text.is_empty() || text == UNSET);
     serde_json::Value::from(if empty { "not set" } else { "set (hidden)" })
 }
 

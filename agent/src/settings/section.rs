@@ -23,6 +23,8 @@ pub struct Settings {
     pub sandbox: Sandbox,
     /// Where runs are kept.
     pub store: Store,
+    /// The database, when several machines share it.
+    pub database: Database,
     /// Where what can be made again is kept.
     pub cache: Cache,
     /// What a person sees.
@@ -317,6 +319,16 @@ pub enum SandboxChoice {
 pub struct Store {
     /// The folder.
     pub folder: PathBuf,
+}
+
+/// The database, when several machines share it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// The address of a PostgreSQL.
+    #[serde(deserialize_with = "value::secret_or_unset")]
+    #[schemars(with = "String")]
+    pub url: SecretString,
 }
 
 /// Where what can be made again is kept.

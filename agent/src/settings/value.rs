@@ -5,6 +5,7 @@
 use std::{fmt, time::Duration};
 
 use schemars::JsonSchema;
+use secrecy::SecretString;
 use serde::{Deserializer, de};
 
 /// The word for "no value".
@@ -51,6 +52,13 @@ pub fn write_duration(time: Duration) -> String {
 pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
     let text = <String as serde::Deserialize>::deserialize(from)?;
     parse_duration(&text).map_err(de::Error::custom)
+}
+
+/// Reads a secret; empty when it is unset.
+pub(super) fn secret_or_unset<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<SecretString, D::Error> {
+    Ok(text_or_unset(from)?.unwrap_or_default().into())
 }
 
 pub(super) fn text_or_unset<'de, D: Deserializer<'de>>(

@@ -11,17 +11,19 @@ impl Store {
             return Ok(String::new());
         }
         let hash = format!("{:x}", Sha256::digest(bytes));
-        sqlx::query("INSERT INTO blobs (hash, bytes) VALUES (?, ?) ON CONFLICT (hash) DO NOTHING")
-            .bind(&hash)
-            .bind(bytes)
-            .execute(&self.pool)
-            .await?;
+        sqlx::query(
+            "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING",
+        )
+        .bind(&hash)
+        .bind(bytes)
+        .execute(&self.pool)
+        .await?;
         Ok(hash)
     }
 
     /// The bytes of a hash; `None` when they are not kept here.
     pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        let row: Option<(Vec<u8>,)> = sqlx::query_as("SELECT bytes FROM blobs WHERE hash = ?")
+        let row: Option<(Vec<u8>,)> = sqlx::query_as("SELECT bytes FROM blobs WHERE hash = $1")
             .bind(hash)
             .fetch_optional(&self.pool)
             .await?;

@@ -4,10 +4,11 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use super::{Store, StoreError, now};
+use super::{Store, StoreError, now, storable};
 use crate::repair::StepId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use sqlx::{Any, Transaction};
 
 /// Which side of a step an event stands on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -90,11 +91,13 @@ pub struct Journal {
 impl Journal {
     /// Claims a run: raises its epoch, so that nobody else can write to it.
     pub async fn claim(store: &Store, run: &str) -> Result<Self, StoreError> {
-        let row: Option<(i64,)> =
-            sqlx::query_as("UPDATE runs SET epoch = epoch + 1 WHERE id = ? RETURNING epoch")
-                .bind(run)
-                .fetch_optional(&store.pool)
-                .await?;
+        let row: Option<(i64,)> = store
+            .patiently(|_| async {
+                let raise = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+                let row = sqlx::query_as(raise).bind(run);
+                Ok(row.fetch_optional(&store.pool).await?)
+            })
+            .await?;
         let (epoch,) = row.ok_or_else(|| StoreError::NoRun {
             run: run.to_owned(),
             path: store.folder.clone(),
@@ -118,44 +121,107 @@ impl Journal {
 
     /// Writes an event and returns its number.
     pub async fn append(&self, event: NewEvent) -> Result<i64, StoreError> {
-        let number: Option<(i64,)> = sqlx::query_as(
-            "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
-             SELECT runs.id, 1 + COALESCE((SELECT MAX(number) FROM events WHERE run = runs.id), 0), runs.epoch,
-                    ?, ?, ?, ?, ?, ?, ?
-             FROM runs WHERE runs.id = ? AND runs.epoch = ? RETURNING number",
+        let (time, body) = (now(), event.body.to_string());
+        self.store
+            .patiently(|again| self.try_append(&event, (&time, &body), again))
+            .await
+    }
+
+    /// The number of the next event, the check of the epoch and the lock on
+    /// the run are one statement.
+    async fn try_append(
+        &self,
+        event: &NewEvent,
+        (time, body): (&str, &str),
+        again: bool,
+    ) -> Result<i64, StoreError> {
+        let mut transaction = self.store.begin().await?;
+        let place = [event.step.lane, event.step.number].map(i64::from);
+        if again {
+            let written: Option<(i64,)> = sqlx::query_as(
+                "SELECT number FROM events WHERE run = $1 AND epoch = $2 AND lane = $3 AND step = $4
+                 AND kind = $5 AND time = $6",
+            )
+            .bind(&self.run)
+            .bind(self.epoch)
+            .bind(place[0])
+            .bind(place[1])
+            .bind(event.kind.as_str())
+            .bind(time)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            if let Some((number,)) = written {
+                return Ok(number);
+            }
+        }
+        let next: Option<(i64,)> = sqlx::query_as(
+            "UPDATE runs SET events = events + 1 WHERE id = $1 AND epoch = $2 RETURNING events",
         )
-        .bind(now())
-        .bind(i64::from(event.step.lane))
-        .bind(i64::from(event.step.number))
-        .bind(event.kind.as_str())
-        .bind(event.name)
-        .bind(event.summary)
-        .bind(event.body.to_string())
         .bind(&self.run)
         .bind(self.epoch)
-        .fetch_optional(&self.store.pool)
+        .fetch_optional(&mut *transaction)
         .await?;
-        number
-            .map(|(number,)| number)
-            .ok_or_else(|| StoreError::Superseded {
-                run: self.run.clone(),
-            })
+        let (number,) = next.ok_or_else(|| self.superseded())?;
+        sqlx::query(
+            "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        )
+        .bind(&self.run)
+        .bind(number)
+        .bind(self.epoch)
+        .bind(time)
+        .bind(place[0])
+        .bind(place[1])
+        .bind(event.kind.as_str())
+        .bind(&event.name)
+        .bind(storable(&event.summary))
+        .bind(body)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(number)
     }
 
     /// Writes down how the run ended.
     pub async fn finish(&self, ending: &str, report: &str) -> Result<(), StoreError> {
-        let done = sqlx::query("UPDATE runs SET ending = ?, report = ? WHERE id = ? AND epoch = ?")
-            .bind(ending)
-            .bind(report)
+        self.store
+            .patiently(|_| async {
+                let done = sqlx::query(
+                    "UPDATE runs SET ending = $1, report = $2 WHERE id = $3 AND epoch = $4",
+                )
+                .bind(ending)
+                .bind(report)
+                .bind(&self.run)
+                .bind(self.epoch)
+                .execute(&self.store.pool)
+                .await?;
+                match done.rows_affected() {
+                    0 => Err(self.superseded()),
+                    _ => Ok(()),
+                }
+            })
+            .await
+    }
+
+    /// Locks the run for the rest of a transaction, if it is still ours.
+    pub(super) async fn hold(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), StoreError> {
+        let held = sqlx::query("UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2")
             .bind(&self.run)
             .bind(self.epoch)
-            .execute(&self.store.pool)
+            .execute(&mut **transaction)
             .await?;
-        match done.rows_affected() {
-            0 => Err(StoreError::Superseded {
-                run: self.run.clone(),
-            }),
+        match held.rows_affected() {
+            0 => Err(self.superseded()),
             _ => Ok(()),
+        }
+    }
+
+    fn superseded(&self) -> StoreError {
+        StoreError::Superseded {
+            run: self.run.clone(),
         }
     }
 }
@@ -165,12 +231,28 @@ type Row = (i64, i64, String, i64, i64, String, String, String, String);
 impl Store {
     /// The journal of a run, from its first event.
     pub async fn events(&self, run: &str) -> Result<Vec<Event>, StoreError> {
-        let rows: Vec<Row> = sqlx::query_as(
-            "SELECT number, epoch, time, lane, step, kind, name, summary, body FROM events WHERE run = ? ORDER BY number",
-        )
-        .bind(run)
-        .fetch_all(&self.pool)
-        .await?;
+        self.events_after(run, 0, u32::MAX).await
+    }
+
+    /// The events of a run with a higher number, at most `limit` of them.
+    pub async fn events_after(
+        &self,
+        run: &str,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let rows: Vec<Row> = self
+            .patiently(|_| async {
+                let rows = sqlx::query_as(
+                    "SELECT number, epoch, time, lane, step, kind, name, summary, body FROM events
+                     WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
+                )
+                .bind(run)
+                .bind(after)
+                .bind(i64::from(limit));
+                Ok(rows.fetch_all(&self.pool).await?)
+            })
+            .await?;
         rows.into_iter().map(|row| event(run, row)).collect()
     }
 }

@@ -1,10 +1,12 @@
 //! Money: reserved before a call, settled after it.
 //!
-//! A reservation and the check of every limit are one statement, so that the
-//! limits hold for any number of lanes and processes over one store. A
-//! reservation that was never settled (its process died) stays booked.
+//! A reservation, the check of every limit and the check that the writer still
+//! owns the run are one transaction, so that the limits hold for any number of
+//! lanes, processes and machines over one store. A reservation that was never
+//! settled (its process died) stays booked.
 
-use super::{Journal, Store, StoreError, now};
+use super::{DatabaseKind, Journal, StoreError, now};
+use sqlx::{Any, Transaction};
 
 /// Limits in US dollars; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -24,6 +26,17 @@ impl SpendingLimits {
     }
 }
 
+/// Whoever counts the money of a PostgreSQL holds this lock, by a number that
+/// nothing else uses. SQLite has one writer anyway.
+const PURSE: &str =
+    "SELECT CASE WHEN pg_advisory_xact_lock(7305119) IS NULL THEN 0 ELSE 1 END AS held";
+
+const RUN_SUM: &str =
+    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE run = $1";
+const DAY_SUM: &str =
+    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE day = $1";
+const TOTAL_SUM: &str = "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending";
+
 impl Journal {
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
@@ -33,58 +46,68 @@ impl Journal {
         usd: f64,
         limits: SpendingLimits,
     ) -> Result<(), StoreError> {
-        let day: String = now().chars().take(10).collect();
-        let booked = sqlx::query(
-            "INSERT INTO spending (run, number, day, reserved)
-             SELECT ?1, ?2, ?3, ?4 WHERE
-             (?5 IS NULL OR ?4 + (SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0) FROM spending WHERE run = ?1) <= ?5) AND
-             (?6 IS NULL OR ?4 + (SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0) FROM spending WHERE day = ?3) <= ?6) AND
-             (?7 IS NULL OR ?4 + (SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0) FROM spending) <= ?7)",
-        )
-        .bind(self.run())
-        .bind(number)
-        .bind(&day)
-        .bind(usd)
-        .bind(limits.run)
-        .bind(limits.day)
-        .bind(limits.total)
-        .execute(&self.store().pool)
-        .await?;
-        if booked.rows_affected() == 1 {
-            return Ok(());
-        }
-        self.explain_refusal(&day, usd, limits).await
+        self.store()
+            .patiently(|again| self.try_reserve(number, usd, (limits, again)))
+            .await
     }
 
-    /// Books what the call really cost.
-    pub async fn settle(&self, number: i64, usd: f64) -> Result<(), StoreError> {
-        sqlx::query("UPDATE spending SET settled = ? WHERE run = ? AND number = ?")
-            .bind(usd)
+    async fn try_reserve(
+        &self,
+        number: i64,
+        usd: f64,
+        (limits, again): (SpendingLimits, bool),
+    ) -> Result<(), StoreError> {
+        let day: String = now().chars().take(10).collect();
+        let mut transaction = self.store().begin().await?;
+        if self.store().kind() == DatabaseKind::Postgres {
+            sqlx::query(PURSE).execute(&mut *transaction).await?;
+        }
+        self.hold(&mut transaction).await?;
+        if again && self.is_booked(&mut transaction, number).await? {
+            return Ok(());
+        }
+        self.check(&mut transaction, &day, (usd, limits)).await?;
+        sqlx::query("INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)")
             .bind(self.run())
             .bind(number)
-            .execute(&self.store().pool)
+            .bind(&day)
+            .bind(usd)
+            .execute(&mut *transaction)
             .await?;
+        transaction.commit().await?;
         Ok(())
     }
 
-    async fn explain_refusal(
+    async fn is_booked(
         &self,
+        transaction: &mut Transaction<'static, Any>,
+        number: i64,
+    ) -> Result<bool, StoreError> {
+        let row = sqlx::query("SELECT number FROM spending WHERE run = $1 AND number = $2")
+            .bind(self.run())
+            .bind(number)
+            .fetch_optional(&mut **transaction)
+            .await?;
+        Ok(row.is_some())
+    }
+
+    async fn check(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
         day: &str,
-        wanted: f64,
-        limits: SpendingLimits,
+        (wanted, limits): (f64, SpendingLimits),
     ) -> Result<(), StoreError> {
-        let store = self.store();
-        let run = store.spent(RUN_SUM, self.run()).await?;
-        let today = store.spent(DAY_SUM, day).await?;
-        let total = store.spent(TOTAL_SUM, "").await?;
-        for (which, limit, spent) in [
-            ("run", limits.run, run),
-            ("day", limits.day, today),
-            ("total", limits.total, total),
+        let of_run = sqlx::query_as(RUN_SUM).bind(self.run());
+        let of_day = sqlx::query_as(DAY_SUM).bind(day);
+        let of_all = sqlx::query_as(TOTAL_SUM);
+        for (which, limit, sum) in [
+            ("run", limits.run, of_run),
+            ("day", limits.day, of_day),
+            ("total", limits.total, of_all),
         ] {
-            if let Some(limit) = limit
-                && spent + wanted > limit
-            {
+            let Some(limit) = limit else { continue };
+            let (spent,): (f64,) = sum.fetch_one(&mut **transaction).await?;
+            if spent + wanted > limit {
                 return Err(StoreError::Money {
                     which,
                     limit,
@@ -93,28 +116,24 @@ impl Journal {
                 });
             }
         }
-        Err(StoreError::Money {
-            which: "run",
-            limit: limits.run.unwrap_or_default(),
-            spent: run,
-            wanted,
-        })
+        Ok(())
     }
-}
 
-const RUN_SUM: &str =
-    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE run = ?";
-const DAY_SUM: &str =
-    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE day = ?";
-const TOTAL_SUM: &str =
-    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE '' = ?";
-
-impl Store {
-    async fn spent(&self, sql: &'static str, value: &str) -> Result<f64, StoreError> {
-        let (sum,): (f64,) = sqlx::query_as(sql)
-            .bind(value)
-            .fetch_one(&self.pool)
-            .await?;
-        Ok(sum)
+    /// Books what the call really cost.
+    pub async fn settle(&self, number: i64, usd: f64) -> Result<(), StoreError> {
+        self.store()
+            .patiently(|_| async {
+                let mut transaction = self.store().begin().await?;
+                self.hold(&mut transaction).await?;
+                sqlx::query("UPDATE spending SET settled = $1 WHERE run = $2 AND number = $3")
+                    .bind(usd)
+                    .bind(self.run())
+                    .bind(number)
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                Ok(())
+            })
+            .await
     }
 }
