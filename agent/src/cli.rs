@@ -92,6 +92,10 @@ pub enum Format {
 /// The exit status of a wrong command line or configuration.
 pub const USAGE: u8 = 2;
 
+/// The exit status of a run that was left paused: not decided, to be resumed
+/// later (what `sysexits.h` calls a temporary failure).
+pub const PAUSED: u8 = 75;
+
 impl Common {
     /// Loads the settings, with the flags of a subcommand on top.
     pub fn load(&self, mut flags: Vec<Flag>) -> Result<Loaded, SettingsError> {

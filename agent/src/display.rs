@@ -5,7 +5,7 @@
 //! A terminal gets one moving line below the lines that stay; everything else
 //! gets plain lines.
 
-use crate::repair::{Located, Outcome, Run, Step, StepId};
+use crate::repair::{Located, Outcome, Purpose, Run, Step, StepId};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::time::Duration;
@@ -35,7 +35,8 @@ impl Progress {
                 "building the unpatched tree, replaying the PoVs, running the tests".to_owned()
             }
             Step::Context { .. } => "gathering the code of the crash".to_owned(),
-            Step::Ask { .. } => "asking the model".to_owned(),
+            Step::Ask { purpose, .. } => asked(*purpose).to_owned(),
+            Step::Wait { until, .. } => format!("paused until {until}"),
             Step::Retrieve { round, queries, .. } => {
                 format!("round {round}: {} queries", queries.len())
             }
@@ -56,6 +57,15 @@ impl Progress {
             doing: format!("{lane}{doing}"),
             left: format!("left {}", words.join(", ")),
         }
+    }
+}
+
+fn asked(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Repair => "asking the model",
+        Purpose::Compact => "asking the model what of the conversation still matters",
+        Purpose::Critic => "asking the critic",
+        Purpose::Judge => "asking which candidate is the best",
     }
 }
 
@@ -161,7 +171,21 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
                 format!("crash reproduced: {}", seen.unwrap_or("no PoV").trim()),
             )
         }
-        Outcome::Context(_) => return None,
+        Outcome::Context(_) | Outcome::Waited => return None,
+        Outcome::Full(full) => (
+            Mark::Open,
+            format!(
+                "the conversation is told in short ({} tokens, {} fit)",
+                full.tokens, full.fits
+            ),
+        ),
+        Outcome::Postponed(postponed) => (
+            Mark::Open,
+            format!("paused until {}: {}", postponed.until, postponed.reason),
+        ),
+        Outcome::Unanswered(missing) => {
+            (Mark::Open, format!("without an answer: {}", missing.reason))
+        }
         Outcome::Reply(reply) => {
             let usage = &reply.usage;
             (

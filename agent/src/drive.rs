@@ -12,10 +12,11 @@ mod convert;
 mod locate;
 mod parts;
 mod summary;
+mod wait;
 
 pub use baseline::ending as ending_of;
 pub use convert::crash_from_report;
-pub use parts::{EngineCell, Parts};
+pub use parts::{EngineCell, Parts, Patience, Speaker};
 
 use crate::display::Progress;
 use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};
@@ -28,6 +29,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+
+/// As good as no limit, and still a time that can be added to another.
+const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
 type Performed = (StepId, Result<Outcome, StoreError>);
 
@@ -50,7 +54,8 @@ impl Drive {
         }
     }
 
-    /// Goes on until the run has ended.
+    /// Goes on until the run has ended, or until it would have to wait longer
+    /// for a model than it may: then it has no ending, and goes on later.
     ///
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
@@ -59,15 +64,25 @@ impl Drive {
         let mut flying: FuturesUnordered<BoxFuture<'_, Performed>> = FuturesUnordered::new();
         let mut busy = BTreeSet::new();
         let mut since = Instant::now();
+        let mut waited = Duration::ZERO;
         while run.ending().is_none() {
+            let paused = run.paused().map(|(until, _)| until.to_owned());
+            if let Some(until) = &paused
+                && waited + wait::left(until) > self.parts.patience.at_most
+            {
+                return Ok(run);
+            }
             for (id, step) in run.ready() {
                 if busy.insert(id) {
                     self.parts.display.show(&Progress::of(id, &step, &run));
                     flying.push(Box::pin(self.perform(id, step, &run)));
                 }
             }
-            let left = Duration::from_secs(run.limits().wall)
-                .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds));
+            let left = match &paused {
+                Some(_) => UNLIMITED,
+                None => Duration::from_secs(run.limits().wall)
+                    .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
+            };
             let (id, outcome) = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
@@ -77,7 +92,12 @@ impl Drive {
                 }
             };
             busy.remove(&id);
-            let seconds = since.elapsed().as_secs_f64();
+            let seconds = if paused.is_some() {
+                waited += since.elapsed();
+                0.0
+            } else {
+                since.elapsed().as_secs_f64()
+            };
             since = Instant::now();
             self.record(id, &outcome, seconds).await?;
             self.parts.display.tell(&outcome);
@@ -102,7 +122,10 @@ impl Drive {
                     frames,
                     memory,
                 } => self.context(id, request, frames, (round, memory)).await,
-                Step::Ask { messages } => self.ask(id, messages, (left, spent)).await,
+                Step::Ask { purpose, messages } => {
+                    self.ask(id, (purpose, messages), (left, spent)).await
+                }
+                Step::Wait { until, reason } => self.wait(id, &until, &reason).await,
                 Step::Retrieve {
                     round,
                     queries,

@@ -26,7 +26,7 @@ pub mod retry;
 pub(crate) mod test_double;
 pub mod tokens;
 
-pub use connect::connect;
+pub use connect::{Models, connect};
 
 /// Something that answers a request with text.
 pub trait Model: Send + Sync + fmt::Debug {
@@ -167,7 +167,8 @@ pub enum ModelError {
     /// It may work later: rate limit, busy or broken server, lost connection.
     #[error("the model cannot answer now: {reason}")]
     Retry {
-        /// How long the endpoint asks to wait.
+        /// How long the endpoint asks to wait; zero when it limits calls and
+        /// does not say for how long.
         after: Option<Duration>,
         /// What happened.
         reason: String,

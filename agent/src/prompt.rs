@@ -14,12 +14,14 @@ use minijinja::{Environment, UndefinedBehavior, Value, context};
 use patchwright_evaluator::RungName;
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 7] = [
+const TEMPLATES: [(&str, &str); 9] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("issue.md", include_str!("../../prompts/issue.md")),
     ("answers.md", include_str!("../../prompts/answers.md")),
     ("problem.md", include_str!("../../prompts/problem.md")),
     ("feedback.md", include_str!("../../prompts/feedback.md")),
+    ("compact.md", include_str!("../../prompts/compact.md")),
+    ("compacted.md", include_str!("../../prompts/compacted.md")),
     ("left.md", include_str!("../../prompts/left.md")),
     ("retrieval.md", include_str!("../../prompts/retrieval.md")),
 ];
@@ -121,6 +123,34 @@ pub fn feedback(attempt: &Attempt, code: &str, alternatives: bool, budget: &Left
             alternatives,
             left => left(budget),
         },
+    )
+}
+
+/// The request to say what of the conversation still matters.
+pub fn compact() -> String {
+    render("compact.md", context! {})
+}
+
+/// A conversation told in short: what is known, what was tried, the code that
+/// still matters, and the message that waits for an answer.
+pub fn compacted(
+    crash: &str,
+    findings: &str,
+    attempts: &[&Attempt],
+    code: &str,
+    waiting: &str,
+) -> String {
+    let attempts: Vec<Value> = attempts
+        .iter()
+        .map(|attempt| {
+            let headline = attempt.refuted_by().map_or("", |rung| tone(rung.name).0);
+            let reason = attempt.refuted_by().map_or("", |rung| rung.reason.as_str());
+            context! { number => attempt.number, headline, reason, diff => attempt.diff.clone() }
+        })
+        .collect();
+    render(
+        "compacted.md",
+        context! { crash, findings, attempts, code, waiting },
     )
 }
 

@@ -20,6 +20,6 @@ pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use run::{Plan, Run};
 pub use step::{
-    BaselineSummary, ContextText, Crash, CrashFrame, Located, LocatedPatch, Outcome, ReplyRecord,
-    Retrieved, Step, StepId,
+    BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
+    Postponed, Purpose, ReplyRecord, Retrieved, Step, StepId, Unanswered,
 };

@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 /// The version of the report's shape.
 const SCHEMA: u32 = 1;
 
+/// In place of an ending: no model can answer before a time.
+const PAUSED: &str = "paused";
+
 /// A run's report.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -98,18 +101,20 @@ impl Report {
     /// The report of a run that has ended.
     pub fn of(run: &Run, id: &str, task: &str, answers: &str) -> Self {
         let spent = run.spent();
+        let (ending, detail) = match (run.ending(), run.paused()) {
+            (Some(ending), _) => (ending.kind.as_str(), ending.detail.clone()),
+            (None, Some((until, reason))) => (
+                PAUSED,
+                format!("until {until}: {reason}; go on with: patchwright resume {id}"),
+            ),
+            (None, None) => ("running", String::new()),
+        };
         Self {
+            ending: ending.to_owned(),
+            detail,
             schema: SCHEMA,
             run: id.to_owned(),
             task: task.to_owned(),
-            ending: run
-                .ending()
-                .map_or("running", |ending| ending.kind.as_str())
-                .to_owned(),
-            detail: run
-                .ending()
-                .map(|ending| ending.detail.clone())
-                .unwrap_or_default(),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,

@@ -24,8 +24,8 @@ pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};
 pub use schema::schema;
 pub use section::{
-    Api, Cache, Color, Database, Display, Fallback, Limits, Model, OutputLimitField, Progress,
-    Retries, Retrieval, Sandbox, SandboxChoice, Settings, Store, Timeouts,
+    Api, Cache, Color, Critic, Database, Display, Fallback, Limits, Model, OutputLimitField,
+    Progress, Retries, Retrieval, Sandbox, SandboxChoice, Settings, Store, Timeouts,
 };
 pub use value::{parse_duration, write_duration};
 

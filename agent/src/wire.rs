@@ -3,14 +3,13 @@
 
 mod checkout;
 mod commands;
+mod speakers;
 
 use crate::display::Display;
-use crate::drive::{EngineCell, Parts, crash_from_report};
+use crate::drive::{EngineCell, Parts, Patience, crash_from_report};
 use crate::model::journaled::Journaled;
-use crate::model::price::Prices;
 use crate::model::recorded::Recorded;
-use crate::model::tokens::Counter;
-use crate::model::{self, Model, ModelError};
+use crate::model::{ModelError, Models};
 use crate::repair::{Crash, Ending, EndingKind, Plan, RunLimits};
 use crate::settings::{self, Loaded, Settings};
 use crate::task::{Hints, Mode, Task, duration};
@@ -23,6 +22,7 @@ use std::fmt;
 use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 
 pub use commands::{host, isolation};
 
@@ -92,12 +92,15 @@ fn lacks_key(model: &settings::Model) -> bool {
         && model.headers.is_empty()
 }
 
-/// The model that answers.
-pub fn model(answers: &Answers, settings: &Settings) -> Result<Arc<dyn Model>, ModelError> {
+/// The models that answer.
+pub fn models(answers: &Answers, settings: &Settings) -> Result<Models, ModelError> {
+    let critic = settings.critic().is_some();
     match answers {
-        Answers::Recorded(path) => Ok(Arc::new(Recorded::open(path)?)),
-        Answers::Live(_) => model::connect(&settings.model),
-        Answers::Journal(_) | Answers::Nobody => Ok(Arc::new(Journaled::default())),
+        Answers::Recorded(path) => Ok(Models::on_record(Arc::new(Recorded::open(path)?), critic)),
+        Answers::Live(_) => Models::connect(settings),
+        Answers::Journal(_) | Answers::Nobody => {
+            Ok(Models::on_record(Arc::new(Journaled::default()), critic))
+        }
     }
 }
 
@@ -204,10 +207,11 @@ pub fn given_crash(task: &Task, tree: &Tree) -> Option<Crash> {
 pub async fn parts(
     task: &Task,
     settings: &Settings,
-    model: Arc<dyn Model>,
+    models: Models,
     display: Display,
 ) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
+    let (lanes, critic) = speakers::speakers(task, settings, models)?;
     let root = checkout::source(task, settings, &display).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
     let cache = settings.cache.folder.join("index");
@@ -220,12 +224,14 @@ pub async fn parts(
         Mode::DryRun => None,
         Mode::Repair => Some(Arc::new(local_target(task, settings, &tree).await?)),
     };
-    let prices = Prices::from_settings(&settings.model).ok();
     Ok(Arc::new(Parts {
-        counter: Counter::of(model.name()),
-        max_output_tokens: settings.model.max_output_tokens,
-        model,
-        prices,
+        lanes,
+        critic,
+        patience: Patience {
+            at_most: settings.limits.pause,
+            each: settings.model.retries.pause,
+        },
+        in_flight: AtomicU64::new(0),
         usd_day: settings.limits.usd_day,
         usd_total: settings.limits.usd_total,
         target,

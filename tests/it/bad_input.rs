@@ -94,8 +94,6 @@ fn what_the_endpoint_does_wrong_is_told() {
         (M::EchoedKey, 1, "[key]"),
         (M::Forbidden, 1, "403"),
         (M::UnknownModel, 1, "model.name"),
-        (M::TooManyRequests, 2, "429 too many calls"),
-        (M::QuotaExhausted, 1, "billing"),
         (
             M::ServerError,
             2,

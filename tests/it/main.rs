@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod compact;
+#[cfg(test)]
 mod edits;
 #[cfg(test)]
 mod examples;
@@ -18,6 +20,8 @@ mod litellm;
 mod mcp;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod pause;
 #[cfg(test)]
 mod replay;
 #[cfg(test)]

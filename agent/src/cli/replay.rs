@@ -4,7 +4,7 @@
 use super::Common;
 use super::session::{Beginning, OutputArguments, Session, announce, run_id};
 use crate::model::journaled::Journaled;
-use crate::model::{Model, Reply};
+use crate::model::{Models, Reply};
 use crate::repair::Outcome;
 use crate::store::{Event, EventKind, Store};
 use crate::task::Task;
@@ -14,6 +14,9 @@ use clap::Args;
 use std::collections::BTreeMap;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// The steps whose intents hold a prompt.
+const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
 
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
@@ -37,22 +40,23 @@ pub async fn replay(common: &Common, arguments: ReplayArguments) -> anyhow::Resu
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
     let beginning: Beginning =
         serde_json::from_str(&beginning).context("the settings of the run cannot be read")?;
-    let model = journaled(&store, &id).await?;
+    let models = journaled(&store, &id, beginning.critic).await?;
     let display = wire::display(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);
     let answers = (answers, beginning.foreign.clone());
     let mut session = Session::begin(task, loaded, answers, arguments.output).await?;
-    session.model = model;
+    session.models = models;
     session
         .carry_out(display, |plan| Ok(beginning.run(plan)))
         .await
 }
 
-/// A model that answers as the journal of a run tells.
-pub(super) async fn journaled(store: &Store, run: &str) -> anyhow::Result<Arc<dyn Model>> {
+/// Models that answer as the journal of a run tells.
+pub(super) async fn journaled(store: &Store, run: &str, critic: bool) -> anyhow::Result<Models> {
     let events = store.events(run).await?;
-    Ok(Arc::new(Journaled::new(exchanges(&events))))
+    let journaled = Arc::new(Journaled::new(exchanges(&events)));
+    Ok(Models::on_record(journaled, critic))
 }
 
 /// Each prompt of a journal with the reply that it got.
@@ -61,7 +65,7 @@ fn exchanges(events: &[Event]) -> Vec<(String, Reply)> {
     let mut exchanges = Vec::new();
     for event in events {
         let key = (event.lane, event.step);
-        if event.kind == EventKind::Intent && event.name == "ask" {
+        if event.kind == EventKind::Intent && ASKED.contains(&event.name.as_str()) {
             let prompt = event.body.get("prompt").and_then(serde_json::Value::as_str);
             prompts.insert(key, prompt.unwrap_or_default().to_owned());
         }

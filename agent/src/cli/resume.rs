@@ -40,9 +40,9 @@ pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Resu
     let loaded = common.load(beginning.flags())?;
     let display = wire::display(&loaded.settings);
     announce(&display, &task, &beginning.answers);
-    let model = match &beginning.answers {
-        Answers::Journal(of) => super::replay::journaled(&store, of).await?,
-        answers => wire::model(answers, &loaded.settings)?,
+    let models = match &beginning.answers {
+        Answers::Journal(of) => super::replay::journaled(&store, of, beginning.critic).await?,
+        answers => wire::models(answers, &loaded.settings)?,
     };
     let journal = Journal::claim(&store, &id).await?;
     let events = store.events(&id).await?;
@@ -57,7 +57,7 @@ pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Resu
         task,
         loaded,
         answers,
-        model,
+        models,
         journal,
         output,
     };

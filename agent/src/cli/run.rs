@@ -5,12 +5,13 @@ mod flags;
 use super::session::{self, OutputArguments, Session};
 use super::{Common, flag};
 use crate::model::recorded::Recording;
+use crate::model::{ModelError, Models};
 use crate::repair::{Ending, EndingKind, Run};
 use crate::settings::Flag;
 use crate::task::{self, Mode, Task};
 use crate::wire;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -76,9 +77,17 @@ pub async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<Exi
     let mut session =
         Session::begin(task, loaded, (answers, None), arguments.output.clone()).await?;
     if let Some(path) = &arguments.record {
-        session.model = Arc::new(Recording::new(session.model, path)?);
+        session.models = recorded(session.models, path)?;
     }
     session.carry_out(display, |plan| Ok(Run::new(plan))).await
+}
+
+/// Models whose every exchange goes to one file.
+fn recorded(models: Models, path: &Path) -> Result<Models, ModelError> {
+    let first = models.lanes.first().cloned();
+    let first = first.ok_or_else(|| ModelError::fatal("there is no model to record"))?;
+    let recording = Recording::new(first, path)?;
+    Ok(models.map(|model| Arc::new(recording.beside(model))))
 }
 
 fn settings_flags(arguments: &RunArguments) -> Vec<Flag> {

@@ -4,7 +4,7 @@
 use super::{Format, flag};
 use crate::display::Display;
 use crate::drive::Drive;
-use crate::model::Model;
+use crate::model::Models;
 use crate::output;
 use crate::repair::{Ending, EndingKind, Plan, Run, RunLimits};
 use crate::report::{self, Report};
@@ -19,7 +19,6 @@ use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Where the results go.
@@ -40,6 +39,9 @@ pub(super) struct Beginning {
     pub(super) answers: Answers,
     /// The patch of somebody else that is judged.
     pub(super) foreign: Option<Patch>,
+    /// Whether a critic looks at patches.
+    #[serde(default)]
+    pub(super) critic: bool,
     /// The settings that the command line gave, but no secret.
     pub(super) flags: Vec<(String, String)>,
     /// The folder of `--out`, absolute.
@@ -74,7 +76,7 @@ pub(super) struct Session {
     pub(super) task: Task,
     pub(super) loaded: Loaded,
     pub(super) answers: Answers,
-    pub(super) model: Arc<dyn Model>,
+    pub(super) models: Models,
     pub(super) journal: Journal,
     pub(super) output: OutputArguments,
 }
@@ -87,7 +89,7 @@ impl Session {
         (answers, foreign): (Answers, Option<Patch>),
         output: OutputArguments,
     ) -> anyhow::Result<Self> {
-        let model = wire::model(&answers, &loaded.settings)?;
+        let models = wire::models(&answers, &loaded.settings)?;
         let id = wire::run_id(&task.id);
         if let Some(out) = &output.out {
             output::prepare(out, &id)?;
@@ -97,6 +99,7 @@ impl Session {
             limits: wire::limits(&task, &loaded.settings),
             answers: answers.clone(),
             foreign,
+            critic: loaded.settings.critic().is_some(),
             flags: given(&loaded),
             out: output.out.as_ref().map(std::path::absolute).transpose()?,
         })?;
@@ -109,7 +112,7 @@ impl Session {
             task,
             loaded,
             answers,
-            model,
+            models,
             journal,
             output,
         })
@@ -129,17 +132,17 @@ impl Session {
         ));
         let finished = self.drive(display, start).await?;
         let report = Report::of(&finished, &id, &self.task.id, &self.answers.to_string());
-        self.journal
-            .finish(&report.ending, &serde_json::to_string(&report)?)
-            .await?;
+        if finished.ending().is_some() {
+            self.journal
+                .finish(&report.ending, &serde_json::to_string(&report)?)
+                .await?;
+        }
         if let Some(out) = &self.output.out {
             output::write(out, &report, &store).await?;
         }
         print(&report, self.output.format)?;
-        let kind = finished
-            .ending()
-            .map_or(EndingKind::InfraError, |ending| ending.kind);
-        Ok(ExitCode::from(kind.exit_code()))
+        let code = finished.ending().map(|ending| ending.kind.exit_code());
+        Ok(ExitCode::from(code.unwrap_or(super::PAUSED)))
     }
 
     async fn drive(
@@ -152,7 +155,7 @@ impl Session {
         let stop = CancellationToken::new();
         let watcher = tokio::spawn(stop_on_signal(stop.clone()));
         let parts = tokio::select! {
-            parts = wire::parts(&self.task, settings, self.model.clone(), display) => parts,
+            parts = wire::parts(&self.task, settings, self.models.clone(), display) => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
         };
         let parts = match parts {

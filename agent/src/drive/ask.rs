@@ -1,131 +1,259 @@
-//! Asks the model: counts, reserves the money, calls, settles.
+//! Asks a model: counts, reserves the money, calls, settles.
 
-use super::Drive;
-use crate::model::{Finish, Message, ModelError, Request, Usage};
-use crate::repair::{Ending, EndingKind, Outcome, ReplyRecord, RunLimits, Spent, StepId};
+use super::parts::Speaker;
+use super::{Drive, wait};
+use crate::model::{Finish, Message, ModelError, Reply, Request, Usage};
+use crate::repair::{
+    Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
+    Unanswered,
+};
 use crate::store::{SpendingLimits, StoreError};
 use serde_json::json;
-use std::time::Instant;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// The part of what fits from which a conversation is told in short, in percent:
+/// the question what still matters, and its answer, need the rest.
+const NEAR: u64 = 80;
+
+/// What a call may use, taken note of while it is made.
+struct InFlight<'a>(&'a AtomicU64, u64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(self.1, Ordering::Relaxed);
+    }
+}
 
 impl Drive {
     pub(super) async fn ask(
         &self,
         id: StepId,
-        messages: Vec<Message>,
+        (purpose, messages): (Purpose, Vec<Message>),
         (limits, spent): (RunLimits, Spent),
     ) -> Result<Outcome, StoreError> {
-        let parts = &self.parts;
+        let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
+            let detail = "there is no model to ask";
+            return Ok(stop(EndingKind::InfraError, detail.to_owned()));
+        };
         let request = Request {
             messages,
-            max_output_tokens: parts.max_output_tokens,
+            max_output_tokens: speaker.max_output_tokens,
         };
-        let tokens = parts.counter.count_request(&request);
-        let at_most = parts
-            .prices
-            .as_ref()
-            .map(|prices| prices.at_most(tokens, request.max_output_tokens));
+        let tokens = speaker.counter.count_request(&request);
+        let number = self
+            .intend_to_ask(id, purpose, (speaker, &request), tokens)
+            .await?;
+        let fits = speaker
+            .window
+            .saturating_sub(u64::from(speaker.max_output_tokens));
+        let near = match purpose {
+            Purpose::Repair => fits * NEAR / 100,
+            _ => fits,
+        };
+        if tokens > near {
+            let reason = String::new();
+            return Ok(Outcome::Full(Full {
+                tokens,
+                fits,
+                reason,
+            }));
+        }
+        let used = spent.tokens_in + spent.tokens_out;
+        let most = tokens + u64::from(speaker.max_output_tokens);
+        let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
+        let _in_flight = InFlight(&self.parts.in_flight, most);
+        if let Some(limit) = limits.tokens.filter(|limit| used + others + most > *limit) {
+            let detail = format!(
+                "tokens: {used} of {limit} are used, the next call may need {}",
+                others + most
+            );
+            return Ok(refused(purpose, detail));
+        }
+        if let Some(reason) = self.reserve(number, speaker, (tokens, limits.usd)).await? {
+            return Ok(refused(purpose, reason));
+        }
+        let started = Instant::now();
+        let answered = speaker.model.ask(&request).await;
+        let seconds = started.elapsed().as_secs_f64();
+        let usd = speaker.cost(&answered);
+        self.journal.settle(number, usd).await?;
+        Ok(match answered {
+            Ok(reply) => Outcome::Reply(ReplyRecord {
+                text: reply.text,
+                finish: reply.finish,
+                usage: reply.usage,
+                model: reply.model,
+                usd,
+                seconds,
+            }),
+            Err(error) => {
+                let lost = Lost {
+                    usd,
+                    seconds,
+                    tokens,
+                    fits,
+                };
+                self.failed(purpose, error, &lost)
+            }
+        })
+    }
+
+    async fn intend_to_ask(
+        &self,
+        id: StepId,
+        purpose: Purpose,
+        (speaker, request): (&Speaker, &Request),
+        tokens: u64,
+    ) -> Result<i64, StoreError> {
+        let name = speaker.model.name();
+        let count = request.messages.len();
         let last = request
             .messages
             .last()
-            .map_or("", |message| message.text.as_str());
-        let number = self
-            .intend(
-                id,
-                "ask",
-                format!("asking {} ({} messages, about {tokens} tokens)", parts.model.name(), request.messages.len()),
-                json!({ "model": parts.model.name(), "tokens": tokens, "usd_at_most": at_most, "prompt": last }),
-            )
-            .await?;
-        let needed = spent.tokens_in + spent.tokens_out + tokens;
-        if let Some(limit) = limits.tokens.filter(|limit| needed > *limit) {
-            let used = spent.tokens_in + spent.tokens_out;
-            let detail =
-                format!("tokens: {used} of {limit} are used, the next call needs about {tokens}");
-            return Ok(stop(EndingKind::BudgetExhausted, detail, 0.0));
-        }
-        if let Some(refused) = self.reserve(number, at_most, limits.usd).await? {
-            return Ok(refused);
-        }
-        let started = Instant::now();
-        let answered = parts.model.ask(&request).await;
-        let seconds = started.elapsed().as_secs_f64();
-        let reply = match answered {
-            Ok(reply) => reply,
-            Err(error) => return Ok(failed(error, seconds)),
-        };
-        let usd = parts
-            .prices
-            .as_ref()
-            .map_or(0.0, |prices| prices.of(&reply.model, &reply.usage));
-        self.journal.settle(number, usd).await?;
-        Ok(Outcome::Reply(ReplyRecord {
-            text: reply.text,
-            finish: reply.finish,
-            usage: reply.usage,
-            model: reply.model,
-            usd,
-            seconds,
-        }))
+            .map_or("", |last| last.text.as_str());
+        let summary = format!("asking {name} ({count} messages, about {tokens} tokens)");
+        let at_most = speaker.at_most(tokens);
+        let body =
+            json!({ "model": name, "tokens": tokens, "usd_at_most": at_most, "prompt": last });
+        self.intend(id, purpose.as_str(), summary, body).await
     }
 
+    /// Books what the call may cost; says what stands against it.
     async fn reserve(
         &self,
         number: i64,
-        usd: Option<f64>,
-        run: Option<f64>,
-    ) -> Result<Option<Outcome>, StoreError> {
+        speaker: &Speaker,
+        (tokens, run): (u64, Option<f64>),
+    ) -> Result<Option<String>, StoreError> {
         let limits = SpendingLimits {
             run,
             day: self.parts.usd_day,
             total: self.parts.usd_total,
         };
-        let Some(usd) = usd else {
-            let detail = format!(
-                "money: a limit is set, but the price of {} is not; set model.usd_per_million_in and model.usd_per_million_out",
-                self.parts.model.name()
-            );
-            return Ok(limits
-                .any()
-                .then(|| stop(EndingKind::BudgetExhausted, detail, 0.0)));
+        let Some(usd) = speaker.at_most(tokens) else {
+            let unknown = speaker.paid && limits.any();
+            return Ok(unknown.then(|| {
+                format!(
+                    "money: a limit is set, but the price of {} is not",
+                    speaker.model.name()
+                )
+            }));
         };
         match self.journal.reserve(number, usd, limits).await {
             Ok(()) => Ok(None),
-            Err(error @ StoreError::Money { .. }) => Ok(Some(stop(
-                EndingKind::BudgetExhausted,
-                format!("money: {error}"),
-                0.0,
-            ))),
+            Err(error @ StoreError::Money { .. }) => Ok(Some(format!("money: {error}"))),
             Err(error) => Err(error),
         }
     }
-}
 
-fn stop(kind: EndingKind, detail: String, seconds: f64) -> Outcome {
-    Outcome::Stopped {
-        ending: Ending::new(kind, detail),
-        seconds,
+    /// What a failed call means for the run. Waiting a moment and trying again
+    /// has been done by the model client.
+    fn failed(&self, purpose: Purpose, error: ModelError, lost: &Lost) -> Outcome {
+        let Lost {
+            usd,
+            seconds,
+            tokens,
+            fits,
+        } = *lost;
+        match error {
+            ModelError::TooLong { reason } => Outcome::Full(Full {
+                tokens,
+                fits,
+                reason,
+            }),
+            ModelError::Retry {
+                after: Some(after),
+                reason,
+                spent,
+            } => {
+                let pause = if after.is_zero() {
+                    self.parts.patience.each
+                } else {
+                    after
+                };
+                Outcome::Postponed(Postponed {
+                    until: wait::after(pause.max(Duration::from_secs(1))),
+                    reason,
+                    usage: spent.unwrap_or_default(),
+                    usd,
+                    seconds,
+                })
+            }
+            ModelError::Refused { reason } if purpose == Purpose::Repair => {
+                Outcome::Reply(ReplyRecord {
+                    text: reason,
+                    finish: Finish::Refused,
+                    usage: Usage::default(),
+                    model: String::new(),
+                    usd,
+                    seconds,
+                })
+            }
+            error if purpose != Purpose::Repair => Outcome::Unanswered(Unanswered {
+                usage: spent_by(&error),
+                reason: error.to_string(),
+                usd,
+                seconds,
+            }),
+            error => Outcome::Stopped {
+                ending: Ending::new(EndingKind::InfraError, error.to_string()),
+                seconds,
+            },
+        }
     }
 }
 
-/// What a failed call means for the run. Waiting and trying again has been
-/// done by the model client.
-fn failed(error: ModelError, seconds: f64) -> Outcome {
-    match error {
-        ModelError::TooLong { .. } => stop(
-            EndingKind::BudgetExhausted,
-            format!("tokens: {error}"),
-            seconds,
-        ),
-        ModelError::Refused { reason } => Outcome::Reply(ReplyRecord {
-            text: reason,
-            finish: Finish::Refused,
-            usage: Usage::default(),
-            model: String::new(),
-            usd: 0.0,
-            seconds,
-        }),
-        ModelError::Retry { .. } | ModelError::Fatal { .. } => {
-            stop(EndingKind::InfraError, error.to_string(), seconds)
+/// A call that failed: what it took all the same.
+struct Lost {
+    usd: f64,
+    seconds: f64,
+    tokens: u64,
+    fits: u64,
+}
+
+impl Speaker {
+    /// The most that a call can cost, when that is known.
+    fn at_most(&self, tokens: u64) -> Option<f64> {
+        let prices = self.prices.as_ref().filter(|_| self.paid)?;
+        Some(prices.at_most(tokens, self.max_output_tokens))
+    }
+
+    /// What a call cost. One that failed before anything was written costs
+    /// nothing; one that broke off may cost as much as the dearest would.
+    fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
+        let prices = self.prices.as_ref();
+        match answered {
+            Ok(reply) => prices.map_or(0.0, |prices| prices.of(&reply.model, &reply.usage)),
+            Err(error) => prices.map_or(0.0, |prices| prices.of("", &spent_by(error))),
         }
+    }
+}
+
+fn spent_by(error: &ModelError) -> Usage {
+    match error {
+        ModelError::Retry { spent, .. } => spent.unwrap_or_default(),
+        _ => Usage::default(),
+    }
+}
+
+/// A limit stands against a call: the run ends, or goes on without the answer
+/// where it can.
+fn refused(purpose: Purpose, reason: String) -> Outcome {
+    match purpose {
+        Purpose::Repair | Purpose::Compact => stop(EndingKind::BudgetExhausted, reason),
+        Purpose::Critic | Purpose::Judge => Outcome::Unanswered(Unanswered {
+            reason,
+            usage: Usage::default(),
+            usd: 0.0,
+            seconds: 0.0,
+        }),
+    }
+}
+
+fn stop(kind: EndingKind, detail: String) -> Outcome {
+    Outcome::Stopped {
+        ending: Ending::new(kind, detail),
+        seconds: 0.0,
     }
 }

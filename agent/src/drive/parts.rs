@@ -4,7 +4,7 @@ use crate::display::Display;
 use crate::model::Model;
 use crate::model::price::Prices;
 use crate::model::tokens::Counter;
-use crate::repair::CrashFrame;
+use crate::repair::{CrashFrame, Purpose};
 use patchwright_evaluator::{AttemptFacts, Target};
 use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
@@ -12,20 +12,48 @@ use patchwright_source::Tree;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
 
-/// Everything concrete that a run needs, put together by `wire`.
-pub struct Parts {
+/// Somebody who can be asked, and what asking means.
+#[derive(Debug, Clone)]
+pub struct Speaker {
     /// Who answers.
     pub model: Arc<dyn Model>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
+    /// The tokens that fit at once, request and reply together.
+    pub window: u64,
     /// Counts the tokens of a request.
     pub counter: Counter,
     /// What they cost; `None` when no price is configured.
     pub prices: Option<Prices>,
+    /// Whether a call may cost money.
+    pub paid: bool,
+}
+
+/// How long a run waits for models.
+#[derive(Debug, Clone, Copy)]
+pub struct Patience {
+    /// At most, in all; a run that would wait longer is left paused.
+    pub at_most: Duration,
+    /// At a time, when nobody says how long.
+    pub each: Duration,
+}
+
+/// Everything concrete that a run needs, put together by `wire`.
+pub struct Parts {
+    /// Who repairs: lane 1 asks the first, lane 2 the second, and so on in turn.
+    pub lanes: Vec<Speaker>,
+    /// Who looks at patches.
+    pub critic: Option<Speaker>,
+    /// How long the run waits for them.
+    pub patience: Patience,
+    /// Tokens of calls that are being made.
+    pub in_flight: AtomicU64,
     /// Money of a day, over all runs of the store.
     pub usd_day: Option<f64>,
     /// Money of the store, ever.
@@ -49,13 +77,23 @@ pub struct Parts {
 impl fmt::Debug for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Parts")
-            .field("model", &self.model)
+            .field("lanes", &self.lanes)
             .field("tree", &self.tree)
             .finish_non_exhaustive()
     }
 }
 
 impl Parts {
+    /// Who is asked for a purpose by a lane.
+    pub fn speaker(&self, purpose: Purpose, lane: u32) -> Option<&Speaker> {
+        let index = (lane as usize).saturating_sub(1) % self.lanes.len().max(1);
+        let own = self.lanes.get(index);
+        match purpose {
+            Purpose::Repair | Purpose::Compact => own,
+            Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
+        }
+    }
+
     /// No attempt is being evaluated yet.
     pub fn no_facts() -> Mutex<BTreeMap<u32, Arc<AttemptFacts>>> {
         Mutex::new(BTreeMap::new())

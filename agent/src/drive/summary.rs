@@ -18,6 +18,26 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
             ),
         ),
         Outcome::Reply(record) => ("ask", reply(record)),
+        Outcome::Full(full) => (
+            "full",
+            format!(
+                "the conversation has about {} tokens and {} fit: it is told in short",
+                full.tokens, full.fits
+            ),
+        ),
+        Outcome::Postponed(postponed) => (
+            "pause",
+            format!(
+                "paused until {}: {}",
+                postponed.until,
+                head(&postponed.reason)
+            ),
+        ),
+        Outcome::Waited => ("wait", "the time has come".to_owned()),
+        Outcome::Unanswered(missing) => (
+            "unanswered",
+            format!("goes on without an answer: {}", head(&missing.reason)),
+        ),
         Outcome::Retrieved(answers) => (
             "retrieve",
             format!(

@@ -62,22 +62,31 @@ pub struct Prices {
 }
 
 impl Prices {
-    /// The configured prices.
+    /// The configured prices of a model and its fallbacks.
+    ///
+    /// # Errors
+    /// As [`Self::of_endpoints`].
+    pub fn from_settings(model: &crate::settings::Model) -> Result<Self, Vec<String>> {
+        Self::of_endpoints(&model.endpoints())
+    }
+
+    /// The configured prices of endpoints of which one answers each call.
     ///
     /// # Errors
     /// The names of the models whose price is not configured: with a money limit
     /// they must not be asked.
-    pub fn from_settings(model: &crate::settings::Model) -> Result<Self, Vec<String>> {
+    pub fn of_endpoints(endpoints: &[crate::settings::Model]) -> Result<Self, Vec<String>> {
         let mut known = Vec::new();
         let mut missing = Vec::new();
-        for endpoint in model.endpoints() {
-            match Price::from_settings(&endpoint) {
-                Some(price) => known.push((endpoint.name, price)),
-                None => missing.push(endpoint.name),
+        for endpoint in endpoints {
+            match Price::from_settings(endpoint) {
+                Some(price) => known.push((endpoint.name.clone(), price)),
+                None => missing.push(endpoint.name.clone()),
             }
         }
         if missing.is_empty() {
-            let tries = (known.len() * (1 + model.retries.broken)) as f64;
+            let broken = endpoints.iter().map(|endpoint| endpoint.retries.broken);
+            let tries = (known.len() * (1 + broken.max().unwrap_or_default())) as f64;
             Ok(Self { known, tries })
         } else {
             Err(missing)

@@ -128,7 +128,7 @@ impl Model for Recorded {
 pub struct Recording {
     inner: Arc<dyn Model>,
     path: PathBuf,
-    file: Mutex<File>,
+    file: Arc<Mutex<File>>,
 }
 
 impl Recording {
@@ -141,8 +141,18 @@ impl Recording {
         Ok(Self {
             inner,
             path: path.to_owned(),
-            file: Mutex::new(file),
+            file: Arc::new(Mutex::new(file)),
         })
+    }
+
+    /// Writes the exchanges of another model to the same file.
+    #[must_use]
+    pub fn beside(&self, inner: Arc<dyn Model>) -> Self {
+        Self {
+            inner,
+            path: self.path.clone(),
+            file: self.file.clone(),
+        }
     }
 
     async fn ask_and_write(&self, request: &Request) -> Result<Reply, ModelError> {

@@ -141,6 +141,7 @@ mod tests {
             first_delay: millis(1),
             longest_delay: millis(2),
             retry_after_limit: millis(50),
+            pause: millis(50),
         };
         Retry::new(script.clone(), settings)
     }

@@ -57,6 +57,18 @@ impl Counter {
         }
     }
 
+    /// The counter that is right for several models: theirs, when they share
+    /// one, else the generous one.
+    pub fn of_all<'a>(models: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut counters = models.into_iter().map(Self::of);
+        let first = counters.next().unwrap_or(Self::Unknown);
+        if counters.all(|counter| counter == first) {
+            first
+        } else {
+            Self::Unknown
+        }
+    }
+
     /// The tokens of a text.
     pub fn count(self, text: &str) -> u64 {
         let exact = |vocabulary: &CoreBPE| -> u64 {
@@ -125,6 +137,8 @@ mod tests {
         ] {
             assert_eq!(Counter::of(name), counter, "{name}");
         }
+        assert_eq!(Counter::of_all(["gpt-5", "o3"]), Counter::O200k);
+        assert_eq!(Counter::of_all(["gpt-5", "qwen3"]), Counter::Unknown);
     }
 
     #[test]

@@ -15,6 +15,24 @@ pub(super) enum Stage {
     Context(Issue),
     /// The model is to be asked.
     Ask,
+    /// The model is to say what of the conversation still matters.
+    Compact,
+    /// The code that still matters is to be shown again.
+    Recall {
+        /// What the model said.
+        findings: String,
+        /// What it wants to see.
+        queries: Vec<RawQuery>,
+    },
+    /// No model can answer before a time.
+    Wait {
+        /// UTC, as RFC 3339 writes it.
+        until: String,
+        /// Why.
+        reason: String,
+        /// Where the lane goes on.
+        then: Box<Stage>,
+    },
     /// Queries are to be answered.
     Retrieve(Vec<RawQuery>),
     /// A patch is to be placed.
@@ -52,6 +70,8 @@ pub(super) enum Finished {
     FormatRetries,
     /// The model does not want to.
     Refused,
+    /// What has to be said does not fit the model's window.
+    Window,
 }
 
 /// One line of thought.
@@ -63,6 +83,8 @@ pub(super) struct Lane {
     pub(super) messages: Vec<Message>,
     pub(super) memory: Memory,
     pub(super) rounds: u32,
+    /// Whether the conversation was told in short and not answered since.
+    pub(super) compacted: bool,
     /// The rungs that refuted this lane's attempts, in order.
     pub(super) failures: Vec<RungName>,
 }
@@ -82,6 +104,7 @@ impl Lane {
             }],
             memory: Memory::default(),
             rounds: 0,
+            compacted: false,
             failures: Vec::new(),
         }
     }

@@ -1,5 +1,6 @@
 //! What a run may use, and what it has used.
 
+use crate::model::Usage;
 use serde::{Deserialize, Serialize};
 
 /// The limits of one run.
@@ -65,6 +66,16 @@ pub struct Left {
     pub tokens_percent: Option<u64>,
     /// How much of the money is left, in percent, when it is limited.
     pub usd_percent: Option<u64>,
+}
+
+impl Spent {
+    /// Adds what a call used, answered or not.
+    pub(super) fn add_call(&mut self, usage: &Usage, usd: f64, seconds: f64) {
+        self.tokens_in += usage.tokens_in;
+        self.tokens_out += usage.tokens_out;
+        self.usd += usd;
+        self.model_seconds += seconds;
+    }
 }
 
 impl RunLimits {

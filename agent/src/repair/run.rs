@@ -1,12 +1,14 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
+mod compact;
 mod reply;
 mod verdict;
+mod wait;
 
 use super::lane::{Finished, Lane, Stage};
 use super::{
-    Attempt, BaselineSummary, Crash, Ending, EndingKind, Left, Outcome, RunLimits, Spent, Step,
-    StepId,
+    Attempt, BaselineSummary, Crash, Ending, EndingKind, Left, Outcome, Purpose, RunLimits, Spent,
+    Step, StepId,
 };
 use crate::prompt;
 use crate::task::{Hints, Mode};
@@ -137,6 +139,10 @@ impl Run {
             }
             (Some(index), Outcome::Context(context)) => self.on_context(index, context),
             (Some(index), Outcome::Reply(record)) => self.on_reply(index, &record),
+            (Some(index), Outcome::Full(full)) => self.on_full(index, &full),
+            (Some(index), Outcome::Postponed(postponed)) => self.on_postponed(index, postponed),
+            (Some(index), Outcome::Waited) => self.on_waited(index),
+            (Some(index), Outcome::Unanswered(missing)) => self.on_unanswered(index, &missing),
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
@@ -205,14 +211,19 @@ impl Run {
         self.ending.as_ref()
     }
 
-    fn start_lanes(&mut self) {
+    /// The crash that was seen here, or else the one that was handed in.
+    fn first_crash(&self) -> Crash {
         let seen_here = self
             .baseline
             .as_ref()
             .and_then(|baseline| baseline.crashes.first().cloned());
-        let crash = seen_here
+        seen_here
             .or_else(|| self.plan.crash.clone())
-            .unwrap_or_default();
+            .unwrap_or_default()
+    }
+
+    fn start_lanes(&mut self) {
+        let crash = self.first_crash();
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
             self.lanes = vec![Lane::judging(patch)];
@@ -229,11 +240,10 @@ impl Run {
             Outcome::Baseline(summary) => spent.command_seconds += summary.seconds,
             Outcome::Reply(record) => {
                 spent.calls += 1;
-                spent.tokens_in += record.usage.tokens_in;
-                spent.tokens_out += record.usage.tokens_out;
-                spent.usd += record.usd;
-                spent.model_seconds += record.seconds;
+                spent.add_call(&record.usage, record.usd, record.seconds);
             }
+            Outcome::Postponed(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
+            Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
             _ => {}
         }
@@ -278,6 +288,10 @@ impl Run {
                 "format retries: more than {} replies could not be used",
                 limits.format_retries
             )
+        } else if has(Finished::Window) {
+            "tokens: what has to be said does not fit the model's window (model.context_window), \
+             not even in short"
+                .to_owned()
         } else {
             "format retries: the model declined to answer".to_owned()
         };
@@ -294,7 +308,21 @@ fn step_of(lane: &Lane) -> Option<Step> {
             memory: lane.memory.clone(),
         },
         Stage::Ask => Step::Ask {
+            purpose: Purpose::Repair,
             messages: lane.messages.clone(),
+        },
+        Stage::Compact => Step::Ask {
+            purpose: Purpose::Compact,
+            messages: compact::question(lane),
+        },
+        Stage::Recall { queries, .. } => Step::Retrieve {
+            round: lane.rounds,
+            queries: queries.clone(),
+            memory: lane.memory.clone(),
+        },
+        Stage::Wait { until, reason, .. } => Step::Wait {
+            until: until.clone(),
+            reason: reason.clone(),
         },
         Stage::Retrieve(queries) => Step::Retrieve {
             round: lane.rounds + 1,

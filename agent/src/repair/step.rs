@@ -34,10 +34,19 @@ pub enum Step {
         /// What was shown before.
         memory: Memory,
     },
-    /// Ask the model.
+    /// Ask a model.
     Ask {
+        /// What for, which says whom.
+        purpose: Purpose,
         /// The whole conversation.
         messages: Vec<Message>,
+    },
+    /// Do nothing until a time: no model can answer before.
+    Wait {
+        /// UTC, as RFC 3339 writes it.
+        until: String,
+        /// Why.
+        reason: String,
     },
     /// Answer the model's queries.
     Retrieve {
@@ -73,11 +82,38 @@ impl Step {
         match self {
             Self::Baseline => "baseline",
             Self::Context { .. } => "context",
-            Self::Ask { .. } => "ask",
+            Self::Ask { purpose, .. } => purpose.as_str(),
+            Self::Wait { .. } => "wait",
             Self::Retrieve { .. } => "retrieve",
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
             Self::End { .. } => "end",
+        }
+    }
+}
+
+/// What a model is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Queries or a patch.
+    Repair,
+    /// What of the conversation still matters.
+    Compact,
+    /// What it thinks of a patch.
+    Critic,
+    /// Which of several patches it would take.
+    Judge,
+}
+
+impl Purpose {
+    /// One word for journals and displays.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Repair => "ask",
+            Self::Compact => "compact",
+            Self::Critic => "critic",
+            Self::Judge => "judge",
         }
     }
 }
@@ -92,6 +128,14 @@ pub enum Outcome {
     Context(ContextText),
     /// The model answered.
     Reply(ReplyRecord),
+    /// The conversation does not fit the model's window any more.
+    Full(Full),
+    /// No model can answer before a time.
+    Postponed(Postponed),
+    /// The time has come.
+    Waited,
+    /// Somebody who need not be asked could not be: a critic, say.
+    Unanswered(Unanswered),
     /// The queries are answered.
     Retrieved(Retrieved),
     /// The patch was placed, or refused.
@@ -166,6 +210,45 @@ pub struct ReplyRecord {
     /// Which model answered.
     pub model: String,
     /// What it cost.
+    pub usd: f64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A conversation that nears the end of the model's window, or passes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Full {
+    /// About how many tokens it has.
+    pub tokens: u64,
+    /// What fits, with room for a reply.
+    pub fits: u64,
+    /// What the endpoint said, when it was the one to refuse.
+    pub reason: String,
+}
+
+/// A call that was put off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Postponed {
+    /// UTC, as RFC 3339 writes it.
+    pub until: String,
+    /// Why.
+    pub reason: String,
+    /// What tries that broke off may have used.
+    pub usage: Usage,
+    /// What they may have cost.
+    pub usd: f64,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A call that came to nothing, and that the run can do without.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// Why.
+    pub reason: String,
+    /// What tries that broke off may have used.
+    pub usage: Usage,
+    /// What they may have cost.
     pub usd: f64,
     /// How long it took.
     pub seconds: f64,

@@ -1,5 +1,8 @@
 //! Runs as lists of outcomes.
 
+mod compact;
+mod pause;
+
 use super::step::{
     BaselineSummary, ContextText, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Retrieved,
     Step,
@@ -116,7 +119,7 @@ fn begun() -> Run {
 
 fn last_message(run: &Run) -> String {
     match run.ready().into_iter().next() {
-        Some((_, Step::Ask { messages })) => messages.last().unwrap().text.clone(),
+        Some((_, Step::Ask { messages, .. })) => messages.last().unwrap().text.clone(),
         other => panic!("not asking: {other:?}"),
     }
 }

@@ -13,6 +13,7 @@ pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String
         .or_else(|| at_least_one("limits.rounds", limits.rounds.into()))
         .or_else(|| at_least_one("limits.tokens", limits.tokens))
         .or_else(|| not_negative("limits.usd", limits.usd))
+        .or_else(|| critic(settings))
         .or_else(|| {
             at_least_one(
                 "retrieval.max_results",
@@ -30,6 +31,12 @@ fn model(model: &Model) -> Option<(&'static str, String)> {
             .fallbacks
             .iter()
             .filter_map(|fallback| Some(("model.fallbacks", fallback.base_url.as_deref()?))),
+    );
+    let addresses = addresses.chain(
+        model
+            .lanes
+            .iter()
+            .filter_map(|lane| Some(("model.lanes", lane.base_url.as_deref()?))),
     );
     for (key, address) in addresses {
         if let Some(message) = bad_address(address) {
@@ -51,8 +58,19 @@ fn model(model: &Model) -> Option<(&'static str, String)> {
         .or_else(|| fallback_prices(model))
 }
 
+fn critic(settings: &Settings) -> Option<(&'static str, String)> {
+    let critic = &settings.critic;
+    let address = critic.base_url.as_deref().and_then(bad_address);
+    address
+        .map(|message| ("critic.base_url", message))
+        .or_else(|| at_least_one("critic.max_output_tokens", critic.max_output_tokens.into()))
+        .or_else(|| not_negative("critic.usd_per_million_in", critic.usd_per_million_in))
+        .or_else(|| not_negative("critic.usd_per_million_out", critic.usd_per_million_out))
+}
+
 fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {
-    let mut prices = model.fallbacks.iter().flat_map(|fallback| {
+    let others = model.fallbacks.iter().chain(&model.lanes);
+    let mut prices = others.flat_map(|fallback| {
         [
             fallback.usd_per_million_in,
             fallback.usd_per_million_cached,

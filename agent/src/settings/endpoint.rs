@@ -2,7 +2,50 @@
 //! from the first model, except prices, and except what belongs to an endpoint
 //! when it has one of its own.
 
-use super::{Fallback, Model};
+use super::{Critic, Fallback, Model, Settings};
+use secrecy::ExposeSecret;
+
+impl Settings {
+    /// The endpoints that each lane asks, in turn: its own model first, then
+    /// those that go on when it fails.
+    pub fn lanes(&self) -> Vec<Vec<Model>> {
+        let main = self.model.endpoints();
+        let others = self.model.lanes.iter().map(|lane| {
+            let mut endpoints = main.clone();
+            if let Some(first) = main.first() {
+                endpoints.insert(0, first.with(lane));
+            }
+            endpoints
+        });
+        std::iter::once(main.clone()).chain(others).collect()
+    }
+
+    /// The critic's endpoint, when there is one.
+    pub fn critic(&self) -> Option<Model> {
+        let first = self.model.endpoints().into_iter().next()?;
+        (!self.critic.model.is_empty()).then(|| first.with(&self.critic.as_fallback()))
+    }
+}
+
+impl Critic {
+    fn as_fallback(&self) -> Fallback {
+        let key = (!self.api_key.expose_secret().is_empty()).then(|| self.api_key.clone());
+        Fallback {
+            name: self.model.clone(),
+            base_url: self.base_url.clone(),
+            api: None,
+            api_key: key,
+            temperature: None,
+            reasoning_effort: None,
+            max_output_tokens: Some(self.max_output_tokens),
+            context_window: None,
+            usd_per_million_in: self.usd_per_million_in,
+            usd_per_million_cached: None,
+            usd_per_million_out: self.usd_per_million_out,
+            extra: None,
+        }
+    }
+}
 
 impl Model {
     /// The settings of every model that may be asked, the first one first. None
@@ -10,6 +53,7 @@ impl Model {
     pub fn endpoints(&self) -> Vec<Self> {
         let first = Self {
             fallbacks: Vec::new(),
+            lanes: Vec::new(),
             ..self.clone()
         };
         let others: Vec<_> = self

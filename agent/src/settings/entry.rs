@@ -7,7 +7,12 @@ use super::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 3] = ["model.api_key", "model.headers.*", "database.url"];
+const SECRET: [&str; 4] = [
+    "model.api_key",
+    "model.headers.*",
+    "critic.api_key",
+    "database.url",
+];
 
 /// One effective value and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]

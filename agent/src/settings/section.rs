@@ -15,6 +15,8 @@ use super::value;
 pub struct Settings {
     /// The model and its endpoint.
     pub model: Model,
+    /// The model that looks at patches.
+    pub critic: Critic,
     /// What one run may spend.
     pub limits: Limits,
     /// How code is shown.
@@ -88,6 +90,8 @@ pub struct Model {
     pub omit: Vec<String>,
     /// Models to go on with.
     pub fallbacks: Vec<Fallback>,
+    /// Models of further lanes.
+    pub lanes: Vec<Fallback>,
     /// Further fields of the request.
     pub extra: BTreeMap<String, serde_json::Value>,
     /// Further headers.
@@ -207,6 +211,37 @@ pub struct Retries {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub retry_after_limit: Duration,
+    /// How long a run pauses when nobody says.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub pause: Duration,
+}
+
+/// The model that looks at patches.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Critic {
+    /// The name that the endpoint knows it by; empty for none.
+    pub model: String,
+    /// Another endpoint.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub base_url: Option<String>,
+    /// The key of the other endpoint.
+    #[schemars(with = "String")]
+    pub api_key: SecretString,
+    /// The most tokens of one answer.
+    pub max_output_tokens: u32,
+    /// The price of a million tokens of a request.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_per_million_in: Option<f64>,
+    /// The price of a million tokens of an answer.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_per_million_out: Option<f64>,
+    /// The most calls in one run.
+    pub calls: u32,
 }
 
 /// What one run may spend.
@@ -237,6 +272,10 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub wall: Duration,
+    /// Time that a run waits for models by itself.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub pause: Duration,
     /// Time of the `prepare` or `fetch` command.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]

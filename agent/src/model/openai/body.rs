@@ -45,7 +45,7 @@ fn chat(body: &mut Map<String, Value>, settings: &Model, request: &Request) {
         let options = json!({ "include_usage": true });
         body.insert("stream_options".to_owned(), options);
     }
-    let limit = json!(request.max_output_tokens);
+    let limit = json!(request.max_output_tokens.min(settings.max_output_tokens));
     body.insert(output_limit_field(settings).to_owned(), limit);
     if let Some(effort) = &settings.reasoning_effort {
         body.insert("reasoning_effort".to_owned(), json!(effort));
@@ -77,7 +77,7 @@ fn responses(body: &mut Map<String, Value>, settings: &Model, request: &Request)
     body.insert("stream".to_owned(), json!(settings.stream));
     // Nothing of a task is left behind at the provider.
     body.insert("store".to_owned(), json!(false));
-    let limit = json!(request.max_output_tokens);
+    let limit = json!(request.max_output_tokens.min(settings.max_output_tokens));
     body.insert("max_output_tokens".to_owned(), limit);
     if let Some(effort) = &settings.reasoning_effort {
         body.insert("reasoning".to_owned(), json!({ "effort": effort }));

@@ -37,6 +37,8 @@ const REFUSED: [&str; 6] = [
 ];
 /// Phrases that mean an empty purse rather than too many calls a minute.
 const UNPAID: [&str; 3] = ["insufficient_quota", "billing", "credit balance"];
+/// How long an empty purse is left alone at least: somebody has to fill it.
+const UNPAID_PAUSE: Duration = Duration::from_hours(1);
 
 /// What an answer with a status other than success means.
 pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
@@ -55,10 +57,17 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
         };
     }
     match number {
-        429 if says(&lower, &UNPAID) => ModelError::fatal(format!(
-            "429: the account has no credit left; check its billing{quoted}"
-        )),
-        408 | 409 | 425 | 429 | 500..=599 => ModelError::Retry {
+        429 if says(&lower, &UNPAID) => ModelError::Retry {
+            after: Some(retry_after(headers).unwrap_or_default().max(UNPAID_PAUSE)),
+            reason: format!("429: the account has no credit left; check its billing{quoted}"),
+            spent: None,
+        },
+        429 | 529 => ModelError::Retry {
+            after: Some(retry_after(headers).unwrap_or_default()),
+            reason: format!("{number} {}{quoted}", meaning(number)),
+            spent: None,
+        },
+        408 | 409 | 425 | 500..=599 => ModelError::Retry {
             after: retry_after(headers),
             reason: format!("{number} {}{quoted}", meaning(number)),
             spent: None,

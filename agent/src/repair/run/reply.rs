@@ -36,7 +36,15 @@ impl Run {
     }
 
     pub(super) fn on_reply(&mut self, index: usize, record: &ReplyRecord) {
+        match self.lanes.get(index).map(|lane| &lane.stage) {
+            Some(Stage::Compact) => self.on_compacted(index, record),
+            _ => self.on_answer(index, record),
+        }
+    }
+
+    fn on_answer(&mut self, index: usize, record: &ReplyRecord) {
         if let Some(lane) = self.lanes.get_mut(index) {
+            lane.compacted = false;
             lane.messages.push(Message {
                 role: Role::Assistant,
                 text: record.text.clone(),
@@ -57,6 +65,11 @@ impl Run {
     }
 
     pub(super) fn on_retrieved(&mut self, index: usize, answers: Retrieved) {
+        if let Some(Stage::Recall { findings, .. }) = self.lanes.get(index).map(|lane| &lane.stage)
+        {
+            let findings = findings.clone();
+            return self.tell_in_short(index, &findings, answers);
+        }
         self.spent.rounds += 1;
         let left = self.left();
         if let Some(lane) = self.lanes.get_mut(index) {

@@ -97,7 +97,7 @@ const FAILURES: &[(u16, &str, &str, &str)] = &[
     (
         429,
         r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#,
-        "fatal",
+        "retry",
         "billing",
     ),
     (408, "", "retry", "408"),
@@ -156,9 +156,9 @@ fn the_wish_to_wait_has_three_forms() {
             ],
             Some(30_000),
         ),
-        (&[("retry-after", date)], None),
-        (&[("retry-after", "soon")], None),
-        (&[("retry-after", "-5")], None),
+        (&[("retry-after", date)], Some(0)),
+        (&[("retry-after", "soon")], Some(0)),
+        (&[("retry-after", "-5")], Some(0)),
     ];
     for (pairs, millis) in cases {
         let mut headers = HeaderMap::new();
@@ -193,4 +193,17 @@ fn an_error_in_a_stream_is_sorted_by_its_words() {
         in_stream(&json!({ "type": "invalid_request_error", "message": "bad" })),
         ModelError::Fatal { .. }
     ));
+}
+
+#[test]
+fn a_limit_asks_for_a_pause_and_a_broken_server_does_not() {
+    let after = |number, body| match status(number, body) {
+        ModelError::Retry { after, .. } => after,
+        other => panic!("{other}"),
+    };
+    assert_eq!(after(429, ""), Some(Duration::ZERO));
+    assert_eq!(after(529, ""), Some(Duration::ZERO));
+    assert_eq!(after(503, ""), None);
+    let unpaid = r#"{"error":{"code":"insufficient_quota"}}"#;
+    assert_eq!(after(429, unpaid), Some(UNPAID_PAUSE));
 }

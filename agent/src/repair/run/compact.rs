@@ -1,0 +1,97 @@
+//! What happens when the conversation nears the model's window: it is told in
+//! short. The model says what it found and which code still matters; the
+//! crash, the attempts with their verdicts and the message that waits for an
+//! answer are told from what the run knows. A model that says nothing of use
+//! costs the findings and no more.
+
+use super::Run;
+use crate::model::{Finish, Message};
+use crate::prompt;
+use crate::repair::lane::{Finished, Lane, Stage};
+use crate::repair::{Attempt, Full, ReplyRecord, Retrieved};
+use patchwright_patcher::{RawQuery, reply};
+use patchwright_retrieval::Query;
+
+/// Characters of the findings that are kept.
+const FINDINGS: usize = 12_000;
+/// The standing instructions and one message: nothing that could be shorter.
+const SHORTEST: usize = 2;
+
+/// What the model is asked when its conversation is to be told in short: all of
+/// it but the message that waits for an answer, which stays as it is.
+pub(super) fn question(lane: &Lane) -> Vec<Message> {
+    let before = lane.messages.len().saturating_sub(1);
+    let mut messages: Vec<Message> = lane.messages.iter().take(before).cloned().collect();
+    messages.push(Message::user(prompt::compact()));
+    messages
+}
+
+impl Run {
+    pub(super) fn on_full(&mut self, index: usize, _full: &Full) {
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        match lane.stage {
+            Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
+                lane.stage = Stage::Compact;
+            }
+            Stage::Compact => self.compact(index, String::new(), Vec::new()),
+            _ => lane.stage = Stage::Done(Finished::Window),
+        }
+    }
+
+    pub(super) fn on_compacted(&mut self, index: usize, record: &ReplyRecord) {
+        if record.finish == Finish::Refused {
+            return self.compact(index, String::new(), Vec::new());
+        }
+        let read = reply::read(&record.text, record.finish == Finish::Length);
+        let findings = read.analysis.unwrap_or_else(|| record.text.clone());
+        let usable =
+            |query: &RawQuery| Query::read(&query.kind, &query.body, &query.attributes).is_ok();
+        let queries = read
+            .queries
+            .into_iter()
+            .filter(usable)
+            .take(self.plan.limits.queries_max)
+            .collect();
+        self.compact(index, findings.chars().take(FINDINGS).collect(), queries)
+    }
+
+    /// Goes on in short: with the code that still matters, once it is there.
+    pub(super) fn compact(&mut self, index: usize, findings: String, queries: Vec<RawQuery>) {
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        lane.memory.forget(lane.rounds);
+        if queries.is_empty() {
+            let nothing = Retrieved {
+                memory: lane.memory.clone(),
+                ..Retrieved::default()
+            };
+            self.tell_in_short(index, &findings, nothing);
+        } else {
+            lane.stage = Stage::Recall { findings, queries };
+        }
+    }
+
+    /// Begins the conversation anew, with everything that matters of the old one.
+    pub(super) fn tell_in_short(&mut self, index: usize, findings: &str, code: Retrieved) {
+        let crash = self.first_crash();
+        let Some(lane) = self.lanes.get(index) else {
+            return;
+        };
+        let own: Vec<&Attempt> = self
+            .attempts
+            .iter()
+            .filter(|attempt| attempt.lane == lane.number)
+            .collect();
+        let waiting = lane.messages.last().map_or("", |last| last.text.as_str());
+        let text = prompt::compacted(&crash.text, findings, &own, &code.text, waiting);
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.memory = code.memory;
+            lane.messages.truncate(1);
+            lane.compacted = true;
+            lane.tell(text);
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! What happens when no model can answer: the lane waits for the time that was
+//! named, and goes on where it stood. Waiting is no working time.
+
+use super::Run;
+use crate::repair::lane::{Finished, Stage};
+use crate::repair::{Postponed, Unanswered};
+
+impl Run {
+    /// Until when nothing at all can be done, as RFC 3339 writes it, and why.
+    pub fn paused(&self) -> Option<(&str, &str)> {
+        if self.ending.is_some() {
+            return None;
+        }
+        let mut soonest: Option<(&str, &str)> = None;
+        for lane in &self.lanes {
+            match &lane.stage {
+                Stage::Wait { until, reason, .. } => {
+                    if soonest.is_none_or(|(known, _)| until.as_str() < known) {
+                        soonest = Some((until, reason));
+                    }
+                }
+                Stage::Done(_) => {}
+                _ => return None,
+            }
+        }
+        soonest
+    }
+
+    pub(super) fn on_postponed(&mut self, index: usize, postponed: Postponed) {
+        if let Some(lane) = self.lanes.get_mut(index) {
+            let then = Box::new(lane.stage.clone());
+            lane.stage = Stage::Wait {
+                until: postponed.until,
+                reason: postponed.reason,
+                then,
+            };
+        }
+    }
+
+    pub(super) fn on_waited(&mut self, index: usize) {
+        if let Some(lane) = self.lanes.get_mut(index)
+            && let Stage::Wait { then, .. } = &lane.stage
+        {
+            lane.stage = Stage::clone(then);
+        }
+    }
+
+    /// A question that the run can do without was not answered.
+    pub(super) fn on_unanswered(&mut self, index: usize, _missing: &Unanswered) {
+        match self.lanes.get(index).map(|lane| &lane.stage) {
+            Some(Stage::Compact) => self.compact(index, String::new(), Vec::new()),
+            _ => {
+                if let Some(lane) = self.lanes.get_mut(index) {
+                    lane.stage = Stage::Done(Finished::Refused);
+                }
+            }
+        }
+    }
+}
