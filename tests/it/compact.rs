@@ -11,6 +11,18 @@ fn wordy() -> String {
     )
 }
 
+/// What a fuzzer handed in.
+const CRASH: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000020
+WRITE of size 35 at 0x602000000020 thread T0
+    #1 0x55 in copy_name /build/src/records.c:8
+";
+
+fn scene() -> Scene {
+    let report = "[crash]\nreport = \"crash.log\"\n[inputs]";
+    let scene = Scene::new().write("crash.log", CRASH);
+    scene.edit("task.toml", "[inputs]", report)
+}
+
 fn says(asked: &Asked, words: &str) -> bool {
     asked
         .messages()
@@ -23,7 +35,7 @@ const QUESTION: &str = "told in short before it goes on";
 
 #[test]
 fn a_history_that_nears_the_window_is_told_in_short() {
-    let scene = Scene::new()
+    let scene = scene()
         .with("PATCHWRIGHT_MODEL__CONTEXT_WINDOW", "18000")
         .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "2000");
     let model = ScriptedModel::answering(|asked| {
@@ -68,7 +80,7 @@ fn a_history_that_nears_the_window_is_told_in_short() {
 
 #[test]
 fn a_window_smaller_than_was_said_is_noticed_too() {
-    let scene = Scene::new();
+    let scene = scene();
     let model = ScriptedModel::answering(|asked| {
         if asked.messages().len() > 4 {
             return Answer::from(Misbehaviour::ContextLength);

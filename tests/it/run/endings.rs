@@ -163,7 +163,8 @@ fn money_stops_a_run_before_it_is_passed_and_needs_a_price() {
     assert_eq!(told.report["cost"]["calls"], calls);
 
     let (told, calls) = run(&limited("usd = 14.0"), &[QUERIES]);
-    told.expect("budget_exhausted", 3, "model.usd_per_million_in");
+    told.expect("invalid_task", 2, "model.usd_per_million_in");
+    assert!(!told.finished.stderr.contains("building"), "{told:#?}");
     assert_eq!(calls, 0);
 
     let day = priced(Scene::new()).with("PATCHWRIGHT_LIMITS__USD_DAY", "0.01");

@@ -59,7 +59,7 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
     match number {
         429 if says(&lower, &UNPAID) => ModelError::Retry {
             after: Some(retry_after(headers).unwrap_or_default().max(UNPAID_PAUSE)),
-            reason: format!("429: the account has no credit left; check its billing{quoted}"),
+            reason: format!("429 the account has no credit left; check its billing{quoted}"),
             spent: None,
         },
         429 | 529 => ModelError::Retry {
