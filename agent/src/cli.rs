@@ -14,8 +14,10 @@ pub mod replay;
 pub mod resume;
 pub mod retrieve;
 pub mod run;
+pub mod serve;
 mod session;
 pub mod show;
+pub mod token;
 
 use crate::settings::{Flag, Loaded, SettingsError, Sources};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -63,6 +65,10 @@ pub enum Command {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
+    /// Take tasks in over HTTP and work them off
+    Serve(serve::ServeArguments),
+    /// Make, list and revoke the tokens of the daemon's callers
+    Token(token::TokenArguments),
 }
 
 /// Flags of every subcommand.
@@ -144,5 +150,7 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
+        Command::Serve(arguments) => serve::run(&line.common, arguments).await,
+        Command::Token(arguments) => token::run(&line.common, arguments).await,
     }
 }

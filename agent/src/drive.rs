@@ -21,6 +21,7 @@ pub use parts::{EngineCell, Parts, Patience, Speaker};
 use crate::display::Progress;
 use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};
 use crate::store::{EventKind, Journal, NewEvent, StoreError};
+use crate::telemetry::{metrics, spans};
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
@@ -29,6 +30,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 
 /// As good as no limit, and still a time that can be added to another.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
@@ -60,7 +62,17 @@ impl Drive {
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
     /// that was written before stands.
-    pub async fn to_the_end(&self, mut run: Run) -> Result<Run, StoreError> {
+    pub async fn to_the_end(&self, run: Run) -> Result<Run, StoreError> {
+        let span = spans::run(self.journal.run());
+        let run = self.go_on(run).instrument(span.clone()).await?;
+        if let Some(ending) = run.ending() {
+            span.record("patchwright.ending", ending.kind.as_str());
+            metrics::run(ending.kind);
+        }
+        Ok(run)
+    }
+
+    async fn go_on(&self, mut run: Run) -> Result<Run, StoreError> {
         let mut flying: FuturesUnordered<BoxFuture<'_, Performed>> = FuturesUnordered::new();
         let mut busy = BTreeSet::new();
         let mut since = Instant::now();
@@ -113,7 +125,9 @@ impl Drive {
             Step::Climb { attempt, .. } => run.attempt(*attempt).cloned(),
             _ => None,
         };
-        Box::pin(async move {
+        let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
+        let performed = async move {
+            let since = Instant::now();
             let done = match step {
                 Step::Baseline => self.baseline(id).await,
                 Step::Context {
@@ -138,8 +152,10 @@ impl Drive {
                     seconds: 0.0,
                 }),
             };
+            metrics::step(stage, since.elapsed().as_secs_f64());
             (id, done)
-        })
+        };
+        Box::pin(performed.instrument(span))
     }
 
     /// Writes down that a step is about to be done.

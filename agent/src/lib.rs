@@ -8,6 +8,7 @@
 pub mod cli;
 pub mod display;
 pub mod drive;
+pub mod intake;
 pub mod mcp;
 pub mod model;
 pub mod output;
@@ -18,4 +19,5 @@ pub mod serve;
 pub mod settings;
 pub mod store;
 pub mod task;
+pub mod telemetry;
 pub mod wire;

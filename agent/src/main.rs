@@ -32,6 +32,7 @@ fn main() -> ExitCode {
 /// What is wrong with the user's input is 2, everything else 5.
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright::model::ModelError;
+    use patchwright::serve::api::ListenError;
     use patchwright::settings::SettingsError;
     use patchwright::store::StoreError;
     use patchwright::task::TaskError;
@@ -42,6 +43,8 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     let wrong_input = error.is::<SettingsError>()
         || error.is::<TaskError>()
         || error.is::<ModelError>()
+        || error.is::<patchwright::telemetry::TelemetryError>()
+        || matches!(error.downcast_ref(), Some(ListenError::NoToken(_)))
         || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
         || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
     if wrong_input { cli::USAGE } else { 5 }

@@ -10,6 +10,7 @@
 //! the values, or read a task file.
 
 mod check;
+mod daemon;
 mod endpoint;
 mod entry;
 mod error;
@@ -19,6 +20,7 @@ mod schema;
 mod section;
 mod value;
 
+pub use daemon::{Http, Intake, LogFormat, Telemetry};
 pub use entry::Entry;
 pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};

@@ -7,11 +7,13 @@
 
 mod blobs;
 mod connect;
+mod files;
 mod journal;
 mod spending;
 pub mod submissions;
 #[cfg(test)]
 mod tests;
+pub mod tokens;
 
 pub use connect::DatabaseKind;
 pub use journal::{Event, EventKind, Journal, NewEvent};

@@ -12,11 +12,11 @@ mod read;
 mod tests;
 
 pub use file::{Commands, Limits, Mode, TaskFile};
-pub use read::{TaskError, duration, from_file, read};
+pub use read::{TaskError, duration, from_file, is_id, read};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A task whose files were found and whose choices are settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +55,52 @@ pub struct Task {
     pub limits: Limits,
     /// A recorded transcript that stands in for the model.
     pub transcript: Option<PathBuf>,
+    /// Who handed it in.
+    #[serde(default, skip_serializing_if = "Sender::is_local")]
+    pub sender: Sender,
+    /// The files that came with it: their paths in its folder, and the hashes
+    /// that the store keeps them by.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub sent: BTreeMap<String, String>,
+}
+
+/// Who handed a task in, and so what it may name.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Sender {
+    /// A user of this machine: their files, their network.
+    #[default]
+    Local,
+    /// Somebody over the network: what the settings allow.
+    Remote,
+}
+
+impl Sender {
+    /// Whether it is a user of this machine.
+    pub fn is_local(&self) -> bool {
+        *self == Self::Local
+    }
+}
+
+/// Where the folder of a task lies that came over the network, until whoever
+/// works on it has laid its files out.
+pub const NOWHERE: &str = "/task";
+
+impl Task {
+    /// The same task with its folder elsewhere.
+    #[must_use]
+    pub fn moved_to(mut self, folder: &Path) -> Self {
+        let from = std::mem::replace(&mut self.folder, folder.to_path_buf());
+        let moved = |path: &mut PathBuf| {
+            if let Ok(below) = path.strip_prefix(&from) {
+                *path = folder.join(below);
+            }
+        };
+        self.povs.iter_mut().for_each(|pov| moved(&mut pov.file));
+        self.harmless.iter_mut().for_each(moved);
+        self.transcript.iter_mut().for_each(moved);
+        self
+    }
 }
 
 /// Where the source tree of a task comes from.

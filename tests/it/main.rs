@@ -13,6 +13,8 @@ mod examples;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
+mod http;
+#[cfg(test)]
 mod judge;
 #[cfg(test)]
 mod litellm;

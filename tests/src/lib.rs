@@ -1,8 +1,10 @@
-//! What the integration tests share: the command line under test, a model
+//! What the integration tests share: the command line and the daemon under test, a model
 //! endpoint whose answers a test writes, and a PostgreSQL.
 //!
 //! Support only; the tests themselves lie in `it/`.
 
 pub mod command;
+pub mod daemon;
+pub mod http;
 pub mod model;
 pub mod postgres;

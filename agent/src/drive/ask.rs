@@ -8,6 +8,7 @@ use crate::repair::{
     Unanswered,
 };
 use crate::store::{SpendingLimits, StoreError};
+use crate::telemetry;
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -74,10 +75,11 @@ impl Drive {
             return Ok(refused(purpose, reason));
         }
         let started = Instant::now();
-        let answered = speaker.model.ask(&request).await;
+        let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
         let seconds = started.elapsed().as_secs_f64();
         let usd = speaker.cost(&answered);
         self.journal.settle(number, usd).await?;
+        telemetry::metrics::spent(speaker.model.name(), usd);
         Ok(match answered {
             Ok(reply) => Outcome::Reply(ReplyRecord {
                 text: reply.text,

@@ -56,6 +56,7 @@ impl Drive {
                 } else {
                     result
                 };
+                crate::telemetry::metrics::verdict(&result);
                 Ok(Outcome::Climbed(self.record_of(result, &facts).await?))
             }
             Err(error) => Ok(stopped(ending(&error))),

@@ -51,12 +51,12 @@ impl Submitter {
     /// Submits tasks, and waits until they are written down.
     pub(super) async fn submit(&self, tasks: Vec<NewTask>) -> Answer {
         let (answer, answered) = oneshot::channel();
-        let gone = |_| ServiceError::NotWritten("the daemon is stopping".to_owned());
+        let gone = || ServiceError::NotWritten("the daemon is stopping".to_owned());
         self.sender
             .send(Waiting { tasks, answer })
             .await
-            .map_err(|_| gone(()))?;
-        answered.await.map_err(|_| gone(()))?
+            .map_err(|_| gone())?;
+        answered.await.map_err(|_| gone())?
     }
 }
 

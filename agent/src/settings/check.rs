@@ -22,6 +22,33 @@ pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String
         })
         .or_else(|| at_least_one("sandbox.memory_mb", settings.sandbox.memory_mb))
         .or_else(|| at_least_one("sandbox.processes", settings.sandbox.processes))
+        .or_else(|| daemon(settings))
+}
+
+fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
+    let (http, intake) = (&settings.http, &settings.intake);
+    [
+        ("http.body_kb", http.body_kb as u64),
+        ("http.upload_mb", http.upload_mb as u64),
+        ("http.rate", http.rate.into()),
+        ("http.connections", http.connections as u64),
+        ("http.requests", http.requests as u64),
+        ("http.streams", http.streams as u64),
+        ("intake.archive_mb", intake.archive_mb),
+        ("intake.unpacked_mb", intake.unpacked_mb),
+        ("intake.entries", intake.entries),
+    ]
+    .into_iter()
+    .find_map(|(key, number)| at_least_one(key, number))
+    .or_else(|| {
+        let relative = intake.folders.iter().find(|folder| !folder.is_absolute())?;
+        let message = format!("must be absolute, found {}", relative.display());
+        Some(("intake.folders", message))
+    })
+    .or_else(|| {
+        let address = settings.telemetry.otlp.as_deref()?;
+        Some(("telemetry.otlp", bad_address(address)?))
+    })
 }
 
 fn model(model: &Model) -> Option<(&'static str, String)> {
@@ -107,6 +134,8 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
         ("limits.test", limits.test),
         ("limits.robust", limits.robust),
         ("limits.same", limits.same),
+        ("http.timeout", settings.http.timeout),
+        ("http.upload_timeout", settings.http.upload_timeout),
     ]
     .into_iter()
     .find(|(_, time)| *time == Duration::ZERO)

@@ -7,11 +7,12 @@ use super::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 4] = [
+const SECRET: [&str; 5] = [
     "model.api_key",
     "model.headers.*",
     "critic.api_key",
     "database.url",
+    "telemetry.otlp_headers.*",
 ];
 
 /// One effective value and its origin.

@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::Deserialize;
 
-use super::value;
+use super::{
+    daemon::{Http, Intake, Telemetry},
+    value,
+};
 
 /// Everything that can be set.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
@@ -31,6 +34,12 @@ pub struct Settings {
     pub cache: Cache,
     /// What a person sees.
     pub display: Display,
+    /// The daemon's HTTP interface.
+    pub http: Http,
+    /// What the daemon lets in.
+    pub intake: Intake,
+    /// What is told of the work.
+    pub telemetry: Telemetry,
 }
 
 /// The model and its endpoint.

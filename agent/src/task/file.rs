@@ -6,9 +6,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use utoipa::ToSchema;
 
 /// What is done with a task.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
     /// Build, replay, patch, prove.
@@ -19,7 +22,7 @@ pub enum Mode {
 }
 
 /// The task file.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
@@ -69,7 +72,7 @@ fn one() -> u32 {
 }
 
 /// `[source]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SourceKeys {
     /// A folder, relative to the task file.
@@ -89,7 +92,7 @@ pub struct SourceKeys {
 }
 
 /// `[commands]`
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Commands {
     /// Gets what the build needs; has network.
@@ -106,7 +109,7 @@ pub struct Commands {
 }
 
 /// `[[pov]]`
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PovKeys {
     /// The input, relative to the task file.
@@ -129,7 +132,7 @@ pub struct PovKeys {
 }
 
 /// `[crash]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CrashKeys {
     /// The report, relative to the task file.
@@ -137,7 +140,7 @@ pub struct CrashKeys {
 }
 
 /// `[inputs]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct InputKeys {
     /// Globs, relative to the task file.
@@ -146,7 +149,7 @@ pub struct InputKeys {
 }
 
 /// `[hints]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HintKeys {
     /// A SARIF report.
@@ -158,7 +161,7 @@ pub struct HintKeys {
 }
 
 /// `[guard]`
-#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GuardKeys {
     /// Paths and globs that are never edited.
@@ -167,7 +170,7 @@ pub struct GuardKeys {
 }
 
 /// `[limits]`
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
     /// Patches that are evaluated.

@@ -1,9 +1,10 @@
 //! From a task file to a checked task: finds the files, settles the choices,
 //! and says exactly what is wrong and where.
 
-use super::file::{PovKeys, SourceKeys, TaskFile};
-use super::{Hints, Pov, Source, Task};
+use super::file::{Limits, PovKeys, SourceKeys, TaskFile};
+use super::{Hints, Pov, Sender, Source, Task};
 use jiff::SignedDuration;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Why a task cannot be taken.
@@ -105,19 +106,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         .map(|(at, pov)| reader.pov(at, pov, &keys))
         .collect::<Result<_, _>>()?;
     let harmless = reader.harmless(&keys.inputs.harmless)?;
-    let limits = keys.limits.clone();
-    for (key, value) in [
-        ("wall", &limits.wall),
-        ("build", &limits.build),
-        ("pov", &limits.pov),
-        ("test", &limits.test),
-        ("robust", &limits.robust),
-        ("same", &limits.same),
-    ] {
-        if let Some(value) = value {
-            duration(value).map_err(|message| reader.invalid(&format!("limits.{key}"), message))?;
-        }
-    }
+    reader.check_limits(&keys.limits)?;
     Ok(Task {
         source: reader.source(&keys.source)?,
         crash: reader.text("crash.report", keys.crash.report.as_deref())?,
@@ -143,8 +132,16 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         povs,
         harmless,
         protect: keys.guard.protect,
-        limits,
+        limits: keys.limits,
+        sender: Sender::Local,
+        sent: BTreeMap::new(),
     })
+}
+
+/// Whether a text can be the id of a task.
+pub fn is_id(id: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
+    (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with('.')
 }
 
 /// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
@@ -175,12 +172,28 @@ impl Reader<'_> {
     }
 
     fn check_id(&self, id: &str) -> Result<(), TaskError> {
-        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-        if id.is_empty() || id.len() > 128 || !id.bytes().all(allowed) || id.starts_with('.') {
+        if !is_id(id) {
             return Err(self.invalid(
                 "id",
                 "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot",
             ));
+        }
+        Ok(())
+    }
+
+    fn check_limits(&self, limits: &Limits) -> Result<(), TaskError> {
+        for (key, value) in [
+            ("wall", &limits.wall),
+            ("build", &limits.build),
+            ("pov", &limits.pov),
+            ("test", &limits.test),
+            ("robust", &limits.robust),
+            ("same", &limits.same),
+        ] {
+            if let Some(value) = value {
+                duration(value)
+                    .map_err(|message| self.invalid(&format!("limits.{key}"), message))?;
+            }
         }
         Ok(())
     }

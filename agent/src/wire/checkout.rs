@@ -6,12 +6,13 @@
 
 use super::commands;
 use crate::display::Display;
+use crate::intake::download::{self, DownloadError};
+use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
 use crate::repair::{Ending, EndingKind};
 use crate::settings::Settings;
 use crate::task::{Source, Task};
 use patchwright_evaluator::{TargetError, fetch};
 use sha2::{Digest, Sha256};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Clones what `$TASK/url` names (a bundle beside it, say) at `$TASK/revision`.
@@ -20,10 +21,16 @@ cd "$TASK"
 git clone --quiet --no-checkout -- "$(cat url)" "$TREE"
 git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
 "#;
-/// Unpacks `$TASK/archive`.
-const UNPACK: &str = r#"tar --extract --no-same-owner --no-same-permissions --file "$TASK/archive" --directory "$TREE""#;
-/// The largest archive that is downloaded, in bytes.
-const ARCHIVE_LIMIT: u64 = 2 << 30;
+/// The same for somebody over the network: only the addresses that were
+/// checked, and no going on to others.
+const CLONE_CHECKED: &str = r#"export GIT_ALLOW_PROTOCOL=https:http GIT_TERMINAL_PROMPT=0
+cd "$TASK"
+git -c http.curloptResolve="$(cat addresses)" -c http.followRedirects=false -c http.proxy= \
+  clone --quiet --no-checkout -- "$(cat url)" "$TREE"
+git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
+"#;
+/// What the archive is called while it is unpacked.
+const ARCHIVE: &str = "archive";
 /// Files of a task folder that take part in the key of a fetched tree, up to
 /// this many bytes each.
 const KEYED_FILE: u64 = 1 << 20;
@@ -40,7 +47,7 @@ pub(super) async fn source(
             let key = key_of(&["fetch", command], Some(&task.folder));
             let order = Order {
                 key,
-                command,
+                how: How::Command(command),
                 folder: &task.folder,
             };
             order.get(settings, display).await
@@ -63,22 +70,28 @@ async fn git(
             "source.revision: must name a commit, a tag or a branch",
         ));
     }
-    let local = task.folder.join(url);
     let orders = tempfile::tempdir().map_err(|error| failed(&error))?;
     write(&orders.path().join("revision"), revision.as_bytes())?;
-    let url = if local.is_dir() {
+    let local = task.folder.join(url);
+    let (url, command) = if !task.sender.is_local() {
+        let found = download::repository(url, &settings.intake).await;
+        let (url, addresses) =
+            found.map_err(|error| refused(&format!("source.git: {url}"), &error))?;
+        write(&orders.path().join("addresses"), addresses.as_bytes())?;
+        (url, CLONE_CHECKED)
+    } else if local.is_dir() {
         // The sandbox sees nothing but this folder: the repository goes in as
         // a bundle of everything it has.
         bundle(&local, &orders.path().join("bundle")).await?;
-        "bundle".to_owned()
+        ("bundle".to_owned(), CLONE)
     } else {
-        url.to_owned()
+        (url.to_owned(), CLONE)
     };
     write(&orders.path().join("url"), url.as_bytes())?;
     let key = key_of(&["git", &url, revision, &local.display().to_string()], None);
     Order {
         key,
-        command: CLONE,
+        how: How::Command(command),
         folder: orders.path(),
     }
     .get(settings, display)
@@ -109,9 +122,9 @@ async fn archive(
     display: &Display,
 ) -> Result<PathBuf, Ending> {
     let orders = tempfile::tempdir().map_err(|error| failed(&error))?;
-    let file = orders.path().join("archive");
+    let file = orders.path().join(ARCHIVE);
     if location.starts_with("https://") || location.starts_with("http://") {
-        download(location, &file).await?;
+        obtain(task, location, &file, settings).await?;
     } else {
         let local = task.folder.join(location);
         std::fs::copy(&local, &file).map_err(|error| {
@@ -129,7 +142,7 @@ async fn archive(
     }
     let order = Order {
         key: key_of(&["archive", sha256], None),
-        command: UNPACK,
+        how: How::Archive,
         folder: orders.path(),
     };
     let tree = order.get(settings, display).await?;
@@ -145,35 +158,58 @@ async fn archive(
     }
 }
 
-async fn download(url: &str, into: &Path) -> Result<(), Ending> {
-    let wrong = |error: &dyn std::fmt::Display| {
-        Ending::new(
-            EndingKind::InfraError,
-            format!("source.archive: {url} cannot be downloaded: {error}"),
-        )
+/// Downloads an archive: for a user of this machine as they would themselves,
+/// for anybody else within what the settings allow.
+async fn obtain(task: &Task, url: &str, into: &Path, settings: &Settings) -> Result<(), Ending> {
+    let limit = settings.intake.archive_mb.saturating_mul(1024 * 1024);
+    let what = format!("source.archive: {url} cannot be downloaded");
+    let done = if task.sender.is_local() {
+        download::to_file_of_anybody(url, into, limit).await
+    } else {
+        download::to_file(url, into, limit, &settings.intake).await
     };
-    let mut response = reqwest::get(url)
-        .await
-        .and_then(reqwest::Response::error_for_status)
-        .map_err(|error| wrong(&error))?;
-    let mut file = std::fs::File::create(into).map_err(|error| failed(&error))?;
-    let mut size = 0;
-    while let Some(chunk) = response.chunk().await.map_err(|error| wrong(&error))? {
-        size += chunk.len() as u64;
-        if size > ARCHIVE_LIMIT {
-            return Err(invalid(&format!(
-                "source.archive: {url} has more than {ARCHIVE_LIMIT} bytes"
-            )));
-        }
-        file.write_all(&chunk).map_err(|error| failed(&error))?;
-    }
-    Ok(())
+    done.map_err(|error| refused(&what, &error))
 }
 
-/// Something to be got by a command.
+/// Unpacks the archive in `folder` into `tree`. What Rust code does not
+/// decompress, a program does, in the sandbox.
+async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<(), Ending> {
+    let wrong = |error: UnpackError| match error {
+        UnpackError::Io(error) => failed(&error),
+        other => invalid(&format!("source.archive: {other}")),
+    };
+    let mut archive = folder.join(ARCHIVE);
+    let plain =
+        tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
+    if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
+        let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
+        let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+        let place = (commands::isolation(settings), super::host());
+        fetch(&command, folder, plain.path(), place, &limits)
+            .await
+            .map_err(|error| ending(&error))?;
+        archive = plain.path().join(ARCHIVE);
+    }
+    let (tree, limits) = (tree.to_path_buf(), UnpackLimits::of(&settings.intake));
+    tokio::task::spawn_blocking(move || unpack::unpack(&archive, &tree, limits))
+        .await
+        .map_err(|error| failed(&error))?
+        .map(|_| ())
+        .map_err(wrong)
+}
+
+/// How a tree is got.
+enum How<'a> {
+    /// By a command in the sandbox.
+    Command(&'a str),
+    /// From the archive in the folder.
+    Archive,
+}
+
+/// A tree to be got.
 struct Order<'a> {
     key: String,
-    command: &'a str,
+    how: How<'a>,
     folder: &'a Path,
 }
 
@@ -191,11 +227,16 @@ impl Order<'_> {
         let fresh = tempfile::tempdir_in(&sources).map_err(|error| failed(&error))?;
         let tree = fresh.path().join("tree");
         std::fs::create_dir(&tree).map_err(|error| failed(&error))?;
-        let limits = commands::command_limits(&crate::task::Limits::default(), settings);
-        let place = (commands::isolation(settings), super::host());
-        fetch(self.command, self.folder, &tree, place, &limits)
-            .await
-            .map_err(|error| ending(&error))?;
+        match self.how {
+            How::Archive => unpack_into(self.folder, &tree, settings).await?,
+            How::Command(command) => {
+                let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+                let place = (commands::isolation(settings), super::host());
+                fetch(command, self.folder, &tree, place, &limits)
+                    .await
+                    .map_err(|error| ending(&error))?;
+            }
+        }
         if std::fs::read_dir(&tree)
             .map_err(|error| failed(&error))?
             .next()
@@ -254,6 +295,15 @@ fn failed(error: &dyn std::fmt::Display) -> Ending {
         EndingKind::InfraError,
         format!("the source cannot be kept: {error}"),
     )
+}
+
+fn refused(what: &str, error: &DownloadError) -> Ending {
+    let kind = if error.is_final() {
+        EndingKind::InvalidTask
+    } else {
+        EndingKind::InfraError
+    };
+    Ending::new(kind, format!("{what}: {error}"))
 }
 
 fn invalid(detail: &str) -> Ending {

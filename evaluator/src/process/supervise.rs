@@ -281,7 +281,11 @@ impl<'a> Running<'a> {
             TargetError::machinery("a command did not die when it was killed", "command")
         })?;
         let ending = match (self.limit, status.code(), status.signal()) {
-            (Some(limit), _, _) => Ending::Limit(limit),
+            (Some(limit), _, _) => {
+                metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())
+                    .increment(1);
+                Ending::Limit(limit)
+            }
             (None, Some(code), _) => Ending::from_shell(code),
             (None, None, signal) => Ending::Signal(signal.unwrap_or(0)),
         };

@@ -1,0 +1,350 @@
+//! Unpacks a tar archive that nobody has vouched for.
+//!
+//! Every entry is checked before anything of it is written: no absolute or
+//! climbing path, no link out, no device, no more bytes or entries than
+//! allowed. Links are made when all files lie there, so that no file is ever
+//! written through one. Nothing is kept of owners and special modes; times are
+//! kept, because build systems compare them.
+//!
+//! It reads plain and gzipped archives. What else compresses is told by
+//! [`Packing`] and undone elsewhere, in a sandbox.
+
+mod entry;
+#[cfg(test)]
+mod tests;
+
+use crate::settings::Intake;
+use entry::{Entry, Kind};
+use flate2::read::MultiGzDecoder;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// How much an archive may hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UnpackLimits {
+    /// Bytes, unpacked.
+    pub bytes: u64,
+    /// Files, folders and links.
+    pub entries: u64,
+}
+
+impl UnpackLimits {
+    /// Those of the settings.
+    pub fn of(settings: &Intake) -> Self {
+        Self {
+            bytes: settings.unpacked_mb.saturating_mul(1024 * 1024),
+            entries: settings.entries,
+        }
+    }
+}
+
+/// What an archive held.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Files, folders and links.
+    pub entries: u64,
+    /// Bytes of its files.
+    pub bytes: u64,
+}
+
+/// Why an archive is not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum UnpackError {
+    /// The archive or the folder cannot be read or written.
+    #[error("the archive cannot be unpacked: {0}")]
+    Io(#[from] io::Error),
+    /// It is no archive that is understood.
+    #[error("{0}")]
+    Format(&'static str),
+    /// An entry that must not be there.
+    #[error("the archive holds {path:?}, {problem}")]
+    Entry {
+        /// The entry's path as the archive has it, cut when it is long.
+        path: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// More bytes than allowed.
+    #[error("the archive unpacks to more than {limit} bytes")]
+    TooLarge {
+        /// The limit.
+        limit: u64,
+    },
+    /// More entries than allowed.
+    #[error("the archive has more than {limit} entries")]
+    TooMany {
+        /// The limit.
+        limit: u64,
+    },
+}
+
+/// How an archive is compressed, by its first bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packing {
+    /// Not at all.
+    Plain,
+    /// By gzip.
+    Gzip,
+    /// By a program of this name.
+    Program(&'static str),
+    /// It is no tar archive.
+    Foreign(&'static str),
+}
+
+impl Packing {
+    /// Looks at the first bytes of a file.
+    pub fn of(archive: &Path) -> io::Result<Self> {
+        let mut start = Vec::new();
+        File::open(archive)?.take(8).read_to_end(&mut start)?;
+        Ok(match start.as_slice() {
+            [0x1f, 0x8b, ..] => Self::Gzip,
+            [b'B', b'Z', b'h', ..] => Self::Program("bzip2"),
+            [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Self::Program("xz"),
+            [0x28, 0xb5, 0x2f, 0xfd, ..] => Self::Program("zstd"),
+            [b'P', b'K', 3 | 5, 4 | 6, ..] => Self::Foreign(
+                "the archive is a zip file; send a tar archive (.tar, .tar.gz, .tar.xz, .tar.bz2)",
+            ),
+            _ => Self::Plain,
+        })
+    }
+}
+
+/// Reads an archive to its end and writes nothing.
+///
+/// # Errors
+/// Whatever [`unpack`] would refuse it for.
+pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
+    let mut nowhere = Nowhere;
+    walk(archive, limits, &mut nowhere)
+}
+
+/// Unpacks an archive into an empty folder. What was written before a refusal
+/// is the caller's to remove.
+///
+/// # Errors
+/// When the archive holds anything that it must not hold.
+pub fn unpack(archive: &Path, into: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
+    let mut folder = Folder {
+        root: into.to_path_buf(),
+        links: Vec::new(),
+    };
+    let contents = walk(archive, limits, &mut folder)?;
+    folder.make_links()?;
+    Ok(contents)
+}
+
+/// Where entries go.
+trait Receiver {
+    fn folder(&mut self, path: &Path) -> Result<(), UnpackError>;
+    fn file(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError>;
+    fn link(&mut self, path: &Path, target: &Path) -> Result<(), UnpackError>;
+    fn copy(&mut self, path: &Path, of: &Path) -> Result<(), UnpackError>;
+}
+
+fn walk(
+    archive: &Path,
+    limits: UnpackLimits,
+    receiver: &mut dyn Receiver,
+) -> Result<Contents, UnpackError> {
+    let file = io::BufReader::new(File::open(archive)?);
+    let reader: Box<dyn Read> = match Packing::of(archive)? {
+        Packing::Plain => Box::new(file),
+        Packing::Gzip => Box::new(MultiGzDecoder::new(file)),
+        Packing::Program(_) => return Err(UnpackError::Format("the archive is still compressed")),
+        Packing::Foreign(message) => return Err(UnpackError::Format(message)),
+    };
+    let mut archive = tar::Archive::new(Bounded {
+        inner: reader,
+        left: limits.bytes,
+    });
+    let mut contents = Contents::default();
+    let mut names = entry::Names::default();
+    let read_error = |error: io::Error| too_large(error, limits);
+    for raw in archive.entries().map_err(read_error)?.raw(true) {
+        let mut raw = raw.map_err(read_error)?;
+        let Some(entry) = names.read(&mut raw).map_err(|error| match error {
+            UnpackError::Io(error) => read_error(error),
+            other => other,
+        })?
+        else {
+            continue;
+        };
+        contents.entries += 1;
+        if contents.entries > limits.entries {
+            return Err(UnpackError::TooMany {
+                limit: limits.entries,
+            });
+        }
+        match &entry.kind {
+            Kind::Root => {}
+            Kind::Folder => receiver.folder(&entry.path)?,
+            Kind::File => {
+                contents.bytes += raw.size();
+                receiver
+                    .file(&entry, &mut raw)
+                    .map_err(|error| match error {
+                        UnpackError::Io(error) => read_error(error),
+                        other => other,
+                    })?;
+            }
+            Kind::Link(target) => receiver.link(&entry.path, target)?,
+            Kind::Copy(of) => receiver.copy(&entry.path, of)?,
+        }
+    }
+    match contents.entries {
+        0 => Err(UnpackError::Format(
+            "the archive is empty or no tar archive",
+        )),
+        _ => Ok(contents),
+    }
+}
+
+/// A reader that fails when more comes out than may.
+struct Bounded<R> {
+    inner: R,
+    left: u64,
+}
+
+/// What [`Bounded`] says; told from other failures by this text.
+const BOUND: &str = "more bytes than allowed";
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(buffer)?;
+        self.left = self
+            .left
+            .checked_sub(read as u64)
+            .ok_or_else(|| io::Error::other(BOUND))?;
+        Ok(read)
+    }
+}
+
+/// The archive's own errors name paths and positions of no use to anybody; a
+/// damaged archive is one thing.
+fn too_large(error: io::Error, limits: UnpackLimits) -> UnpackError {
+    if error.to_string().contains(BOUND) {
+        return UnpackError::TooLarge {
+            limit: limits.bytes,
+        };
+    }
+    match error.kind() {
+        io::ErrorKind::StorageFull
+        | io::ErrorKind::PermissionDenied
+        | io::ErrorKind::QuotaExceeded => UnpackError::Io(error),
+        _ => UnpackError::Format("the archive is damaged, cut off, or no tar archive"),
+    }
+}
+
+/// Nothing is written.
+struct Nowhere;
+
+impl Receiver for Nowhere {
+    fn folder(&mut self, _: &Path) -> Result<(), UnpackError> {
+        Ok(())
+    }
+    fn file(&mut self, _: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
+        io::copy(bytes, &mut io::sink())?;
+        Ok(())
+    }
+    fn link(&mut self, _: &Path, _: &Path) -> Result<(), UnpackError> {
+        Ok(())
+    }
+    fn copy(&mut self, _: &Path, _: &Path) -> Result<(), UnpackError> {
+        Ok(())
+    }
+}
+
+/// A folder that was empty.
+struct Folder {
+    root: PathBuf,
+    links: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Folder {
+    fn parent(&self, path: &Path) -> Result<(), UnpackError> {
+        if let Some(parent) = self.root.join(path).parent() {
+            fs::create_dir_all(parent).map_err(|error| clash(path, error))?;
+        }
+        Ok(())
+    }
+
+    fn make_links(&self) -> Result<(), UnpackError> {
+        let mut made: BTreeSet<&Path> = BTreeSet::new();
+        for (path, target) in &self.links {
+            // A folder above it that is a link by now would lead elsewhere.
+            if path.ancestors().skip(1).any(|above| made.contains(above)) {
+                return Err(refused(path, "below a link"));
+            }
+            self.parent(path)?;
+            let place = self.root.join(path);
+            // An archive may hold a link twice; the last one counts.
+            if made.contains(path.as_path()) {
+                fs::remove_file(&place)?;
+            }
+            std::os::unix::fs::symlink(target, &place).map_err(|error| clash(path, error))?;
+            made.insert(path);
+        }
+        Ok(())
+    }
+}
+
+impl Receiver for Folder {
+    fn folder(&mut self, path: &Path) -> Result<(), UnpackError> {
+        fs::create_dir_all(self.root.join(path)).map_err(|error| clash(path, error))
+    }
+
+    fn file(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
+        self.parent(&entry.path)?;
+        let place = self.root.join(&entry.path);
+        // A second file of a name replaces the first, also a hard link to another.
+        match fs::remove_file(&place) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(clash(&entry.path, error));
+            }
+            _ => {}
+        }
+        let mut file = File::create_new(&place).map_err(|error| clash(&entry.path, error))?;
+        io::copy(bytes, &mut file)?;
+        file.flush()?;
+        if entry.executable {
+            use std::os::unix::fs::PermissionsExt;
+            file.set_permissions(fs::Permissions::from_mode(0o755))?;
+        }
+        if let Some(time) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.time)) {
+            // Times that the file system does not have are no reason to refuse.
+            let _ = file.set_modified(time);
+        }
+        Ok(())
+    }
+
+    fn link(&mut self, path: &Path, target: &Path) -> Result<(), UnpackError> {
+        self.links.push((path.to_path_buf(), target.to_path_buf()));
+        Ok(())
+    }
+
+    fn copy(&mut self, path: &Path, of: &Path) -> Result<(), UnpackError> {
+        self.parent(path)?;
+        let (place, of) = (self.root.join(path), self.root.join(of));
+        fs::hard_link(of, place)
+            .map_err(|_| refused(path, "a hard link to a file that does not come before it"))
+    }
+}
+
+fn refused(path: &Path, problem: &'static str) -> UnpackError {
+    entry::refused(path.as_os_str().as_encoded_bytes(), problem)
+}
+
+/// A failure to write that the archive itself brought about, or one of the disk.
+fn clash(path: &Path, error: io::Error) -> UnpackError {
+    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory};
+    match error.kind() {
+        AlreadyExists | IsADirectory | NotADirectory | DirectoryNotEmpty => {
+            refused(path, "both as a file and as a folder or link")
+        }
+        io::ErrorKind::InvalidFilename => refused(path, "a name too long for this file system"),
+        _ => UnpackError::Io(error),
+    }
+}

@@ -1,0 +1,89 @@
+//! The spans of a run: the run itself, each step, each call of a model with the
+//! attributes of the GenAI semantic conventions.
+
+use crate::model::{Finish, ModelError, Reply};
+use crate::repair::{Step, StepId};
+use tracing::field::Empty;
+use tracing::{Span, info_span};
+
+/// The run of a task, from its first step to its end.
+pub fn run(run: &str) -> Span {
+    info_span!(
+        "run",
+        otel.name = "run",
+        patchwright.run = run,
+        patchwright.ending = Empty
+    )
+}
+
+/// One step of a run.
+pub fn step(id: StepId, step: &Step) -> Span {
+    let name = name_of(step);
+    info_span!(
+        "step",
+        otel.name = name,
+        patchwright.step = name,
+        patchwright.lane = id.lane,
+        patchwright.number = id.number
+    )
+}
+
+/// The stage that a step belongs to, in one word.
+pub fn name_of(step: &Step) -> &'static str {
+    match step {
+        Step::Baseline => "baseline",
+        Step::Context { .. } => "context",
+        Step::Ask { purpose, .. } => purpose.as_str(),
+        Step::Wait { .. } => "wait",
+        Step::Retrieve { .. } => "retrieve",
+        Step::Locate { .. } => "locate",
+        Step::Climb { rung, .. } => rung.name(),
+        Step::End { .. } => "end",
+    }
+}
+
+/// One call of a model.
+pub fn call(model: &str, max_output_tokens: u32) -> Span {
+    info_span!(
+        "call",
+        otel.name = format!("chat {model}"),
+        otel.kind = "client",
+        otel.status_code = Empty,
+        gen_ai.operation.name = "chat",
+        gen_ai.provider.name = "openai",
+        gen_ai.request.model = model,
+        gen_ai.request.max_tokens = max_output_tokens,
+        gen_ai.response.model = Empty,
+        gen_ai.response.finish_reasons = Empty,
+        gen_ai.usage.input_tokens = Empty,
+        gen_ai.usage.output_tokens = Empty,
+        error.type = Empty,
+    )
+}
+
+/// Adds what came of the call.
+pub fn answered(span: &Span, answer: &Result<Reply, ModelError>) {
+    match answer {
+        Ok(reply) => {
+            span.record("gen_ai.response.model", reply.model.as_str());
+            let reason = match reply.finish {
+                Finish::Stop => "stop",
+                Finish::Length => "length",
+                Finish::Refused => "content_filter",
+            };
+            span.record("gen_ai.response.finish_reasons", reason);
+            span.record("gen_ai.usage.input_tokens", reply.usage.tokens_in);
+            span.record("gen_ai.usage.output_tokens", reply.usage.tokens_out);
+        }
+        Err(error) => {
+            span.record("otel.status_code", "ERROR");
+            let kind = match error {
+                ModelError::Retry { .. } => "retry",
+                ModelError::TooLong { .. } => "too_long",
+                ModelError::Refused { .. } => "refused",
+                ModelError::Fatal { .. } => "fatal",
+            };
+            span.record("error.type", kind);
+        }
+    }
+}
