@@ -7,6 +7,7 @@
 pub mod apply;
 pub mod check;
 pub mod config;
+pub mod context;
 pub mod crash;
 pub mod judge;
 pub mod mcp;
@@ -56,7 +57,7 @@ pub enum Command {
     /// Ask a source tree, as a model would
     Retrieve(retrieve::RetrieveArguments),
     /// Gather the code that a request or a crash report on standard input concerns
-    Context(retrieve::ContextArguments),
+    Context(context::ContextArguments),
     /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
     Mcp(mcp::McpArguments),
     /// Say what works on this machine, and what to do about the rest
@@ -145,8 +146,8 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
             check::run(&line.common, &arguments, crate::wire::host()).await
         }
         Command::Index(arguments) => retrieve::index(&line.common, &arguments),
-        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments),
-        Command::Context(arguments) => retrieve::context(&line.common, &arguments),
+        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments).await,
+        Command::Context(arguments) => context::context(&line.common, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,

@@ -5,6 +5,7 @@
 //! the command line. Finding code, placing edits and judging patches are the
 //! business of the crates beside this one.
 
+pub mod anchors;
 pub mod cli;
 pub mod display;
 pub mod drive;
@@ -17,6 +18,7 @@ pub mod repair;
 pub mod report;
 pub mod serve;
 pub mod settings;
+pub mod signals;
 pub mod store;
 pub mod task;
 pub mod telemetry;

@@ -11,6 +11,7 @@ mod tools;
 
 pub use kept::Place;
 
+use crate::signals::Signals;
 use kept::Kept;
 use patchwright_evaluator::crash;
 use patchwright_retrieval::{Engine, Memory, Query, Request};
@@ -36,6 +37,7 @@ pub struct CodeServer {
     kept: Arc<Kept>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
+    signals: Arc<Signals>,
     context_tokens: usize,
 }
 
@@ -43,10 +45,11 @@ pub struct CodeServer {
 ///
 /// # Errors
 /// The client did not speak the protocol, or the connection broke.
-pub async fn serve(place: Place, context_tokens: usize) -> anyhow::Result<()> {
+pub async fn serve(place: Place, signals: Signals, context_tokens: usize) -> anyhow::Result<()> {
     let server = CodeServer {
         kept: Arc::new(Kept::new(place)),
         memory: Arc::default(),
+        signals: Arc::new(signals),
         context_tokens,
     };
     // The index is ready, or the reason known, before the first question.
@@ -62,6 +65,10 @@ impl CodeServer {
     async fn call(&self, name: &str, arguments: Map<String, Value>) -> Result<String, String> {
         let call = tools::read(name, &arguments)?;
         let engine = self.kept.engine().await?;
+        if let Some(words) = call.words(&engine) {
+            // What is left out is in the log: an agent cannot mend it.
+            self.signals.consult(&engine, &words).await;
+        }
         let server = self.clone();
         tokio::task::spawn_blocking(move || server.answer(&engine, call))
             .await
@@ -75,11 +82,10 @@ impl CodeServer {
                     .map_err(|error| error.to_string())?;
                 Ok(self.ask(engine, &query))
             }
-            Wish::Context { budget } => Ok(context(
-                engine,
-                call.body,
-                budget.unwrap_or(self.context_tokens),
-            )),
+            Wish::Context { budget } => {
+                let budget = budget.unwrap_or(self.context_tokens);
+                Ok(engine.context(&request(&call.body, budget)).render())
+            }
             Wish::Crash => crate::cli::crash::describe(&call.body, Some(engine.tree()))
                 .ok_or_else(|| "no crash report in this text".to_owned()),
         }
@@ -101,17 +107,26 @@ impl CodeServer {
     }
 }
 
-/// The code that a request or a crash report calls for.
-fn context(engine: &Engine, text: String, budget: usize) -> String {
-    let report = crash::parse(&text);
+impl Call {
+    /// The words that optional signals can help with.
+    fn words(&self, engine: &Engine) -> Option<String> {
+        match self.wish {
+            Wish::Query => (self.kind == "search").then(|| self.body.clone()),
+            Wish::Context { .. } => Some(engine.words_of(&request(&self.body, 0))),
+            Wish::Crash => None,
+        }
+    }
+}
+
+/// A request in words, or the crash report that a text holds.
+fn request(text: &str, budget: usize) -> Request {
+    let report = crash::parse(text);
     let frames = report.as_ref().map(crate::cli::retrieve::frames_of);
-    engine
-        .context(&Request {
-            frames: frames.unwrap_or_default(),
-            text: report.map_or(text, |report| report.purified),
-            budget,
-        })
-        .render()
+    Request {
+        frames: frames.unwrap_or_default(),
+        text: report.map_or_else(|| text.to_owned(), |report| report.purified),
+        budget,
+    }
 }
 
 impl ServerHandler for CodeServer {

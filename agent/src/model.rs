@@ -26,6 +26,7 @@ pub mod retry;
 pub(crate) mod test_double;
 pub mod tokens;
 
+pub(crate) use connect::http_client;
 pub use connect::{Models, connect};
 
 /// Something that answers a request with text.

@@ -12,9 +12,10 @@ use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan};
 use crate::task::Mode;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 use patchwright_evaluator::RungName;
+use patchwright_retrieval::Candidate;
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 9] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("issue.md", include_str!("../../prompts/issue.md")),
     ("answers.md", include_str!("../../prompts/answers.md")),
@@ -23,6 +24,9 @@ const TEMPLATES: [(&str, &str); 9] = [
     ("compact.md", include_str!("../../prompts/compact.md")),
     ("compacted.md", include_str!("../../prompts/compacted.md")),
     ("left.md", include_str!("../../prompts/left.md")),
+    ("patterns.md", include_str!("../../prompts/patterns.md")),
+    ("anchors.md", include_str!("../../prompts/anchors.md")),
+    ("words.md", include_str!("../../prompts/words.md")),
     ("retrieval.md", include_str!("../../prompts/retrieval.md")),
 ];
 
@@ -152,6 +156,28 @@ pub fn compacted(
         "compacted.md",
         context! { crash, findings, attempts, code, waiting },
     )
+}
+
+/// The request for patterns that hit what somebody looks for.
+pub fn patterns(request: &str, languages: &[String]) -> String {
+    render(
+        "patterns.md",
+        context! { request, languages => languages.join(", ") },
+    )
+}
+
+/// The request for SQL that finds what belongs to the code that fits best.
+pub fn anchors(request: &str, anchors: &[Candidate]) -> String {
+    let anchors: Vec<Value> = anchors
+        .iter()
+        .map(|one| context! { name => one.name.clone(), place => one.place.clone(), text => one.text.clone() })
+        .collect();
+    render("anchors.md", context! { request, anchors })
+}
+
+/// The request for further words of a search.
+pub fn words(request: &str) -> String {
+    render("words.md", context! { request })
 }
 
 fn left(left: &Left) -> String {

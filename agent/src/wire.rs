@@ -12,6 +12,7 @@ use crate::model::recorded::Recorded;
 use crate::model::{ModelError, Models};
 use crate::repair::{Crash, Ending, EndingKind, Plan, RunLimits};
 use crate::settings::{self, Loaded, Settings};
+use crate::signals::{SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
 use patchwright_evaluator::{LocalTarget, RungName, Target, crash};
 use patchwright_patcher::Guard;
@@ -102,6 +103,16 @@ pub fn models(answers: &Answers, settings: &Settings) -> Result<Models, ModelErr
             Ok(Models::on_record(Arc::new(Journaled::default()), critic))
         }
     }
+}
+
+/// The optional signals for ranking code, for the verbs outside a run.
+pub fn signals(settings: &Settings) -> Result<Signals, SignalError> {
+    let signals = Signals::from_settings(settings)?;
+    if !settings.expansion.enabled {
+        return Ok(signals);
+    }
+    let model = crate::model::connect(&settings.model)?;
+    Ok(signals.with_expansion(&settings.expansion, Some(model)))
 }
 
 /// An id for a new run: the task, the time, and a few random digits.
@@ -240,6 +251,7 @@ pub async fn parts(
             .map_err(|error| invalid(format!("guard.protect: {error}")))?,
         tree: Arc::new(tree),
         context_tokens: settings.retrieval.context_tokens,
+        signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
         display,
         facts: Parts::no_facts(),
     }))

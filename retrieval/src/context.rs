@@ -12,7 +12,10 @@ mod request;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use request::headline;
+
 use crate::engine::Engine;
+use crate::intent::detect;
 use crate::rank::Frame;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
@@ -101,9 +104,37 @@ impl Engine {
         };
         let located = self.locate(&request.frames);
         let plan = if located.iter().any(|place| !place.is_harness) {
-            crash::plan(self, &located)
+            let mut plan = crash::plan(self, &located);
+            let beside = self.beside_stack(request, &plan.wanted);
+            plan.wanted.extend(beside);
+            plan
         } else {
             request::plan(self, &request.text, &located)
+        };
+        let mut context = pack::pack(self, &plan, budget);
+        self.forget_texts();
+        context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
+        context
+    }
+}
+
+impl Engine {
+    /// The context made of what somebody else chose.
+    pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Context {
+        let started = Instant::now();
+        let budget = match request.budget {
+            0 => DEFAULT_BUDGET,
+            budget => budget,
+        };
+        let (intent, confidence) = detect(&request.text);
+        let plan = Plan {
+            intent: intent.as_str().to_owned(),
+            confidence,
+            stack: crash::stack_lines(&self.locate(&request.frames)),
+            wanted,
+            // Whoever chose knows what matters: the budget is the limit.
+            enough: budget,
+            card_share: f64::from(intent.shares().imports) / 100.0,
         };
         let mut context = pack::pack(self, &plan, budget);
         self.forget_texts();

@@ -19,14 +19,16 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::rank::{Frame, Proximity};
-use crate::search::WordTable;
+use crate::search::{Scored, WordTable};
 use crate::settings::Settings;
+use crate::signals::Told;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::{Memory, Query};
 pub(crate) use lookup::Around;
-use patchwright_source::{SourceError, Text, Tree, TreePath};
+use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
 use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 use texts::Texts;
@@ -61,6 +63,8 @@ pub struct Engine {
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
     words: OnceLock<WordTable>,
+    /// What other signals said of requests.
+    pub(crate) told: Told,
 }
 
 impl Engine {
@@ -79,6 +83,7 @@ impl Engine {
             files: OnceLock::new(),
             texts: Texts::default(),
             words: OnceLock::new(),
+            told: Told::default(),
         })
     }
 
@@ -90,6 +95,17 @@ impl Engine {
     /// Whether another engine of the same tree was opened on the same state of it.
     pub fn sees_the_same(&self, other: &Self) -> bool {
         self.index.state() == other.index.state() && self.files() == other.files()
+    }
+
+    /// The languages of the tree, the one with the most files first.
+    pub fn indexed_languages(&self) -> Vec<Language> {
+        let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+        for language in self.index.files().iter().filter_map(|row| row.language) {
+            *counts.entry(language).or_default() += 1;
+        }
+        let mut languages: Vec<Language> = counts.keys().copied().collect();
+        languages.sort_by_key(|language| std::cmp::Reverse(counts.get(language)));
+        languages
     }
 
     /// Sets the crash near which results are shown first.
@@ -206,6 +222,11 @@ impl Engine {
     /// The words of every definition, read at the first use.
     pub(crate) fn words(&self) -> &WordTable {
         self.words.get_or_init(|| WordTable::build(self))
+    }
+
+    /// Definitions ranked by words alone.
+    pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
+        self.words().search(stems, limit)
     }
 
     /// Every file of the tree.

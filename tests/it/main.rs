@@ -35,6 +35,8 @@ mod scene;
 #[cfg(test)]
 mod settings;
 #[cfg(test)]
+mod signals;
+#[cfg(test)]
 mod source;
 #[cfg(test)]
 mod store;

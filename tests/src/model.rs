@@ -43,6 +43,8 @@ pub enum Answer {
     Text(String),
     /// A misbehaviour, with the text that the reply has as far as there is one.
     Odd(Misbehaviour, String),
+    /// A status and this JSON, for interfaces other than a chat.
+    Json(u16, Value),
     /// The same, but later.
     After(Duration, Box<Answer>),
 }
@@ -269,6 +271,7 @@ fn plan_for(asked: &Asked, answer: Answer) -> Plan {
             let key = key.trim_start_matches("Bearer ");
             misbehaviour.plan(&asked.said(&text), key, (dialect, streamed))
         }
+        Answer::Json(status, value) => Plan::json(status, &value),
         Answer::After(time, answer) => {
             let mut plan = plan_for(asked, *answer);
             plan.steps.insert(0, Step::Wait(time));

@@ -29,6 +29,7 @@ pub async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<Exi
         cache: settings.cache.folder.join("index"),
         settings: engine_settings(&settings.retrieval),
     };
-    serve(place, settings.retrieval.context_tokens).await?;
+    let signals = crate::wire::signals(&settings)?;
+    serve(place, signals, settings.retrieval.context_tokens).await?;
     Ok(ExitCode::SUCCESS)
 }

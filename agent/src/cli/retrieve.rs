@@ -1,24 +1,22 @@
-//! `patchwright index`, `retrieve` and `context`: the code search by itself.
+//! `patchwright index` and `retrieve`: the code search by itself.
 //!
-//! What a run would see of a tree, without a run: no model is asked, nothing
-//! is built, and the tree is only read.
+//! What a run would see of a tree, without a run: nothing is built, and the
+//! tree is only read. A model is asked only where the settings want its words.
 
 mod convert;
 
 use super::{Common, Format};
+use crate::settings::{Flag, Settings};
 use clap::Args;
 pub use convert::{engine_settings, frames_of};
 use patchwright_evaluator::crash;
-use patchwright_retrieval::{Answer, Context, Engine, Memory, Query, Request, Snippet};
+use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
-use std::io::{Read, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-/// The most that is read of a request, in bytes: crash logs of fuzzers grow
-/// large, and the report is near their start or end.
-const MOST_INPUT: u64 = 64 * 1024 * 1024;
+use std::sync::Arc;
 
 /// Arguments of `patchwright index`.
 #[derive(Debug, Clone, Args)]
@@ -55,26 +53,12 @@ pub struct RetrieveArguments {
     pub format: Format,
 }
 
-/// Arguments of `patchwright context`.
-#[derive(Debug, Clone, Args)]
-pub struct ContextArguments {
-    /// Source tree to search
-    #[arg(long, value_name = "DIR")]
-    pub repo: PathBuf,
-    /// The most tokens that the context takes
-    #[arg(long, value_name = "TOKENS")]
-    pub budget: Option<usize>,
-    /// How the context is printed
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-}
-
 /// Runs `patchwright index`: builds or updates the index of a tree.
 ///
 /// # Errors
 /// The settings are wrong, or the tree or the cache cannot be used.
 pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
-    let engine = open(common, &arguments.tree)?.0;
+    let engine = open(common, &arguments.tree, Vec::new())?.engine;
     let report = engine.report();
     let text = match arguments.format {
         Format::Text => {
@@ -122,19 +106,27 @@ pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<Exit
 ///
 /// # Errors
 /// The settings are wrong, or the tree or the cache cannot be used.
-pub fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow::Result<ExitCode> {
-    let (mut engine, _) = open(common, &arguments.repo)?;
+pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow::Result<ExitCode> {
+    let Opened {
+        mut engine,
+        settings,
+    } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
         let frames = crash::parse(&log).map(|report| frames_of(&report));
         engine.set_crash(&frames.unwrap_or_default());
     }
+    let engine = Arc::new(engine);
+    let signals = crate::wire::signals(&settings)?;
     let mut memory = Memory::default();
     let mut text = String::new();
     let mut values = Vec::new();
     for written in &arguments.queries {
         match read(written, arguments) {
             Ok(query) => {
+                if let Query::Search { words } = &query {
+                    note(&signals.consult(&engine, words).await)?;
+                }
                 let answer = engine.answer(&memory.expand(&query));
                 values.push(answer_value(&answer));
                 text.push_str(&memory.render(1, &[answer]));
@@ -151,40 +143,29 @@ pub fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow::Resul
     })
 }
 
-/// Runs `patchwright context`: reads a request or a crash report on standard
-/// input and prints the code that it calls for.
-///
-/// # Errors
-/// The settings are wrong, or the tree, the cache or the input cannot be used.
-pub fn context(common: &Common, arguments: &ContextArguments) -> anyhow::Result<ExitCode> {
-    let mut bytes = Vec::new();
-    std::io::stdin()
-        .lock()
-        .take(MOST_INPUT)
-        .read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes).into_owned();
-    let (engine, budget) = open(common, &arguments.repo)?;
-    let report = crash::parse(&text);
-    let context = engine.context(&Request {
-        frames: report.as_ref().map(frames_of).unwrap_or_default(),
-        text: report.map_or(text, |report| report.purified),
-        budget: arguments.budget.unwrap_or(budget),
-    });
-    print(&match arguments.format {
-        Format::Text => context.render(),
-        Format::Json => format!("{:#}\n", context_value(&context)),
-    })
+/// A tree and what its settings say.
+pub(super) struct Opened {
+    pub(super) engine: Engine,
+    pub(super) settings: Settings,
 }
 
-/// Opens a tree and tells how many tokens of context the settings allow.
-fn open(common: &Common, tree: &Path) -> anyhow::Result<(Engine, usize)> {
-    let settings = common.load(Vec::new())?.settings;
+/// Opens a tree.
+pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Result<Opened> {
+    let settings = common.load(flags)?.settings;
     let engine = Engine::open(
         tree,
         &settings.cache.folder.join("index"),
         engine_settings(&settings.retrieval),
     )?;
-    Ok((engine, settings.retrieval.context_tokens))
+    Ok(Opened { engine, settings })
+}
+
+/// Tells people what was left out.
+pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
+    for note in notes {
+        writeln!(std::io::stderr(), "note: {note}")?;
+    }
+    Ok(())
 }
 
 fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
@@ -212,7 +193,7 @@ fn answer_value(answer: &Answer) -> Value {
     })
 }
 
-fn snippet_value(snippet: &Snippet) -> Value {
+pub(super) fn snippet_value(snippet: &Snippet) -> Value {
     json!({
         "path": snippet.path.as_str(),
         "start_line": snippet.start_line,
@@ -223,19 +204,7 @@ fn snippet_value(snippet: &Snippet) -> Value {
     })
 }
 
-fn context_value(context: &Context) -> Value {
-    json!({
-        "intent": context.intent,
-        "confidence": context.confidence,
-        "tokens": context.tokens,
-        "elapsed_ms": context.elapsed_ms,
-        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
-        "stack": context.stack,
-        "definitions": context.definitions,
-    })
-}
-
-fn print(text: &str) -> anyhow::Result<ExitCode> {
+pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -27,6 +27,16 @@ impl Drive {
         .await?;
         let budget = self.parts.context_tokens;
         let nearest = frames.clone();
+        if !self.parts.signals.is_empty()
+            && let Ok(engine) = self.parts.engine.get(&nearest).await
+        {
+            let request = Request {
+                text: text.clone(),
+                frames: frames.iter().map(convert::frame_for_retrieval).collect(),
+                budget,
+            };
+            self.consult(&engine, &engine.words_of(&request)).await;
+        }
         Ok(self
             .with_engine(&nearest, move |engine| {
                 let frames: Vec<_> = frames.iter().map(convert::frame_for_retrieval).collect();
@@ -63,14 +73,21 @@ impl Drive {
             json!({ "round": round, "queries": queries }),
         )
         .await?;
+        let queries: Vec<Query> = queries
+            .iter()
+            .filter_map(|query| Query::read(&query.kind, &query.body, &query.attributes).ok())
+            .collect();
+        if !self.parts.signals.is_empty()
+            && let Ok(engine) = self.parts.engine.get(&[]).await
+        {
+            for query in &queries {
+                if let Query::Search { words } = query {
+                    self.consult(&engine, words).await;
+                }
+            }
+        }
         Ok(self
             .with_engine(&[], move |engine| {
-                let queries: Vec<Query> = queries
-                    .iter()
-                    .filter_map(|query| {
-                        Query::read(&query.kind, &query.body, &query.attributes).ok()
-                    })
-                    .collect();
                 let answers: Vec<Answer> = engine.answer_round(&memory, &queries);
                 let missed = answers
                     .iter()
@@ -86,6 +103,13 @@ impl Drive {
                 })
             })
             .await)
+    }
+
+    /// Asks the optional signals; people see what was left out.
+    async fn consult(&self, engine: &Arc<Engine>, words: &str) {
+        for note in self.parts.signals.consult(engine, words).await {
+            self.parts.display.line(&format!("note: {note}"));
+        }
     }
 
     /// Does something with the index, away from the async threads.

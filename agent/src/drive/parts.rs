@@ -5,6 +5,7 @@ use crate::model::Model;
 use crate::model::price::Prices;
 use crate::model::tokens::Counter;
 use crate::repair::{CrashFrame, Purpose};
+use crate::signals::Signals;
 use patchwright_evaluator::{AttemptFacts, Target};
 use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
@@ -68,6 +69,8 @@ pub struct Parts {
     pub guard: Guard,
     /// Tokens of the code that goes with an issue.
     pub context_tokens: usize,
+    /// Who helps to rank that code.
+    pub signals: Signals,
     /// What a person sees.
     pub display: Display,
     /// The facts of attempts that are being evaluated.

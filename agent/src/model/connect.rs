@@ -1,7 +1,7 @@
 //! Puts the boxes together: one endpoint each, asked again when it may help, and
 //! the next one when it does not.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::{Model, ModelError, fallback::Fallback, openai::OpenAi, retry::Retry};
 use crate::settings;
@@ -55,6 +55,22 @@ impl Models {
             critic: self.critic.map(&wrap),
             paid: self.paid,
         }
+    }
+}
+
+/// A client for calls with a key to one address.
+pub(crate) fn http_client(address: &str, connect: Duration) -> reqwest::Result<reqwest::Client> {
+    let builder = reqwest::Client::builder()
+        .connect_timeout(connect)
+        // A key must not follow a redirect to another host.
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("patchwright/", env!("CARGO_PKG_VERSION")));
+    let url = reqwest::Url::parse(address).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str);
+    if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
+        builder.no_proxy().build()
+    } else {
+        builder.build()
     }
 }
 

@@ -54,16 +54,7 @@ impl OpenAi {
             ));
         }
         let address = Address::new(settings)?;
-        let mut builder = reqwest::Client::builder()
-            .connect_timeout(settings.timeouts.connect)
-            // A key must not follow a redirect to another host.
-            .redirect(reqwest::redirect::Policy::none())
-            .user_agent(concat!("patchwright/", env!("CARGO_PKG_VERSION")));
-        if address.is_local() {
-            builder = builder.no_proxy();
-        }
-        let client = builder
-            .build()
+        let client = super::http_client(&address.base, settings.timeouts.connect)
             .map_err(|error| ModelError::fatal(format!("no HTTP client: {error}")))?;
         Ok(Self {
             counter: Counter::of(&settings.name),
@@ -223,12 +214,6 @@ impl Address {
             headers,
             key: settings.api_key.clone(),
         })
-    }
-
-    fn is_local(&self) -> bool {
-        let url = reqwest::Url::parse(&self.base).ok();
-        let host = url.as_ref().and_then(reqwest::Url::host_str);
-        matches!(host, Some("localhost" | "127.0.0.1" | "[::1]"))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Each prompt as a snapshot, and what must never happen in any.
 
-use super::{answers, feedback, fence, first_issue, problem, system};
+use super::{anchors, answers, feedback, fence, first_issue, patterns, problem, system, words};
 use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan, RungRecord};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
+use patchwright_retrieval::Candidate;
 
 fn left(attempts: u32, rounds: u32) -> Left {
     Left {
@@ -100,6 +101,26 @@ fn problem_prompt() {
 #[test]
 fn feedback_prompt() {
     insta::assert_snapshot!(feedback(&attempt(), "a.c:1-1\n1: x\n", true, &left(3, 4)));
+}
+
+#[test]
+fn prompts_of_a_context_with_a_model() {
+    let languages = ["C".to_owned(), "Java".to_owned()];
+    insta::assert_snapshot!(
+        "patterns_prompt",
+        patterns("where are retries done?", &languages)
+    );
+    let anchor = Candidate {
+        id: 3,
+        name: "send_again".into(),
+        place: "src/net.c:3-9".into(),
+        text: "int send_again(int n)\n{\n}\n".into(),
+    };
+    insta::assert_snapshot!(
+        "anchors_prompt",
+        anchors("where are retries done?", &[anchor])
+    );
+    insta::assert_snapshot!("words_prompt", words("retries"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use super::{Model, Settings};
 pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String)> {
     let limits = &settings.limits;
     model(&settings.model)
+        .or_else(|| signals(settings))
         .or_else(|| times(settings))
         .or_else(|| at_least_one("limits.attempts", limits.attempts.into()))
         .or_else(|| at_least_one("limits.rounds", limits.rounds.into()))
@@ -95,6 +96,18 @@ fn critic(settings: &Settings) -> Option<(&'static str, String)> {
         .or_else(|| not_negative("critic.usd_per_million_out", critic.usd_per_million_out))
 }
 
+fn signals(settings: &Settings) -> Option<(&'static str, String)> {
+    let rerank = &settings.rerank.base_url;
+    let address =
+        bad_address(&settings.embedding.base_url).map(|message| ("embedding.base_url", message));
+    address.or_else(|| {
+        let message = (!rerank.is_empty())
+            .then(|| bad_address(rerank))
+            .flatten()?;
+        Some(("rerank.base_url", message))
+    })
+}
+
 fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {
     let others = model.fallbacks.iter().chain(&model.lanes);
     let mut prices = others.flat_map(|fallback| {
@@ -127,6 +140,9 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
         ("model.timeouts.first_byte", timeouts.first_byte),
         ("model.timeouts.silence", timeouts.silence),
         ("model.timeouts.total", timeouts.total),
+        ("embedding.timeout", settings.embedding.timeout),
+        ("rerank.timeout", settings.rerank.timeout),
+        ("expansion.timeout", settings.expansion.timeout),
         ("limits.wall", limits.wall),
         ("limits.prepare", limits.prepare),
         ("limits.build", limits.build),

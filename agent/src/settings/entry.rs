@@ -7,12 +7,14 @@ use super::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 5] = [
+const SECRET: [&str; 7] = [
     "model.api_key",
     "model.headers.*",
     "critic.api_key",
     "database.url",
     "telemetry.otlp_headers.*",
+    "embedding.api_key",
+    "rerank.api_key",
 ];
 
 /// One effective value and its origin.

@@ -24,6 +24,12 @@ pub struct Settings {
     pub limits: Limits,
     /// How code is shown.
     pub retrieval: Retrieval,
+    /// Embeddings as a signal for ranking code.
+    pub embedding: Embedding,
+    /// A re-ranker as a signal for ranking code.
+    pub rerank: Rerank,
+    /// Words of the model as a signal for ranking code.
+    pub expansion: Expansion,
     /// How commands are kept apart from this machine.
     pub sandbox: Sandbox,
     /// Where runs are kept.
@@ -325,6 +331,66 @@ pub struct Retrieval {
     pub file_size_limit: u64,
     /// Tokens of the code that goes with each issue.
     pub context_tokens: usize,
+}
+
+/// Embeddings as a signal for ranking code.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Embedding {
+    /// The name of the model; empty for none.
+    pub name: String,
+    /// Where the endpoint is.
+    pub base_url: String,
+    /// The key.
+    #[schemars(with = "String")]
+    pub api_key: SecretString,
+    /// How long one question may take.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+}
+
+/// A re-ranker as a signal for ranking code.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rerank {
+    /// The name of the model, where the endpoint has several.
+    pub name: String,
+    /// Where the endpoint is; empty for none.
+    pub base_url: String,
+    /// What its requests look like.
+    pub api: RerankApi,
+    /// The key.
+    #[schemars(with = "String")]
+    pub api_key: SecretString,
+    /// How long one question may take.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+}
+
+/// What the requests of a re-ranker look like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum RerankApi {
+    /// As documents, and as texts when these are refused.
+    Auto,
+    /// `documents`: Jina, Cohere, vLLM, LiteLLM.
+    Documents,
+    /// `texts`: text-embeddings-inference.
+    Texts,
+}
+
+/// Words of the model as a signal for ranking code.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Expansion {
+    /// Whether the model is asked.
+    pub enabled: bool,
+    /// How long it may take.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
 }
 
 /// How commands are kept apart from this machine.

@@ -5,6 +5,8 @@ mod exact;
 mod harness;
 mod likely;
 
+pub(crate) use harness::headline;
+
 use super::crash::stack_lines;
 use super::{Plan, Wanted};
 use crate::engine::Engine;

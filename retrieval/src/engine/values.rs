@@ -116,6 +116,7 @@ impl Engine {
             b.0.total_cmp(&a.0)
                 .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
         });
+        let ranked = self.with_signals(words, ranked);
         let hits: Vec<Hit> = ranked
             .iter()
             .enumerate()

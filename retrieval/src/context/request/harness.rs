@@ -51,7 +51,7 @@ const SINKS: [(&[&str], &[&str]); 6] = [
 ];
 
 /// The lines of a report that say what was found.
-pub(super) fn headline(text: &str) -> String {
+pub(crate) fn headline(text: &str) -> String {
     let said: Vec<&str> = text
         .lines()
         .filter(|line| {

@@ -26,7 +26,7 @@ const ASIDE: f64 = 0.55;
 
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) {
     let stems = meaningful(text);
-    let candidates = ranked(engine, text, &stems, intent);
+    let candidates = engine.with_signals(text, ranked(engine, text, &stems, intent));
     let named = picks.heaviest(8);
     let has_names = named.iter().any(|one| one.weight >= 0.5);
     let Some(best) = candidates.first().map(|(score, _)| *score) else {

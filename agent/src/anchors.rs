@@ -1,0 +1,293 @@
+//! A context with the help of a model, in two calls: the first writes
+//! permissive patterns, whose hits are ranked against the request and cut to a
+//! few anchors; the second writes the SQL that finds what belongs to them.
+//!
+//! The model never reads the tree, only the anchors; everything that is shown
+//! was looked up. When a call fails, the caller falls back to the context
+//! without a model.
+
+use crate::model::{Message, Model, ModelError, Request as Question};
+use crate::prompt;
+use crate::signals::Signals;
+use patchwright_patcher::reply;
+use patchwright_retrieval::{Candidate, Choice, Context, Engine, Query, Request, by_words, fuse};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+/// How many anchors there are.
+const ANCHORS: usize = 5;
+/// How many patterns, and how many statements, are taken from a reply.
+const PATTERNS: usize = 8;
+const STATEMENTS: usize = 4;
+/// How many hits are ranked. One call of a re-ranker takes about as many.
+const HITS: usize = 200;
+/// How many definitions the SQL may add.
+const ADDED: usize = 16;
+/// How much the last anchor, and the first and last addition, matter.
+const ANCHOR_WEIGHT: (f64, f64) = (0.95, 0.03);
+const ADDED_WEIGHT: (f64, f64) = (0.58, 0.02);
+/// The most characters of a request that the model reads.
+const LONGEST: usize = 12_000;
+
+/// What is needed to ask.
+#[derive(Debug)]
+pub struct Pipeline {
+    /// The tree.
+    pub engine: Arc<Engine>,
+    /// Who writes the patterns and the SQL.
+    pub model: Arc<dyn Model>,
+    /// Who ranks the hits.
+    pub signals: Arc<Signals>,
+    /// The most tokens of a reply.
+    pub max_output_tokens: u32,
+}
+
+/// Why there is no context with the model's help.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PipelineError {
+    /// A call failed.
+    #[error("the call for {what} failed: {source}")]
+    Call {
+        /// Patterns or SQL.
+        what: &'static str,
+        /// What happened.
+        source: ModelError,
+    },
+    /// A reply held nothing of what was asked for.
+    #[error("the reply held no {what} that can be read")]
+    Empty {
+        /// Patterns or SQL.
+        what: &'static str,
+    },
+    /// The patterns hit nothing.
+    #[error("none of the {patterns} patterns has a hit")]
+    NoHit {
+        /// How many there were.
+        patterns: usize,
+    },
+    /// Looking things up ended early.
+    #[error("the search ended early: {0}")]
+    Ended(String),
+}
+
+impl Pipeline {
+    /// The context of a request, and notes for people.
+    ///
+    /// # Errors
+    /// A call failed or gave nothing to go on with.
+    pub async fn context(
+        &self,
+        request: &Request,
+    ) -> Result<(Context, Vec<String>), PipelineError> {
+        let queries = self.patterns(request).await?;
+        let patterns = queries.len();
+        let hits = self.hits(queries).await?;
+        if hits.is_empty() {
+            return Err(PipelineError::NoHit { patterns });
+        }
+        let (anchors, mut notes) = self.anchors(&request.text, hits).await;
+        let statements = self.statements(request, &anchors).await?;
+        let (engine, request) = (Arc::clone(&self.engine), request.clone());
+        let expanded = tokio::task::spawn_blocking(move || {
+            let (added, failed) = added(&engine, &statements);
+            let choices = choices(&anchors, &added);
+            (engine.context_of(&request, &choices), failed)
+        });
+        let (context, failed) = expanded.await.map_err(ended)?;
+        notes.extend(failed);
+        Ok((context, notes))
+    }
+
+    async fn patterns(&self, request: &Request) -> Result<Vec<Query>, PipelineError> {
+        let what = "patterns";
+        let prompt = prompt::patterns(&request.text, &self.languages());
+        let text = self.ask(what, prompt).await?;
+        let read = reply::read(&text, false).queries.into_iter();
+        let queries: Vec<Query> = read
+            .filter_map(|raw| Query::read(&raw.kind, &raw.body, &raw.attributes).ok())
+            .filter(|query| matches!(query.kind(), "pattern" | "rule"))
+            .take(PATTERNS)
+            .collect();
+        if queries.is_empty() {
+            return Err(PipelineError::Empty { what });
+        }
+        Ok(queries)
+    }
+
+    async fn statements(
+        &self,
+        request: &Request,
+        anchors: &[Candidate],
+    ) -> Result<Vec<String>, PipelineError> {
+        let what = "SQL";
+        let prompt = prompt::anchors(&request.text, anchors);
+        let text = self.ask(what, prompt).await?;
+        let read = reply::read(&text, false).queries.into_iter();
+        let statements: Vec<String> = read
+            .filter(|raw| raw.kind == "sql")
+            .map(|raw| raw.body)
+            .take(STATEMENTS)
+            .collect();
+        if statements.is_empty() {
+            return Err(PipelineError::Empty { what });
+        }
+        Ok(statements)
+    }
+
+    async fn ask(&self, what: &'static str, prompt: String) -> Result<String, PipelineError> {
+        let question = Question {
+            messages: vec![Message::user(prompt)],
+            max_output_tokens: self.max_output_tokens,
+        };
+        let answered = self.model.ask(&question).await;
+        let reply = answered.map_err(|source| PipelineError::Call { what, source })?;
+        Ok(reply.text)
+    }
+
+    /// The definitions around what the patterns hit. The patterns take turns, so
+    /// that one with many hits leaves room for the others.
+    async fn hits(&self, queries: Vec<Query>) -> Result<Vec<Candidate>, PipelineError> {
+        let engine = Arc::clone(&self.engine);
+        let found = tokio::task::spawn_blocking(move || {
+            let lists: Vec<Vec<Candidate>> = queries
+                .iter()
+                .map(|query| engine.candidates_in(&engine.answer(query)))
+                .collect();
+            in_turns(lists)
+        });
+        found.await.map_err(ended)
+    }
+
+    /// The hits that fit the request best, by the re-ranker and embeddings where
+    /// these are configured, and by words.
+    async fn anchors(&self, text: &str, hits: Vec<Candidate>) -> (Vec<Candidate>, Vec<String>) {
+        let told = self.signals.order(text, &hits).await;
+        let order = if told.rankings.is_empty() {
+            by_words(text, &hits)
+        } else {
+            fuse(&told.rankings)
+        };
+        let anchors = order
+            .iter()
+            .take(ANCHORS)
+            .filter_map(|id| hits.iter().find(|hit| hit.id == *id).cloned());
+        (anchors.collect(), told.notes)
+    }
+
+    fn languages(&self) -> Vec<String> {
+        let files = self.engine.indexed_languages();
+        files
+            .into_iter()
+            .map(|language| language.to_string())
+            .collect()
+    }
+}
+
+fn ended(error: tokio::task::JoinError) -> PipelineError {
+    PipelineError::Ended(error.to_string())
+}
+
+fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {
+    let longest = lists.iter().map(Vec::len).max().unwrap_or_default();
+    let mut lists: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let mut seen = BTreeSet::new();
+    let mut all = Vec::new();
+    for _ in 0..longest {
+        for one in lists.iter_mut().filter_map(Iterator::next) {
+            if all.len() < HITS && seen.insert(one.id) {
+                all.push(one);
+            }
+        }
+    }
+    all
+}
+
+/// The definitions that the statements find, and what failed.
+fn added(engine: &Engine, statements: &[String]) -> (Vec<i64>, Vec<String>) {
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for statement in statements {
+        match engine.rows(statement) {
+            Ok(rows) => found.push(engine.definitions_in(&rows)),
+            Err(error) => failed.push(format!("a statement of the model was left out: {error}")),
+        }
+    }
+    let mut ids = fuse(&found);
+    ids.truncate(ADDED);
+    (ids, failed)
+}
+
+fn choices(anchors: &[Candidate], added: &[i64]) -> Vec<Choice> {
+    let weight = |(first, step): (f64, f64), rank: usize| first - step * rank as f64;
+    let mut choices: Vec<Choice> = anchors
+        .iter()
+        .enumerate()
+        .map(|(rank, anchor)| Choice {
+            id: anchor.id,
+            weight: weight(ANCHOR_WEIGHT, rank),
+            why: "fits the request".to_owned(),
+        })
+        .collect();
+    let is_anchor = |id: &i64| anchors.iter().any(|anchor| anchor.id == *id);
+    for (rank, id) in added.iter().filter(|id| !is_anchor(id)).enumerate() {
+        choices.push(Choice {
+            id: *id,
+            weight: weight(ADDED_WEIGHT, rank),
+            why: "belongs to what fits the request".to_owned(),
+        });
+    }
+    choices
+}
+
+/// A request as the model reads it.
+pub fn shortened(request: &Request) -> Request {
+    Request {
+        text: request.text.chars().take(LONGEST).collect(),
+        ..request.clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{choices, in_turns};
+    use patchwright_retrieval::Candidate;
+
+    fn hit(id: i64) -> Candidate {
+        Candidate {
+            id,
+            name: String::new(),
+            place: String::new(),
+            text: String::new(),
+        }
+    }
+
+    #[test]
+    fn patterns_take_turns_and_hits_are_bounded() {
+        let ids = |lists: &[&[i64]]| -> Vec<i64> {
+            let lists = lists
+                .iter()
+                .map(|list| list.iter().copied().map(hit).collect());
+            in_turns(lists.collect())
+                .into_iter()
+                .map(|one| one.id)
+                .collect()
+        };
+        assert_eq!(ids(&[&[1, 2, 3], &[9], &[2, 4]]), [1, 9, 2, 4, 3]);
+        let many: Vec<i64> = (0..1_000).collect();
+        assert_eq!(ids(&[&many]).len(), 200);
+    }
+
+    #[test]
+    fn anchors_matter_more_than_what_belongs_to_them() {
+        let anchors: Vec<Candidate> = (0..5).map(hit).collect();
+        let added: Vec<i64> = (3..20).collect();
+        let choices = choices(&anchors, &added);
+        let ids: Vec<i64> = choices.iter().map(|one| one.id).collect();
+        assert_eq!(ids, (0..20).collect::<Vec<i64>>());
+        assert!(
+            choices
+                .windows(2)
+                .all(|pair| pair[0].weight > pair[1].weight)
+        );
+        assert!(choices.iter().all(|one| one.weight > 0.2));
+    }
+}

@@ -1,0 +1,158 @@
+//! One question and one answer in JSON over HTTP, with the retries of the model
+//! client, bounded in time and size. Knows nothing of what is asked.
+
+use super::SignalError;
+use crate::model::http_client;
+use crate::settings::{Model, Retries};
+use backon::{ExponentialBuilder, Retryable};
+use futures::StreamExt;
+use reqwest::header::{AUTHORIZATION, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The most bytes of an answer: 64 embeddings of 4,096 numbers take 6 MB.
+const LIMIT: usize = 64 * 1024 * 1024;
+/// How much of an endpoint's own words is repeated.
+const QUOTED: usize = 200;
+/// More tries than this do not fit a short limit.
+const TRIES: usize = 2;
+
+/// Where a signal is asked.
+#[derive(Debug, Clone)]
+pub(super) struct Endpoint {
+    client: reqwest::Client,
+    base_url: String,
+    key: SecretString,
+    authorization: Option<HeaderValue>,
+    retries: Option<Retries>,
+}
+
+impl Endpoint {
+    /// An endpoint by its address and key. Nothing is sent yet.
+    pub(super) fn new(
+        section: &str,
+        base_url: &str,
+        key: &SecretString,
+    ) -> Result<Self, SignalError> {
+        let wrong = |key: &str, reason: String| SignalError::Setting {
+            key: format!("{section}.{key}"),
+            reason,
+        };
+        let base_url = base_url.trim_end_matches('/').to_owned();
+        let authorization = match key.expose_secret() {
+            "" => None,
+            text => {
+                let mut value = HeaderValue::from_str(&format!("Bearer {text}"))
+                    .map_err(|_| wrong("api_key", "holds a character that no header may".into()))?;
+                value.set_sensitive(true);
+                Some(value)
+            }
+        };
+        let client = http_client(&base_url, Duration::from_secs(5))
+            .map_err(|error| wrong("base_url", error.to_string()))?;
+        Ok(Self {
+            client,
+            base_url,
+            key: key.clone(),
+            authorization,
+            retries: None,
+        })
+    }
+
+    /// Takes over how the model's calls are tried again and how long a
+    /// connection may take, as far as the signal's own limit allows.
+    pub(super) fn with_waits(mut self, model: &Model, limit: Duration) -> Self {
+        let connect = model.timeouts.connect.min(limit);
+        if let Ok(client) = http_client(&self.base_url, connect) {
+            self.client = client;
+        }
+        self.retries = Some(model.retries);
+        self
+    }
+
+    pub(super) fn address(&self, path: &str) -> String {
+        format!("{}{path}", self.base_url)
+    }
+
+    /// Asks, and asks again when it may help.
+    pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
+        let pauses = ExponentialBuilder::default().with_jitter();
+        let pauses = match self.retries {
+            Some(retries) => pauses
+                .with_min_delay(retries.first_delay)
+                .with_max_delay(retries.longest_delay)
+                .with_max_times(retries.count.min(TRIES)),
+            None => pauses.with_max_times(0),
+        };
+        (|| self.post_once(path, body))
+            .retry(pauses)
+            .when(may_pass)
+            .await
+    }
+
+    async fn post_once(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
+        let place = self.address(path);
+        let unreachable = |error: reqwest::Error| SignalError::Unreachable {
+            place: place.clone(),
+            reason: self.clean(&deepest(&error)),
+        };
+        let mut request = self.client.post(&place).json(body);
+        if let Some(value) = &self.authorization {
+            request = request.header(AUTHORIZATION, value.clone());
+        }
+        let response = request.send().await.map_err(unreachable)?;
+        let status = response.status();
+        let mut pieces = response.bytes_stream();
+        let mut bytes = Vec::new();
+        while let Some(piece) = pieces.next().await {
+            bytes.extend_from_slice(&piece.map_err(unreachable)?);
+            if bytes.len() > LIMIT {
+                return Err(SignalError::Unfit {
+                    place,
+                    reason: format!("more than {LIMIT} bytes"),
+                });
+            }
+        }
+        let text = String::from_utf8_lossy(&bytes);
+        if !status.is_success() {
+            return Err(SignalError::Status {
+                place,
+                status: status.as_u16(),
+                reason: self.clean(&text),
+            });
+        }
+        serde_json::from_str(&text).map_err(|error| SignalError::Unfit {
+            place,
+            reason: error.to_string(),
+        })
+    }
+
+    /// The beginning of what was said, on one line, without the key.
+    fn clean(&self, said: &str) -> String {
+        let key = self.key.expose_secret();
+        let said = if key.len() < 4 {
+            said.to_owned()
+        } else {
+            said.replace(key, "[key]")
+        };
+        let line: Vec<&str> = said.split_whitespace().collect();
+        line.join(" ").chars().take(QUOTED).collect()
+    }
+}
+
+fn may_pass(error: &SignalError) -> bool {
+    match error {
+        SignalError::Unreachable { .. } => true,
+        SignalError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
+        _ => false,
+    }
+}
+
+fn deepest(error: &dyn std::error::Error) -> String {
+    let mut current = error;
+    while let Some(source) = current.source() {
+        current = source;
+    }
+    current.to_string()
+}

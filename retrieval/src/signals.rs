@@ -1,0 +1,510 @@
+//! What other signals say of a request, taken into the ranking: a re-ranker,
+//! embeddings, words that a model adds. Who is asked and how is the caller's
+//! business; here orders are fused and remembered.
+//!
+//! A signal only ever changes the order of candidates, so an engine that was
+//! told nothing answers as it always does.
+
+use crate::answer::Answer;
+use crate::context::{Context, Request, Wanted};
+use crate::engine::Engine;
+use crate::engine::lookup::or_nothing;
+use crate::engine::outline::with_comment;
+use crate::error::RetrievalError;
+use crate::relations::{SqlAnswer, SqlLimits};
+use crate::snippet::line;
+use crate::symbol::Symbol;
+use crate::words::{meaningful, split_words, stem};
+use patchwright_source::TreePath;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Mutex, PoisonError};
+
+/// How many candidates are offered to the signals: what one call of a
+/// re-ranker takes.
+const CANDIDATES: usize = 64;
+/// The most characters of one candidate; re-rankers read little more.
+const LONGEST: usize = 2_000;
+/// The lines of a candidate that are read for them.
+const LINES: u32 = 60;
+/// How little the first places of one ranking outweigh agreement of several
+/// (reciprocal rank fusion, Cormack, Clarke and Büttcher 2009).
+const DAMPING: f64 = 60.0;
+/// How many requests are remembered.
+const REMEMBERED: usize = 256;
+/// How many functions that only signals name go into the context of a crash,
+/// and how much the first of them matters.
+const BESIDE_STACK: usize = 3;
+const BESIDE_WEIGHT: f64 = 0.3;
+/// How many functions of a stack say what a crash is about.
+const TOLD: usize = 4;
+/// How many rows of an SQL answer are followed.
+const ROWS: usize = 60;
+
+/// A definition that may be what a request means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Candidate {
+    /// Its number in the index.
+    pub id: i64,
+    /// Its name with its scope.
+    pub name: String,
+    /// `path:first-last`.
+    pub place: String,
+    /// Its comment and its first lines.
+    pub text: String,
+}
+
+/// Candidates and how words alone rank them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Candidates {
+    /// Each candidate once.
+    pub list: Vec<Candidate>,
+    /// Orders of their numbers, best first: by the request's own words, and by
+    /// these and further words when there are any.
+    pub rankings: Vec<Vec<i64>>,
+}
+
+/// Something that shall be in a context.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The number of the definition.
+    pub id: i64,
+    /// How much it matters, 0 to 1.
+    pub weight: f64,
+    /// Why it is shown.
+    pub why: String,
+}
+
+/// Fuses rankings by reciprocal rank: what several rank high comes first, and
+/// what only one knows comes in between.
+///
+/// # Example
+/// ```
+/// use patchwright_retrieval::fuse;
+/// assert_eq!(fuse(&[vec![1, 2, 3], vec![2, 3, 4], vec![2, 1]]), [2, 1, 3, 4]);
+/// ```
+pub fn fuse(rankings: &[Vec<i64>]) -> Vec<i64> {
+    let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
+    let mut seen: Vec<i64> = Vec::new();
+    for ranking in rankings {
+        let mut counted = BTreeSet::new();
+        for (rank, id) in ranking.iter().enumerate() {
+            if !counted.insert(*id) {
+                continue;
+            }
+            let score = scores.entry(*id).or_insert_with(|| {
+                seen.push(*id);
+                0.0
+            });
+            *score += 1.0 / (DAMPING + 1.0 + rank as f64);
+        }
+    }
+    let score = |id: &i64| scores.get(id).copied().unwrap_or_default();
+    // Stable: of equals, the one that was named first.
+    seen.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    seen
+}
+
+/// Orders candidates by the words of a request alone.
+pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
+    let stems = meaningful(words);
+    let hits = |text: &str| {
+        let found: BTreeSet<String> = split_words(text).iter().map(|word| stem(word)).collect();
+        stems.iter().filter(|stem| found.contains(*stem)).count()
+    };
+    let mut scored: Vec<(usize, i64)> = candidates
+        .iter()
+        .map(|one| (3 * hits(&one.name) + hits(&one.text), one.id))
+        .collect();
+    scored.sort_by(|a, b| b.0.cmp(&a.0));
+    scored.into_iter().map(|(_, id)| id).collect()
+}
+
+/// The orders that an engine was told, by the words that they are for.
+#[derive(Debug, Default)]
+pub(crate) struct Told(Mutex<HashMap<String, Vec<i64>>>);
+
+impl Told {
+    fn get(&self, words: &str) -> Option<Vec<i64>> {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.get(words.trim()).cloned()
+    }
+
+    fn is_empty(&self) -> bool {
+        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        told.is_empty()
+    }
+
+    fn put(&self, words: &str, order: Vec<i64>) {
+        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if told.len() >= REMEMBERED {
+            told.clear();
+        }
+        told.insert(words.trim().to_owned(), order);
+    }
+}
+
+impl Engine {
+    /// The definitions that words may mean. `further` words widen the choice.
+    pub fn candidates(&self, words: &str, further: &str) -> Candidates {
+        let mut rankings = vec![self.ids_for(words)];
+        if !further.trim().is_empty() {
+            rankings.push(self.ids_for(&format!("{words}\n{further}")));
+        }
+        let mut ids = fuse(&rankings);
+        ids.truncate(CANDIDATES);
+        let list = ids.iter().filter_map(|id| self.candidate(*id)).collect();
+        self.forget_texts();
+        Candidates { list, rankings }
+    }
+
+    /// Remembers in which order the definitions answer some words.
+    pub fn prefer(&self, words: &str, order: Vec<i64>) {
+        self.told.put(words, order);
+    }
+
+    /// Whether an order for these words is known.
+    pub fn prefers(&self, words: &str) -> bool {
+        self.told.get(words).is_some()
+    }
+
+    /// The words that a context is searched by: the request's own, or what a
+    /// crash report says and the functions on its stack.
+    pub fn words_of(&self, request: &Request) -> String {
+        let located = self.locate(&request.frames);
+        if located.is_empty() {
+            return request.text.clone();
+        }
+        let mut words = crate::context::headline(&request.text);
+        if located.iter().any(|place| !place.is_harness) {
+            for place in located.iter().take(TOLD) {
+                words.push('\n');
+                words.push_str(&place.symbol.qualified());
+            }
+        }
+        words
+    }
+
+    /// The definitions around the hits of an answer, each once, in its order.
+    pub fn candidates_in(&self, answer: &Answer) -> Vec<Candidate> {
+        let mut seen = BTreeSet::new();
+        let around = answer.snippets.iter().flat_map(|snippet| {
+            // Hits that touch are one snippet with the names of all functions.
+            let mut found: Vec<Symbol> = snippet
+                .symbols
+                .iter()
+                .flat_map(|name| self.named(name))
+                .filter(|symbol| symbol.path == snippet.path)
+                .collect();
+            if found.is_empty() {
+                // A structural hit is shown with two lines before it.
+                let hit = (snippet.start_line + 2).min(snippet.end_line);
+                found.extend(self.around(&snippet.path, hit));
+            }
+            found
+        });
+        let found = around.filter(|symbol| seen.insert(symbol.id));
+        let list = found
+            .filter_map(|symbol| self.candidate(symbol.id))
+            .collect();
+        self.forget_texts();
+        list
+    }
+
+    /// Answers one SELECT over the documented views.
+    pub fn rows(&self, statement: &str) -> Result<SqlAnswer, RetrievalError> {
+        self.index.sql(statement, SqlLimits::default())
+    }
+
+    /// The definitions that rows speak of: by path and line where the rows have
+    /// them, else by name.
+    pub fn definitions_in(&self, rows: &SqlAnswer) -> Vec<i64> {
+        let column = |name: &str| rows.columns.iter().position(|column| column == name);
+        let place = column("path").zip(column("line"));
+        let mut found = Vec::new();
+        for row in rows.rows.iter().take(ROWS) {
+            let by_place = place.and_then(|(path, line)| {
+                let path = TreePath::new(row.get(path)?).ok()?;
+                self.around(&path, row.get(line)?.parse().ok()?)
+            });
+            let by_name = || {
+                row.iter()
+                    .filter(|cell| cell.len() > 1 && cell.parse::<f64>().is_err())
+                    .find_map(|cell| self.named(cell).into_iter().next())
+            };
+            if let Some(symbol) = by_place.or_else(by_name)
+                && !found.contains(&symbol.id)
+            {
+                found.push(symbol.id);
+            }
+        }
+        found
+    }
+
+    /// The context made of chosen definitions, packed to the request's budget.
+    pub fn context_of(&self, request: &Request, choices: &[Choice]) -> Context {
+        let wanted = choices
+            .iter()
+            .filter_map(|choice| {
+                Some(Wanted {
+                    symbol: or_nothing(self.index.symbol(choice.id))?,
+                    weight: choice.weight,
+                    lines: Vec::new(),
+                    why: choice.why.clone(),
+                })
+            })
+            .collect();
+        self.pack_chosen(request, wanted)
+    }
+
+    /// A ranking with what signals say of the same words: the order changes, the
+    /// scores by rank stay.
+    pub(crate) fn with_signals(
+        &self,
+        words: &str,
+        ranked: Vec<(f64, Symbol)>,
+    ) -> Vec<(f64, Symbol)> {
+        let Some(mut order) = self.told.get(words) else {
+            return ranked;
+        };
+        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
+        order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
+        let mut known: BTreeMap<i64, Symbol> = ranked
+            .into_iter()
+            .map(|(_, symbol)| (symbol.id, symbol))
+            .collect();
+        let least = scores.last().copied().unwrap_or(1.0);
+        let mut seen = BTreeSet::new();
+        let symbols = order
+            .into_iter()
+            .filter(|id| seen.insert(*id))
+            .filter_map(|id| {
+                known
+                    .remove(&id)
+                    .or_else(|| or_nothing(self.index.symbol(id)))
+            });
+        symbols
+            .enumerate()
+            .map(|(rank, symbol)| (scores.get(rank).copied().unwrap_or(least), symbol))
+            .collect()
+    }
+
+    /// What signals add to the functions of a crash.
+    pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Vec<Wanted> {
+        if self.told.is_empty() {
+            return Vec::new();
+        }
+        let order = self.told.get(&self.words_of(request)).unwrap_or_default();
+        let is_new = |id: &i64| wanted.iter().all(|one| one.symbol.id != *id);
+        order
+            .into_iter()
+            .filter(is_new)
+            .filter_map(|id| or_nothing(self.index.symbol(id)))
+            .filter(|symbol| symbol.kind.is_callable())
+            .take(BESIDE_STACK)
+            .enumerate()
+            .map(|(rank, symbol)| Wanted {
+                symbol,
+                weight: BESIDE_WEIGHT - 0.01 * rank as f64,
+                lines: Vec::new(),
+                why: "fits the words of the report".to_owned(),
+            })
+            .collect()
+    }
+
+    fn ids_for(&self, words: &str) -> Vec<i64> {
+        let scored = self.by_words(&meaningful(words), CANDIDATES);
+        scored.into_iter().map(|one| one.id).collect()
+    }
+
+    fn around(&self, path: &TreePath, line: u32) -> Option<Symbol> {
+        or_nothing(self.index.enclosing_function(path, line))
+            .or_else(|| or_nothing(self.index.enclosing(path, line)))
+    }
+
+    fn candidate(&self, id: i64) -> Option<Candidate> {
+        let symbol = or_nothing(self.index.symbol(id))?;
+        let text = self.text(&symbol.path).ok()?;
+        let last = symbol.end_line.min(symbol.start_line.saturating_add(LINES));
+        let mut shown = String::new();
+        for number in with_comment(&text, symbol.start_line)..=last {
+            shown.push_str(&line(&text, number));
+            shown.push('\n');
+        }
+        Some(Candidate {
+            id,
+            name: symbol.qualified(),
+            place: format!("{}:{}-{}", symbol.path, symbol.start_line, symbol.end_line),
+            text: shown.chars().take(LONGEST).collect(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Choice, by_words, fuse};
+    use crate::{Engine, Frame, Query, Request, Role, Settings};
+    use proptest::prelude::*;
+    use tempfile::TempDir;
+
+    fn engine_of(files: &[(&str, &str)]) -> (Engine, [TempDir; 2]) {
+        let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+        let [tree, cache] = &folders;
+        for (name, text) in files {
+            std::fs::write(tree.path().join(name), text).unwrap();
+        }
+        let engine = Engine::open(tree.path(), cache.path(), Settings::default()).unwrap();
+        (engine, folders)
+    }
+
+    const SOURCE: &str = "/* Reads the length of a profile. */
+int read_length(const char *p) { return p[0]; }
+/* Copies a profile. */
+int copy_profile(char *to, const char *from) { return read_length(from); }
+int check_limit(int length) { return length < 80; }
+int unrelated(void) { return 0; }
+";
+
+    fn id(engine: &Engine, name: &str) -> i64 {
+        engine.named(name).first().unwrap().id
+    }
+
+    #[test]
+    fn rankings_are_fused_by_reciprocal_rank() {
+        for (rankings, fused) in [
+            (vec![], vec![]),
+            (vec![vec![3, 1]], vec![3, 1]),
+            (vec![vec![1, 2], vec![2, 1]], vec![1, 2]),
+            (vec![vec![1, 2, 3], vec![3, 2], vec![3]], vec![3, 2, 1]),
+            (vec![vec![1, 1, 2], vec![2]], vec![2, 1]),
+        ] {
+            assert_eq!(fuse(&rankings), fused, "{rankings:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fusing_loses_and_invents_nothing(rankings in proptest::collection::vec(
+            proptest::collection::vec(0_i64..30, 0..20), 0..5)) {
+            let fused = fuse(&rankings);
+            let mut all: Vec<i64> = rankings.concat();
+            all.sort_unstable();
+            all.dedup();
+            let mut sorted = fused.clone();
+            sorted.sort_unstable();
+            prop_assert_eq!(sorted, all);
+        }
+    }
+
+    #[test]
+    fn what_signals_prefer_comes_first_and_only_for_these_words() {
+        let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
+        let first = |words: &str| {
+            let query = Query::Search {
+                words: words.into(),
+            };
+            engine.answer(&query).snippets[0].symbols[0].clone()
+        };
+        let in_context = |text: &str| {
+            let request = Request {
+                text: text.into(),
+                ..Request::default()
+            };
+            engine.context(&request).snippets[0].symbols.clone()
+        };
+        assert_ne!(first("profile length"), "check_limit");
+        let order = ["check_limit", "unrelated"].map(|name| id(&engine, name));
+        engine.prefer("profile length", order.to_vec());
+        assert_eq!(first(" profile length "), "check_limit");
+        assert_ne!(first("length profile"), "check_limit");
+        assert_eq!(in_context("profile length"), ["check_limit"]);
+        assert_ne!(in_context("length of a profile"), ["check_limit"]);
+    }
+
+    #[test]
+    fn a_crash_gets_what_signals_add() {
+        let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
+        let request = Request {
+            text: "==1==ERROR: AddressSanitizer: heap-buffer-overflow".into(),
+            frames: vec![Frame {
+                function: "copy_profile".into(),
+                file: Some("a.c".into()),
+                line: Some(4),
+                role: Role::Crash,
+                depth: 0,
+            }],
+            budget: 0,
+        };
+        let names = |engine: &Engine| -> Vec<String> {
+            let context = engine.context(&request);
+            context
+                .snippets
+                .into_iter()
+                .flat_map(|snippet| snippet.symbols)
+                .collect()
+        };
+        let words = engine.words_of(&request);
+        assert!(
+            words.contains("heap-buffer-overflow") && words.contains("copy_profile"),
+            "{words}"
+        );
+        assert!(!names(&engine).contains(&"unrelated".to_owned()));
+        engine.prefer(&words, vec![id(&engine, "unrelated")]);
+        assert!(names(&engine).contains(&"unrelated".to_owned()));
+    }
+
+    #[test]
+    fn candidates_come_with_their_text_and_further_words_widen_the_choice() {
+        let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
+        let few = engine.candidates("profile", "");
+        assert!(few.list.iter().all(|one| one.name != "check_limit"));
+        assert!(few.list[0].text.contains("profile") && few.list[0].place.starts_with("a.c:"));
+        let more = engine.candidates("profile", "limit");
+        assert!(more.list.iter().any(|one| one.name == "check_limit"));
+        assert_eq!(more.rankings.len(), 2);
+        let order = by_words("check the limit", &more.list);
+        assert_eq!(order[0], id(&engine, "check_limit"));
+    }
+
+    #[test]
+    fn hits_and_rows_lead_to_definitions() {
+        let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
+        let query = Query::read("pattern", "return $X;", &[]).unwrap();
+        let found = engine.candidates_in(&engine.answer(&query));
+        assert!(
+            found.iter().any(|one| one.name == "check_limit"),
+            "{found:?}"
+        );
+        let named = |statement: &str| engine.definitions_in(&engine.rows(statement).unwrap());
+        let callers = "SELECT caller FROM calls WHERE callee = 'read_length'";
+        assert_eq!(named(callers), [id(&engine, "copy_profile")]);
+        let places = "SELECT path, line FROM calls WHERE callee = 'read_length'";
+        assert_eq!(named(places), [id(&engine, "copy_profile")]);
+        assert!(named("SELECT count(*) FROM symbols").is_empty());
+    }
+
+    #[test]
+    fn a_context_is_made_of_what_was_chosen() {
+        let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
+        let choice = |name: &str, weight| Choice {
+            id: id(&engine, name),
+            weight,
+            why: "chosen".into(),
+        };
+        let request = Request {
+            text: "fix the profile".into(),
+            ..Request::default()
+        };
+        let context = engine.context_of(
+            &request,
+            &[choice("unrelated", 0.9), choice("check_limit", 0.5)],
+        );
+        let names: Vec<&str> = context
+            .snippets
+            .iter()
+            .map(|one| one.symbols[0].as_str())
+            .collect();
+        assert_eq!(names, ["unrelated", "check_limit"]);
+        assert_eq!(context.intent, "BUG_FIX");
+        assert!(context.tokens > 0);
+    }
+}
