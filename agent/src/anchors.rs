@@ -93,7 +93,7 @@ impl Pipeline {
             let choices = choices(&anchors, &added);
             (engine.context_of(&request, &choices), failed)
         });
-        let (context, failed) = expanded.await.map_err(ended)?;
+        let (context, failed) = expanded.await?;
         notes.extend(failed);
         Ok((context, notes))
     }
@@ -155,7 +155,7 @@ impl Pipeline {
                 .collect();
             in_turns(lists)
         });
-        found.await.map_err(ended)
+        Ok(found.await?)
     }
 
     /// The hits that fit the request best, by the re-ranker and embeddings where
@@ -183,8 +183,10 @@ impl Pipeline {
     }
 }
 
-fn ended(error: tokio::task::JoinError) -> PipelineError {
-    PipelineError::Ended(error.to_string())
+impl From<tokio::task::JoinError> for PipelineError {
+    fn from(error: tokio::task::JoinError) -> Self {
+        Self::Ended(error.to_string())
+    }
 }
 
 fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {

@@ -70,12 +70,12 @@ impl CodeServer {
             self.signals.consult(&engine, &words).await;
         }
         let server = self.clone();
-        tokio::task::spawn_blocking(move || server.answer(&engine, call))
+        tokio::task::spawn_blocking(move || server.answer(&engine, &call))
             .await
             .map_err(|error| format!("the search ended early: {error}"))?
     }
 
-    fn answer(&self, engine: &Engine, call: Call) -> Result<String, String> {
+    fn answer(&self, engine: &Engine, call: &Call) -> Result<String, String> {
         match call.wish {
             Wish::Query => {
                 let query = Query::read(&call.kind, &call.body, &call.attributes)

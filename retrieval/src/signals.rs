@@ -115,7 +115,7 @@ pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
         .iter()
         .map(|one| (3 * hits(&one.name) + hits(&one.text), one.id))
         .collect();
-    scored.sort_by(|a, b| b.0.cmp(&a.0));
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
     scored.into_iter().map(|(_, id)| id).collect()
 }
 
