@@ -11,6 +11,7 @@ pub mod context;
 pub mod crash;
 pub mod judge;
 pub mod mcp;
+pub mod oss_crs;
 pub mod replay;
 pub mod resume;
 pub mod retrieve;
@@ -70,6 +71,8 @@ pub enum Command {
     Serve(serve::ServeArguments),
     /// Make, list and revoke the tokens of the daemon's callers
     Token(token::TokenArguments),
+    /// Repair what lies in the folders of an OSS-CRS run, with its sidecars
+    OssCrs(Box<oss_crs::OssCrsArguments>),
 }
 
 /// Flags of every subcommand.
@@ -153,5 +156,6 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Show(arguments) => show::run(&line.common, arguments).await,
         Command::Serve(arguments) => serve::run(&line.common, arguments).await,
         Command::Token(arguments) => token::run(&line.common, arguments).await,
+        Command::OssCrs(arguments) => oss_crs::run(&line.common, *arguments).await,
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod anchors;
 pub mod cli;
+pub mod crs;
 pub mod display;
 pub mod drive;
 pub mod intake;

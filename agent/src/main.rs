@@ -31,6 +31,7 @@ fn main() -> ExitCode {
 
 /// What is wrong with the user's input is 2, everything else 5.
 fn exit_code(error: &anyhow::Error) -> u8 {
+    use patchwright::crs::oss::environment::EnvironmentError;
     use patchwright::model::ModelError;
     use patchwright::serve::api::ListenError;
     use patchwright::settings::SettingsError;
@@ -45,6 +46,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
         || error.is::<ModelError>()
         || error.is::<patchwright::telemetry::TelemetryError>()
         || matches!(error.downcast_ref(), Some(ListenError::NoToken(_)))
+        || error.is::<EnvironmentError>()
         || matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }))
         || matches!(error.downcast_ref(), Some(RetrievalError::Source(_)));
     if wrong_input { cli::USAGE } else { 5 }

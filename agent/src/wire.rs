@@ -25,6 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
+pub(crate) use commands::target_task;
 pub use commands::{host, isolation};
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
@@ -221,6 +222,17 @@ pub async fn parts(
     models: Models,
     display: Display,
 ) -> Result<Arc<Parts>, Ending> {
+    parts_on(task, settings, models, display, None).await
+}
+
+/// The same with a target that is there already; without one, commands are run here.
+pub async fn parts_on(
+    task: &Task,
+    settings: &Settings,
+    models: Models,
+    display: Display,
+    target: Option<Arc<dyn Target>>,
+) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
     let (lanes, critic) = speakers::speakers(task, settings, models)?;
     let root = checkout::source(task, settings, &display).await?;
@@ -231,9 +243,10 @@ pub async fn parts(
         cache,
         crate::cli::retrieve::engine_settings(&settings.retrieval),
     );
-    let target: Option<Arc<dyn Target>> = match task.mode {
-        Mode::DryRun => None,
-        Mode::Repair => Some(Arc::new(local_target(task, settings, &tree).await?)),
+    let target: Option<Arc<dyn Target>> = match (task.mode, target) {
+        (Mode::DryRun, _) => None,
+        (Mode::Repair, Some(target)) => Some(target),
+        (Mode::Repair, None) => Some(Arc::new(local_target(task, settings, &tree).await?)),
     };
     Ok(Arc::new(Parts {
         lanes,

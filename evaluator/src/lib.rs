@@ -34,6 +34,7 @@ pub use error::TargetError;
 pub use ladder::{AttemptFacts, FoundInput, RungName, RungResult, Touched, climb};
 pub use process::{Captured, Ending, Execution, Limit};
 pub use rung::confirmed::confirm;
+pub use rung::silent::stopped;
 pub use signature::Signature;
 pub use target::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, LocalTarget, Outcome, Pov,

@@ -7,6 +7,8 @@ mod bad_input;
 #[cfg(test)]
 mod compact;
 #[cfg(test)]
+mod crs;
+#[cfg(test)]
 mod edits;
 #[cfg(test)]
 mod examples;

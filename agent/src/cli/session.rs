@@ -14,11 +14,13 @@ use crate::task::Task;
 use crate::wire::{self, Answers};
 use anyhow::Context;
 use clap::Args;
+use patchwright_evaluator::Target;
 use patchwright_patcher::Patch;
 use serde::{Deserialize, Serialize};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// Where the results go.
@@ -125,12 +127,26 @@ impl Session {
         display: Display,
         start: impl FnOnce(Plan) -> anyhow::Result<Run>,
     ) -> anyhow::Result<ExitCode> {
+        let (finished, report) = self.to_the_end(display, None, start).await?;
+        print(&report, self.output.format)?;
+        let code = finished.ending().map(|ending| ending.kind.exit_code());
+        Ok(ExitCode::from(code.unwrap_or(super::PAUSED)))
+    }
+
+    /// Drives the run to its end and writes everything down but the report to
+    /// standard output. Without a target, commands are run on this machine.
+    pub(super) async fn to_the_end(
+        &self,
+        display: Display,
+        target: Option<Arc<dyn Target>>,
+        start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+    ) -> anyhow::Result<(Run, Report)> {
         let id = self.journal.run().to_owned();
         let store = self.journal.store().clone();
         display.line(&format!(
             "run {id} (should it be cut off: patchwright resume {id})"
         ));
-        let finished = self.drive(display, start).await?;
+        let finished = self.drive(display, target, start).await?;
         let report = Report::of(&finished, &id, &self.task.id, &self.answers.to_string());
         if finished.ending().is_some() {
             self.journal
@@ -140,14 +156,13 @@ impl Session {
         if let Some(out) = &self.output.out {
             output::write(out, &report, &store).await?;
         }
-        print(&report, self.output.format)?;
-        let code = finished.ending().map(|ending| ending.kind.exit_code());
-        Ok(ExitCode::from(code.unwrap_or(super::PAUSED)))
+        Ok((finished, report))
     }
 
     async fn drive(
         &self,
         display: Display,
+        target: Option<Arc<dyn Target>>,
         start: impl FnOnce(Plan) -> anyhow::Result<Run>,
     ) -> anyhow::Result<Run> {
         let settings = &self.loaded.settings;
@@ -155,7 +170,7 @@ impl Session {
         let stop = CancellationToken::new();
         let watcher = tokio::spawn(stop_on_signal(stop.clone()));
         let parts = tokio::select! {
-            parts = wire::parts(&self.task, settings, self.models.clone(), display) => parts,
+            parts = wire::parts_on(&self.task, settings, self.models.clone(), display, target) => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
         };
         let parts = match parts {
@@ -193,7 +208,7 @@ fn given(loaded: &Loaded) -> Vec<(String, String)> {
         .collect()
 }
 
-async fn stop_on_signal(stop: CancellationToken) {
+pub(super) async fn stop_on_signal(stop: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {
         return;

@@ -22,7 +22,7 @@ const NETWORK_VARIABLES: [&str; 9] = [
 ];
 
 /// The task of a tree that was checked out.
-pub(super) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
     TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),

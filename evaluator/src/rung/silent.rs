@@ -50,6 +50,33 @@ pub(crate) async fn climb(
         .log(log))
 }
 
+/// Which of the target's PoVs a patch stops, one answer for each. A PoV that
+/// does not crash the unpatched program here is stopped by nothing.
+pub async fn stopped(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<Vec<bool>, TargetError> {
+    let task = target.task();
+    let mut stopped = Vec::new();
+    for (pov, before) in task.povs.iter().zip(&baseline.povs) {
+        let mut stops = before.reproduces();
+        if stops {
+            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
+            stops = build.succeeded();
+            for _ in 0..if stops { before.repeat } else { 0 } {
+                let replay = target.replay(&build, pov).await?;
+                if refuted(target, pov, before, &replay).is_some() {
+                    stops = false;
+                    break;
+                }
+            }
+        }
+        stopped.push(stops);
+    }
+    Ok(stopped)
+}
+
 fn refuted(
     target: &dyn Target,
     pov: &Pov,

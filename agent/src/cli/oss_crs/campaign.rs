@@ -1,0 +1,391 @@
+//! All crashes of one harness, one run after the other, and the choice among
+//! their patches.
+
+use crate::cli::Format;
+use crate::cli::session::{OutputArguments, Session};
+use crate::crs::cover::{self, Candidate};
+use crate::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
+use crate::display::Display;
+use crate::drive;
+use crate::repair::{Ending, EndingKind, Run};
+use crate::settings::Loaded;
+use crate::task::Task;
+use crate::wire::{self, Answers};
+use patchwright_evaluator::{Baseline, Signature, Target, stopped};
+use patchwright_patcher::Guard;
+use patchwright_source::Tree;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// What the runs have in common.
+#[derive(Debug)]
+pub(super) struct Campaign {
+    pub(super) environment: Environment,
+    pub(super) found: Found,
+    pub(super) sidecars: Sidecars,
+    pub(super) loaded: Loaded,
+    pub(super) answers: Answers,
+    pub(super) display: Display,
+    pub(super) at_once: bool,
+    pub(super) out: Option<PathBuf>,
+    pub(super) stop: CancellationToken,
+}
+
+/// What it came to, for people and programs.
+#[derive(Debug, Default, Serialize)]
+pub(super) struct Summary {
+    pub(super) target: String,
+    pub(super) harness: String,
+    pub(super) povs: Vec<PovLine>,
+    pub(super) runs: Vec<RunLine>,
+}
+
+/// A PoV, and the run whose patch stops it.
+#[derive(Debug, Serialize)]
+pub(super) struct PovLine {
+    pub(super) file: String,
+    pub(super) crashes: bool,
+    pub(super) stopped_by: Option<String>,
+}
+
+/// A run and its patch.
+#[derive(Debug, Serialize)]
+pub(super) struct RunLine {
+    pub(super) run: String,
+    pub(super) ending: String,
+    pub(super) detail: String,
+    pub(super) stops: Vec<String>,
+    pub(super) submitted: Option<PathBuf>,
+    #[serde(skip)]
+    kind: Option<EndingKind>,
+    #[serde(skip)]
+    diff: Option<Vec<u8>>,
+}
+
+/// Everything that crashes, measured once.
+struct Ground {
+    target: SidecarTarget,
+    baseline: Arc<Baseline>,
+    tree: Tree,
+}
+
+impl Campaign {
+    /// Runs every crash, or every suspicion where there is no PoV.
+    pub(super) async fn carry_out(&mut self, everything: Task) -> anyhow::Result<Summary> {
+        let mut summary = Summary {
+            target: self.environment.target.clone(),
+            harness: self.environment.harness.clone(),
+            ..Summary::default()
+        };
+        if everything.povs.is_empty() {
+            self.suspicions(&mut summary).await?;
+        } else {
+            match self.ground(&everything).await {
+                Ok(ground) => self.crashes(&ground, &mut summary).await?,
+                Err(ending) => summary.refused(&everything.id, ending),
+            }
+        }
+        self.submit(&mut summary)?;
+        Ok(summary)
+    }
+
+    async fn ground(&self, everything: &Task) -> Result<Ground, Ending> {
+        let target = self.target(everything)?;
+        self.display.line(&format!(
+            "replaying {} PoV(s) on the unpatched build",
+            everything.povs.len()
+        ));
+        let baseline = tokio::select! {
+            baseline = target.baseline() => baseline.map_err(|error| drive::ending_of(&error))?,
+            () = self.stop.cancelled() => {
+                return Err(Ending::new(EndingKind::Canceled, "stopped by request"));
+            }
+        };
+        let tree = self.tree()?;
+        Ok(Ground {
+            target,
+            baseline,
+            tree,
+        })
+    }
+
+    fn tree(&self) -> Result<Tree, Ending> {
+        Tree::open(&self.environment.source)
+            .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))
+    }
+
+    fn target(&self, task: &Task) -> Result<SidecarTarget, Ending> {
+        let tree = self.tree()?;
+        let task = wire::target_task(task, &self.loaded.settings, tree.root());
+        Ok(SidecarTarget::new(task, self.sidecars.clone(), tree))
+    }
+
+    async fn crashes(&self, ground: &Ground, summary: &mut Summary) -> anyhow::Result<()> {
+        let seen: Vec<usize> = (0..ground.baseline.povs.len())
+            .filter(|place| ground.reproduces(*place))
+            .collect();
+        summary.povs = (0..ground.baseline.povs.len())
+            .map(|place| PovLine {
+                file: self.name(place),
+                crashes: ground.reproduces(place),
+                stopped_by: None,
+            })
+            .collect();
+        let signatures: Vec<_> = seen.iter().map(|place| ground.signature(*place)).collect();
+        for group in tasks::groups(&signatures) {
+            let places: Vec<usize> = group
+                .into_iter()
+                .filter_map(|at| seen.get(at).copied())
+                .filter(|place| summary.is_open(*place))
+                .collect();
+            if places.is_empty() || self.stop.is_cancelled() {
+                continue;
+            }
+            let povs: Vec<PathBuf> = places
+                .iter()
+                .filter_map(|place| self.found.povs.get(*place).cloned())
+                .collect();
+            let suspicion = match self.found.candidates.as_slice() {
+                [(_, only)] => Some(only.as_str()),
+                _ => None,
+            };
+            let task = tasks::task(&self.environment, &self.found, &povs, suspicion)?;
+            let mut line = self.repair(task).await?;
+            let stops = self.stops(ground, &line).await;
+            summary.stopped(&stops, &mut line);
+            self.early(&mut line)?;
+            summary.runs.push(line);
+        }
+        Ok(())
+    }
+
+    /// A PoV's path below the folder of PoVs.
+    fn name(&self, place: usize) -> String {
+        let folder = self.environment.fetch.join("povs");
+        let file = self.found.povs.get(place);
+        file.map(|file| file.strip_prefix(&folder).unwrap_or(file))
+            .map(|file| file.display().to_string())
+            .unwrap_or_default()
+    }
+
+    async fn suspicions(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        let mut reports: Vec<Option<&str>> = Vec::new();
+        reports.extend(self.found.candidates.iter().map(|(_, text)| Some(&**text)));
+        if reports.is_empty() && self.found.diff.is_some() {
+            reports.push(None);
+        }
+        for report in reports {
+            if self.stop.is_cancelled() {
+                break;
+            }
+            let task = tasks::task(&self.environment, &self.found, &[], report)?;
+            let mut line = self.repair(task).await?;
+            self.early(&mut line)?;
+            summary.runs.push(line);
+        }
+        Ok(())
+    }
+
+    async fn repair(&self, task: Task) -> anyhow::Result<RunLine> {
+        let target = match self.target(&task) {
+            Ok(target) => target,
+            Err(ending) => return Ok(RunLine::refused(&task.id, ending)),
+        };
+        let output = OutputArguments {
+            out: self.out.as_ref().map(|out| out.join(&task.id)),
+            format: Format::Text,
+        };
+        let answers = (self.answers.clone(), None);
+        let session = Session::begin(task, self.loaded.clone(), answers, output).await?;
+        let display = wire::display(&self.loaded.settings);
+        let start = |plan| Ok(Run::new(plan));
+        let target: Arc<dyn Target> = Arc::new(target);
+        let (run, report) = session.to_the_end(display, Some(target), start).await?;
+        Ok(RunLine {
+            run: report.run,
+            kind: run.ending().map(|ending| ending.kind),
+            diff: self.diff_of(&run),
+            ending: report.ending,
+            detail: report.detail,
+            stops: Vec::new(),
+            submitted: None,
+        })
+    }
+
+    /// The patch of a run that may be given out, byte for byte.
+    fn diff_of(&self, run: &Run) -> Option<Vec<u8>> {
+        use EndingKind::{Plausible, Unverified, Verified};
+        let kind = run.ending()?.kind;
+        if !matches!(kind, Verified | Plausible | Unverified) {
+            return None;
+        }
+        let (tree, guard) = (self.tree().ok()?, Guard::new(&[]).ok()?);
+        let patch = &run.best()?.patch;
+        let prepared = patchwright_patcher::prepare(&tree, patch, &guard, &|_| true);
+        prepared.ok().map(|prepared| prepared.diff_bytes)
+    }
+
+    /// The places of all PoVs that a patch stops. Where that cannot be seen,
+    /// nothing is stopped.
+    async fn stops(&self, ground: &Ground, line: &RunLine) -> Vec<usize> {
+        let Some(diff) = &line.diff else {
+            return Vec::new();
+        };
+        let Ok(guard) = Guard::new(&[]) else {
+            return Vec::new();
+        };
+        let read = patchwright_patcher::read_diff_bytes(&ground.tree, diff, &guard, &|_| true);
+        let Ok(prepared) = read else {
+            return Vec::new();
+        };
+        let facts = drive::facts(prepared);
+        match stopped(&ground.target, &ground.baseline, &facts).await {
+            Ok(stopped) => {
+                let places = stopped.iter().enumerate().filter(|(_, stops)| **stops);
+                places.map(|(place, _)| place).collect()
+            }
+            Err(error) => {
+                self.display
+                    .line(&format!("what else the patch stops is not known: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn early(&self, line: &mut RunLine) -> anyhow::Result<()> {
+        if let (true, Some(diff)) = (self.at_once, &line.diff) {
+            line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
+        }
+        Ok(())
+    }
+
+    /// Gives out the smallest set of patches. A patch that nothing could be
+    /// replayed for stands for its own run.
+    fn submit(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        if self.at_once {
+            return Ok(());
+        }
+        for place in cover::smallest(&summary.candidates()) {
+            let Some(line) = summary.runs.get_mut(place) else {
+                continue;
+            };
+            if let Some(diff) = &line.diff {
+                line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Ground {
+    fn reproduces(&self, place: usize) -> bool {
+        let pov = self.baseline.povs.get(place);
+        pov.is_some_and(patchwright_evaluator::BaselinePov::reproduces)
+    }
+
+    fn signature(&self, place: usize) -> Option<Signature> {
+        let crash = self.baseline.povs.get(place)?.replay.crash.as_ref()?;
+        Some(crash.signature(&|frame| {
+            let file = frame.file.as_deref();
+            file.is_some_and(|file| self.tree.rebase(file).is_some())
+        }))
+    }
+}
+
+impl RunLine {
+    fn refused(task: &str, ending: Ending) -> Self {
+        Self {
+            run: task.to_owned(),
+            ending: ending.kind.to_string(),
+            detail: ending.detail,
+            kind: Some(ending.kind),
+            stops: Vec::new(),
+            submitted: None,
+            diff: None,
+        }
+    }
+}
+
+impl Summary {
+    fn refused(&mut self, task: &str, ending: Ending) {
+        self.runs.push(RunLine::refused(task, ending));
+    }
+
+    fn is_open(&self, place: usize) -> bool {
+        self.povs
+            .get(place)
+            .is_some_and(|pov| pov.stopped_by.is_none())
+    }
+
+    /// Notes what a patch stops.
+    fn stopped(&mut self, places: &[usize], line: &mut RunLine) {
+        for place in places {
+            if let Some(pov) = self.povs.get_mut(*place) {
+                line.stops.push(pov.file.clone());
+                if pov.stopped_by.is_none() {
+                    pov.stopped_by = Some(line.run.clone());
+                }
+            }
+        }
+    }
+
+    fn candidates(&self) -> Vec<Candidate> {
+        let candidate = |line: &RunLine| {
+            let mut stops: BTreeSet<String> = line.stops.iter().cloned().collect();
+            if line.diff.is_some() && stops.is_empty() {
+                stops.insert(format!("run {}", line.run));
+            }
+            Candidate {
+                stops,
+                doubt: match line.kind {
+                    Some(EndingKind::Verified) => 0,
+                    Some(EndingKind::Plausible) => 1,
+                    _ => 2,
+                },
+            }
+        };
+        self.runs.iter().map(candidate).collect()
+    }
+
+    /// 0 when something was submitted, else the status of the last run.
+    pub(super) fn exit_code(&self) -> u8 {
+        if self.runs.iter().any(|line| line.submitted.is_some()) {
+            return 0;
+        }
+        let last = self.runs.last().and_then(|line| line.kind);
+        last.unwrap_or(EndingKind::NotReproducible).exit_code()
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let mut lines = vec![format!("{} {}", self.target, self.harness)];
+        for pov in &self.povs {
+            let what = match (&pov.stopped_by, pov.crashes) {
+                (Some(run), _) => format!("stopped by the patch of {run}"),
+                (None, true) => "still crashes".to_owned(),
+                (None, false) => "does not crash here".to_owned(),
+            };
+            lines.push(format!("  {}: {what}", pov.file));
+        }
+        for run in &self.runs {
+            let submitted = match &run.submitted {
+                Some(path) => format!("submitted as {}", path.display()),
+                None => "not submitted".to_owned(),
+            };
+            lines.push(format!("  {}: {}, {submitted}", run.run, run.ending));
+            if !run.detail.is_empty() {
+                lines.push(format!(
+                    "    {}",
+                    run.detail.trim_end().replace('\n', "\n    ")
+                ));
+            }
+        }
+        if self.runs.is_empty() {
+            lines.push("  nothing to repair: no PoV, no bug candidate, no diff".to_owned());
+        }
+        lines.join("\n") + "\n"
+    }
+}

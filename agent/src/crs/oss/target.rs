@@ -1,0 +1,413 @@
+//! The sidecars as a target: what they build, run and test is judged by the
+//! same rules as local commands.
+//!
+//! Every build of the builder is a clean one, so both kinds of build are one
+//! here. Values inside the program cannot be looked at; what needs them says so.
+
+use super::sidecar::{Ran, SidecarError, Sidecars, Told};
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
+use patchwright_evaluator::target::{InputRun, Inputs, Wanted, measure, reproducible};
+use patchwright_evaluator::{
+    Baseline, Build, BuildKind, Changes, Ending, Execution, Limit, Outcome, Pov, Replay, Target,
+    TargetError, TargetTask, TestRun,
+};
+use patchwright_source::Tree;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+use tokio::sync::OnceCell;
+
+/// The builder takes no job without a patch. This one changes nothing that is built.
+const INERT: &[u8] = b"diff --git a/.patchwright-unpatched b/.patchwright-unpatched
+new file mode 100644
+--- /dev/null
++++ b/.patchwright-unpatched
+@@ -0,0 +1 @@
++unpatched
+";
+/// What the builder prints where a project has no tests; it then reports success.
+const NO_TESTS: &str = "No test script found";
+/// What the builder says of a job that took too long; its exit status is that of a failure.
+const TIMED_OUT: &str = "Timed out after ";
+/// The runner's exit status for a PoV that took too long.
+const POV_TIMED_OUT: i32 = 124;
+/// Inputs that are sent to the runner at one time.
+const LANES: usize = 4;
+
+/// The builder and the runner of an OSS-CRS run.
+#[derive(Debug)]
+pub struct SidecarTarget {
+    task: TargetTask,
+    sidecars: Sidecars,
+    tree: Tree,
+    baseline: OnceCell<Arc<Baseline>>,
+    builds: Mutex<BTreeMap<String, Known>>,
+}
+
+/// A build, the number that the runner knows it by, and its patch.
+#[derive(Debug, Clone)]
+struct Known {
+    build: Build,
+    rebuild: Option<i64>,
+    patch: Vec<u8>,
+}
+
+impl SidecarTarget {
+    /// A target for a task whose tree lies here and is built there.
+    pub fn new(task: TargetTask, sidecars: Sidecars, tree: Tree) -> Self {
+        Self {
+            task,
+            sidecars,
+            tree,
+            baseline: OnceCell::new(),
+            builds: Mutex::default(),
+        }
+    }
+
+    fn known(&self, changes: &str) -> Option<Known> {
+        let builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
+        builds.get(changes).cloned()
+    }
+
+    fn keep(&self, known: Known) {
+        let mut builds = self.builds.lock().unwrap_or_else(PoisonError::into_inner);
+        builds.insert(known.build.changes.clone(), known);
+    }
+
+    fn execution(&self, ending: Ending, told: &Told, started: Instant) -> Execution {
+        let seconds = started.elapsed().as_secs_f64();
+        Execution::told(ending, &told.output, seconds, self.task.limits.output)
+    }
+
+    async fn build_changed(&self, changes: &Changes, name: &str) -> Result<Build, TargetError> {
+        let digest = changes.digest();
+        if let Some(known) = self.known(&digest) {
+            return Ok(known.build);
+        }
+        if changes.is_empty() {
+            let done = Execution::told(Ending::Exited(0), b"", 0.0, 0);
+            let build = Build::elsewhere(name, &digest, done);
+            self.keep(Known {
+                build: build.clone(),
+                rebuild: None,
+                patch: INERT.to_vec(),
+            });
+            return Ok(build);
+        }
+        let patch = patchwright_patcher::diff(&self.tree, &of_patcher(changes));
+        self.build_patch(&digest, name, patch).await
+    }
+
+    async fn build_patch(
+        &self,
+        digest: &str,
+        name: &str,
+        patch: Vec<u8>,
+    ) -> Result<Build, TargetError> {
+        let started = Instant::now();
+        let told = self.sidecars.build(&patch).await.map_err(failed)?;
+        let execution = self.execution(ending_of_job(&told), &told, started);
+        let build = Build::elsewhere(name, digest, execution);
+        self.keep(Known {
+            build: build.clone(),
+            rebuild: told.rebuild_id,
+            patch,
+        });
+        Ok(build)
+    }
+
+    async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
+        let input = tokio::fs::read(&pov.file).await.map_err(|source| {
+            let place = pov.file.display().to_string();
+            TargetError::Infrastructure {
+                what: format!("the PoV cannot be read: {source}"),
+                where_: place,
+                source: Some(source),
+            }
+        })?;
+        let execution = self.run(build, pov, input).await?;
+        let ended = execution.ending;
+        let mut replay = Replay::judged(execution, pov.ran.as_deref())?;
+        // The runner leaves with 0 when nothing happened, and only then.
+        if replay.outcome == Outcome::Silent && !ended.success() {
+            let reason = format!("the runner reports {ended}, and nothing says why");
+            replay.outcome = Outcome::NotRun(reason);
+        }
+        Ok(replay)
+    }
+
+    /// Feeds an input to a build.
+    async fn run(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        input: Vec<u8>,
+    ) -> Result<Execution, TargetError> {
+        let harness = pov.harness.as_deref().unwrap_or_default();
+        let known = self
+            .known(&build.changes)
+            .ok_or_else(|| machinery("a build was asked for that was not made here", "target"))?;
+        let started = Instant::now();
+        let ran = self
+            .sidecars
+            .run_pov(input.clone(), harness, known.rebuild)
+            .await
+            .map_err(failed)?;
+        let told = match ran {
+            Ran::Told(told) => told,
+            Ran::NeedsBuild => {
+                self.build_unpatched(&build.changes, &build.name).await?;
+                let known = self.known(&build.changes);
+                let number = known.and_then(|known| known.rebuild);
+                match self.sidecars.run_pov(input, harness, number).await {
+                    Ok(Ran::Told(told)) => told,
+                    Ok(Ran::NeedsBuild) => {
+                        return Err(machinery("it runs no build without a number", "runner"));
+                    }
+                    Err(error) => return Err(failed(error)),
+                }
+            }
+        };
+        Ok(self.execution(ending_of_run(told.exit_code), &told, started))
+    }
+
+    /// Older runners know no unpatched build: they get one that was patched
+    /// with nothing.
+    async fn build_unpatched(&self, digest: &str, name: &str) -> Result<(), TargetError> {
+        let build = self.build_patch(digest, name, INERT.to_vec()).await?;
+        if build.succeeded() {
+            return Ok(());
+        }
+        Err(TargetError::InvalidTask {
+            reason: format!(
+                "the build of the unpatched tree failed: {}",
+                build.execution.ending
+            ),
+            log: build.execution.text(),
+        })
+    }
+
+    async fn test_once(&self, build: &Build) -> Result<Option<TestRun>, TargetError> {
+        let known = self
+            .known(&build.changes)
+            .ok_or_else(|| machinery("a build was asked for that was not made here", "target"))?;
+        let started = Instant::now();
+        let told = self.sidecars.test(&known.patch).await.map_err(failed)?;
+        let execution = self.execution(ending_of_job(&told), &told, started);
+        if execution.ending.success() && execution.text().contains(NO_TESTS) {
+            return Ok(None);
+        }
+        Ok(Some(TestRun {
+            execution,
+            reports: Vec::new(),
+        }))
+    }
+
+    async fn make_baseline(&self) -> Result<Baseline, TargetError> {
+        let started = Instant::now();
+        self.sidecars.ready().await.map_err(failed)?;
+        let name = self.task.main_build();
+        let build = self.build_changed(&Changes::default(), &name).await?;
+        let mut povs = Vec::new();
+        for pov in &self.task.povs {
+            povs.push(measure(self, &build, pov).await?);
+        }
+        reproducible(&povs)?;
+        let tests = self.test_once(&build).await?;
+        Ok(Baseline {
+            builds: [(name, build)].into(),
+            povs,
+            tests,
+            isolation: Isolation {
+                kind: IsolationChoice::Container,
+                leaves_open: vec!["whatever the framework's builder and runner leave open".into()],
+                passed_over: Vec::new(),
+            },
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
+
+    async fn run_all(
+        &self,
+        build: &Build,
+        pov: &Pov,
+        inputs: &Inputs,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        if let Wanted::Values(_) = inputs.wanted {
+            return Ok(Vec::new());
+        }
+        let (next, until) = (AtomicUsize::new(0), Instant::now() + inputs.budget);
+        let wanted: Vec<usize> = if inputs.only.is_empty() {
+            (0..inputs.contents.len()).collect()
+        } else {
+            inputs.only.clone()
+        };
+        let lane = || async {
+            let mut runs = Vec::new();
+            while Instant::now() < until {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(index) = wanted.get(at).copied() else {
+                    break;
+                };
+                let Some(content) = inputs.contents.get(index) else {
+                    continue;
+                };
+                let execution = self.run(build, pov, content.clone()).await?;
+                let quiet = inputs.wanted == Wanted::Failures && execution.ending.success();
+                runs.push(InputRun {
+                    index,
+                    ending: execution.ending,
+                    output: if quiet {
+                        Vec::new()
+                    } else {
+                        execution.text().into_bytes()
+                    },
+                });
+            }
+            Ok::<_, TargetError>(runs)
+        };
+        let mut runs = Vec::new();
+        for lane in futures::future::join_all((0..LANES).map(|_| lane())).await {
+            runs.extend(lane?);
+        }
+        runs.sort_by_key(|run| run.index);
+        Ok(runs)
+    }
+}
+
+impl Target for SidecarTarget {
+    fn task(&self) -> &TargetTask {
+        &self.task
+    }
+
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {
+        async {
+            let made = self
+                .baseline
+                .get_or_try_init(|| async { self.make_baseline().await.map(Arc::new) });
+            made.await.cloned()
+        }
+        .boxed()
+    }
+
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        _how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>> {
+        self.build_changed(changes, name).boxed()
+    }
+
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>> {
+        self.replay_once(build, pov).boxed()
+    }
+
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>> {
+        self.test_once(build).boxed()
+    }
+
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
+        self.run_all(build, pov, inputs).boxed()
+    }
+}
+
+fn of_patcher(changes: &Changes) -> patchwright_patcher::Changes {
+    patchwright_patcher::Changes {
+        files: changes.files.clone(),
+        deleted: changes.deleted.clone(),
+        renamed: changes.renamed.clone(),
+    }
+}
+
+/// How a build or the tests ended.
+fn ending_of_job(told: &Told) -> Ending {
+    let timed_out = told.exit_code != 0 && told.output.starts_with(TIMED_OUT.as_bytes());
+    if timed_out {
+        Ending::Limit(Limit::WallTime)
+    } else {
+        Ending::Exited(told.exit_code)
+    }
+}
+
+/// How a PoV ended: the runner knows signals as negative numbers, the script
+/// below it as 128 and more.
+fn ending_of_run(status: i32) -> Ending {
+    match status {
+        POV_TIMED_OUT => Ending::Limit(Limit::WallTime),
+        ..0 => Ending::Signal(-status),
+        129..=192 => Ending::Signal(status - 128),
+        _ => Ending::Exited(status),
+    }
+}
+
+fn machinery(what: &str, place: &str) -> TargetError {
+    TargetError::Infrastructure {
+        what: what.to_owned(),
+        where_: place.to_owned(),
+        source: None,
+    }
+}
+
+fn failed(error: SidecarError) -> TargetError {
+    match error {
+        SidecarError::NoHarness { .. } => TargetError::InvalidTask {
+            reason: error.to_string(),
+            log: String::new(),
+        },
+        _ => machinery(&error.to_string(), "OSS-CRS"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Told, ending_of_job, ending_of_run};
+    use patchwright_evaluator::{Ending, Limit};
+
+    #[test]
+    fn exit_statuses_of_the_runner() {
+        for (status, expected) in [
+            (0, Ending::Exited(0)),
+            (1, Ending::Exited(1)),
+            (77, Ending::Exited(77)),
+            (124, Ending::Limit(Limit::WallTime)),
+            (127, Ending::Exited(127)),
+            (-11, Ending::Signal(11)),
+            (134, Ending::Signal(6)),
+        ] {
+            assert_eq!(ending_of_run(status), expected, "{status}");
+        }
+    }
+
+    #[test]
+    fn a_job_that_took_too_long_hit_a_limit() {
+        for (exit_code, output, expected) in [
+            (
+                1,
+                "Timed out after 1800 seconds",
+                Ending::Limit(Limit::WallTime),
+            ),
+            (1, "make: Timed out after 1800 seconds", Ending::Exited(1)),
+            (0, "Timed out after 1800 seconds", Ending::Exited(0)),
+        ] {
+            let told = Told {
+                exit_code,
+                output: output.into(),
+                rebuild_id: None,
+            };
+            assert_eq!(ending_of_job(&told), expected, "{output}");
+        }
+    }
+}

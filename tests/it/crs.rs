@@ -1,0 +1,6 @@
+//! The interfaces of cyber reasoning systems, each with a stand-in for the
+//! other side, over real HTTP.
+
+mod oss;
+mod served;
+mod twins;
