@@ -5,10 +5,14 @@
 //! reads the environment.
 
 pub mod apply;
+pub mod batch;
 pub mod check;
+mod client;
 pub mod config;
 pub mod context;
 pub mod crash;
+pub mod db;
+pub mod events;
 pub mod judge;
 pub mod mcp;
 pub mod oss_crs;
@@ -19,7 +23,10 @@ pub mod run;
 pub mod serve;
 mod session;
 pub mod show;
+pub mod submit;
+pub mod tasks;
 pub mod token;
+pub mod work;
 
 use crate::settings::{Flag, Loaded, SettingsError, Sources};
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -67,12 +74,34 @@ pub enum Command {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
+    /// Many tasks at once.
+    #[command(flatten)]
+    Many(Many),
+}
+
+/// The subcommands for many tasks: the daemon, its callers, and a batch.
+#[derive(Debug, Subcommand)]
+pub enum Many {
     /// Take tasks in over HTTP and work them off
     Serve(serve::ServeArguments),
     /// Make, list and revoke the tokens of the daemon's callers
     Token(token::TokenArguments),
     /// Repair what lies in the folders of an OSS-CRS run, with its sidecars
     OssCrs(Box<oss_crs::OssCrsArguments>),
+    /// Hand tasks to a daemon
+    Submit(submit::SubmitArguments),
+    /// List the tasks of a daemon
+    Tasks(tasks::TasksArguments),
+    /// Follow what happens to a task of a daemon
+    Events(events::EventsArguments),
+    /// Take tasks out of a daemon's queue, or kill what runs for them
+    Cancel(tasks::CancelArguments),
+    /// Work off a set of tasks, and print a table of what came of them
+    Batch(batch::BatchArguments),
+    /// Work off the tasks of a queue that a daemon fills
+    Work(work::WorkArguments),
+    /// Bring the database up to date, copy it, or forget what is old
+    Db(db::DbArguments),
 }
 
 /// Flags of every subcommand.
@@ -154,8 +183,21 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
-        Command::Serve(arguments) => serve::run(&line.common, arguments).await,
-        Command::Token(arguments) => token::run(&line.common, arguments).await,
-        Command::OssCrs(arguments) => oss_crs::run(&line.common, *arguments).await,
+        Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
+    match many {
+        Many::Serve(arguments) => serve::run(common, arguments).await,
+        Many::Token(arguments) => token::run(common, arguments).await,
+        Many::OssCrs(arguments) => oss_crs::run(common, *arguments).await,
+        Many::Submit(arguments) => submit::run(common, &arguments).await,
+        Many::Tasks(arguments) => tasks::list(common, &arguments).await,
+        Many::Events(arguments) => events::run(common, &arguments).await,
+        Many::Cancel(arguments) => tasks::cancel(common, &arguments).await,
+        Many::Batch(arguments) => batch::run(common, &arguments).await,
+        Many::Work(arguments) => work::run(common, &arguments).await,
+        Many::Db(arguments) => db::run(common, &arguments).await,
     }
 }

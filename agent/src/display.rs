@@ -79,6 +79,13 @@ pub enum Display {
         /// Whether colours are used.
         color: bool,
     },
+    /// One of many moving lines; nothing stays.
+    Batch {
+        /// The line.
+        bar: ProgressBar,
+        /// What stands at its beginning.
+        name: String,
+    },
     /// A line for each thing.
     Plain,
     /// Nothing.
@@ -101,6 +108,19 @@ impl Display {
         Self::Terminal { bar, color }
     }
 
+    /// One of many moving lines, with a name.
+    pub fn batch(bar: ProgressBar, name: &str) -> Self {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(name.to_owned());
+        bar.enable_steady_tick(TICK);
+        Self::Batch {
+            bar,
+            name: name.to_owned(),
+        }
+    }
+
     /// Says something that stays.
     pub fn line(&self, text: &str) {
         match self {
@@ -109,7 +129,7 @@ impl Display {
                 // A closed standard error is no reason to stop a run.
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
-            Self::Silent => {}
+            Self::Silent | Self::Batch { .. } => {}
         }
     }
 
@@ -118,6 +138,9 @@ impl Display {
         match self {
             Self::Terminal { bar, .. } => {
                 bar.set_message(format!("{}  ({})", progress.doing, progress.left));
+            }
+            Self::Batch { bar, name } => {
+                bar.set_message(format!("{name}: {}  ({})", progress.doing, progress.left));
             }
             Self::Plain => self.line(&format!("  .. {} ({})", progress.doing, progress.left)),
             Self::Silent => {}
@@ -134,7 +157,7 @@ impl Display {
 
     /// Takes the moving line away.
     pub fn close(&self) {
-        if let Self::Terminal { bar, .. } = self {
+        if let Self::Terminal { bar, .. } | Self::Batch { bar, .. } = self {
             bar.finish_and_clear();
         }
     }

@@ -18,6 +18,7 @@ pub mod prompt;
 pub mod repair;
 pub mod report;
 pub mod serve;
+pub mod session;
 pub mod settings;
 pub mod signals;
 pub mod store;

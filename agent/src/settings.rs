@@ -26,9 +26,9 @@ pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};
 pub use schema::schema;
 pub use section::{
-    Api, Cache, Color, Critic, Database, Display, Embedding, Expansion, Fallback, Limits, Model,
-    OutputLimitField, Progress, Rerank, RerankApi, Retries, Retrieval, Sandbox, SandboxChoice,
-    Settings, Store, Timeouts,
+    Api, Cache, Client, Color, Critic, Database, Display, Embedding, Expansion, Fallback, Limits,
+    Model, OutputLimitField, Progress, Queue, Rerank, RerankApi, Retries, Retrieval, Sandbox,
+    SandboxChoice, Settings, Store, Timeouts,
 };
 pub use value::{parse_duration, write_duration};
 

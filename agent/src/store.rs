@@ -9,6 +9,7 @@ mod blobs;
 mod connect;
 mod files;
 mod journal;
+mod prune;
 mod spending;
 pub mod submissions;
 #[cfg(test)]
@@ -17,6 +18,7 @@ pub mod tokens;
 
 pub use connect::DatabaseKind;
 pub use journal::{Event, EventKind, Journal, NewEvent};
+pub use prune::Pruned;
 pub use spending::SpendingLimits;
 
 use connect::Address;
@@ -41,6 +43,9 @@ pub enum StoreError {
         "database.url: expected an address such as postgres://user@host/database, or \"unset\""
     )]
     Address,
+    /// PostgreSQL has a program of its own for this.
+    #[error("the database is a PostgreSQL; copy it with pg_dump")]
+    BackUpElsewhere,
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(#[from] sqlx::Error),

@@ -27,6 +27,8 @@ mod model;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
+mod queue;
+#[cfg(test)]
 mod replay;
 #[cfg(test)]
 mod resume;

@@ -1,7 +1,7 @@
 //! `patchwright judge`: climb the ladder with a patch that somebody else wrote.
 
 use super::Common;
-use super::session::{self, OutputArguments, Session};
+use super::session::{self, OutputArguments};
 use crate::repair::{Ending, EndingKind, Run};
 use crate::task;
 use crate::wire::{self, Answers};
@@ -50,8 +50,9 @@ pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &Answers::Nobody);
     let answers = (Answers::Nobody, Some(patch.clone()));
-    let session = Session::begin(task, loaded, answers, arguments.output).await?;
-    session
-        .carry_out(display, |plan| Ok(Run::judging(plan, patch)))
-        .await
+    let session = session::begin(task, loaded, answers, &arguments.output).await?;
+    session::carry_out(&session, &arguments.output, display, |plan| {
+        Ok(Run::judging(plan, patch))
+    })
+    .await
 }

@@ -1,13 +1,11 @@
 //! `patchwright resume`: go on with a run that was cut off, from its last event.
 
 use super::Common;
-use super::session::{Beginning, OutputArguments, Session, announce, run_id};
-use crate::drive;
+use super::session::{OutputArguments, announce, carry_out, run_id};
 use crate::output;
-use crate::store::{Journal, Store};
-use crate::task::Task;
-use crate::wire::{self, Answers};
-use anyhow::Context;
+use crate::session::Session;
+use crate::store::Store;
+use crate::wire;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -33,38 +31,15 @@ pub async fn resume(common: &Common, arguments: ResumeArguments) -> anyhow::Resu
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;
     }
-    let (task, beginning) = store.run(&id).await?;
-    let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
-    let beginning: Beginning =
-        serde_json::from_str(&beginning).context("the settings of the run cannot be read")?;
-    let loaded = common.load(beginning.flags())?;
-    let display = wire::display(&loaded.settings);
-    announce(&display, &task, &beginning.answers);
-    let models = match &beginning.answers {
-        Answers::Journal(of) => super::replay::journaled(&store, of, beginning.critic).await?,
-        answers => wire::models(answers, &loaded.settings)?,
-    };
-    let journal = Journal::claim(&store, &id).await?;
-    let events = store.events(&id).await?;
+    let picked = Session::pick_up(&store, &id, |flags| common.load(flags)).await?;
+    let display = wire::display(&picked.session.loaded.settings);
+    announce(&display, &picked.session.task, &picked.session.answers);
     let mut output = arguments.output;
-    output.out = output.out.or_else(|| beginning.out.clone());
+    output.out = output.out.or_else(|| picked.beginning.out.clone());
     if let Some(out) = &output.out {
         output::prepare(out, &id)?;
     }
-    let answers = beginning.answers.clone();
-    display.line(&format!("going on after {} events", events.len()));
-    let session = Session {
-        task,
-        loaded,
-        answers,
-        models,
-        journal,
-        output,
-    };
-    session
-        .carry_out(display, |plan| {
-            drive::resume(beginning.run(plan), &events)
-                .context("the journal of the run cannot be read")
-        })
-        .await
+    display.line(&format!("going on after {} events", picked.events.len()));
+    let run = |plan| picked.run(plan);
+    carry_out(&picked.session, &output, display, run).await
 }

@@ -2,7 +2,7 @@
 
 mod flags;
 
-use super::session::{self, OutputArguments, Session};
+use super::session::{self, OutputArguments};
 use super::{Common, flag};
 use crate::model::recorded::Recording;
 use crate::model::{ModelError, Models};
@@ -74,12 +74,14 @@ pub async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<Exi
     };
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &answers);
-    let mut session =
-        Session::begin(task, loaded, (answers, None), arguments.output.clone()).await?;
+    let mut session = session::begin(task, loaded, (answers, None), &arguments.output).await?;
     if let Some(path) = &arguments.record {
         session.models = recorded(session.models, path)?;
     }
-    session.carry_out(display, |plan| Ok(Run::new(plan))).await
+    session::carry_out(&session, &arguments.output, display, |plan| {
+        Ok(Run::new(plan))
+    })
+    .await
 }
 
 /// Models whose every exchange goes to one file.

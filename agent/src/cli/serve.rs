@@ -1,53 +1,45 @@
 //! `patchwright serve`: the daemon.
 
 use super::Common;
+use super::session::stop_on_signal;
+use super::work::{silent, workers_flag};
+use crate::serve::worker::Crew;
 use crate::serve::{Service, api};
 use crate::store::Store;
 use crate::telemetry;
+use anyhow::Context;
 use clap::Args;
 use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Arc;
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// How many tasks this machine works on at once
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub workers: usize,
+    /// How many tasks this machine works on at once; none leaves all to `patchwright work`
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
 }
 
-/// Serves until somebody says stop.
+/// Serves until somebody says stop; then hands back what is not finished.
 ///
 /// # Errors
-/// When the store or the port cannot be opened.
-pub async fn run(common: &Common, _arguments: ServeArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
-    let settings = Arc::new(loaded.settings);
+/// When the store, the queue or the port cannot be opened.
+pub async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(workers_flag(arguments.workers))?;
+    let settings = Arc::new(loaded.settings.clone());
     let _telling = telemetry::start(&settings.telemetry)?;
     let service = Service::new(Store::of(&settings).await?);
+    let crew = Crew::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();
-    let front = api::listen(service, settings, stop.clone()).await?;
+    let front = api::listen(service, settings.clone(), stop.clone()).await?;
     writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
-    tokio::spawn(until_told(stop));
-    front.answer().await?;
-    Ok(ExitCode::SUCCESS)
-}
-
-async fn until_told(stop: CancellationToken) {
-    let terminated = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => {
-                signal.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
-    };
-    tokio::select! {
-        () = terminated => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    tokio::spawn(stop_on_signal(stop.clone()));
+    let working = tokio::spawn(crew.work(settings.queue.workers, stop.clone()));
+    let answered = front.answer().await;
     stop.cancel();
+    working.await.context("the workers failed")?;
+    answered?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -9,8 +9,11 @@ pub use crate::store::submissions::{
 pub use crate::store::{Event, StoreError};
 
 use super::submitter::Submitter;
-use crate::store::Store;
+use crate::store::{DatabaseKind, Store};
+use crate::task::{Source, Task};
 use serde_json::Value;
+use std::sync::Arc;
+use tokio::sync::Notify;
 
 /// The most events that one call yields.
 const MOST_EVENTS: u32 = 10_000;
@@ -40,6 +43,7 @@ pub enum ServiceError {
 pub struct Service {
     store: Store,
     submitter: Submitter,
+    submitted: Arc<Notify>,
 }
 
 impl Service {
@@ -47,7 +51,11 @@ impl Service {
     /// ends with the last clone.
     pub fn new(store: Store) -> Self {
         let submitter = Submitter::start(store.clone());
-        Self { store, submitter }
+        Self {
+            store,
+            submitter,
+            submitted: Arc::new(Notify::new()),
+        }
     }
 
     /// The store behind it.
@@ -55,10 +63,21 @@ impl Service {
         &self.store
     }
 
+    /// Told whenever there are new tasks.
+    pub fn submitted(&self) -> Arc<Notify> {
+        self.submitted.clone()
+    }
+
     /// Writes tasks down in one commit, together with those of whoever else
     /// submits at this moment. What this yields is not lost by a kill.
     pub async fn submit(&self, tasks: Vec<NewTask>) -> Result<Vec<Submitted>, ServiceError> {
-        self.submitter.submit(tasks).await
+        let tasks = match self.store.kind() {
+            DatabaseKind::Sqlite => tasks,
+            DatabaseKind::Postgres => tasks.into_iter().map(placed).collect(),
+        };
+        let submitted = self.submitter.submit(tasks).await;
+        self.submitted.notify_one();
+        submitted
     }
 
     /// A task as it stands.
@@ -117,4 +136,15 @@ impl Service {
         })?;
         Ok(Some(report))
     }
+}
+
+/// A task whose source or files lie on this machine is for this machine; one
+/// that every worker can get is for all.
+fn placed(task: NewTask) -> NewTask {
+    let read: Option<Task> = serde_json::from_str(&task.task).ok();
+    let here = read.is_some_and(|read| {
+        matches!(read.source, Source::Path(_)) || (read.sent.is_empty() && !read.povs.is_empty())
+    });
+    let place = task.place.or_else(|| here.then(super::host));
+    NewTask { place, ..task }
 }

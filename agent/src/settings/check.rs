@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Model, Settings};
+use super::{Model, Queue, Settings};
 
 /// The first value that makes no sense: its key, and what would be right.
 pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String)> {
@@ -24,6 +24,7 @@ pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String
         .or_else(|| at_least_one("sandbox.memory_mb", settings.sandbox.memory_mb))
         .or_else(|| at_least_one("sandbox.processes", settings.sandbox.processes))
         .or_else(|| daemon(settings))
+        .or_else(|| queue(&settings.queue))
 }
 
 fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
@@ -50,6 +51,15 @@ fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
         let address = settings.telemetry.otlp.as_deref()?;
         Some(("telemetry.otlp", bad_address(address)?))
     })
+}
+
+fn queue(queue: &Queue) -> Option<(&'static str, String)> {
+    // Heartbeats are counted in whole seconds.
+    let least = (queue.heartbeat * 2).max(Duration::from_secs(2));
+    let message = "must be at least twice queue.heartbeat, and 2s";
+    (queue.lost_after < least)
+        .then(|| ("queue.lost_after", message.to_owned()))
+        .or_else(|| at_least_one("queue.claims", queue.claims.into()))
 }
 
 fn model(model: &Model) -> Option<(&'static str, String)> {
@@ -152,6 +162,7 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
         ("limits.same", limits.same),
         ("http.timeout", settings.http.timeout),
         ("http.upload_timeout", settings.http.upload_timeout),
+        ("queue.heartbeat", settings.queue.heartbeat),
     ]
     .into_iter()
     .find(|(_, time)| *time == Duration::ZERO)

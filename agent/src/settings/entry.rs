@@ -7,7 +7,7 @@ use super::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 7] = [
+const SECRET: [&str; 8] = [
     "model.api_key",
     "model.headers.*",
     "critic.api_key",
@@ -15,6 +15,7 @@ const SECRET: [&str; 7] = [
     "telemetry.otlp_headers.*",
     "embedding.api_key",
     "rerank.api_key",
+    "client.token",
 ];
 
 /// One effective value and its origin.

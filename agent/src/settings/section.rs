@@ -36,6 +36,10 @@ pub struct Settings {
     pub store: Store,
     /// The database, when several machines share it.
     pub database: Database,
+    /// How the tasks of a queue are worked off.
+    pub queue: Queue,
+    /// The daemon that the verbs talk to.
+    pub client: Client,
     /// Where what can be made again is kept.
     pub cache: Cache,
     /// What a person sees.
@@ -443,6 +447,53 @@ pub struct Database {
     #[serde(deserialize_with = "value::secret_or_unset")]
     #[schemars(with = "String")]
     pub url: SecretString,
+}
+
+/// How the tasks of a queue are worked off.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// Tasks at once.
+    pub workers: usize,
+    /// How often a task is tried again when the infrastructure failed.
+    pub retries: u32,
+    /// The first pause before that.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub first_delay: Duration,
+    /// The longest pause before that.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub longest_delay: Duration,
+    /// Between two heartbeats of a process.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub heartbeat: Duration,
+    /// Without a heartbeat, a process is given up for dead after this.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub lost_after: Duration,
+    /// How many workers may take a task before it is given up.
+    pub claims: u32,
+    /// Room on the disk, in MiB, below which nothing is taken.
+    pub free_mb: u64,
+    /// How long what has ended is kept.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub keep: Duration,
+}
+
+/// The daemon that `submit`, `tasks`, `events` and `cancel` talk to.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    /// Its address.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub server: Option<String>,
+    /// What it knows the caller by.
+    #[schemars(with = "String")]
+    pub token: SecretString,
 }
 
 /// Where what can be made again is kept.

@@ -102,17 +102,28 @@ impl Store {
         match self.address.kind {
             DatabaseKind::Postgres => POSTGRES.run(&self.pool).await?,
             DatabaseKind::Sqlite => {
-                let path = self.folder.join(LOCK);
-                let lock = tokio::task::spawn_blocking(move || {
-                    let file = std::fs::File::create(&path)?;
-                    file.lock().map(|()| file)
-                });
-                let lock = lock.await.map_err(|error| self.unusable(error.into()))?;
-                let _held = lock.map_err(|error| self.unusable(error))?;
+                let _held = self.lock().await?;
                 SQLITE.run(&self.pool).await?;
             }
         }
         Ok(())
+    }
+
+    /// Lets one process at a time make tables in a SQLite file. Held until it
+    /// is dropped.
+    pub(crate) async fn lock(&self) -> Result<std::fs::File, StoreError> {
+        let path = self.folder.join(LOCK);
+        let lock = tokio::task::spawn_blocking(move || {
+            let file = std::fs::File::create(&path)?;
+            file.lock().map(|()| file)
+        });
+        let lock = lock.await.map_err(|error| self.unusable(error.into()))?;
+        lock.map_err(|error| self.unusable(error))
+    }
+
+    /// The address of the database, for the queue beside the store.
+    pub(crate) fn url(&self) -> &str {
+        &self.address.url
     }
 
     fn unusable(&self, source: std::io::Error) -> StoreError {

@@ -140,6 +140,19 @@ impl Store {
         )
     }
 
+    /// Forgets tasks that have ended, so that they can be submitted anew.
+    pub async fn forget(&self, ids: &[&str]) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        for id in ids {
+            sqlx::query("DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')")
+                .bind(*id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
     /// Pauses the whole queue, or lets it go on.
     pub(crate) async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
         let value = if paused { "yes" } else { "no" };

@@ -2,7 +2,7 @@
 //! their patches.
 
 use crate::cli::Format;
-use crate::cli::session::{OutputArguments, Session};
+use crate::cli::session::{self, OutputArguments};
 use crate::crs::cover::{self, Candidate};
 use crate::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
 use crate::display::Display;
@@ -199,11 +199,12 @@ impl Campaign {
             format: Format::Text,
         };
         let answers = (self.answers.clone(), None);
-        let session = Session::begin(task, self.loaded.clone(), answers, output).await?;
+        let session = session::begin(task, self.loaded.clone(), answers, &output).await?;
         let display = wire::display(&self.loaded.settings);
         let start = |plan| Ok(Run::new(plan));
         let target: Arc<dyn Target> = Arc::new(target);
-        let (run, report) = session.to_the_end(display, Some(target), start).await?;
+        let place = (display, Some(target));
+        let (run, report) = session::to_the_end(&session, &output, place, start).await?;
         Ok(RunLine {
             run: report.run,
             kind: run.ending().map(|ending| ending.kind),

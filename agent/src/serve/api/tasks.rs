@@ -68,6 +68,7 @@ pub(crate) async fn list(
         origin: plain_text("origin", wanted.origin)?,
         group: plain_text("group", wanted.group)?,
         text: plain_text("text", wanted.text)?,
+        place: None,
         cursor: wanted.cursor,
         limit: wanted.limit,
     };

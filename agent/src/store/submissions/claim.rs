@@ -99,18 +99,21 @@ impl Store {
         ticket: i64,
         host: &str,
     ) -> Result<Option<Claimed>, StoreError> {
-        let row: Option<Row> = sqlx::query_as(
-            "UPDATE submissions SET state = 'running', claims = claims + 1, issued = 1, host = $1,
-             started = COALESCE(started, $2)
-             WHERE id = $3 AND ticket = $4 AND state IN ('queued', 'running')
-             RETURNING task, run, claims, failures, deadline, cancel",
-        )
-        .bind(host)
-        .bind(now())
-        .bind(id)
-        .bind(ticket)
-        .fetch_optional(&self.pool)
-        .await?;
+        let row: Option<Row> = self
+            .patiently(|_| async {
+                let row = sqlx::query_as(
+                    "UPDATE submissions SET state = 'running', claims = claims + 1, issued = 1, host = $1,
+                     started = COALESCE(started, $2)
+                     WHERE id = $3 AND ticket = $4 AND state IN ('queued', 'running')
+                     RETURNING task, run, claims, failures, deadline, cancel",
+                )
+                .bind(host)
+                .bind(now())
+                .bind(id)
+                .bind(ticket);
+                Ok(row.fetch_optional(&self.pool).await?)
+            })
+            .await?;
         Ok(
             row.map(|(task, run, claims, failures, deadline, cancel)| Claimed {
                 id: id.to_owned(),
@@ -182,18 +185,17 @@ impl Store {
     pub async fn hand_back(
         &self,
         claimed: &Claimed,
-        failed: Option<jiff::Timestamp>,
+        due: jiff::Timestamp,
+        failed: bool,
     ) -> Result<bool, StoreError> {
-        let due = failed.unwrap_or_else(jiff::Timestamp::now);
-        let run = claimed.run.as_deref().filter(|_| failed.is_none());
         self.patiently(|_| async {
             let done = sqlx::query(
                 "UPDATE submissions SET state = 'queued', ticket = ticket + 1, issued = 0, due = $1,
-                 failures = failures + $2, run = $3 WHERE id = $4 AND claims = $5 AND state = 'running'",
+                 failures = failures + $2, run = CASE WHEN $2 = 0 THEN run END
+                 WHERE id = $3 AND claims = $4 AND state = 'running'",
             )
             .bind(in_journal_form(due))
-            .bind(i64::from(failed.is_some()))
-            .bind(run)
+            .bind(i64::from(failed))
             .bind(&claimed.id)
             .bind(claimed.claims)
             .execute(&self.pool)

@@ -133,6 +133,8 @@ pub struct TaskFilter {
     pub origin: Option<String>,
     /// Their project.
     pub group: Option<String>,
+    /// The place that alone can work on them.
+    pub place: Option<String>,
     /// Part of their id, in any case.
     pub text: Option<String>,
     /// Only those before this one, the last of the page before.
@@ -186,7 +188,8 @@ impl Store {
         let sql = format!(
             "SELECT {COLUMNS} FROM submissions WHERE sequence < $1 AND ($2 = '' OR state = $2)
              AND ($3 = '' OR ending = $3) AND ($4 = '' OR origin = $4) AND ($5 = '' OR project = $5)
-             AND ($6 = '' OR lower(id) LIKE $6 ESCAPE '!') ORDER BY sequence DESC LIMIT $7"
+             AND ($6 = '' OR place = $6) AND ($7 = '' OR lower(id) LIKE $7 ESCAPE '!')
+             ORDER BY sequence DESC LIMIT $8"
         );
         let mut tasks: Vec<TaskRow> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
             .bind(filter.cursor.unwrap_or(i64::MAX))
@@ -194,6 +197,7 @@ impl Store {
             .bind(filter.ending.as_deref().unwrap_or_default())
             .bind(filter.origin.as_deref().unwrap_or_default())
             .bind(filter.group.as_deref().unwrap_or_default())
+            .bind(filter.place.as_deref().unwrap_or_default())
             .bind(filter.text.as_deref().map(pattern).unwrap_or_default())
             .bind(i64::from(limit) + 1)
             .fetch_all(&self.pool)

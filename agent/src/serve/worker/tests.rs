@@ -1,0 +1,140 @@
+//! What becomes of tickets and tasks, with a queue in memory; the runs
+//! themselves are the integration tests' business.
+
+use super::{Came, Crew, Displays, Work};
+use crate::display::Display;
+use crate::serve::Service;
+use crate::serve::queue::test_double::MemoryQueue;
+use crate::serve::service::{NewTask, TaskState};
+use crate::settings::{self, Flag, Loaded, Sources};
+use crate::store::Store;
+use std::path::Path;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+fn loaded(folder: &Path) -> Loaded {
+    let folder = folder.display().to_string();
+    let values = [
+        ("store.folder", folder.as_str()),
+        ("cache.folder", &folder),
+        ("queue.claims", "2"),
+        ("queue.free_mb", "0"),
+    ];
+    let flags = values.map(|(key, value)| Flag {
+        name: "test".to_owned(),
+        key: key.to_owned(),
+        value: value.to_owned(),
+    });
+    let sources = Sources {
+        flags: flags.to_vec(),
+        ..Sources::default()
+    };
+    settings::load(&sources).unwrap()
+}
+
+async fn crew(folder: &Path) -> (Service, Crew, Arc<MemoryQueue>) {
+    let service = Service::new(Store::open(folder).await.unwrap());
+    let queue = Arc::new(MemoryQueue::default());
+    let displays: Displays = Arc::new(|_| Display::Silent);
+    let crew = Crew::new(&service, queue.clone(), loaded(folder), displays);
+    (service, crew, queue)
+}
+
+fn new(id: &str, deadline: Option<jiff::Timestamp>) -> NewTask {
+    NewTask {
+        id: id.to_owned(),
+        task: "{}".to_owned(),
+        priority: 0,
+        deadline,
+        origin: "cli".to_owned(),
+        group: None,
+        place: None,
+    }
+}
+
+#[tokio::test]
+async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, crew, queue) = crew(folder.path()).await;
+    let late = new("late", Some(jiff::Timestamp::UNIX_EPOCH));
+    service.submit(vec![late, new("bad", None)]).await.unwrap();
+    assert_eq!(crew.issue_some().await.unwrap(), 2);
+    assert_eq!(crew.issue_some().await.unwrap(), 0);
+    let stop = CancellationToken::new();
+    for _ in 0..2 {
+        let ticket = crew.take().await.unwrap().unwrap();
+        crew.attend(ticket, &stop).await;
+    }
+    assert_eq!(queue.left(), 0);
+    let late = service.task("late").await.unwrap().unwrap();
+    assert_eq!(
+        (late.state, late.ending.as_deref()),
+        (TaskState::Done, Some("deadline"))
+    );
+    let bad = service.task("bad").await.unwrap().unwrap();
+    assert_eq!(
+        (bad.state, bad.failures, bad.run),
+        (TaskState::Queued, 1, None)
+    );
+    // It is not due yet.
+    assert_eq!(crew.issue_some().await.unwrap(), 0);
+}
+
+#[tokio::test]
+async fn a_paused_queue_gives_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, crew, _queue) = crew(folder.path()).await;
+    service.submit(vec![new("a", None)]).await.unwrap();
+    crew.issue_some().await.unwrap();
+    service.pause().await.unwrap();
+    assert_eq!(crew.take().await.unwrap(), None);
+    service.resume().await.unwrap();
+    assert!(crew.take().await.unwrap().is_some());
+}
+
+#[tokio::test]
+async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, crew, queue) = crew(folder.path()).await;
+    service.submit(vec![new("a", None)]).await.unwrap();
+    crew.issue_some().await.unwrap();
+    let first = crew.take().await.unwrap().unwrap();
+    let old = crew
+        .store
+        .claim("a", first.number, "h")
+        .await
+        .unwrap()
+        .unwrap();
+    assert_eq!(crew.take().await.unwrap(), None);
+    queue.bury(crew.name());
+    let second = crew.take().await.unwrap().unwrap();
+    assert_eq!(first, second);
+    let new = crew
+        .store
+        .claim("a", second.number, "h")
+        .await
+        .unwrap()
+        .unwrap();
+    Work::new(&crew, &old).lost().await;
+    assert!(!crew.store.begun(&old, "run").await.unwrap());
+    let now = jiff::Timestamp::now();
+    assert!(!crew.store.hand_back(&old, now, false).await.unwrap());
+    assert!(crew.store.hand_back(&new, now, false).await.unwrap());
+    // The ticket of before does not count any more; the next one does.
+    assert_eq!(
+        crew.store.claim("a", second.number, "h").await.unwrap(),
+        None
+    );
+    let third = crew
+        .store
+        .claim("a", second.number + 1, "h")
+        .await
+        .unwrap()
+        .unwrap();
+    let came = Work::new(&crew, &third).carry_out().await;
+    let Came::Ended(ending) = came else {
+        panic!("{came:?}");
+    };
+    assert_eq!(ending.ending, "infra_error");
+    assert!(ending.detail.contains("2 workers took it"), "{ending:?}");
+}
