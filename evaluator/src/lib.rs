@@ -19,6 +19,7 @@ mod error;
 pub mod feedback;
 mod ladder;
 mod mutation;
+pub mod probe;
 mod process;
 mod rung;
 pub mod sandbox;

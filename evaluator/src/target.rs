@@ -9,6 +9,7 @@ mod inputs;
 pub(crate) mod local;
 mod measure;
 mod oracle;
+mod probe;
 mod reports;
 
 pub use inputs::{InputRun, Inputs, Wanted};
@@ -19,6 +20,7 @@ pub use oracle::Outcome;
 pub(crate) use oracle::{judge, missing_banner};
 
 use crate::crash::CrashReport;
+use crate::probe::{Probe, Sights};
 use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
 use crate::{Changes, Execution, TargetError};
@@ -263,6 +265,14 @@ pub trait Target: Send + Sync {
         pov: &'a Pov,
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
+
+    /// Runs a PoV once under a debugger and says what it saw at lines of this build.
+    fn probe<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Sights, TargetError>>;
 }
 
 /// How a build comes about.

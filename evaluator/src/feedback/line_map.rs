@@ -62,6 +62,26 @@ impl LineMap {
         Origin::Same(number((line as usize + removed).saturating_sub(added)))
     }
 
+    /// Where a pristine line, counted from one, lies in the patched file: the
+    /// first of the lines that took its place, or the one that follows.
+    pub fn patched(&self, line: u32) -> u32 {
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        let at = line.saturating_sub(1) as usize;
+        let (mut added, mut removed) = (0, 0);
+        for &(new, new_len, old, old_len) in &self.changes {
+            if at < old {
+                break;
+            }
+            if at < old + old_len {
+                let inside = (at - old).min(new_len.saturating_sub(1));
+                return number(new + inside + 1);
+            }
+            added += new_len;
+            removed += old_len;
+        }
+        number((line as usize + added).saturating_sub(removed))
+    }
+
     /// The line in words: `12`, `12 [patched line 15]`,
     /// `10-12 [patched line 14]`, `9+ [patched line 10]`.
     pub fn describe(&self, line: u32) -> String {
@@ -79,6 +99,15 @@ impl LineMap {
 mod tests {
     use super::LineMap;
     use proptest::prelude::*;
+
+    #[test]
+    fn maps_to_the_patched_file() {
+        let map = LineMap::between("a\nb\nc\nd\ne\nf\n", "a\nnew\nb\nC1\nC2\nC3\ne\nf\n");
+        let lines: Vec<u32> = (1..=6).map(|line| map.patched(line)).collect();
+        assert_eq!(lines, [1, 3, 4, 5, 7, 8]);
+        let map = LineMap::between("a\nb\nc\n", "a\nc\n");
+        assert_eq!([map.patched(2), map.patched(3)], [2, 2]);
+    }
 
     #[test]
     fn maps_to_the_pristine_file() {

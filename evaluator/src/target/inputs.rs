@@ -316,7 +316,7 @@ const METHODS: &str =
 
 /// Takes a command line that is one program of the build with its arguments
 /// apart: `"$OUT"/name "$POV"`. Anything else is left to a shell.
-fn plain(command: &str) -> Option<(&str, &str)> {
+pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
     if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
         return None;
     }
@@ -329,6 +329,19 @@ fn plain(command: &str) -> Option<(&str, &str)> {
     (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
 }
 
+/// The command line with the harness's name put in, where it is a plain one.
+pub(super) fn with_harness(command: &str, harness: Option<&str>) -> String {
+    let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    match harness {
+        Some(name) if !name.is_empty() && name.chars().all(usual) => {
+            ["\"$HARNESS\"", "${HARNESS}", "$HARNESS"]
+                .iter()
+                .fold(command.to_owned(), |line, word| line.replace(word, name))
+        }
+        _ => command.to_owned(),
+    }
+}
+
 fn fine(index: usize) -> InputRun {
     InputRun {
         index,
@@ -339,7 +352,7 @@ fn fine(index: usize) -> InputRun {
 
 #[cfg(test)]
 mod tests {
-    use super::plain;
+    use super::{plain, with_harness};
 
     #[test]
     fn takes_plain_command_lines_apart() {
@@ -353,6 +366,23 @@ mod tests {
             ("\"$OUT\"/$HARNESS", None),
         ] {
             assert_eq!(plain(command), expected, "{command}");
+        }
+        for (command, harness, expected) in [
+            (
+                "$OUT/$HARNESS $POV",
+                Some("fuzz_a"),
+                Some(("fuzz_a", "$POV")),
+            ),
+            (
+                "\"$OUT\"/\"$HARNESS\" \"$POV\"",
+                Some("h"),
+                Some(("h", "\"$POV\"")),
+            ),
+            ("$OUT/$HARNESS", Some("a b"), None),
+            ("$OUT/$HARNESS", None, None),
+        ] {
+            let line = with_harness(command, harness);
+            assert_eq!(plain(&line), expected, "{command}");
         }
     }
 }

@@ -15,8 +15,9 @@ pub use fetch::fetch;
 
 use super::{
     Baseline, Build, BuildKind, InputRun, Inputs, Pov, Replay, Target, TargetTask, TestRun, inputs,
-    oracle, reports,
+    oracle, probe, reports,
 };
+use crate::probe::{Probe, Sights};
 use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
 use crate::{Changes, Ending, Execution, TargetError};
@@ -111,6 +112,10 @@ impl LocalTarget {
 
     pub(super) fn jobs(&self) -> u32 {
         self.task.limits.jobs
+    }
+
+    pub(super) fn is_java(&self) -> bool {
+        self.task.language == "java"
     }
 
     /// A folder for the inputs of a batch and their outputs.
@@ -285,6 +290,15 @@ impl Target for LocalTarget {
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
         inputs::run(self, build, pov, inputs).boxed()
+    }
+
+    fn probe<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Sights, TargetError>> {
+        probe::run(self, build, pov, probes).boxed()
     }
 }
 

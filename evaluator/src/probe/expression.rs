@@ -1,0 +1,499 @@
+//! What may be asked of a debugger: an expression that only reads.
+//!
+//! Names, members, elements, casts, arithmetic and comparisons, in C, C++ and
+//! Java alike. A call, an assignment or a debugger's own variables are
+//! refused here, with the reason in words, before any debugger sees them.
+//! What a name means, and whether it exists, is not known here.
+
+use std::fmt;
+
+/// The longest expression that is read, in characters.
+const LONGEST: usize = 200;
+/// How deep parentheses and operators may be nested.
+const DEEPEST: usize = 24;
+
+/// Words that are no names: they do something, or need a compiler.
+const KEYWORDS: &[&str] = &[
+    "new",
+    "delete",
+    "throw",
+    "return",
+    "if",
+    "while",
+    "for",
+    "do",
+    "goto",
+    "typeid",
+    "decltype",
+    "typeof",
+    "__typeof__",
+    "noexcept",
+    "alignof",
+    "_Alignof",
+    "await",
+    "yield",
+    "instanceof",
+    "switch",
+    "case",
+    "operator",
+    "asm",
+    "__asm__",
+    "class",
+];
+
+/// Words that begin a type.
+const TYPE_WORDS: &[&str] = &[
+    "unsigned", "signed", "char", "short", "int", "long", "float", "double", "void", "bool",
+    "_Bool", "const", "volatile", "struct", "union", "enum", "byte", "boolean", "final",
+];
+
+/// Operators between two operands.
+const BINARY: &[&str] = &[
+    "+", "-", "*", "/", "%", "<<", ">>", ">>>", "<", ">", "<=", ">=", "==", "!=", "&&", "||", "&",
+    "|", "^", "@",
+];
+
+/// Operators before an operand.
+const UNARY: &[&str] = &["-", "+", "!", "~", "*", "&"];
+
+/// Everything that changes something.
+const ASSIGNMENTS: &[&str] = &[
+    "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "++", "--",
+];
+
+/// Longest first, so that `>>=` is not read as `>>` and `=`.
+const OPERATORS: &[&str] = &[
+    ">>>=", "<<=", ">>=", ">>>", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "->",
+    "::", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "&",
+    "|", "^", "@", "!", "~", "=", "?", ":", ".", "[", "]", "(", ")",
+];
+
+/// An expression that was read and found harmless.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Expression(String);
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// Why it cannot be asked, in words for whoever wrote it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let text = text.trim().trim_end_matches(';').trim_end();
+        if text.is_empty() {
+            return Err("there is no expression".to_owned());
+        }
+        if text.chars().count() > LONGEST {
+            return Err(format!("it is longer than {LONGEST} characters"));
+        }
+        let tokens = tokens(text)?;
+        let mut reader = Reader {
+            tokens: &tokens,
+            at: 0,
+            depth: 0,
+        };
+        reader.expression()?;
+        match reader.peek() {
+            None => Ok(Self(text.split_whitespace().collect::<Vec<_>>().join(" "))),
+            Some(token) => Err(surplus(token)),
+        }
+    }
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'a> {
+    Name(&'a str),
+    Value,
+    Operator(&'static str),
+}
+
+fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let length = if first.is_ascii_whitespace() {
+            first.len_utf8()
+        } else if first.is_ascii_alphabetic() || first == '_' {
+            let length = span(rest, |c| c.is_ascii_alphanumeric() || c == '_');
+            found.push(Token::Name(rest.get(..length).unwrap_or_default()));
+            length
+        } else if first.is_ascii_digit() {
+            found.push(Token::Value);
+            number(rest)?
+        } else if first == '\'' {
+            found.push(Token::Value);
+            character(rest)?
+        } else {
+            let operator = OPERATORS.iter().find(|known| rest.starts_with(**known));
+            let operator = operator.ok_or_else(|| stray(first))?;
+            found.push(Token::Operator(operator));
+            operator.len()
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    Ok(found)
+}
+
+fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
+    text.find(|c| !belongs(c)).unwrap_or(text.len())
+}
+
+/// The length of a number, with its suffix.
+fn number(text: &str) -> Result<usize, String> {
+    let mut length = span(text, |c| c.is_ascii_alphanumeric());
+    let rest = text.get(length..).unwrap_or_default();
+    if let Some(fraction) = rest.strip_prefix('.') {
+        length += 1 + span(fraction, |c| c.is_ascii_alphanumeric());
+    }
+    let number = text.get(..length).unwrap_or_default();
+    let plain = number.strip_prefix("0x").or(number.strip_prefix("0X"));
+    let good = match plain {
+        Some(digits) => digits
+            .trim_end_matches(['u', 'U', 'l', 'L'])
+            .bytes()
+            .all(|b| b.is_ascii_hexdigit()),
+        None => number
+            .trim_end_matches(['u', 'U', 'l', 'L', 'f', 'F', 'd', 'D'])
+            .bytes()
+            .all(|b| b.is_ascii_digit() || b == b'.'),
+    };
+    good.then_some(length)
+        .ok_or_else(|| format!("{number:?} is no number"))
+}
+
+/// The length of a character constant: `'a'`, `'\n'`, `'\x41'`, `'\''`.
+fn character(text: &str) -> Result<usize, String> {
+    let mut escaped = false;
+    for (at, c) in text.char_indices().skip(1).take(8) {
+        match c {
+            '\'' if !escaped && at > 1 => return Ok(at + 1),
+            '\\' if !escaped => escaped = true,
+            c if c.is_ascii_graphic() || c == ' ' => escaped = false,
+            _ => break,
+        }
+    }
+    Err("a character constant is one character between single quotes".to_owned())
+}
+
+fn stray(c: char) -> String {
+    match c {
+        '$' => "names with $ are a debugger's own and cannot be used".to_owned(),
+        '"' => "text constants cannot be used; compare single characters or numbers".to_owned(),
+        ',' | ';' | '{' | '}' => format!("one expression at a time, without {c:?}"),
+        other => format!("{other:?} has no place in an expression"),
+    }
+}
+
+fn surplus(token: Token<'_>) -> String {
+    match token {
+        Token::Operator(word) if ASSIGNMENTS.contains(&word) => {
+            format!("{word:?} changes the program; only reading is allowed")
+        }
+        Token::Operator("(") => {
+            "calls are not made; ask for the values that the call would use or return".to_owned()
+        }
+        Token::Operator(word) => format!("{word:?} is not expected there"),
+        Token::Name(name) => format!("{name:?} is not expected there"),
+        Token::Value => "a constant is not expected there".to_owned(),
+    }
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token<'a>],
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Option<Token<'a>> {
+        self.tokens.get(self.at).copied()
+    }
+
+    fn is(&self, word: &str) -> bool {
+        self.peek() == Some(Token::Operator(word_of(word)))
+    }
+
+    fn take(&mut self, word: &str) -> bool {
+        let there = self.is(word);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn expect(&mut self, word: &str) -> Result<(), String> {
+        if self.take(word) {
+            return Ok(());
+        }
+        Err(self
+            .peek()
+            .map_or_else(|| format!("{word:?} is missing at the end"), surplus))
+    }
+
+    fn expression(&mut self) -> Result<(), String> {
+        self.depth += 1;
+        if self.depth > DEEPEST {
+            return Err("it is nested too deeply".to_owned());
+        }
+        self.operand()?;
+        while let Some(Token::Operator(word)) = self.peek() {
+            if word == "?" {
+                self.at += 1;
+                self.expression()?;
+                self.expect(":")?;
+            } else if BINARY.contains(&word) {
+                self.at += 1;
+            } else {
+                break;
+            }
+            self.operand()?;
+        }
+        self.depth -= 1;
+        Ok(())
+    }
+
+    fn operand(&mut self) -> Result<(), String> {
+        while let Some(Token::Operator(word)) = self.peek() {
+            if UNARY.contains(&word) {
+                self.at += 1;
+            } else if word != "(" || !self.cast() {
+                break;
+            }
+        }
+        if self.peek() == Some(Token::Name("sizeof")) {
+            self.at += 1;
+            if self.is("(") && self.cast() {
+                return Ok(());
+            }
+            return self.operand_of_size();
+        }
+        self.primary()?;
+        self.members()
+    }
+
+    /// `sizeof` takes what binds tightest; it does not run it.
+    fn operand_of_size(&mut self) -> Result<(), String> {
+        while UNARY.iter().any(|word| self.take(word)) {}
+        self.primary()?;
+        self.members()
+    }
+
+    fn primary(&mut self) -> Result<(), String> {
+        match self.peek() {
+            Some(Token::Value) => self.at += 1,
+            Some(Token::Operator("(")) => {
+                self.at += 1;
+                self.expression()?;
+                self.expect(")")?;
+            }
+            Some(Token::Operator("::")) => {
+                self.at += 1;
+                self.name()?;
+            }
+            Some(Token::Name(_)) => self.name()?,
+            Some(token) => return Err(surplus(token)),
+            None => return Err("an operand is missing at the end".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn name(&mut self) -> Result<(), String> {
+        loop {
+            match self.peek() {
+                Some(Token::Name(name)) if KEYWORDS.contains(&name) => {
+                    return Err(format!("{name:?} is not read here"));
+                }
+                Some(Token::Name(_)) => self.at += 1,
+                Some(token) => return Err(surplus(token)),
+                None => return Err("a name is missing at the end".to_owned()),
+            }
+            if !self.take("::") {
+                return Ok(());
+            }
+        }
+    }
+
+    fn members(&mut self) -> Result<(), String> {
+        loop {
+            if self.take("[") {
+                self.expression()?;
+                self.expect("]")?;
+            } else if self.take(".") || self.take("->") {
+                self.name()?;
+            } else if self.is("(") {
+                return Err(surplus(Token::Operator("(")));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes `(type)` where an operand follows that could not follow a value.
+    fn cast(&mut self) -> bool {
+        let start = self.at;
+        self.at += 1;
+        let cast = self.type_name() && self.take(")") && self.casts(start);
+        if !cast {
+            self.at = start;
+        }
+        cast
+    }
+
+    /// Whether what was just read between parentheses can only be a type.
+    fn casts(&self, start: usize) -> bool {
+        let inside = self.tokens.get(start + 1..self.at - 1).unwrap_or_default();
+        let surely = inside.iter().any(|token| match token {
+            Token::Name(name) => TYPE_WORDS.contains(name),
+            Token::Operator(word) => *word == "*",
+            Token::Value => false,
+        });
+        let follows = matches!(
+            self.peek(),
+            Some(Token::Name(_) | Token::Value | Token::Operator("(" | "!" | "~"))
+        );
+        surely || follows
+    }
+
+    fn type_name(&mut self) -> bool {
+        let mut named = false;
+        while let Some(Token::Name(name)) = self.peek() {
+            if KEYWORDS.contains(&name) {
+                return false;
+            }
+            self.at += 1;
+            named = true;
+            while self.take("::") || self.take(".") {}
+        }
+        while self.take("*") || self.take("&") {}
+        while self.is("[") {
+            self.at += 1;
+            if !self.take("]") {
+                return false;
+            }
+        }
+        named
+    }
+}
+
+/// The operator as the table holds it.
+fn word_of(word: &str) -> &'static str {
+    OPERATORS
+        .iter()
+        .find(|known| **known == word)
+        .copied()
+        .unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Expression;
+    use proptest::prelude::*;
+
+    #[test]
+    fn what_only_reads_is_read() {
+        for text in [
+            "n",
+            "p->n",
+            "s.a[i + 1].b",
+            "*p",
+            "&a[3]",
+            "**argv",
+            "a == b && c != 'x'",
+            "(a - b) * 4",
+            "(int)x",
+            "(unsigned char)p[0]",
+            "(struct item *)p",
+            "((struct item *)p)->next",
+            "(size_t)(end - begin)",
+            "sizeof(x)",
+            "sizeof(struct item)",
+            "sizeof *p",
+            "-1",
+            "!p",
+            "~0x1fUL",
+            "1.5e3",
+            "A::b",
+            "::g",
+            "geo::Box::count",
+            "this->w",
+            "this.size - 1",
+            "a ? b : c",
+            "x >> 3 & 0xff",
+            "p[0]@8",
+            "(a)",
+            "a * (b)",
+            "s->sel >= 18002",
+            "'\\n' == c",
+            "'\\'' == c",
+            "(byte)b[0]",
+            "(int[])o",
+            "a<b",
+            "list.elementData[0]",
+        ] {
+            assert!(
+                Expression::read(text).is_ok(),
+                "{text}: {:?}",
+                Expression::read(text)
+            );
+        }
+        assert_eq!(
+            Expression::read("  a +\n b; ").unwrap().to_string(),
+            "a + b"
+        );
+    }
+
+    #[test]
+    fn what_could_do_something_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("f()", "calls are not made"),
+            ("a.f(1)", "calls are not made"),
+            ("strlen(s)", "calls are not made"),
+            ("(*f)(x)", "calls are not made"),
+            ("p->f(x) + 1", "calls are not made"),
+            ("sizeof(f(x))", "calls are not made"),
+            ("a[f()]", "calls are not made"),
+            ("a = 1", "changes the program"),
+            ("a[i] += 2", "changes the program"),
+            ("i++", "changes the program"),
+            ("--i", "changes the program"),
+            ("(a = 1)", "changes the program"),
+            ("$_shell(\"id\")", "names with $"),
+            ("$rip", "names with $"),
+            ("\"x\"", "text constants"),
+            ("a, b", "one expression at a time"),
+            ("a; shell id", "one expression at a time"),
+            ("shell id", "\"id\" is not expected"),
+            ("python print(1)", "\"print\" is not expected"),
+            ("new int", "\"new\" is not read"),
+            ("a b", "\"b\" is not expected"),
+            ("#include", "'#' has no place"),
+            ("a\\n", "'\\\\' has no place"),
+            ("`id`", "'`' has no place"),
+            ("", "there is no expression"),
+            ("a +", "missing at the end"),
+            ("(a", "missing at the end"),
+            ("12abc", "is no number"),
+            ("'ab", "character constant"),
+            ("x -- y", "changes the program"),
+        ] {
+            let refused = Expression::read(text).expect_err(text);
+            assert!(refused.contains(reason), "{text}: {refused}");
+        }
+        assert!(Expression::read(&"(".repeat(100)).is_err());
+        assert!(Expression::read(&"a+".repeat(150)).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic_and_nothing_read_can_act(text in "[a-c0-9 ()\\[\\]+*=.,;$\"'\\\\<>!&|:?@-]{0,40}|\\PC{0,30}") {
+            if let Some(text) = Expression::read(&text).ok().map(|read| read.to_string()).filter(|text| !text.contains('\'')) {
+                prop_assert!(!text.contains(['$', '"', ';', ',', '\n', '\t', '{', '`', '#']));
+                let without = text.replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
+                prop_assert!(!without.contains('='), "{text}");
+            }
+        }
+    }
+}

@@ -1,0 +1,353 @@
+"""Runs one PoV under gdb and writes down what expressions hold at lines.
+
+Expressions come from a model. They were read by a grammar that knows neither
+calls nor assignments; here they are only evaluated, never handed to gdb's
+command line, and gdb is told to call no function of the program.
+What is written holds no address: two runs of one program give the same text.
+"""
+
+import collections
+import json
+import os
+import re
+import signal
+import threading
+import time
+
+import gdb
+
+# Different values in a row that are kept from the beginning and from the end.
+FIRST, LAST = 6, 4
+# How much of a value is shown.
+ELEMENTS, FIELDS, LONGEST_TEXT = 16, 24, 80
+# Seconds between two looks at the clock's verdict while nothing is hit.
+TICK = 0.2
+# Seconds that gdb gets to stop a program.
+GRACE = 3
+
+work = os.environ["WORK"]
+tree = os.environ["TREE"]
+until = time.monotonic() + float(os.environ["PROBE_SECONDS"])
+ended = "unknown"
+probes = []
+met = set()
+
+
+def is_address(number):
+    """Numbers that would differ from run to run: they lie in mapped memory."""
+    if not 1 << 32 < number < 1 << 47:
+        return False
+    try:
+        gdb.selected_inferior().read_memory(number, 1)
+    except gdb.error:
+        return False
+    return True
+
+
+def read_text(pointer):
+    """The text behind a pointer, as far as it goes."""
+    address = int(pointer)
+    raw = b""
+    while len(raw) <= LONGEST_TEXT and b"\0" not in raw:
+        try:
+            raw += bytes(gdb.selected_inferior().read_memory(address + len(raw), 1))
+        except gdb.error:
+            break
+    whole = raw.split(b"\0")[0]
+    more = "" if b"\0" in raw and len(whole) <= LONGEST_TEXT else "..."
+    return ascii(whole[:LONGEST_TEXT].decode("latin-1")) + more
+
+
+def show_pointer(value, kind):
+    if int(value.cast(gdb.lookup_type("unsigned long"))) == 0:
+        return "null"
+    target = kind.target().strip_typedefs()
+    if target.code == gdb.TYPE_CODE_FUNC:
+        symbol = gdb.decode_line("*%d" % int(value))[1]
+        block = gdb.block_for_pc(int(value)) if symbol else None
+        return f"a pointer to {block.function}" if block and block.function else "a pointer"
+    if target.code == gdb.TYPE_CODE_INT and target.sizeof == 1:
+        return f"a pointer to {read_text(value)}"
+    return f"a pointer ({kind})"
+
+
+def show_fields(value, kind, depth):
+    parts = []
+    for field in kind.fields()[:FIELDS]:
+        if not hasattr(field, "bitpos") or (field.name or "").startswith("_vptr"):
+            continue
+        name = field.name or ("" if not field.is_base_class else str(field.type))
+        try:
+            parts.append(f"{name} = {show(value[field], depth + 1)}")
+        except gdb.error as error:
+            parts.append(f"{name} = ({plain(error)})")
+    more = ", ..." if len(kind.fields()) > FIELDS else ""
+    return "{" + ", ".join(parts) + more + "}"
+
+
+def show_elements(value, kind, depth):
+    low, high = kind.range()
+    element = kind.target().strip_typedefs()
+    if element.code == gdb.TYPE_CODE_INT and element.sizeof == 1:
+        raw = bytes(int(value[i]) & 255 for i in range(low, min(high + 1, low + LONGEST_TEXT)))
+        return ascii(raw.decode("latin-1")) + ("..." if high - low >= LONGEST_TEXT else "")
+    shown = [show(value[i], depth + 1) for i in range(low, min(high + 1, low + ELEMENTS))]
+    more = f", ... {high - low + 1} in all" if high - low >= ELEMENTS else ""
+    return "{" + ", ".join(shown) + more + "}"
+
+
+def show(value, depth=0):
+    if value.is_optimized_out:
+        return "optimised out"
+    kind = value.type.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        return show(value.referenced_value(), depth)
+    if kind.code == gdb.TYPE_CODE_PTR:
+        return show_pointer(value, kind)
+    if kind.code == gdb.TYPE_CODE_ARRAY:
+        return show_elements(value, kind, depth) if depth < 2 else "an array"
+    if kind.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
+        printer = gdb.default_visualizer(value)
+        if printer is not None:
+            return show_printed(printer, depth)
+        return show_fields(value, kind, depth) if depth < 2 else "{...}"
+    if kind.code in (gdb.TYPE_CODE_FUNC, gdb.TYPE_CODE_METHOD):
+        return "a function"
+    if kind.code == gdb.TYPE_CODE_INT and is_address(abs(int(value))):
+        return "an address"
+    return str(value)
+
+
+def show_printed(printer, depth):
+    """A type of a library that knows how it wants to be shown: std::string, std::vector."""
+    head = printer.to_string()
+    if isinstance(head, gdb.Value):
+        return show(head, depth + 1)
+    if hasattr(head, "address") and hasattr(head, "length"):
+        size = min(max(head.length, 0), LONGEST_TEXT)
+        raw = bytes(gdb.selected_inferior().read_memory(head.address, size)) if size else b""
+        head = ascii(raw.decode("latin-1")) + ("..." if head.length > size else "")
+    parts = []
+    if hasattr(printer, "children") and depth < 2:
+        for name, child in printer.children():
+            if len(parts) == ELEMENTS:
+                parts.append("...")
+                break
+            parts.append(show(child, depth + 1) if isinstance(child, gdb.Value) else str(child))
+    inside = " {" + ", ".join(parts) + "}" if parts else ""
+    return without_addresses(f"{head or ''}{inside}".strip())
+
+
+def without_addresses(text):
+    return re.sub(r"0x[0-9a-f]{5,}", "an address", text)
+
+
+def plain(error):
+    """gdb's own words, without what changes from run to run."""
+    text = str(error)
+    found = re.search(r"Cannot access memory at address (0x[0-9a-f]+)", text)
+    if found:
+        where = "null" if int(found.group(1), 16) < 1 << 16 else "memory that is not there"
+        return f"cannot be read: it leads to {where}"
+    if "may-call-functions" in text:
+        return "would call a function of the program, which is not done"
+    return without_addresses(text).rstrip(".")
+
+
+class Probe(gdb.Breakpoint):
+    def __init__(self, number, path, line, expression):
+        self.path, self.wanted = path, expression
+        self.hits, self.lines = 0, set()
+        self.first, self.last = [], collections.deque(maxlen=LAST)
+        self.least = self.most = None
+        super().__init__(source=place(path, line), line=line, internal=True)
+        self.silent = True
+
+    def stop(self):
+        try:
+            frame = gdb.newest_frame()
+            frame.select()
+            sal = frame.find_sal()
+            if sal.symtab is not None and elsewhere(sal.symtab.fullname(), self.path):
+                return False
+            self.lines.add(sal.line)
+            met.add(gdb.selected_inferior().num)
+            self.note(self.value())
+        except Exception as error:
+            self.note(f"({plain(error)})")
+        return time.monotonic() > until
+
+    def value(self):
+        value = gdb.parse_and_eval(self.wanted)
+        if not value.is_optimized_out and value.type.strip_typedefs().code == gdb.TYPE_CODE_INT:
+            number = int(value)
+            if not is_address(abs(number)):
+                here = self.hits + 1
+                if self.least is None or number < self.least[0]:
+                    self.least = (number, here)
+                if self.most is None or number > self.most[0]:
+                    self.most = (number, here)
+        return show(value)
+
+    def note(self, text):
+        self.hits += 1
+        if self.last and self.last[-1][0] == text:
+            self.last[-1][2] = self.hits
+        else:
+            self.last.append([text, self.hits, self.hits])
+            if len(self.first) < FIRST:
+                self.first.append(self.last[-1])
+
+    def told(self, may_ask):
+        with_code = sorted(lines_with_code(self.path)) if may_ask and not self.hits else []
+        return {
+            "hits": self.hits,
+            "lines": sorted(self.lines),
+            "first": self.first,
+            "last": list(self.last),
+            "least": self.least,
+            "most": self.most,
+            "code": with_code,
+            "known": bool(self.hits or with_code),
+        }
+
+
+def elsewhere(full, path):
+    """Whether a file of the tree was met that only ends like the one that was asked for."""
+    return full.startswith(f"{tree}/") and full != f"{tree}/{path}"
+
+
+def place(path, line):
+    """How the program's own notes call the file."""
+    for name in (f"{tree}/{path}", path, os.path.basename(path)):
+        try:
+            gdb.decode_line(f"{name}:{line}")
+            return name
+        except gdb.error:
+            continue
+    return path
+
+
+def lines_with_code(path):
+    lines = set()
+    for name in (f"{tree}/{path}", path):
+        for line in (1, 1 << 20):
+            try:
+                sals = gdb.decode_line(f"{name}:{line}")[1] or ()
+            except gdb.error:
+                continue
+            for sal in sals:
+                if sal.symtab is not None and not elsewhere(sal.symtab.fullname(), path):
+                    lines.update(sal.symtab.linetable().source_lines())
+    return {line for line in lines if line > 0}
+
+
+def load():
+    """Loads the program itself where the command line is one program of the
+    build, else leaves it to a shell whose processes are all followed."""
+    program = os.environ.get("PROGRAM", "")
+    path = f"{os.environ['OUT']}/{program}"
+    if program:
+        with open(path, "rb") as file:
+            if file.read(4) == b"\x7fELF":
+                gdb.execute(f"file {path}", to_string=True)
+                gdb.execute(f"set args {os.environ['ARGUMENTS']}")
+                return
+    gdb.execute("set detach-on-fork off")
+    gdb.execute("set schedule-multiple on")
+    gdb.execute("set follow-fork-mode parent")
+    gdb.execute("file /bin/sh", to_string=True)
+    gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
+
+
+def alive():
+    return [inferior for inferior in gdb.inferiors() if inferior.pid]
+
+
+def watch():
+    """Stops a program that does not come to an end by itself; and gdb, should
+    that not be enough."""
+    global ended
+    while time.monotonic() < until:
+        time.sleep(TICK)
+    for inferior in alive():
+        try:
+            os.kill(inferior.pid, signal.SIGINT)
+        except OSError:
+            pass
+    time.sleep(GRACE)
+    ended = "time"
+    write(may_ask=False)
+    os._exit(0)
+
+
+def on_exit(event):
+    """How the program ended that came by; else whichever ended last."""
+    global ended
+    if ended != "unknown" and event.inferior.num not in met:
+        return
+    code = getattr(event, "exit_code", None)
+    ended = "a signal" if code is None else f"exit status {code}"
+
+
+def run():
+    global ended
+    gdb.execute("run", to_string=True)
+    while time.monotonic() < until:
+        left = alive()
+        if not left:
+            return
+        try:
+            if not gdb.selected_inferior().pid:
+                gdb.execute(f"inferior {left[0].num}", to_string=True)
+            gdb.execute("continue", to_string=True)
+        except gdb.error:
+            # One of several processes is gone, and gdb was not told.
+            return
+    ended = "time"
+
+
+def write(problem=None, may_ask=True):
+    told = [probe.told(may_ask) for probe in probes]
+    answer = {"ended": ended, "problem": problem, "probes": told}
+    with open(f"{work}/answer.new", "w", encoding="utf-8") as file:
+        json.dump(answer, file)
+    os.replace(f"{work}/answer.new", f"{work}/answer.json")
+
+
+def main():
+    for setting in (
+        "confirm off",
+        "pagination off",
+        "breakpoint pending on",
+        "may-call-functions off",
+        "print thread-events off",
+        "print inferior-events off",
+        "debuginfod enabled off",
+    ):
+        try:
+            gdb.execute(f"set {setting}", to_string=True)
+        except gdb.error:
+            pass
+    gdb.execute("handle all nostop noprint pass", to_string=True)
+    # LeakSanitizer gives up under a debugger; a fake stack hides locals from it.
+    for name in ("ASAN_OPTIONS", "LSAN_OPTIONS"):
+        old = os.environ.get(name, "")
+        more = "detect_leaks=0" + (":detect_stack_use_after_return=0" if name[0] == "A" else "")
+        gdb.execute(f"set environment {name} {old + ':' if old else ''}{more}")
+    try:
+        load()
+        for number, row in enumerate(os.environ["PROBES"].split("\n")):
+            path, line, expression = row.split("\t")
+            probes.append(Probe(number, path, int(line), expression))
+        gdb.events.exited.connect(on_exit)
+        threading.Thread(target=watch, daemon=True).start()
+        run()
+        write()
+    except (OSError, gdb.error, ValueError) as error:
+        write(plain(error))
+    # What still runs ends with the sandbox.
+    os._exit(0)
+
+
+main()
