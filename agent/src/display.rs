@@ -40,6 +40,7 @@ impl Progress {
             Step::Retrieve { round, queries, .. } => {
                 format!("round {round}: {} queries", queries.len())
             }
+            Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
             Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
             Step::End { ending } => ending.kind.to_string(),
@@ -225,6 +226,10 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
                 "{} queries answered, {} found nothing",
                 answers.found, answers.missed
             ),
+        ),
+        Outcome::Probed(probed) => (
+            Mark::Good,
+            format!("{} probes answered", probed.answers.len()),
         ),
         Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
         Outcome::Located(Located::Refused { reasons }) => {

@@ -11,6 +11,7 @@ mod context;
 mod convert;
 mod locate;
 mod parts;
+mod probe;
 mod summary;
 mod wait;
 
@@ -127,6 +128,10 @@ impl Drive {
             _ => None,
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
+        let attempts = match &step {
+            Step::Probe { .. } => run.attempts().to_vec(),
+            _ => Vec::new(),
+        };
         let performed = async move {
             let since = Instant::now();
             let done = match step {
@@ -146,6 +151,7 @@ impl Drive {
                     queries,
                     memory,
                 } => self.retrieve(id, round, queries, memory).await,
+                Step::Probe { probes } => self.probe(id, probes, attempts).await,
                 Step::Locate { patch } => self.locate(id, patch).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::End { ending } => Ok(Outcome::Stopped {

@@ -8,14 +8,14 @@
 #[cfg(test)]
 mod tests;
 
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan};
+use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan, ProbeTold};
 use crate::task::Mode;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 use patchwright_evaluator::RungName;
 use patchwright_retrieval::Candidate;
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 13] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("issue.md", include_str!("../../prompts/issue.md")),
     ("answers.md", include_str!("../../prompts/answers.md")),
@@ -28,6 +28,7 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("anchors.md", include_str!("../../prompts/anchors.md")),
     ("words.md", include_str!("../../prompts/words.md")),
     ("retrieval.md", include_str!("../../prompts/retrieval.md")),
+    ("probing.md", include_str!("../../prompts/probing.md")),
 ];
 
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
@@ -60,7 +61,12 @@ pub fn system(plan: &Plan) -> String {
     };
     render(
         "system.md",
-        context! { language => language_name(&plan.language), limits, protect => plan.protect.clone() },
+        context! {
+            language => language_name(&plan.language),
+            limits,
+            protect => plan.protect.clone(),
+            probes => plan.probes(),
+        },
     )
 }
 
@@ -96,11 +102,11 @@ pub fn first_issue(
     )
 }
 
-/// The answers of a round.
-pub fn answers(round: u32, answers: &str, budget: &Left) -> String {
+/// The answers of a round: those to its queries, then those to its probes.
+pub fn answers(round: u32, answers: &str, probes: &[ProbeTold], budget: &Left) -> String {
     render(
         "answers.md",
-        context! { round, answers, left => left(budget) },
+        context! { round, answers, probes, left => left(budget) },
     )
 }
 

@@ -10,6 +10,7 @@ mod attempt;
 mod ending;
 mod lane;
 mod limits;
+mod probe;
 mod run;
 mod step;
 #[cfg(test)]
@@ -18,6 +19,7 @@ mod tests;
 pub use attempt::{Attempt, RungRecord};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
+pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use run::{Plan, Run};
 pub use step::{
     BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,

@@ -266,13 +266,21 @@ pub trait Target: Send + Sync {
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
 
-    /// Runs a PoV once under a debugger and says what it saw at lines of this build.
+    /// Runs a PoV once under a debugger and says what it saw at lines of this
+    /// build. Not every target has one.
     fn probe<'a>(
         &'a self,
-        build: &'a Build,
-        pov: &'a Pov,
-        probes: &'a [Probe],
-    ) -> BoxFuture<'a, Result<Sights, TargetError>>;
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Sights, TargetError>> {
+        Box::pin(async {
+            Ok(Sights {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Sights::default()
+            })
+        })
+    }
 }
 
 /// How a build comes about.

@@ -63,6 +63,9 @@ pub struct Probe {
     pub line: u32,
     /// The expression.
     pub expression: String,
+    /// Which build is asked, as it was written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
 }
 
 /// Something in a reply that was lost, and what to do about it.

@@ -27,6 +27,8 @@ mod model;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
+mod probes;
+#[cfg(test)]
 mod queue;
 #[cfg(test)]
 mod replay;

@@ -65,7 +65,7 @@ impl Drive {
 
     /// What the evaluator needs to know of an attempt. Placing is deterministic,
     /// so a resumed run makes the same facts again.
-    async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
+    pub(super) async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
         let kept = self
             .parts
             .facts

@@ -45,6 +45,7 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
                 answers.found, answers.missed
             ),
         ),
+        Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
         Outcome::Located(placed) => ("locate", located(placed)),
         Outcome::Climbed(rung) => ("climb", climbed(rung)),
         Outcome::Stopped { ending, .. } => {

@@ -1,7 +1,7 @@
 //! Each prompt as a snapshot, and what must never happen in any.
 
 use super::{anchors, answers, feedback, fence, first_issue, patterns, problem, system, words};
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan, RungRecord};
+use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan, ProbeTold, RungRecord};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
@@ -90,7 +90,20 @@ fn issue_prompt() {
 
 #[test]
 fn answers_prompt() {
-    insta::assert_snapshot!(answers(3, "### query 1\nnothing found", &left(1, 0)));
+    insta::assert_snapshot!(answers(3, "### query 1\nnothing found", &[], &left(1, 0)));
+}
+
+#[test]
+fn answers_prompt_with_probes() {
+    let probe = |round, answer: &str| ProbeTold {
+        expression: "p->n".into(),
+        place: "src/a.c:12".into(),
+        build: "the unpatched program".into(),
+        round,
+        answer: answer.into(),
+    };
+    let probes = [probe(None, "reached once:\n  hit 1: 7"), probe(Some(2), "")];
+    insta::assert_snapshot!(answers(3, "", &probes, &left(1, 4)));
 }
 
 #[test]

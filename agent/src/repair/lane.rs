@@ -2,10 +2,11 @@
 //! stands. The moves between stages are made by the run, which owns what lanes
 //! share.
 
+use super::probe::ProbeQuestion;
 use super::step::{Crash, CrashFrame, StepId};
 use crate::model::{Message, Role};
 use patchwright_evaluator::RungName;
-use patchwright_patcher::{Patch, RawQuery};
+use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
 
 /// Where a lane stands: exactly one thing can be done next.
@@ -33,8 +34,17 @@ pub(super) enum Stage {
         /// Where the lane goes on.
         then: Box<Stage>,
     },
-    /// Queries are to be answered.
-    Retrieve(Vec<RawQuery>),
+    /// Queries are to be answered, and after them these probes.
+    Retrieve(Vec<RawQuery>, Vec<Probe>),
+    /// Probes are to be answered.
+    Probe {
+        /// All probes of the round.
+        all: Vec<ProbeQuestion>,
+        /// Those that were not asked before.
+        open: Vec<ProbeQuestion>,
+        /// The answers to the queries of the round.
+        answers: String,
+    },
     /// A patch is to be placed.
     Locate(Patch),
     /// An attempt is to climb a rung.
@@ -85,6 +95,8 @@ pub(super) struct Lane {
     pub(super) rounds: u32,
     /// Whether the conversation was told in short and not answered since.
     pub(super) compacted: bool,
+    /// The probes that were answered, each with its round.
+    pub(super) probed: Vec<(ProbeQuestion, u32)>,
     /// The rungs that refuted this lane's attempts, in order.
     pub(super) failures: Vec<RungName>,
 }
@@ -105,6 +117,7 @@ impl Lane {
             memory: Memory::default(),
             rounds: 0,
             compacted: false,
+            probed: Vec::new(),
             failures: Vec::new(),
         }
     }
@@ -131,6 +144,12 @@ impl Lane {
             text,
         });
         self.stage = Stage::Ask;
+    }
+
+    /// The round that answered a probe.
+    pub(super) fn answered(&self, probe: &ProbeQuestion) -> Option<u32> {
+        let known = self.probed.iter().find(|(known, _)| known == probe);
+        known.map(|(_, round)| *round)
     }
 
     /// How many of the last attempts failed at the same rung.

@@ -2,6 +2,7 @@
 
 mod compact;
 mod reply;
+mod round;
 mod verdict;
 mod wait;
 
@@ -38,6 +39,13 @@ pub struct Plan {
     pub protect: Vec<String>,
     /// The rungs, from the bottom.
     pub ladder: Vec<RungName>,
+}
+
+impl Plan {
+    /// Whether there is a program that a debugger can look at.
+    pub fn probes(&self) -> bool {
+        self.mode == Mode::Repair && self.has_povs
+    }
 }
 
 /// A run: budget, attempts, lanes, ending.
@@ -144,6 +152,7 @@ impl Run {
             (Some(index), Outcome::Waited) => self.on_waited(index),
             (Some(index), Outcome::Unanswered(missing)) => self.on_unanswered(index, &missing),
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
+            (Some(index), Outcome::Probed(probed)) => self.on_probed(index, probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
             _ => {}
@@ -245,6 +254,7 @@ impl Run {
             Outcome::Postponed(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
+            Outcome::Probed(probed) => spent.command_seconds += probed.seconds,
             _ => {}
         }
     }
@@ -324,10 +334,13 @@ fn step_of(lane: &Lane) -> Option<Step> {
             until: until.clone(),
             reason: reason.clone(),
         },
-        Stage::Retrieve(queries) => Step::Retrieve {
+        Stage::Retrieve(queries, _) => Step::Retrieve {
             round: lane.rounds + 1,
             queries: queries.clone(),
             memory: lane.memory.clone(),
+        },
+        Stage::Probe { open, .. } => Step::Probe {
+            probes: open.clone(),
         },
         Stage::Locate(patch) => Step::Locate {
             patch: patch.clone(),

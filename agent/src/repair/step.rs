@@ -2,6 +2,7 @@
 
 use super::Ending;
 use super::attempt::RungRecord;
+use super::probe::{ProbeQuestion, Probed};
 use crate::model::{Finish, Message, Usage};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::{Patch, RawQuery};
@@ -57,6 +58,11 @@ pub enum Step {
         /// What was shown before.
         memory: Memory,
     },
+    /// Ask a debugger what expressions hold.
+    Probe {
+        /// What is asked, and of which build.
+        probes: Vec<ProbeQuestion>,
+    },
     /// Find the places of a patch in the pristine tree.
     Locate {
         /// What the model wrote.
@@ -85,6 +91,7 @@ impl Step {
             Self::Ask { purpose, .. } => purpose.as_str(),
             Self::Wait { .. } => "wait",
             Self::Retrieve { .. } => "retrieve",
+            Self::Probe { .. } => "probe",
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
             Self::End { .. } => "end",
@@ -138,6 +145,8 @@ pub enum Outcome {
     Unanswered(Unanswered),
     /// The queries are answered.
     Retrieved(Retrieved),
+    /// The probes are answered.
+    Probed(Probed),
     /// The patch was placed, or refused.
     Located(Located),
     /// A rung was climbed, or not.

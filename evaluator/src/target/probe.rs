@@ -71,7 +71,7 @@ pub(super) async fn run(
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
         work: Some(folder.path()),
-        ..Job::new(script, &build.workspace, &build.name)
+        ..Job::new(script, build.place()?, &build.name)
     };
     let execution = target.command(job).await?;
     let answer = Beneath::open(folder.path())
@@ -86,3 +86,6 @@ pub(super) async fn run(
         ..Sights::default()
     }))
 }
+
+#[cfg(test)]
+mod tests;

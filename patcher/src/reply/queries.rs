@@ -144,6 +144,7 @@ fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {
             file,
             line,
             expression: body,
+            build: tag.attribute(&["build", "on"]).map(str::to_ascii_lowercase),
         });
     } else {
         let is_query = tag.name == "query";

@@ -74,6 +74,24 @@ fn reads_queries() {
 }
 
 #[test]
+fn a_probe_names_the_build_that_it_asks() {
+    for (given, build) in [
+        (
+            "<probe file=\"a.c\" line=\"12\" build=\"attempt\">p</probe>",
+            Some("attempt"),
+        ),
+        (
+            "<probe file=\"a.c\" line=\"12\" on='Baseline'>p</probe>",
+            Some("baseline"),
+        ),
+        ("<probe file=\"a.c\" line=\"12\">p</probe>", None),
+    ] {
+        let probes = read(given, false).probes;
+        assert_eq!(probes[0].build.as_deref(), build, "{given}");
+    }
+}
+
+#[test]
 fn reads_probes() {
     for given in [
         "<probe file=\"a.c\" line=\"12\">p->n</probe>",

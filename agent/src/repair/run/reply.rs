@@ -4,7 +4,7 @@ use super::Run;
 use crate::model::{Finish, Message, Role};
 use crate::prompt;
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{ContextText, ReplyRecord, Retrieved};
+use crate::repair::{ContextText, ReplyRecord};
 use patchwright_patcher::{Reply, reply};
 use patchwright_retrieval::Query;
 
@@ -55,28 +55,15 @@ impl Run {
         }
         let read = reply::read(&record.text, record.finish == Finish::Length);
         match self.judge(&read) {
+            Ok(Stage::Retrieve(queries, probes)) if queries.is_empty() => {
+                self.to_probes(index, &probes, String::new());
+            }
             Ok(stage) => {
                 if let Some(lane) = self.lanes.get_mut(index) {
                     lane.stage = stage;
                 }
             }
             Err((problem, finished)) => self.retry(index, &problem, finished),
-        }
-    }
-
-    pub(super) fn on_retrieved(&mut self, index: usize, answers: Retrieved) {
-        if let Some(Stage::Recall { findings, .. }) = self.lanes.get(index).map(|lane| &lane.stage)
-        {
-            let findings = findings.clone();
-            return self.tell_in_short(index, &findings, answers);
-        }
-        self.spent.rounds += 1;
-        let left = self.left();
-        if let Some(lane) = self.lanes.get_mut(index) {
-            lane.rounds += 1;
-            lane.memory = answers.memory;
-            let text = prompt::answers(lane.rounds, &answers.text, &left);
-            lane.tell(text);
         }
     }
 
@@ -113,10 +100,13 @@ impl Run {
             ));
         }
         let mut problems = Vec::new();
-        if !read.probes.is_empty() {
-            problems.push("- probes cannot be answered in this run; use queries".to_owned());
+        if !read.probes.is_empty() && !self.plan.probes() {
+            problems.push(
+                "- probes cannot be answered, because nothing is executed in this run; use queries"
+                    .to_owned(),
+            );
         }
-        let count = read.queries.len();
+        let count = read.queries.len() + read.probes.len();
         if count < limits.queries_min || count > limits.queries_max {
             let (least, most) = (limits.queries_min, limits.queries_max);
             problems.push(format!(
@@ -134,7 +124,7 @@ impl Run {
             }
         }
         if problems.is_empty() {
-            return Ok(Stage::Retrieve(read.queries.clone()));
+            return Ok(Stage::Retrieve(read.queries.clone(), read.probes.clone()));
         }
         Err((
             format!("Your queries could not be used:\n{}", problems.join("\n")),

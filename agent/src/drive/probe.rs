@@ -1,0 +1,179 @@
+//! Asks a debugger what the model wants to know of a running program.
+
+use super::Drive;
+use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use crate::repair::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
+use crate::store::StoreError;
+use patchwright_evaluator::probe::{Expression, Probe, probe};
+use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError};
+use patchwright_source::Tree;
+use serde_json::json;
+use std::sync::Arc;
+use std::time::Instant;
+
+/// One question that can be asked, and where its answer belongs.
+struct Asked {
+    place: usize,
+    attempt: Option<u32>,
+    probe: Probe,
+}
+
+impl Drive {
+    pub(super) async fn probe(
+        &self,
+        id: StepId,
+        questions: Vec<ProbeQuestion>,
+        attempts: Vec<Attempt>,
+    ) -> Result<Outcome, StoreError> {
+        let words: Vec<String> = questions
+            .iter()
+            .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
+            .collect();
+        let summary = format!(
+            "probing {}",
+            words.join(", ").chars().take(300).collect::<String>()
+        );
+        self.intend(id, "probe", summary, json!({ "probes": questions }))
+            .await?;
+        let stopped = |ending| Outcome::Stopped {
+            ending,
+            seconds: 0.0,
+        };
+        let baseline = match self.target_baseline().await {
+            Ok(baseline) => baseline,
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        let started = Instant::now();
+        let mut answers = vec![String::new(); questions.len()];
+        let mut asked = Vec::new();
+        for (place, question) in questions.iter().enumerate() {
+            match readable(&self.parts.tree, question) {
+                Ok(probe) => asked.push(Asked {
+                    place,
+                    attempt: question.attempt,
+                    probe,
+                }),
+                Err(reason) => {
+                    if let Some(answer) = answers.get_mut(place) {
+                        *answer = format!("not asked: {reason}");
+                    }
+                }
+            }
+        }
+        let mut builds: Vec<Option<u32>> = asked.iter().map(|one| one.attempt).collect();
+        builds.sort_unstable();
+        builds.dedup();
+        for number in builds {
+            let facts = match attempts
+                .iter()
+                .find(|attempt| Some(attempt.number) == number)
+            {
+                Some(attempt) => match self.facts(attempt).await {
+                    Ok(facts) => Some(facts),
+                    Err(ending) => return Ok(stopped(ending)),
+                },
+                None => None,
+            };
+            let group: Vec<&Asked> = asked.iter().filter(|one| one.attempt == number).collect();
+            let probes: Vec<Probe> = group.iter().map(|one| one.probe.clone()).collect();
+            match self.look(&baseline, facts, &probes).await {
+                Ok(texts) => {
+                    for (one, text) in group.iter().zip(texts) {
+                        if let Some(answer) = answers.get_mut(one.place) {
+                            *answer = text;
+                        }
+                    }
+                }
+                Err(error) => return Ok(stopped(ending(&error))),
+            }
+        }
+        Ok(Outcome::Probed(Probed {
+            answers,
+            seconds: started.elapsed().as_secs_f64(),
+        }))
+    }
+
+    /// Asks one build, and again when the machinery failed.
+    async fn look(
+        &self,
+        baseline: &Baseline,
+        facts: Option<Arc<AttemptFacts>>,
+        probes: &[Probe],
+    ) -> Result<Vec<String>, TargetError> {
+        let Some(target) = &self.parts.target else {
+            return Ok(probes
+                .iter()
+                .map(|_| "nothing is executed in this run".to_owned())
+                .collect());
+        };
+        let target: &dyn Target = target.as_ref();
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match probe(target, baseline, facts.as_deref(), probes).await {
+                Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+                other => return other,
+            }
+        }
+    }
+}
+
+/// A question that a debugger can be asked, or why not.
+fn readable(tree: &Tree, question: &ProbeQuestion) -> Result<Probe, String> {
+    let path = tree
+        .rebase(&question.file)
+        .ok_or_else(|| format!("there is no file {:?} in the tree", question.file))?;
+    let lines = tree
+        .read(&path)
+        .map(|file| String::from_utf8_lossy(file.bytes()).lines().count())
+        .map_err(|error| error.to_string())?;
+    if question.line == 0 || question.line as usize > lines {
+        return Err(format!(
+            "line {} is not one of {path}, which has {lines} lines",
+            question.line
+        ));
+    }
+    let expression = Expression::read(&question.expression)?;
+    Ok(Probe {
+        path,
+        line: question.line,
+        expression,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::readable;
+    use crate::repair::ProbeQuestion;
+    use patchwright_source::Tree;
+
+    #[test]
+    fn what_cannot_be_asked_is_told() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/a.c"), "1\n2\n").unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        for (file, line, expression, expected) in [
+            ("src/a.c", 2, "n", Ok("src/a.c")),
+            ("/build/src/a.c", 1, "n", Ok("src/a.c")),
+            ("src/b.c", 1, "n", Err("no file")),
+            ("../../etc/passwd", 1, "n", Err("no file")),
+            ("src/a.c", 3, "n", Err("which has 2 lines")),
+            ("src/a.c", 0, "n", Err("which has 2 lines")),
+            ("src/a.c", 1, "system(\"id\")", Err("text constants")),
+            ("src/a.c", 1, "f(n)", Err("calls are not made")),
+        ] {
+            let question = ProbeQuestion {
+                file: file.into(),
+                line,
+                expression: expression.into(),
+                attempt: None,
+            };
+            match (readable(&tree, &question), expected) {
+                (Ok(probe), Ok(path)) => assert_eq!(probe.path.as_str(), path),
+                (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
+                (found, _) => panic!("{file}:{line} {expression}: {found:?}"),
+            }
+        }
+    }
+}
