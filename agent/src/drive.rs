@@ -37,6 +37,9 @@ use tracing::Instrument;
 /// As good as no limit, and still a time that can be added to another.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
+/// How often a driver looks whether the run is still its own while a step runs.
+const HEARTBEAT: Duration = Duration::from_secs(1);
+
 type Performed = (StepId, Result<Outcome, StoreError>);
 
 /// One run being driven.
@@ -79,6 +82,7 @@ impl Drive {
         let mut busy = BTreeSet::new();
         let mut since = Instant::now();
         let mut waited = Duration::ZERO;
+        let mut heartbeat = tokio::time::interval(HEARTBEAT);
         while run.ending().is_none() {
             let paused = run.paused().map(|(until, _)| until.to_owned());
             if let Some(until) = &paused
@@ -101,6 +105,12 @@ impl Drive {
                 biased;
                 () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
                 Some((id, outcome)) = flying.next() => (id, outcome?),
+                _ = heartbeat.tick() => {
+                    // What runs for a run that is somebody else's by now ends
+                    // here: the commands die with the futures that wait for them.
+                    self.journal.still_ours().await?;
+                    continue;
+                }
                 () = tokio::time::sleep(left.saturating_sub(since.elapsed())) => {
                     stopped(&run, EndingKind::Deadline, "the time limit of the run is reached")
                 }
@@ -124,8 +134,8 @@ impl Drive {
         let left = run.limits().clone();
         let spent = run.spent().clone();
         let attempt = match &step {
-            Step::Climb { attempt, .. } => run.attempt(*attempt).cloned(),
-            _ => None,
+            Step::Climb { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
+            _ => (None, Vec::new()),
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {

@@ -1,5 +1,5 @@
 //! The folder that `--out` names: the report, the patch, the journal, and the
-//! log of every rung, for people and programs that come later.
+//! log of every rung, the inputs that were found, for people and programs that come later.
 
 use crate::report::Report;
 use crate::store::{Store, StoreError};
@@ -33,13 +33,15 @@ pub const RUN: &str = "run";
 pub fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     make(folder)?;
     save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
-    let logs = std::fs::read_dir(folder.join("logs")).into_iter().flatten();
-    let logs = logs.flatten().map(|entry| entry.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.starts_with("attempt-") && name.ends_with(".log")
+    let of_attempts = ["logs", "found"].into_iter().flat_map(|part| {
+        let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path()).filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("attempt-")
+        })
     });
     let files = ["report.json", "patch.diff", "journal.jsonl"].map(|name| folder.join(name));
-    for file in files.into_iter().chain(logs) {
+    for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
                 return Err(OutputError::Write { path: file, source });
@@ -57,25 +59,25 @@ fn make(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `report.json`, `patch.diff`, `journal.jsonl` and `logs/`.
+/// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
+/// that refuted attempts, in `found/`.
 pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), OutputError> {
     make(&folder.join("logs"))?;
     let mut report = report.clone();
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {
         for rung in &mut attempt.rungs {
-            let Some(hash) = rung.log.take() else {
-                continue;
-            };
-            let name = format!(
-                "logs/attempt-{}-{}.log",
-                attempt.number,
-                rung.name.replace(' ', "-")
-            );
-            if let Some(bytes) = store.blob(&hash).await? {
-                save(&folder.join(&name), &bytes)?;
-                rung.log = Some(name);
+            let name = format!("attempt-{}-{}", attempt.number, rung.name.replace(' ', "-"));
+            if let Some(hash) = rung.log.take() {
+                rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
             }
+            let mut found = Vec::new();
+            for (index, hash) in std::mem::take(&mut rung.found).iter().enumerate() {
+                let path = format!("found/{name}-{}", index + 1);
+                make(&folder.join("found"))?;
+                found.extend(bring_out(folder, path, hash, store).await?);
+            }
+            rung.found = found;
         }
     }
     if let Some(best) = &report.best {
@@ -91,6 +93,20 @@ pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), 
         &folder.join("report.json"),
         serde_json::to_string_pretty(&report)?.as_bytes(),
     )
+}
+
+/// Writes a blob as a file below the folder and gives its path there.
+async fn bring_out(
+    folder: &Path,
+    path: String,
+    hash: &str,
+    store: &Store,
+) -> Result<Option<String>, OutputError> {
+    let Some(bytes) = store.blob(hash).await? else {
+        return Ok(None);
+    };
+    save(&folder.join(&path), &bytes)?;
+    Ok(Some(path))
 }
 
 fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {

@@ -104,6 +104,18 @@ pub fn first_issue(
 
 /// The answers of a round: those to its queries, then those to its probes.
 pub fn answers(round: u32, answers: &str, probes: &[ProbeTold], budget: &Left) -> String {
+    let probes: Vec<Value> = probes
+        .iter()
+        .map(|probe| {
+            context! {
+                expression => probe.expression.clone(),
+                place => probe.place.clone(),
+                build => probe.build.clone(),
+                round => probe.round,
+                answer => probe.answer.clone(),
+            }
+        })
+        .collect();
     render(
         "answers.md",
         context! { round, answers, probes, left => left(budget) },

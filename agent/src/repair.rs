@@ -16,7 +16,7 @@ mod step;
 #[cfg(test)]
 mod tests;
 
-pub use attempt::{Attempt, RungRecord};
+pub use attempt::{Attempt, FoundRecord, RungRecord};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};

@@ -71,6 +71,10 @@ pub struct RungReport {
     pub log: Option<String>,
     /// What was counted.
     pub counts: BTreeMap<String, u64>,
+    /// Inputs that refuted the patch, as files below the output folder or
+    /// hashes in the store.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<String>,
 }
 
 /// What a run cost.
@@ -150,6 +154,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 seconds: rung.seconds,
                 log: (!rung.log.is_empty()).then(|| rung.log.clone()),
                 counts: rung.counts.clone(),
+                found: rung.found.iter().map(|input| input.blob.clone()).collect(),
             })
             .collect(),
     }

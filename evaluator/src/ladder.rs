@@ -104,6 +104,9 @@ pub struct FoundInput {
     pub bytes: Vec<u8>,
     /// What it does.
     pub reason: String,
+    /// The PoV that it was made from, by name; it is run the same way.
+    #[serde(default)]
+    pub pov: String,
 }
 
 impl RungResult {
@@ -163,6 +166,9 @@ pub struct AttemptFacts {
     pub parses: Result<(), String>,
     /// What it touches.
     pub touched: Vec<Touched>,
+    /// Inputs that refuted other attempts: PoVs besides those of the task.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundInput>,
 }
 
 impl Default for AttemptFacts {
@@ -174,6 +180,7 @@ impl Default for AttemptFacts {
             applies: Ok(()),
             parses: Ok(()),
             touched: Vec::new(),
+            found: Vec::new(),
         }
     }
 }

@@ -11,9 +11,30 @@ pub(crate) mod silent;
 pub(crate) mod tested;
 pub(crate) mod told;
 
+use crate::TargetError;
 use crate::crash::Frame;
-use crate::target::{INSIDE, TargetTask};
+use crate::target::{Build, INSIDE, Pov, Replay, Target, TargetTask};
 use patchwright_source::TreePath;
+
+/// Runs an input that is no file yet, the way a PoV is run.
+pub(crate) async fn replay_input(
+    target: &dyn Target,
+    build: &Build,
+    pov: &Pov,
+    input: &[u8],
+) -> Result<Replay, TargetError> {
+    let folder = tempfile::tempdir()
+        .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
+    let name = pov.file.file_name().unwrap_or_default();
+    let file = folder.path().join(name);
+    std::fs::write(&file, input)
+        .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
+    let pov = Pov {
+        file,
+        ..pov.clone()
+    };
+    target.replay(build, &pov).await
+}
 
 /// Whether a frame lies in the tree: by the path at which the commands see it,
 /// or by naming a file that is there.

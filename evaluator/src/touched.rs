@@ -105,6 +105,7 @@ mod tests {
                 new: lines.to_vec(),
                 ..Touched::default()
             }],
+            found: Vec::new(),
         }
     }
 

@@ -13,6 +13,8 @@ mod edits;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod found;
+#[cfg(test)]
 mod house;
 #[cfg(test)]
 mod http;
@@ -46,5 +48,7 @@ mod signals;
 mod source;
 #[cfg(test)]
 mod store;
+#[cfg(test)]
+mod superseded;
 #[cfg(test)]
 mod transcripts;

@@ -1,7 +1,7 @@
 //! Probes in a whole repair: what a model asks of the running program, and
 //! what it is told.
 
-use crate::scene::{QUERIES, STILL_CRASHES, Scene, events};
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, events};
 use patchwright_patcher::reply;
 use patchwright_tests::model::ScriptedModel;
 use std::fs;
@@ -21,9 +21,6 @@ const SECOND: &str = "<analysis>And now?</analysis>
 <probe file=\"records.c\" line=\"8\">length</probe>
 <probe file=\"records.c\" line=\"8\" build=\"attempt\">length > 15 + 2</probe>
 <probe file=\"records.c\" line=\"9\">name[0]</probe>";
-
-/// The right patch, two lines higher in the file than a probe.
-const GOOD: &str = crate::scene::GOOD;
 
 #[test]
 fn probes_tell_what_the_program_does() {

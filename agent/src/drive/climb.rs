@@ -2,22 +2,25 @@
 
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
-use crate::repair::{Attempt, Crash, Ending, EndingKind, Outcome, RungRecord, StepId};
+use crate::repair::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
 use crate::store::StoreError;
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, CrashReport, RungName, RungResult, Target, TargetError, climb, confirm,
-    crash,
+    AttemptFacts, Baseline, CrashReport, FoundInput, RungName, RungResult, Target, TargetError,
+    climb, confirm, crash,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+
+/// Inputs found by earlier attempts that a patch is run on, the latest ones.
+const MOST_FOUND: usize = 16;
 
 impl Drive {
     pub(super) async fn climb(
         &self,
         id: StepId,
         rung: RungName,
-        attempt: Option<Attempt>,
+        (attempt, found): (Option<Attempt>, Vec<FoundRecord>),
     ) -> Result<Outcome, StoreError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
@@ -45,6 +48,7 @@ impl Drive {
             Ok(facts) => facts,
             Err(ending) => return Ok(stopped(ending)),
         };
+        let facts = self.with_found(facts, found).await?;
         match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
             Ok(result) => {
                 let at_the_top = rung.next().is_none() && result.holds != Some(false);
@@ -94,6 +98,41 @@ impl Drive {
         Ok(facts)
     }
 
+    /// The facts of an attempt together with the inputs that refuted others.
+    async fn with_found(
+        &self,
+        facts: Arc<AttemptFacts>,
+        found: Vec<FoundRecord>,
+    ) -> Result<Arc<AttemptFacts>, StoreError> {
+        if found.is_empty() {
+            return Ok(facts);
+        }
+        let mut facts = AttemptFacts::clone(&facts);
+        let earlier = found.len().saturating_sub(MOST_FOUND);
+        for record in found.into_iter().skip(earlier) {
+            if let Some(bytes) = self.journal.store().blob(&record.blob).await? {
+                facts.found.push(FoundInput {
+                    bytes,
+                    reason: record.reason,
+                    pov: record.pov,
+                });
+            }
+        }
+        Ok(Arc::new(facts))
+    }
+
+    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, StoreError> {
+        let mut kept = Vec::new();
+        for input in found {
+            kept.push(FoundRecord {
+                blob: self.journal.store().keep(&input.bytes).await?,
+                reason: input.reason,
+                pov: input.pov,
+            });
+        }
+        Ok(kept)
+    }
+
     async fn record_of(
         &self,
         result: RungResult,
@@ -112,6 +151,7 @@ impl Drive {
             counts: result.counts,
             feedback: result.feedback,
             crash: crash.map(|report| self.pristine_crash(report, facts)),
+            found: self.keep_found(result.found).await?,
         })
     }
 

@@ -129,6 +129,7 @@ pub(crate) fn facts(prepared: Prepared) -> AttemptFacts {
                 functions: Vec::new(),
             })
             .collect(),
+        found: Vec::new(),
     }
 }
 

@@ -61,6 +61,7 @@ fn attempt() -> Attempt {
             counts: [].into(),
             feedback: Some("test_b: expected 3, got 0".into()),
             crash: None,
+            found: Vec::new(),
         }],
     }
 }

@@ -25,6 +25,20 @@ pub struct RungRecord {
     pub feedback: Option<String>,
     /// The crash that refuted it.
     pub crash: Option<Crash>,
+    /// Inputs that it came upon, PoVs from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundRecord>,
+}
+
+/// An input that a rung came upon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundRecord {
+    /// The hash of its bytes among the blobs.
+    pub blob: String,
+    /// What it does.
+    pub reason: String,
+    /// The PoV that it was made from, and is run like.
+    pub pov: String,
 }
 
 /// One patch and its verdict.

@@ -29,7 +29,7 @@ pub struct Probed {
 }
 
 /// One probe of a round as the model is told of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeTold {
     /// What was asked.
     pub expression: String,

@@ -8,8 +8,8 @@ mod wait;
 
 use super::lane::{Finished, Lane, Stage};
 use super::{
-    Attempt, BaselineSummary, Crash, Ending, EndingKind, Left, Outcome, Purpose, RunLimits, Spent,
-    Step, StepId,
+    Attempt, BaselineSummary, Crash, Ending, EndingKind, FoundRecord, Left, Outcome, Purpose,
+    RunLimits, Spent, Step, StepId,
 };
 use crate::prompt;
 use crate::task::{Hints, Mode};
@@ -188,6 +188,18 @@ impl Run {
     /// The attempt with this number.
     pub fn attempt(&self, number: u32) -> Option<&Attempt> {
         self.attempts.get((number as usize).checked_sub(1)?)
+    }
+
+    /// Inputs that refuted attempts, each once: PoVs besides those of the task.
+    pub fn found(&self) -> Vec<FoundRecord> {
+        let rungs = self.attempts.iter().flat_map(|attempt| &attempt.rungs);
+        let mut found: Vec<FoundRecord> = Vec::new();
+        for input in rungs.flat_map(|rung| &rung.found) {
+            if !found.iter().any(|known| known.blob == input.blob) {
+                found.push(input.clone());
+            }
+        }
+        found
     }
 
     /// The attempt with the strongest evidence; the earlier of equals.

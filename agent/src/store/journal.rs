@@ -119,6 +119,25 @@ impl Journal {
         &self.store
     }
 
+    /// Whether nobody else has claimed the run. A store that does not answer
+    /// now says nothing about that; the next event finds out.
+    ///
+    /// # Errors
+    /// When the run is somebody else's.
+    pub async fn still_ours(&self) -> Result<(), StoreError> {
+        let epoch: Result<Option<(i64,)>, _> =
+            sqlx::query_as("SELECT epoch FROM runs WHERE id = $1")
+                .bind(&self.run)
+                .fetch_optional(&self.store.pool)
+                .await;
+        match epoch {
+            Ok(Some((epoch,))) if epoch != self.epoch => Err(StoreError::Superseded {
+                run: self.run.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Writes an event and returns its number.
     pub async fn append(&self, event: NewEvent) -> Result<i64, StoreError> {
         let (time, body) = (now(), event.body.to_string());

@@ -57,6 +57,19 @@ async fn check(
             ));
         }
     }
+    for input in &attempt.found {
+        let Some(pov) = task.povs.iter().find(|pov| pov.name() == input.pov) else {
+            continue;
+        };
+        let name = task.build_of(pov);
+        let build = target.build(changes, &name, BuildKind::Clean).await?;
+        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+        if replay.outcome.is_failure() {
+            let reason = "an input that refuted an earlier attempt is not silent on a clean build";
+            let log = replay.execution.text();
+            return Ok(refuted(RungName::Silent, reason.to_owned(), log, &told));
+        }
+    }
     let Some(before) = &baseline.tests else {
         let reason = "the clean build succeeds and every PoV is silent; there are no tests";
         return Ok(RungResult::new(RungName::Silent, Some(true), reason));

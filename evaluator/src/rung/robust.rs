@@ -53,7 +53,7 @@ pub(crate) async fn climb(
     for group in &groups {
         let until = until.min(Instant::now() + task.limits.robust / share);
         if let Some(found) = search.group(group, until).await? {
-            return Ok(search.refuted(&found));
+            return Ok(search.refuted(&found, &group.pov.name()));
         }
     }
     Ok(search.held(groups.len()))
@@ -174,7 +174,7 @@ impl Search<'_> {
         self.target.run_inputs(build, group.pov, &inputs).await
     }
 
-    fn refuted(&self, found: &Found) -> RungResult {
+    fn refuted(&self, found: &Found, pov: &str) -> RungResult {
         let reason = format!("after {} mutated inputs: {}", self.runs, found.reason);
         let told = Told::new(self.target.task(), self.attempt);
         let lead = format!(
@@ -194,6 +194,7 @@ impl Search<'_> {
         result.found.push(FoundInput {
             bytes: found.input.clone(),
             reason,
+            pov: pov.to_owned(),
         });
         result
     }

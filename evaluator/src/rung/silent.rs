@@ -6,10 +6,11 @@
 use super::in_project;
 use super::told::Told;
 use crate::crash::CrashReport;
-use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
 use crate::signature::{self, Change};
 use crate::target::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::{Limit, TargetError};
+use std::time::Duration;
 
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -42,7 +43,23 @@ pub(crate) async fn climb(
             log = text;
         }
     }
-    let povs = task.povs.len() as u64;
+    for (pov, before, input) in found(target, baseline, attempt) {
+        let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
+        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+        runs += 1;
+        if replay.outcome.is_failure() {
+            let reason = format!(
+                "an input made from {} that refuted an earlier attempt refutes this one too: {}",
+                pov.name(),
+                found_again(target, before, &replay)
+            );
+            let told = Told::new(task, attempt);
+            let feedback = feedback(&told, &reason, (before, &replay), &[]);
+            let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
+            return Ok(result.count("runs", runs).log(replay.execution.text()));
+        }
+    }
+    let povs = (task.povs.len() + attempt.found.len()) as u64;
     let reason = format!("{povs} PoV(s) ran {runs} time(s) without a crash");
     Ok(RungResult::new(RungName::Silent, Some(true), reason)
         .count("povs", povs)
@@ -75,6 +92,31 @@ pub async fn stopped(
         stopped.push(stops);
     }
     Ok(stopped)
+}
+
+/// The inputs that refuted earlier attempts, each with the PoV that it is run like.
+fn found<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+    attempt: &'a AttemptFacts,
+) -> Vec<(&'a Pov, &'a BaselinePov, &'a FoundInput)> {
+    let povs = target.task().povs.iter().zip(&baseline.povs);
+    let like = |input: &FoundInput| {
+        let mut povs = povs.clone();
+        povs.find(|(pov, _)| pov.name() == input.pov)
+    };
+    let found = attempt.found.iter();
+    found
+        .filter_map(|input| like(input).map(|(pov, before)| (pov, before, input)))
+        .collect()
+}
+
+fn found_again(target: &dyn Target, before: &BaselinePov, replay: &Replay) -> &'static str {
+    match replay.outcome {
+        Outcome::Crashed => in_words(change(target, before, replay.crash.as_ref())),
+        Outcome::Hung => "the program hangs",
+        _ => "the program hits a limit",
+    }
 }
 
 fn refuted(
@@ -131,6 +173,9 @@ done
 kill -KILL "$patchwright_job" 2>/dev/null || :
 "#;
 
+/// Time for the dumps: the waits between them, and a machine that is busy.
+const DUMPS_TIME: Duration = Duration::from_secs(30);
+
 async fn dumps(
     target: &dyn Target,
     build: &Build,
@@ -147,6 +192,7 @@ async fn dumps(
         return Ok(vec![text]);
     };
     let asking = Pov {
+        timeout: Some(DUMPS_TIME),
         command: Some(format!(
             "patchwright_pov() {{\n{command}\n}}\n{ASK_FOR_DUMPS}"
         )),
@@ -186,3 +232,6 @@ fn in_words(change: Option<Change>) -> &'static str {
         None => "the program died without a report",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -63,6 +63,7 @@ impl Run {
             return;
         };
         lane.memory.forget(lane.rounds);
+        lane.probed.clear();
         if queries.is_empty() {
             let nothing = Retrieved {
                 memory: lane.memory.clone(),

@@ -46,6 +46,7 @@ impl Run {
                 counts: BTreeMap::new(),
                 feedback: Some(reason),
                 crash: None,
+                found: Vec::new(),
             },
         );
     }

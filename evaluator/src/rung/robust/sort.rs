@@ -1,7 +1,7 @@
 //! Whether a failing input says anything against the patch.
 
 use crate::crash::CrashReport;
-use crate::rung::in_project;
+use crate::rung::{in_project, replay_input};
 use crate::signature::{self, Change, plain_name};
 use crate::target::{BaselinePov, Build, InputRun, Outcome, Pov, Replay, Target, judge};
 use crate::{Captured, Ending, Execution, Limit, TargetError};
@@ -128,17 +128,7 @@ impl Sorter<'_> {
     }
 
     async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {
-        let folder = tempfile::tempdir()
-            .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
-        let name = self.pov.file.file_name().unwrap_or_default();
-        let file = folder.path().join(name);
-        std::fs::write(&file, input)
-            .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
-        let pov = Pov {
-            file,
-            ..self.pov.clone()
-        };
-        self.target.replay(build, &pov).await
+        replay_input(self.target, build, self.pov, input).await
     }
 }
 

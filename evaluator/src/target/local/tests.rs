@@ -67,6 +67,7 @@ pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
         applies: Ok(()),
         parses: Ok(()),
         touched: Vec::new(),
+        found: Vec::new(),
     }
 }
 

@@ -28,7 +28,7 @@ GRACE = 3
 work = os.environ["WORK"]
 tree = os.environ["TREE"]
 until = time.monotonic() + float(os.environ["PROBE_SECONDS"])
-ended = "unknown"
+ended = other = "unknown"
 probes = []
 met = set()
 
@@ -282,12 +282,14 @@ def watch():
 
 
 def on_exit(event):
-    """How the program ended that came by; else whichever ended last."""
-    global ended
-    if ended != "unknown" and event.inferior.num not in met:
-        return
+    """How the program ended that came by; where none did, whichever ended last."""
+    global ended, other
     code = getattr(event, "exit_code", None)
-    ended = "a signal" if code is None else f"exit status {code}"
+    how = "a signal" if code is None else f"exit status {code}"
+    if event.inferior.num in met:
+        ended = how
+    else:
+        other = how
 
 
 def run():
@@ -309,7 +311,8 @@ def run():
 
 def write(problem=None, may_ask=True):
     told = [probe.told(may_ask) for probe in probes]
-    answer = {"ended": ended, "problem": problem, "probes": told}
+    how = other if ended == "unknown" and not met else ended
+    answer = {"ended": how, "problem": problem, "probes": told}
     with open(f"{work}/answer.new", "w", encoding="utf-8") as file:
         json.dump(answer, file)
     os.replace(f"{work}/answer.new", f"{work}/answer.json")

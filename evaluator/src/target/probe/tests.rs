@@ -226,7 +226,11 @@ async fn gdb_looks_at_cpp_through_a_shell() {
             ),
             (9, "name", "hit 1: 'a name'"),
             (9, "sides[1] + shape.id", "hit 1: 6"),
-            (8, "sum", "reached 4 times"),
+            (
+                8,
+                "sum",
+                "reached once:\n  hit 1: 4\nThen the program ended",
+            ),
             (15, "box", "hit 1: {Shape = {id = 4}, tag = 'box'}"),
         ],
     )
@@ -249,8 +253,8 @@ async fn the_debugger_of_the_jdk_looks_at_java() {
         (17, "this", "hit 1: Stack {names = ArrayList {elementData = Object[22], size = 20, modCount = 20}, sizes = int[3] {1, 2, 3}, next = null}"),
         (17, "names.size", "hit 1: 20"),
         (17, "nope", "(Name unknown: nope)"),
-        (26, "t >= stack.sizes.length", "hit 1: true\nThen the program ended with exit status 1."),
-        (26, "stack.next.sizes", "hit 1: ("),
+        (27, "t >= stack.sizes.length", "hit 1: true\nThen the program ended with exit status 1."),
+        (27, "stack.next.sizes", "hit 1: ("),
         (16, "total", "line 16 holds no code and was not come to; the nearest lines with code are 14 and 17"),
         (21, "x", "line 21 is never reached; the program ended with exit status 1"),
     ])
