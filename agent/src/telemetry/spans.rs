@@ -38,6 +38,7 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Retrieve { .. } => "retrieve",
         Step::Locate { .. } => "locate",
         Step::Climb { rung, .. } => rung.name(),
+        Step::Probe { .. } => "probe",
         Step::End { .. } => "end",
     }
 }
