@@ -44,22 +44,7 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         let started = Instant::now();
-        let mut answers = vec![String::new(); questions.len()];
-        let mut asked = Vec::new();
-        for (place, question) in questions.iter().enumerate() {
-            match readable(&self.parts.tree, question) {
-                Ok(probe) => asked.push(Asked {
-                    place,
-                    attempt: question.attempt,
-                    probe,
-                }),
-                Err(reason) => {
-                    if let Some(answer) = answers.get_mut(place) {
-                        *answer = format!("not asked: {reason}");
-                    }
-                }
-            }
-        }
+        let (mut answers, asked) = self.sorted(&questions);
         let mut builds: Vec<Option<u32>> = asked.iter().map(|one| one.attempt).collect();
         builds.sort_unstable();
         builds.dedup();
@@ -76,21 +61,35 @@ impl Drive {
             };
             let group: Vec<&Asked> = asked.iter().filter(|one| one.attempt == number).collect();
             let probes: Vec<Probe> = group.iter().map(|one| one.probe.clone()).collect();
-            match self.look(&baseline, facts, &probes).await {
-                Ok(texts) => {
-                    for (one, text) in group.iter().zip(texts) {
-                        if let Some(answer) = answers.get_mut(one.place) {
-                            *answer = text;
-                        }
-                    }
-                }
+            let texts = match self.look(&baseline, facts, &probes).await {
+                Ok(texts) => texts,
                 Err(error) => return Ok(stopped(ending(&error))),
+            };
+            for (one, text) in group.iter().zip(texts) {
+                put(&mut answers, one.place, text);
             }
         }
         Ok(Outcome::Probed(Probed {
             answers,
             seconds: started.elapsed().as_secs_f64(),
         }))
+    }
+
+    /// The answers to what cannot be asked, with room for the others, and what can.
+    fn sorted(&self, questions: &[ProbeQuestion]) -> (Vec<String>, Vec<Asked>) {
+        let mut answers = vec![String::new(); questions.len()];
+        let mut asked = Vec::new();
+        for (place, question) in questions.iter().enumerate() {
+            match readable(&self.parts.tree, question) {
+                Ok(probe) => asked.push(Asked {
+                    place,
+                    attempt: question.attempt,
+                    probe,
+                }),
+                Err(reason) => put(&mut answers, place, format!("not asked: {reason}")),
+            }
+        }
+        (answers, asked)
     }
 
     /// Asks one build, and again when the machinery failed.
@@ -115,6 +114,12 @@ impl Drive {
                 other => return other,
             }
         }
+    }
+}
+
+fn put(answers: &mut [String], place: usize, text: String) {
+    if let Some(answer) = answers.get_mut(place) {
+        *answer = text;
     }
 }
 

@@ -57,18 +57,9 @@ async fn check(
             ));
         }
     }
-    for input in &attempt.found {
-        let Some(pov) = task.povs.iter().find(|pov| pov.name() == input.pov) else {
-            continue;
-        };
-        let name = task.build_of(pov);
-        let build = target.build(changes, &name, BuildKind::Clean).await?;
-        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
-        if replay.outcome.is_failure() {
-            let reason = "an input that refuted an earlier attempt is not silent on a clean build";
-            let log = replay.execution.text();
-            return Ok(refuted(RungName::Silent, reason.to_owned(), log, &told));
-        }
+    if let Some(log) = found(target, attempt).await? {
+        let reason = "an input that refuted an earlier attempt is not silent on a clean build";
+        return Ok(refuted(RungName::Silent, reason.to_owned(), log, &told));
     }
     let Some(before) = &baseline.tests else {
         let reason = "the clean build succeeds and every PoV is silent; there are no tests";
@@ -90,6 +81,25 @@ async fn check(
             "the task has no tests",
         )),
     }
+}
+
+/// What the first input that refuted an earlier attempt prints, where it still fails.
+async fn found(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<String>, TargetError> {
+    let task = target.task();
+    for input in &attempt.found {
+        let Some(pov) = task.povs.iter().find(|pov| pov.name() == input.pov) else {
+            continue;
+        };
+        let name = task.build_of(pov);
+        let build = target
+            .build(&attempt.changes, &name, BuildKind::Clean)
+            .await?;
+        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+        if replay.outcome.is_failure() {
+            return Ok(Some(replay.execution.text()));
+        }
+    }
+    Ok(None)
 }
 
 fn refuted(name: RungName, reason: String, log: String, told: &Told<'_>) -> RungResult {
