@@ -11,6 +11,7 @@ use crate::model::{Models, Reply};
 use crate::output;
 use crate::repair::{Ending, EndingKind, Outcome, Plan, Run, RunLimits};
 use crate::report::Report;
+use crate::serve::files;
 use crate::settings::{Flag, Loaded, SettingsError};
 use crate::store::{Event, EventKind, Journal, Store};
 use crate::task::Task;
@@ -188,8 +189,12 @@ impl Session {
     ) -> anyhow::Result<Run> {
         let settings = &self.loaded.settings;
         let mut plan = wire::plan(&self.task, settings);
+        let parts = async {
+            let task = files::ready(&self.task, self.journal.store(), settings).await?;
+            wire::parts_on(&task, settings, self.models.clone(), display, target).await
+        };
         let parts = tokio::select! {
-            parts = wire::parts_on(&self.task, settings, self.models.clone(), display, target) => parts,
+            parts = parts => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
         };
         let parts = match parts {
