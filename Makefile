@@ -3,7 +3,7 @@ MAKEFLAGS += --no-print-directory
 CARGO ?= cargo
 BINARY := target/debug/patchwright
 
-.PHONY: demo test soak bench fmt setup examples image clean
+.PHONY: demo test soak bench judge-bench fmt setup examples image clean
 
 # A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
 demo:
@@ -25,6 +25,10 @@ soak: setup
 
 bench: setup
 	$(CARGO) bench --workspace --locked --bench '*'
+
+# Known patches, right and wrong, before the ladder: which are refused, and by which rung. Takes an hour; CASES="a b" takes some.
+judge-bench: setup
+	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
 
 # Every example by hand: fetched, built, crashed, tested. No model, no sandbox.
 examples: setup

@@ -16,8 +16,7 @@ mod summary;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::crash_from_report;
-pub(crate) use convert::facts;
+pub use convert::{crash_from_report, facts};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 
 use crate::display::Progress;

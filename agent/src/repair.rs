@@ -10,7 +10,6 @@ mod attempt;
 mod ending;
 mod lane;
 mod limits;
-mod opinion;
 mod probe;
 mod run;
 mod step;
@@ -21,7 +20,7 @@ pub use attempt::{Attempt, FoundRecord, RungRecord};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
-pub use run::{Origin, Plan, Run};
+pub use run::{Plan, Run};
 pub use step::{
     BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
     Postponed, Purpose, ReplyRecord, Retrieved, Step, StepId, Unanswered,

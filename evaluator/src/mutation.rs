@@ -13,6 +13,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const LARGEST: usize = 1 << 20;
 /// How often a mutation is mutated again when it came up before.
 const TRIES_FOR_NEW: usize = 4;
+/// Bytes at the begin of an input that are changed as often as all others: headers.
+const HEAD: usize = 64;
+/// Bytes that are added to an input together with what may be their length.
+const MOST_GROWN: usize = 8;
 /// Values at which integers of 8, 16 and 32 bits overflow or change sign.
 const EDGES: &[u64] = &[
     0,
@@ -106,8 +110,9 @@ impl Mutator {
     }
 
     fn step(&mut self, input: &mut Vec<u8>) {
-        match self.below(10) {
-            0 => self.flip(input),
+        match self.below(12) {
+            0 | 10 => self.flip(input),
+            11 => self.grow(input),
             1 => self.set(input),
             2 | 3 => self.number(input),
             4 => {
@@ -122,15 +127,24 @@ impl Mutator {
         }
     }
 
+    /// A place in the input, half of them in its head.
+    fn place(&mut self, length: usize) -> usize {
+        if self.below(2) == 0 {
+            self.below(length.min(HEAD))
+        } else {
+            self.below(length)
+        }
+    }
+
     fn flip(&mut self, input: &mut [u8]) {
-        let (at, bit) = (self.below(input.len()), self.below(8));
+        let (at, bit) = (self.place(input.len()), self.below(8));
         if let Some(byte) = input.get_mut(at) {
             *byte ^= 1 << bit;
         }
     }
 
     fn set(&mut self, input: &mut [u8]) {
-        let at = self.below(input.len());
+        let at = self.place(input.len());
         let value = match self.below(3) {
             0 => self.edge() as u8,
             1 => input.get(self.below(input.len())).copied().unwrap_or(0),
@@ -144,7 +158,7 @@ impl Mutator {
     /// Adds to, or replaces, what may be an integer of 1, 2, 4 or 8 bytes.
     fn number(&mut self, input: &mut [u8]) {
         let width = [1, 2, 4, 8].get(self.below(4)).copied().unwrap_or(1);
-        let at = self.below((input.len() + 1).saturating_sub(width));
+        let at = self.place((input.len() + 1).saturating_sub(width));
         let big_endian = self.below(2) == 0;
         let (replace, edge, delta) = (self.below(3) == 0, self.edge(), self.below(33) as u64);
         let Some(place) = input.get_mut(at..at + width) else {
@@ -169,6 +183,24 @@ impl Mutator {
         if big_endian {
             place.reverse();
         }
+    }
+
+    /// Adds a few bytes at the end or inside, and their number to what may be
+    /// a length: alone each of the two is refused by a good parser.
+    fn grow(&mut self, input: &mut Vec<u8>) {
+        let count = 1 + self.below(MOST_GROWN);
+        let at = self.place(input.len());
+        if let Some(byte) = input.get_mut(at) {
+            *byte = byte.wrapping_add(count as u8);
+        }
+        let end = self.below(2) == 0;
+        let place = if end {
+            input.len()
+        } else {
+            (at + 1).min(input.len())
+        };
+        let value = self.next() as u8;
+        input.splice(place..place, std::iter::repeat_n(value, count));
     }
 
     fn remove(&mut self, input: &mut Vec<u8>) {

@@ -281,6 +281,27 @@ pub trait Target: Send + Sync {
             })
         })
     }
+
+    /// Lets the project's own fuzzer look for a crash, from these seeds and for
+    /// this time; nothing where the harness is none, or cannot be asked.
+    fn fuzz<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _seeds: &'a [Vec<u8>],
+        _time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// What the project's own fuzzer did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fuzzed {
+    /// How often it ran the target.
+    pub executions: u64,
+    /// The inputs that crashed or hung.
+    pub found: Vec<Vec<u8>>,
 }
 
 /// How a build comes about.

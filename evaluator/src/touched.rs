@@ -1,8 +1,13 @@
 //! Names of the functions that an attempt touches, read from its patched files.
+//!
+//! A method of Java is called by its file and its name, `Parser.read`; a
+//! function of C++ as it is written, `Parser::read`.
 
 use crate::ladder::{AttemptFacts, Touched};
-use patchwright_source::{Language, TreePath, parse};
+use crate::signature::plain_name;
+use patchwright_source::{Language, Tree, TreePath, parse};
 use std::collections::BTreeSet;
+use std::path::Path;
 use tree_sitter::Node;
 
 /// The functions that the attempt names, or else those around its changed lines.
@@ -23,6 +28,48 @@ pub(crate) fn functions(attempt: &AttemptFacts) -> Vec<String> {
     found.into_iter().collect()
 }
 
+/// Of the touched functions those whose names stand in the pristine files too:
+/// what a patch adds is called by the patched program alone.
+pub(crate) fn known(attempt: &AttemptFacts, tree: &Path) -> Vec<String> {
+    let Ok(tree) = Tree::open(tree) else {
+        return Vec::new();
+    };
+    let pristine: Vec<String> = attempt
+        .files()
+        .into_iter()
+        .filter_map(|path| tree.read(path).ok())
+        .map(|text| String::from_utf8_lossy(text.bytes()).into_owned())
+        .collect();
+    let stands = |name: &str, text: &str| {
+        text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
+            .any(|word| word == name)
+    };
+    functions(attempt)
+        .into_iter()
+        .filter(|function| {
+            let name = function.rsplit(['.', ':']).next().unwrap_or(function);
+            let name = name.trim_start_matches('~');
+            // Operators have no name of their own.
+            !name.is_empty()
+                && (name.starts_with("operator") || pristine.iter().any(|text| stands(name, text)))
+        })
+        .collect()
+}
+
+/// The function of a crash frame as touched functions are called.
+pub(crate) fn as_watched(function: &str, language: &str) -> String {
+    let plain = plain_name(function);
+    if language != "java" {
+        return plain;
+    }
+    let mut parts = plain.rsplit('.');
+    let (Some(method), Some(class)) = (parts.next(), parts.next()) else {
+        return plain.clone();
+    };
+    let file = class.split('$').next().unwrap_or(class);
+    format!("{file}.{method}")
+}
+
 fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
     let Ok(path) = TreePath::new(&touched.path) else {
         return Vec::new();
@@ -35,6 +82,11 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
     let Some(tree) = parse(language, bytes) else {
         return Vec::new();
     };
+    let class = match language {
+        Language::Java => path.file_name().strip_suffix("java").map(str::to_owned),
+        _ => None,
+    };
+    let class = class.unwrap_or_default();
     let mut names = Vec::new();
     let mut cursor = tree.walk();
     loop {
@@ -48,7 +100,7 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
             .iter()
             .any(|range| range.0 <= rows.1 && range.1 >= rows.0);
         if meets && let Some(name) = name(node, bytes) {
-            names.push(name);
+            names.push(format!("{class}{name}"));
         }
         let deeper = meets && cursor.goto_first_child();
         if !deeper {
@@ -118,8 +170,8 @@ mod tests {
             ("a.c", C, vec![(3, 3)], vec!["a"]),
             ("a.c", C, vec![(6, 6), (1, 1)], vec!["a", "b"]),
             ("a.cc", CPP, vec![(3, 3), (6, 6)], vec!["A::f", "A::g"]),
-            ("A.java", JAVA, vec![(5, 5)], vec!["f"]),
-            ("A.java", JAVA, vec![(3, 7)], vec!["A", "f", "g"]),
+            ("A.java", JAVA, vec![(5, 5)], vec!["A.f"]),
+            ("A.java", JAVA, vec![(3, 7)], vec!["A.A", "A.f", "A.g"]),
             ("a.txt", "x", vec![(1, 1)], vec![]),
         ] {
             assert_eq!(

@@ -172,3 +172,24 @@ async fn without_a_helper_there_is_no_landlock() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn without_bubblewrap_the_next_isolation_is_taken() {
+    let folder = tempfile::tempdir().unwrap();
+    let host = Host {
+        path: vec![folder.path().to_path_buf()],
+        ..host()
+    };
+    let target = LocalTarget::open(
+        task(folder.path(), "true"),
+        IsolationChoice::Auto,
+        host,
+        folder.path(),
+    );
+    let target = target.await.unwrap();
+    let isolation = target.isolation();
+    assert_eq!(isolation.kind, IsolationChoice::Landlock);
+    let passed_over = &isolation.passed_over[0];
+    assert_eq!(passed_over.0, IsolationChoice::Bubblewrap);
+    assert!(!passed_over.1.is_empty());
+}

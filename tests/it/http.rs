@@ -2,7 +2,6 @@
 
 mod access;
 mod intake;
-mod load;
 mod results;
 mod schemathesis;
 mod telemetry;

@@ -13,11 +13,7 @@ mod edits;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
-mod export;
-#[cfg(test)]
 mod found;
-#[cfg(test)]
-mod hints;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
@@ -25,15 +21,13 @@ mod http;
 #[cfg(test)]
 mod judge;
 #[cfg(test)]
-mod lanes;
+mod judged;
 #[cfg(test)]
 mod litellm;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod model;
-#[cfg(test)]
-mod money;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]

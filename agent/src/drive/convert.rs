@@ -100,7 +100,7 @@ pub(super) fn to_pristine_lines(crash: &mut Crash, changes: &Changes, tree: &Tre
 }
 
 /// A placed patch as the evaluator wants it.
-pub(crate) fn facts(prepared: Prepared) -> AttemptFacts {
+pub fn facts(prepared: Prepared) -> AttemptFacts {
     let errors: Vec<String> = prepared
         .syntax_errors
         .iter()

@@ -4,7 +4,10 @@
 //! unpatched one as well. The old crash (also at another place) refutes the
 //! patch, and so does any failure that the unpatched program does not have;
 //! another bug that was there before is reported and not held against it.
+//! Where the harness is a fuzzer it looks for crashes itself for a part of the
+//! time; a harness that takes many inputs is given many.
 
+mod many;
 mod sort;
 
 use super::told::Told;
@@ -34,7 +37,6 @@ pub(crate) async fn climb(
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
     let task = target.task();
-    let until = Instant::now() + task.limits.robust;
     let groups = groups(target, baseline);
     if groups.is_empty() {
         let reason = "no PoV reproduces, so there is nothing to mutate";
@@ -48,11 +50,11 @@ pub(crate) async fn climb(
         others: Vec::new(),
         blind: 0,
         touched: touched::functions(attempt),
+        many: false,
     };
     let share = u32::try_from(groups.len()).unwrap_or(1);
     for group in &groups {
-        let until = until.min(Instant::now() + task.limits.robust / share);
-        if let Some(found) = search.group(group, until).await? {
+        if let Some(found) = search.group(group, task.limits.robust / share).await? {
             return Ok(search.refuted(&found, &group.pov.name()));
         }
     }
@@ -103,13 +105,15 @@ struct Search<'a> {
     blind: usize,
     /// Functions that the attempt touches.
     touched: Vec<String>,
+    /// Whether the harness takes many inputs.
+    many: bool,
 }
 
 impl Search<'_> {
     async fn group(
         &mut self,
         group: &Group<'_>,
-        until: Instant,
+        budget: Duration,
     ) -> Result<Option<Found>, TargetError> {
         let name = self.target.task().build_of(group.pov);
         let Some(old) = self.baseline.builds.get(&name) else {
@@ -122,6 +126,19 @@ impl Search<'_> {
             self.blind += 1;
             return Ok(None);
         }
+        self.many = self.takes_many(old, group).await?;
+        // What was known before cost time of its own, a hang much of it.
+        let until = Instant::now() + budget;
+        let sorter = sort::Sorter {
+            target: self.target,
+            builds: (old, &new),
+            pov: group.pov,
+            before: group.before,
+            touched: &self.touched.clone(),
+        };
+        if let Some(found) = self.fuzzed(&sorter, group, budget).await? {
+            return Ok(Some(found));
+        }
         let mut mutator = Mutator::new(group.seeds.clone());
         while Instant::now() < until && self.runs < MOST {
             let inputs = mutator.take(CHUNK);
@@ -129,13 +146,6 @@ impl Search<'_> {
             let runs = self.run(&new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;
             let failed = runs.iter().filter(|run| !run.ending.success());
-            let sorter = sort::Sorter {
-                target: self.target,
-                builds: (old, &new),
-                pov: group.pov,
-                before: group.before,
-                touched: &self.touched,
-            };
             let mut looked_at = 0;
             for run in failed {
                 let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
@@ -143,17 +153,24 @@ impl Search<'_> {
                     continue;
                 }
                 looked_at += 1;
-                let found = sorter.look(bytes).await?;
-                match found.kind {
-                    Kind::Refutes => return Ok(Some(found)),
-                    Kind::Other if !self.others.contains(&found.reason) => {
-                        self.others.push(found.reason);
-                    }
-                    Kind::Other | Kind::Nothing => {}
+                if let Some(found) = self.weigh(sorter.look(bytes).await?) {
+                    return Ok(Some(found));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// What refutes the patch; all else is remembered.
+    fn weigh(&mut self, found: Found) -> Option<Found> {
+        match found.kind {
+            Kind::Refutes => return Some(found),
+            Kind::Other if !self.others.contains(&found.reason) => {
+                self.others.push(found.reason);
+            }
+            Kind::Other | Kind::Nothing => {}
+        }
+        None
     }
 
     async fn run(
@@ -170,6 +187,7 @@ impl Search<'_> {
             each: (usual * 10).clamp(EACH.0, EACH.1),
             wanted: Wanted::Failures,
             only: Vec::new(),
+            many: self.many,
         };
         self.target.run_inputs(build, group.pov, &inputs).await
     }

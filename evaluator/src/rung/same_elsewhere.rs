@@ -14,7 +14,9 @@ mod values;
 use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
-use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
+use crate::target::{
+    Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, TargetTask, Wanted,
+};
 use crate::touched;
 use pool::{Input, Kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -28,10 +30,14 @@ const FEWEST: usize = 4;
 const MOST: usize = 1_500;
 /// The part of the time in which outputs are compared; the rest is for values.
 const OUTPUTS_SHARE: f64 = 0.5;
+/// The same for Java, where each run starts a JVM and values tell more.
+const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 /// Time for running inputs once more that seem to tell something.
 const AGAIN: Duration = Duration::from_secs(30);
+/// Functions of a crash that stand for what was touched.
+const CRASHED: usize = 3;
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
 
@@ -57,7 +63,7 @@ pub(crate) async fn climb(
         builds: (old, &new),
         pov,
         before,
-        functions: touched::functions(attempt),
+        functions: watched(task, before, attempt),
         told: Told::new(task, attempt),
         compared: Vec::new(),
         counts: BTreeMap::new(),
@@ -66,8 +72,13 @@ pub(crate) async fn climb(
     let started = Instant::now();
     let all = task.limits.same;
     let mut pool = pool::Pool::gather(task, pov);
-    while comparison.compared.len() < MOST && started.elapsed() < all.mul_f64(OUTPUTS_SHARE) {
-        let left = all.mul_f64(OUTPUTS_SHARE).saturating_sub(started.elapsed());
+    let share = match task.language.as_str() {
+        "java" => OUTPUTS_SHARE_JAVA,
+        _ => OUTPUTS_SHARE,
+    };
+    let for_outputs = all.mul_f64(share);
+    while comparison.compared.len() < MOST && started.elapsed() < for_outputs {
+        let left = for_outputs.saturating_sub(started.elapsed());
         let Some(chunk) = pool.next(comparison.fits(left)) else {
             break;
         };
@@ -80,6 +91,28 @@ pub(crate) async fn climb(
         return Ok(comparison.refuted(&difference));
     }
     Ok(comparison.held())
+}
+
+/// The functions whose values are compared: those that the attempt touches and
+/// that the unpatched program has too; where there is none (a table, a macro, a
+/// new function) those that crashed.
+fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> Vec<String> {
+    let touched = touched::known(attempt, &task.tree);
+    if !touched.is_empty() {
+        return touched;
+    }
+    let Some(crash) = &before.replay.crash else {
+        return Vec::new();
+    };
+    let mut crashed: Vec<String> = Vec::new();
+    let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
+    for frame in frames.filter(|frame| super::in_project(task, frame)) {
+        let name = touched::as_watched(&frame.function, &task.language);
+        if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
+            crashed.push(name);
+        }
+    }
+    crashed
 }
 
 /// An input on which the two programs differ.
@@ -132,6 +165,7 @@ impl Comparison<'_> {
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
         let inputs = Inputs {
             only: Vec::new(),
+            many: false,
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget,
             each: self.each(),
@@ -207,6 +241,7 @@ impl Comparison<'_> {
             each: self.each(),
             wanted: Wanted::Outputs,
             only: differing.clone(),
+            many: false,
         };
         let again = self
             .target

@@ -5,8 +5,13 @@
 //! after each input how it ended; only the outputs of those that did not end
 //! well (or all, when asked for) are brought out.
 
+mod agent;
+mod many;
+
+pub(super) use many::fuzz;
+
 use super::local::LocalTarget;
-use super::{Build, Pov};
+use super::{Build, Outcome, Pov, judge};
 use crate::beneath::Beneath;
 use crate::target::local::Job;
 use crate::{Ending, Execution, Limit, TargetError};
@@ -55,11 +60,10 @@ pub enum Wanted {
     Failures,
     /// All outputs.
     Outputs,
-    /// What these functions and their callers return, line by line. Runs under
-    /// a debugger; where that cannot be, no input is run at all.
+    /// What these functions and their callers return, and what the harness
+    /// gets, line by line. Runs under a debugger, or with an agent in the JVM;
+    /// where that cannot be, no input is run at all.
     Values(Vec<String>),
-    /// All outputs, and after them the methods that the JVM came by.
-    Methods,
 }
 
 /// What is to be run.
@@ -76,6 +80,8 @@ pub struct Inputs {
     /// Which of them to run, by their places; none means all. The others keep
     /// their places, so that names stay the same from call to call.
     pub only: Vec<usize>,
+    /// Whether the program takes several inputs one after the other.
+    pub many: bool,
 }
 
 /// How one input ended.
@@ -128,7 +134,7 @@ impl Call<'_> {
         while Instant::now() < self.until {
             let size = match self.inputs.wanted {
                 Wanted::Values(_) => VALUES_BATCH,
-                _ => BATCH,
+                Wanted::Failures | Wanted::Outputs => BATCH,
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
             let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
@@ -140,7 +146,8 @@ impl Call<'_> {
                 continue;
             }
             let only_failures = self.inputs.wanted == Wanted::Failures;
-            if self.pov.batch && only_failures && self.all_are_fine(&left).await? {
+            let together = self.pov.batch || self.inputs.many;
+            if together && only_failures && self.all_are_fine(&left).await? {
                 runs.extend(left.iter().map(|index| fine(*index)));
                 continue;
             }
@@ -168,8 +175,14 @@ impl Call<'_> {
     async fn all_are_fine(&self, batch: &[usize]) -> Result<bool, TargetError> {
         let folder = self.write(batch)?;
         let wall = self.inputs.each * u32::try_from(batch.len()).unwrap_or(u32::MAX);
-        let execution = self.execute(WHOLE, folder.path(), (wall, None)).await?;
-        Ok(execution.ending.success())
+        let many = self.target.pov_command(self.pov).map(many::command)?;
+        let Some(script) = many.filter(|_| self.inputs.many) else {
+            let execution = self.execute(WHOLE, folder.path(), (wall, None)).await?;
+            return Ok(execution.ending.success());
+        };
+        // It was seen to go on after inputs that it refuses.
+        let execution = self.execute(&script, folder.path(), (wall, None)).await?;
+        Ok(judge(&execution, None).0 == Outcome::Silent)
     }
 
     /// Runs a batch input by input; stops early at one that does not end.
@@ -205,14 +218,26 @@ impl Call<'_> {
         Ok(runs)
     }
 
-    /// Runs a batch under the debugger.
+    /// Runs a batch under the debugger, or with the agent.
     async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let left = self.until.saturating_duration_since(Instant::now());
-        self.execute(VALUES, folder.path(), (left, None)).await?;
+        let place = if self.target.is_java() {
+            let Some(agent) = self.target.agent(self.build.place()?).await? else {
+                return Ok(Vec::new());
+            };
+            agent::put(&agent, folder.path())?;
+            let script = agent::with_agent(LOOP);
+            self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
+                .await?;
+            agent::VALUES
+        } else {
+            self.execute(VALUES, folder.path(), (left, None)).await?;
+            "out"
+        };
         let outputs = Beneath::open(folder.path())
             .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
-        let name = |index: &usize| format!("out/{index:08}{}", self.name_ending());
+        let name = |index: &usize| format!("{place}/{index:08}{}", self.name_ending());
         Ok(batch
             .iter()
             .filter_map(|index| {
@@ -282,10 +307,6 @@ impl Call<'_> {
         let keep = match &self.inputs.wanted {
             Wanted::Failures => "bad",
             Wanted::Outputs => "all",
-            Wanted::Methods => {
-                environment.push(("JDK_JAVA_OPTIONS", METHODS.to_owned()));
-                "all"
-            }
             Wanted::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
                 // Without a shell between them the debugger is much faster.
@@ -309,10 +330,6 @@ impl Call<'_> {
         self.target.command(job).await
     }
 }
-
-/// Makes the JVM (up to version 20) print every method that it came by.
-const METHODS: &str =
-    "-XX:+UnlockDiagnosticVMOptions -XX:+LogTouchedMethods -XX:+PrintTouchedMethodsAtExit";
 
 /// Takes a command line that is one program of the build with its arguments
 /// apart: `"$OUT"/name "$POV"`. Anything else is left to a shell.

@@ -14,8 +14,8 @@ mod spare;
 pub use fetch::fetch;
 
 use super::{
-    Baseline, Build, BuildKind, InputRun, Inputs, Pov, Replay, Target, TargetTask, TestRun, inputs,
-    oracle, probe, reports,
+    Baseline, Build, BuildKind, Fuzzed, InputRun, Inputs, Pov, Replay, Target, TargetTask, TestRun,
+    inputs, oracle, probe, reports,
 };
 use crate::probe::{Probe, Sights};
 use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
@@ -29,6 +29,7 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 use tokio::sync::OnceCell;
 
 /// Builds of attempts that are kept for the rungs still to come.
@@ -55,6 +56,8 @@ pub struct LocalTarget {
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
+    /// What tells the values of Java methods; nothing where it does not compile.
+    agent: OnceCell<Option<PathBuf>>,
 }
 
 type BuildKey = (String, String, BuildKind);
@@ -89,6 +92,7 @@ impl LocalTarget {
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
+            agent: OnceCell::new(),
         })
     }
 
@@ -116,6 +120,15 @@ impl LocalTarget {
 
     pub(super) fn is_java(&self) -> bool {
         self.task.language == "java"
+    }
+
+    pub(super) fn compiled_agent(&self) -> &OnceCell<Option<PathBuf>> {
+        &self.agent
+    }
+
+    /// Where the compiled agent is kept.
+    pub(super) fn agent_place(&self) -> PathBuf {
+        self.scratch.path().join("agent.jar")
     }
 
     /// A folder for the inputs of a batch and their outputs.
@@ -299,6 +312,16 @@ impl Target for LocalTarget {
         probes: &'a [Probe],
     ) -> BoxFuture<'a, Result<Sights, TargetError>> {
         probe::run(self, build, pov, probes).boxed()
+    }
+
+    fn fuzz<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        seeds: &'a [Vec<u8>],
+        time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        inputs::fuzz(self, build, pov, (seeds, time)).boxed()
     }
 }
 

@@ -19,9 +19,11 @@ const EXAMPLES: (&str, &str) = if option_env!("PATCHWRIGHT_SOAK").is_some() {
 } else {
     ("12", "25")
 };
-/// Not checked: that everything is taken that fits the document. What a task
-/// names must also be there, which no document can say.
-const NOT_CHECKED: &str = "positive_data_acceptance";
+/// What is checked, apart from `not_a_server_error`: a daemon whose store is
+/// away says so, here it never is.
+const CHECKS: &str = "not_a_server_error,status_code_conformance,content_type_conformance,\
+                      response_headers_conformance,response_schema_conformance,negative_data_rejection,\
+                      missing_required_header,unsupported_method,ignored_auth";
 
 fn skip(reason: &str) {
     let _ = writeln!(
@@ -103,7 +105,7 @@ fn every_answer_is_one_that_the_document_tells_of() {
         ])
         .args([
             "--phases",
-            "examples,coverage,fuzzing,stateful",
+            "examples,coverage,fuzzing",
             "--seed",
             "1",
             "--no-color",

@@ -27,18 +27,11 @@ pub(super) fn question(lane: &Lane) -> Vec<Message> {
 }
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: usize, full: &Full) {
+    pub(super) fn on_full(&mut self, index: usize, _full: &Full) {
         let Some(lane) = self.lanes.get_mut(index) else {
             return;
         };
-        match lane.stage.clone() {
-            Stage::Review(review) => {
-                let why = format!(
-                    "the question has about {} tokens and {} fit",
-                    full.tokens, full.fits
-                );
-                self.unheard(index, *review, &why);
-            }
+        match lane.stage {
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }

@@ -3,6 +3,7 @@
 mod literal;
 mod removal;
 mod suppression;
+mod weakened;
 
 use super::diff::{FileDiff, Line};
 use std::fmt;
@@ -57,7 +58,7 @@ impl fmt::Display for Finding {
 
 /// Everything that the rules say about one file.
 pub(super) fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 9] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 11] = [
         suppression::forbidden_place,
         suppression::catches_everything,
         suppression::blinds_the_sanitizer,
@@ -67,6 +68,8 @@ pub(super) fn apply(case: &Case<'_>) -> Vec<Finding> {
         removal::lost_calls,
         removal::lost_assertions,
         literal::knows_the_pov,
+        weakened::no_longer_refused,
+        weakened::only_padding,
     ];
     rules.iter().flat_map(|rule| rule(case)).collect()
 }

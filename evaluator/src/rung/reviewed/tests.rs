@@ -3,7 +3,7 @@
 use super::diff;
 use super::rules::{Case, apply};
 
-const C: &str = "#include \"a.h\"\nint parse(struct s *s, const char *p, int n) {\n  int i;\n  assert(n > 0);\n  if (n < 2)\n    return -1;\n  log_it(s);\n  for (i = 0; i < n; i++) {\n    s->b[i] = p[i];\n  }\n  update(s, n);\n  free(s->b);\n  free(s->b);\n  return finish(s);\n}\n";
+const C: &str = "#include \"a.h\"\nint parse(struct s *s, const char *p, int n) {\n  int i;\n  char line[LIMIT];\n  assert(n > 0);\n  if (n < 2)\n    return -1;\n  log_it(s);\n  for (i = 0; i < n; i++) {\n    s->b[i] = p[i];\n  }\n  update(s, n);\n  free(s->b);\n  free(s->b);\n  return finish(s);\n}\n";
 const JAVA: &str =
     "class A {\n  int parse(byte[] b) {\n    int n = b[0];\n    return read(b, n);\n  }\n}\n";
 const POV: &[u8] = b"MAGIC!\x00\x00\x12\x34\x56\x78-and-some-more-bytes";
@@ -62,6 +62,14 @@ fn objections(patch: &Patch) -> Vec<String> {
 }
 
 const WRONG: &[(Patch, &str)] = &[
+    (
+        c(&[("n < 2)\n    return -1;", "n < 3)\n    break;")]),
+        "passed over",
+    ),
+    (
+        c(&[("line[LIMIT]", "line[LIMIT + 64]")]),
+        "adds room to a buffer",
+    ),
     (
         c(&[("  log_it(s);\n", "  return 0;\n  log_it(s);\n")]),
         "no longer be reached",
@@ -230,6 +238,22 @@ fn right_patches_pass() {
             path: "src/latest.c",
             ..c(&[("n < 2", "n < 3")])
         },
+    ] {
+        let found = objections(&patch);
+        assert!(found.is_empty(), "{:?} {found:?}", patch.edits);
+    }
+}
+
+#[test]
+fn other_errors_other_ends_and_room_that_is_used_pass() {
+    for patch in [
+        c(&[("n < 2)\n    return -1;", "n < 3)\n    return -2;")]),
+        c(&[(
+            "s->b[i] = p[i];\n",
+            "if (i > n)\n      break;\n    s->b[i] = p[i];\n",
+        )]),
+        c(&[("line[LIMIT]", "line[LIMIT + 1]")]),
+        c(&[("line[LIMIT]", "line[LARGEST]")]),
     ] {
         let found = objections(&patch);
         assert!(found.is_empty(), "{:?} {found:?}", patch.edits);

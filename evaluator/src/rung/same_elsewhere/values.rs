@@ -1,8 +1,8 @@
 //! What the touched functions and their callers return.
 //!
 //! Most harnesses print nothing, so outputs alone hardly tell two programs
-//! apart. For C and C++ a debugger reads return values; for Java the JVM says
-//! which methods a run came by, and values are not compared.
+//! apart. What functions return, and what the harness gets from the project,
+//! is read by a debugger for C and C++, and by an agent in the JVM for Java.
 
 use super::pool::{Input, Kind};
 use super::{Comparison, Difference};
@@ -23,10 +23,6 @@ impl Comparison<'_> {
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
         if self.functions.is_empty() || self.compared.is_empty() {
-            return Ok(None);
-        }
-        if self.target.task().language == "java" {
-            self.methods(left).await?;
             return Ok(None);
         }
         let started = Instant::now();
@@ -85,33 +81,6 @@ impl Comparison<'_> {
         let one = std::slice::from_ref(input);
         let again = self.run(self.builds.0, one, wanted, super::AGAIN).await?;
         Ok(text(&again, 0).is_some_and(|again| again == before))
-    }
-
-    /// Counts the inputs on which a Java program comes by a touched method.
-    async fn methods(&mut self, left: Duration) -> Result<(), TargetError> {
-        let chunk: Vec<_> = mixed(&self.compared).into_iter().take(ROUND).collect();
-        let runs = self
-            .run(self.builds.1, &chunk, Wanted::Methods, left)
-            .await?;
-        let mut reached = 0;
-        let mut seen = 0;
-        for run in runs.values() {
-            let text = String::from_utf8_lossy(&run.output);
-            // The JVM prints `java/lang/Object.<init>:()V`, one a line.
-            if !text.contains(".<init>:(") {
-                continue;
-            }
-            seen += 1;
-            let comes_by = self.functions.iter().any(|function| {
-                let name = function.rsplit(['.', ':', '#']).next().unwrap_or(function);
-                text.contains(&format!(".{name}:("))
-            });
-            reached += u64::from(comes_by);
-        }
-        if seen > 0 {
-            self.count("reached a touched function", reached);
-        }
-        Ok(())
     }
 }
 

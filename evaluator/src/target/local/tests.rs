@@ -247,3 +247,58 @@ async fn a_build_that_the_system_kills_is_no_verdict() {
         "{error}"
     );
 }
+
+#[tokio::test]
+async fn what_is_forged_is_not_believed() {
+    let report = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x1 bp 0x2 sp 0x3\nREAD of size 1 at 0x602000000011 thread T0\n    #0 0x401 in parse /patchwright/tree/parse.c:3:5\nSUMMARY: AddressSanitizer: heap-buffer-overflow";
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = task(folder.path());
+    forged.commands.pov = Some(format!("echo '{report}'; echo ok"));
+    let target = open(forged, folder.path()).await;
+    let error = target.baseline().await.unwrap_err();
+    assert!(
+        matches!(error, TargetError::NotReproducible { .. }),
+        "a report on a clean exit: {error}"
+    );
+
+    // Passed by name, failed by status.
+    let folder = tempfile::tempdir().unwrap();
+    let mut forged = task(folder.path());
+    let test =
+        r#"echo "ok 1 - all"; echo "1..1"; grep -q "b\\[0\\] > 8" parse.c && exit 1; exit 0"#;
+    forged.commands.test = Some(test.to_owned());
+    let target = open(forged, folder.path()).await;
+    let climbed = climb_to_tested(&target, &attempt(FIX.0, FIX.1)).await;
+    let last = climbed.last().unwrap();
+    assert_eq!((last.name, last.holds), (RungName::Tested, Some(false)));
+}
+
+#[tokio::test]
+async fn a_flood_of_results_is_passed_over() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut flood = task(folder.path());
+    flood.commands.test = Some(
+        r#"{ echo "<testsuite>"; yes "<testcase name='a'/>" | head -c 50000000; } >flood.xml"#
+            .to_owned(),
+    );
+    flood.commands.reports = vec!["*.xml".to_owned()];
+    let target = open(flood, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let tests = baseline.tests.as_ref().unwrap();
+    assert!(tests.execution.ending.success() && tests.reports.is_empty());
+}
+
+#[tokio::test]
+async fn a_missing_compiler_is_told_by_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut without = task(folder.path());
+    without.commands.build = "no-such-compiler parse.c".to_owned();
+    let target = open(without, folder.path()).await;
+    match target.baseline().await.unwrap_err() {
+        TargetError::InvalidTask { reason, log } => {
+            assert!(reason.contains("127"), "{reason}");
+            assert!(log.contains("no-such-compiler"), "{log}");
+        }
+        other => panic!("{other}"),
+    }
+}

@@ -1,0 +1,73 @@
+//! The agent that tells what methods of a Java program return.
+//!
+//! It is compiled once a target, by the task's own JDK in the sandbox, because
+//! it uses that JDK's class reader. Where there is none, nothing is told.
+
+use crate::TargetError;
+use crate::target::local::{Job, LocalTarget};
+use crate::workspace::Workspace;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+const SOURCE: &str = include_str!("java/Values.java");
+/// The agent's name in a folder.
+const JAR: &str = "agent.jar";
+/// Where the agent writes, below `$WORK`.
+pub(super) const VALUES: &str = "values";
+/// Opens the JDK's class reader to the agent.
+const EXPORTS: &str = "--add-exports=java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED --add-exports=java.base/jdk.internal.org.objectweb.asm.commons=ALL-UNNAMED";
+/// Time to compile it, which a busy machine needs.
+const WALL: Duration = Duration::from_mins(2);
+
+/// The loop over a batch, with the agent in every JVM that it starts.
+pub(super) fn with_agent(script: &str) -> String {
+    format!(
+        "JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$WORK/{JAR}\"\nexport JDK_JAVA_OPTIONS\n{script}"
+    )
+}
+
+/// Puts the agent into a batch folder.
+pub(super) fn put(jar: &Path, folder: &Path) -> Result<(), TargetError> {
+    let fail = |e| TargetError::io("the agent could not be put into a batch", folder, e);
+    fs::create_dir(folder.join(VALUES)).map_err(fail)?;
+    fs::copy(jar, folder.join(JAR)).map(drop).map_err(fail)
+}
+
+impl LocalTarget {
+    /// The agent, compiled at the first call; nothing where it cannot be.
+    pub(super) async fn agent(
+        &self,
+        workspace: &Arc<Workspace>,
+    ) -> Result<Option<PathBuf>, TargetError> {
+        let made = self
+            .compiled_agent()
+            .get_or_try_init(|| self.compile(workspace));
+        made.await.cloned()
+    }
+
+    async fn compile(&self, workspace: &Arc<Workspace>) -> Result<Option<PathBuf>, TargetError> {
+        let folder = self.batch_folder()?;
+        let source = folder.path().join("Values.java");
+        fs::write(&source, SOURCE)
+            .map_err(|e| TargetError::io("the agent could not be written", &source, e))?;
+        let script = format!(
+            "cd \"$WORK\"\njavac -nowarn {EXPORTS} -d classes Values.java\necho Premain-Class: patchwright.Values >manifest\njar cfm {JAR} manifest -C classes ."
+        );
+        let job = Job {
+            wall: WALL,
+            work: Some(folder.path()),
+            ..Job::new(&script, workspace, "")
+        };
+        let execution = self.command(job).await?;
+        if !execution.ending.success() {
+            tracing::info!(log = %execution.text(), "this JDK does not compile the agent");
+            return Ok(None);
+        }
+        let jar = self.agent_place();
+        fs::copy(folder.path().join(JAR), &jar)
+            .map_err(|e| TargetError::io("the agent could not be kept", &jar, e))?;
+        Ok(Some(jar))
+    }
+}

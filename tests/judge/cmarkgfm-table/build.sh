@@ -1,0 +1,5 @@
+#!/bin/sh
+# build.sh TREE OUT: OUT/harness.
+set -eu
+task=$(cd "$(dirname "$0")" && pwd)
+exec make --no-print-directory -j"${JOBS:-2}" -C "$2" -f "$task/Makefile" TREE="$1" TASK="$task"
