@@ -12,12 +12,14 @@ mod convert;
 mod locate;
 mod parts;
 mod probe;
+mod recency;
 mod summary;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts};
+pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
+pub use recency::open_engine;
 
 use crate::display::Progress;
 use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};

@@ -11,6 +11,7 @@ mod render;
 mod request;
 #[cfg(test)]
 mod tests;
+mod traceback;
 
 pub(crate) use request::headline;
 
@@ -77,6 +78,8 @@ pub(crate) struct Wanted {
     pub(crate) weight: f64,
     /// The lines in it that matter most.
     pub(crate) lines: Vec<u32>,
+    /// How many of its lines are shown at most; 0 leaves that to its weight.
+    pub(crate) body: usize,
     /// Why it is shown, for the reader.
     pub(crate) why: String,
 }
@@ -102,7 +105,11 @@ impl Engine {
             0 => DEFAULT_BUDGET,
             budget => budget,
         };
-        let located = self.locate(&request.frames);
+        let located = if request.frames.is_empty() {
+            self.locate(&traceback::frames(&request.text))
+        } else {
+            self.locate(&request.frames)
+        };
         let plan = if located.iter().any(|place| !place.is_harness) {
             let mut plan = crash::plan(self, &located);
             let beside = self.beside_stack(request, &plan.wanted);

@@ -19,7 +19,7 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::rank::{Frame, Proximity};
-use crate::search::{Scored, WordTable};
+use crate::search::Scored;
 use crate::settings::Settings;
 use crate::signals::Told;
 use crate::snippet::{Snippet, Tier};
@@ -30,7 +30,7 @@ use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use texts::Texts;
 
 /// The most lines of code in one answer: what a reader takes in at once. Hits
@@ -60,9 +60,12 @@ pub struct Engine {
     pub(crate) near: Proximity,
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
+    /// How recently files were changed, where that is known.
+    recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
-    words: OnceLock<WordTable>,
+    /// The generation of the index whose words were counted.
+    pub(crate) words: Mutex<Option<i64>>,
     /// What other signals said of requests.
     pub(crate) told: Told,
 }
@@ -80,9 +83,10 @@ impl Engine {
             settings,
             near: Proximity::default(),
             crash: Vec::new(),
+            recent: BTreeMap::new(),
             files: OnceLock::new(),
             texts: Texts::default(),
-            words: OnceLock::new(),
+            words: Mutex::default(),
             told: Told::default(),
         })
     }
@@ -125,6 +129,26 @@ impl Engine {
         }
         self.near = near;
         self.crash = located.into_iter().map(|place| place.symbol).collect();
+    }
+
+    /// Tells when files were last changed, in seconds: what changed recently is
+    /// ranked higher. What is not named counts as old.
+    pub fn set_modified(&mut self, times: &BTreeMap<TreePath, i64>) {
+        let mut distinct: Vec<i64> = times.values().copied().collect();
+        distinct.sort_unstable();
+        distinct.dedup();
+        self.recent = times
+            .iter()
+            .map(|(path, time)| {
+                let before = distinct.partition_point(|other| other <= time);
+                (path.clone(), before as f64 / distinct.len().max(1) as f64)
+            })
+            .collect();
+    }
+
+    /// How recently a file was changed, from 0 to 1.
+    pub(crate) fn recency(&self, path: &TreePath) -> f64 {
+        self.recent.get(path).copied().unwrap_or_default()
     }
 
     /// Answers one query.
@@ -219,14 +243,9 @@ impl Engine {
         self.texts.clear();
     }
 
-    /// The words of every definition, read at the first use.
-    pub(crate) fn words(&self) -> &WordTable {
-        self.words.get_or_init(|| WordTable::build(self))
-    }
-
     /// Definitions ranked by words alone.
     pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
-        self.words().search(stems, limit)
+        self.search_words(stems, limit)
     }
 
     /// Every file of the tree.

@@ -80,6 +80,9 @@ impl Intent {
     }
 }
 
+/// From this many words on, words that ask for nothing are a statement.
+const STATEMENT: usize = 5;
+
 /// The intent of a request and how sure that is, 0 to 1.
 pub(crate) fn detect(text: &str) -> (Intent, f64) {
     if is_stack_trace(text) {
@@ -95,11 +98,12 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
         .into_iter()
         .map(|intent| {
             let marks = intent.marks().iter();
-            let score = marks
+            let said: u32 = marks
                 .filter(|(phrase, _)| says(&words, phrase))
                 .map(|(_, weight)| weight)
                 .sum();
-            (score, intent)
+            let begins = intent == Intent::Implementation && asks_to_do(&words);
+            (said + if begins { marks::BEGINS } else { 0 }, intent)
         })
         .collect();
     scores.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -108,8 +112,50 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
             let lead = f64::from(best - second) / f64::from(*best);
             (*intent, (0.5 + 0.4 * lead).min(0.9))
         }
+        // Who says what is, and asks for nothing, reports a flaw.
+        _ if words.len() >= STATEMENT && !asks_to_do(&words) => (Intent::BugFix, 0.4),
         _ => (Intent::Implementation, 0.3),
     }
+}
+
+/// Whether a word asks for something to be done.
+pub(crate) fn is_to_do(word: &str) -> bool {
+    marks::TO_DO.contains(&word)
+}
+
+/// Words that tell the intent and nothing of the code.
+pub(crate) fn said_by_intent(intent: Intent) -> impl Iterator<Item = &'static str> {
+    let words: &[&str] = match intent {
+        Intent::TestWriting => &["test", "write", "add", "unit", "cover", "case"],
+        Intent::Refactor => &[
+            "refactor",
+            "rename",
+            "restructure",
+            "clean",
+            "simplify",
+            "move",
+        ],
+        Intent::BugFix => &[
+            "fix",
+            "bug",
+            "wrong",
+            "incorrect",
+            "issue",
+            "problem",
+            "broken",
+        ],
+        Intent::Implementation => &["implement", "feature"],
+        Intent::DefinitionLookup | Intent::UsageExploration => {
+            &["defin", "call", "caller", "use", "show", "find", "explain"]
+        }
+    };
+    words.iter().copied()
+}
+
+/// Whether a request begins with what shall be done.
+fn asks_to_do(words: &[String]) -> bool {
+    let first = words.iter().find(|word| *word != "please");
+    first.is_some_and(|word| is_to_do(word))
 }
 
 fn is_stack_trace(text: &str) -> bool {

@@ -1,34 +1,36 @@
 //! Ranked search by words: which definitions speak of what a request speaks
 //! of, by BM25 over the words of names, scopes, files, comments and bodies.
 //!
-//! The table of words is built at the first search of an engine and kept in
-//! memory with it. Embeddings, where configured, are fused elsewhere.
+//! The words lie in the index file: counted at the first search ([`count`]),
+//! kept and brought up to date by [`store`]. Embeddings, where configured, are
+//! fused elsewhere.
+
+mod count;
+mod postings;
+mod store;
 
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
-use crate::snippet::line;
-use crate::symbol::{Symbol, SymbolKind};
-use crate::words::{split_words, stem};
-use patchwright_source::{Text, TreePath};
-use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use crate::error::RetrievalError;
+use crate::words::shortened;
+use postings::Posting;
+use rustc_hash::FxHashMap;
+use std::sync::PoisonError;
 
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// How often a word of each place counts.
-const IN_NAME: u32 = 8;
-const IN_SCOPE: u32 = 2;
-const IN_FILE: u32 = 2;
-const IN_COMMENT: u32 = 2;
-const IN_BODY: u32 = 1;
-/// Lines of one body that are read for words.
-const BODY_LINES: u32 = 400;
 /// What a word counts that only begins like the asked one: `init`, `len`.
 const BEGINS_ALIKE: f64 = 0.45;
+/// What a word counts that is short for the asked one: `buf`, `len`.
+const SHORTENED: f64 = 0.8;
 /// The shortest beginning that counts.
 const SHORTEST: usize = 3;
+/// How many words are looked at that begin like the asked one.
+const LONGER: usize = 20;
+/// How much it counts that a definition speaks of all that was asked for
+/// rather than of one word often.
+const COVERAGE: f64 = 0.6;
 
 /// A definition and how well it fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,166 +39,167 @@ pub(crate) struct Scored {
     pub(crate) score: f64,
 }
 
-/// The words of all definitions.
-#[derive(Debug, Default)]
-pub(crate) struct WordTable {
-    documents: Vec<Document>,
-    words: BTreeMap<String, Vec<(u32, u16)>>,
-    mean_length: f64,
-}
-
-#[derive(Debug)]
-struct Document {
-    id: i64,
-    length: f64,
-}
-
-impl WordTable {
-    /// Reads every definition of a tree.
-    pub(crate) fn build(engine: &Engine) -> Self {
-        let files: Vec<TreePath> = engine
-            .index
-            .files()
-            .into_iter()
-            .filter(|file| file.language.is_some())
-            .map(|file| file.path)
-            .collect();
-        let counted: Vec<Vec<(i64, HashMap<String, u32>)>> = files
-            .par_iter()
-            .map(|path| count_file(engine, path))
-            .collect();
-        let mut table = Self::default();
-        let mut words: HashMap<String, Vec<(u32, u16)>> = HashMap::new();
-        for (id, counts) in counted.into_iter().flatten() {
-            let number = table.documents.len() as u32;
-            let length: u32 = counts.values().sum();
-            table.documents.push(Document {
-                id,
-                length: f64::from(length),
-            });
-            for (word, count) in counts {
-                let count = u16::try_from(count).unwrap_or(u16::MAX);
-                words.entry(word).or_default().push((number, count));
-            }
-        }
-        let total: f64 = table.documents.iter().map(|one| one.length).sum();
-        table.mean_length = total / table.documents.len().max(1) as f64;
-        table.words = words.into_iter().collect();
-        table
+impl Engine {
+    /// The definitions that fit some stems best, at most `limit`.
+    pub(crate) fn search_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
+        self.prepare_search();
+        or_nothing(self.score_words(stems, limit))
     }
 
-    /// The definitions that fit some stems best, at most `limit`.
-    pub(crate) fn search(&self, stems: &[String], limit: usize) -> Vec<Scored> {
-        let mut scores: HashMap<u32, f64> = HashMap::new();
+    /// Counts the words of definitions that were not counted yet. Done by the
+    /// first search; here for who wants it done before.
+    pub fn prepare_search(&self) {
+        let mut counted = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = or_nothing(self.index.read(|reader| Ok(reader.files.generation)));
+        if *counted != Some(generation) {
+            or_nothing(store::update(self));
+            *counted = Some(generation);
+        }
+    }
+
+    /// How rare each stem is, the rarest of all being 1.
+    pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
+        let (documents, _) = or_nothing(store::size(&self.index));
+        let rarity = |stem: &String| {
+            let with = or_nothing(store::postings(&self.index, stem)).len() as f64;
+            ((documents + 1.0) / (with + 1.0)).ln() / (documents + 2.0).ln()
+        };
+        stems.iter().map(|stem| rarity(stem).max(0.0)).collect()
+    }
+
+    fn score_words(&self, stems: &[String], limit: usize) -> Result<Vec<Scored>, RetrievalError> {
+        let (documents, mean) = store::size(&self.index)?;
+        // Per definition its score, and how much of what was asked it says.
+        let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
+        let mut asked = 0.0;
         for stem in stems {
-            for (word, share) in self.alike(stem) {
-                self.add(&mut scores, word, share);
+            let mut best: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
+            let mut rarest: f64 = 0.0;
+            for (word, share) in alike(self, stem)? {
+                let found = store::postings(&self.index, &word)?;
+                if found.is_empty() {
+                    continue;
+                }
+                let with = found.len() as f64;
+                let rarity = ((documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
+                rarest = rarest.max(share * rarity);
+                for posting in found {
+                    let score = share * rarity * fitness(&posting, mean);
+                    let entry = best.entry(posting.id).or_default();
+                    if score > entry.0 {
+                        *entry = (score, share * rarity);
+                    }
+                }
+            }
+            asked += rarest;
+            for (id, (score, said)) in best {
+                let entry = scores.entry(id).or_default();
+                entry.0 += score;
+                entry.1 += said;
             }
         }
         let mut scored: Vec<Scored> = scores
             .into_iter()
-            .filter_map(|(number, score)| {
-                let id = self.documents.get(number as usize)?.id;
-                Some(Scored { id, score })
+            .map(|(id, (score, said))| {
+                let covered = if asked > 0.0 { said / asked } else { 0.0 };
+                let score = score * (1.0 - COVERAGE + COVERAGE * covered);
+                Scored { id, score }
             })
             .collect();
         scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
         scored.truncate(limit);
-        scored
-    }
-
-    /// The words of the table that a stem means, with what each counts.
-    fn alike(&self, stem: &str) -> Vec<(&str, f64)> {
-        let mut alike: Vec<(&str, f64)> = Vec::new();
-        if let Some((word, _)) = self.words.get_key_value(stem) {
-            alike.push((word, 1.0));
-        }
-        let ends = (SHORTEST..stem.len()).filter_map(|end| stem.get(..end));
-        for beginning in ends {
-            if let Some((word, _)) = self.words.get_key_value(beginning) {
-                // `con` begins `connect` and much else.
-                let share = beginning.len() as f64 / stem.len() as f64;
-                alike.push((word, BEGINS_ALIKE * share));
-            }
-        }
-        if stem.len() >= SHORTEST {
-            let longer = self
-                .words
-                .range(stem.to_owned()..)
-                .take_while(|(word, _)| word.starts_with(stem))
-                .filter(|(word, _)| word.as_str() != stem)
-                .take(20);
-            alike.extend(longer.map(|(word, _)| {
-                let share = stem.len() as f64 / word.len() as f64;
-                (word.as_str(), BEGINS_ALIKE * share)
-            }));
-        }
-        alike
-    }
-
-    fn add(&self, scores: &mut HashMap<u32, f64>, word: &str, share: f64) {
-        let Some(found) = self.words.get(word) else {
-            return;
-        };
-        let all = self.documents.len() as f64;
-        let with = found.len() as f64;
-        let rarity = ((all - with + 0.5) / (with + 0.5)).ln_1p();
-        for (number, count) in found {
-            let length = self
-                .documents
-                .get(*number as usize)
-                .map_or(self.mean_length, |one| one.length);
-            let count = f64::from(*count);
-            let norm = 1.0 - LENGTH + LENGTH * length / self.mean_length.max(1.0);
-            let weight = count * (SATURATION + 1.0) / (count + SATURATION * norm);
-            *scores.entry(*number).or_default() += share * rarity * weight;
-        }
+        Ok(scored)
     }
 }
 
-fn count_file(engine: &Engine, path: &TreePath) -> Vec<(i64, HashMap<String, u32>)> {
-    let Ok(text) = engine.tree().read(path) else {
-        return Vec::new();
-    };
-    let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
-    or_nothing(engine.index.outline(path))
-        .into_iter()
-        .filter(is_document)
-        .map(|symbol| {
-            let mut counts = HashMap::new();
-            count(&mut counts, &symbol.name, IN_NAME);
-            count(&mut counts, &symbol.scope, IN_SCOPE);
-            count(&mut counts, stem_of_file, IN_FILE);
-            count_lines(&mut counts, &text, &symbol);
-            (symbol.id, counts)
-        })
-        .collect()
+fn fitness(posting: &Posting, mean: f64) -> f64 {
+    let count = f64::from(posting.count);
+    let norm = 1.0 - LENGTH + LENGTH * posting.length() / mean.max(1.0);
+    count * (SATURATION + 1.0) / (count + SATURATION * norm)
 }
 
-fn count_lines(counts: &mut HashMap<String, u32>, text: &Text, symbol: &Symbol) {
-    let start = with_comment(text, symbol.start_line);
-    for number in start..symbol.start_line {
-        count(counts, &line(text, number), IN_COMMENT);
+/// The known words that a stem means, with what each counts.
+fn alike(engine: &Engine, stem: &str) -> Result<Vec<(String, f64)>, RetrievalError> {
+    let mut alike = vec![(stem.to_owned(), 1.0)];
+    alike.extend(shortened(stem).map(|short| (crate::words::stem(short), SHORTENED)));
+    for beginning in (SHORTEST..stem.len()).filter_map(|end| stem.get(..end)) {
+        // `con` begins `connect` and much else.
+        let share = beginning.len() as f64 / stem.len() as f64;
+        alike.push((beginning.to_owned(), BEGINS_ALIKE * share));
     }
-    let is_small = symbol.end_line - symbol.start_line < 60;
-    if symbol.kind.is_callable() || is_small {
-        let last = symbol.end_line.min(symbol.start_line + BODY_LINES);
-        for number in symbol.start_line..=last {
-            count(counts, &line(text, number), IN_BODY);
+    if stem.len() >= SHORTEST {
+        for word in store::words_from(&engine.index, stem, LONGER)? {
+            let share = stem.len() as f64 / word.len() as f64;
+            alike.push((word, BEGINS_ALIKE * share));
         }
     }
+    Ok(alike)
 }
 
-fn is_document(symbol: &Symbol) -> bool {
-    symbol.kind.is_callable()
-        || symbol.kind.is_type()
-        || matches!(symbol.kind, SymbolKind::Macro | SymbolKind::Variable)
-}
+#[cfg(test)]
+mod tests {
+    use crate::engine::tests::fixture;
+    use crate::{Engine, Settings};
 
-fn count(counts: &mut HashMap<String, u32>, text: &str, weight: u32) {
-    for word in split_words(text) {
-        if word.len() > 1 && word.len() < 40 {
-            *counts.entry(stem(&word)).or_default() += weight;
+    fn stems(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| crate::words::stem(word)).collect()
+    }
+
+    fn found(engine: &Engine, words: &[&str]) -> Vec<String> {
+        engine
+            .search_words(&stems(words), 5)
+            .into_iter()
+            .filter_map(|one| engine.index.symbol(one.id).ok().flatten())
+            .map(|symbol| symbol.name)
+            .collect()
+    }
+
+    #[test]
+    fn words_are_kept_and_follow_what_changes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (tree, cache) = (folder.path().join("tree"), folder.path().join("cache"));
+        std::fs::create_dir(&tree).unwrap();
+        let write = |name: &str, text: &str| std::fs::write(tree.join(name), text).unwrap();
+        write(
+            "a.c",
+            "int draw_circle(int radius)\n{\n    return radius;\n}\n",
+        );
+        write("b.c", "int fill_square(int side)\n{\n    return side;\n}\n");
+        let open = || Engine::open(&tree, &cache, Settings::default()).unwrap();
+        let engine = open();
+        assert_eq!(found(&engine, &["circles"]), ["draw_circle"]);
+        assert_eq!(found(&engine, &["sides"]), ["fill_square"]);
+        drop(engine);
+        write(
+            "a.c",
+            "int draw_ellipse(int radius)\n{\n    return 2 * radius;\n}\n",
+        );
+        std::fs::remove_file(tree.join("b.c")).unwrap();
+        write(
+            "c.c",
+            "int fill_star(int points)\n{\n    return points;\n}\n",
+        );
+        let engine = open();
+        assert!(found(&engine, &["circle"]).is_empty());
+        assert!(found(&engine, &["side"]).is_empty());
+        assert_eq!(found(&engine, &["radius"]), ["draw_ellipse"]);
+        assert_eq!(found(&engine, &["stars"]), ["fill_star"]);
+        // Many changes, one after the other, are gathered up again.
+        for round in 0..20 {
+            write(
+                "a.c",
+                &format!("int step_{round}(int radius)\n{{\n    return {round};\n}}\n"),
+            );
+            let engine = open();
+            assert_eq!(found(&engine, &["radius"]), [format!("step_{round}")]);
         }
+    }
+
+    #[test]
+    fn a_word_that_only_begins_alike_counts_less() {
+        let (_folder, engine) = fixture();
+        let scored = engine.search_words(&stems(&["add"]), 10);
+        assert!(!scored.is_empty());
+        assert!(scored.windows(2).all(|two| two[0].score >= two[1].score));
     }
 }

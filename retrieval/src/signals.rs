@@ -249,6 +249,7 @@ impl Engine {
                     symbol: or_nothing(self.index.symbol(choice.id))?,
                     weight: choice.weight,
                     lines: Vec::new(),
+                    body: 0,
                     why: choice.why.clone(),
                 })
             })
@@ -306,6 +307,7 @@ impl Engine {
                 symbol,
                 weight: BESIDE_WEIGHT - 0.01 * rank as f64,
                 lines: Vec::new(),
+                body: 0,
                 why: "fits the words of the report".to_owned(),
             })
             .collect()

@@ -14,6 +14,82 @@ const STOP_WORDS: [&str; 104] = [
     "function", "method", "class", "file", "files",
 ];
 
+/// Words and what names make of them.
+const SHORTENED: [(&str, &str); 64] = [
+    ("address", "addr"),
+    ("allocate", "alloc"),
+    ("argument", "arg"),
+    ("attribute", "attr"),
+    ("authentication", "auth"),
+    ("authorization", "auth"),
+    ("buffer", "buf"),
+    ("certificate", "cert"),
+    ("character", "char"),
+    ("command", "cmd"),
+    ("compare", "cmp"),
+    ("configuration", "cfg"),
+    ("context", "ctx"),
+    ("copy", "cpy"),
+    ("current", "cur"),
+    ("database", "db"),
+    ("declaration", "decl"),
+    ("decode", "dec"),
+    ("decompress", "inflate"),
+    ("definition", "def"),
+    ("delete", "del"),
+    ("destination", "dst"),
+    ("directory", "dir"),
+    ("element", "elem"),
+    ("encode", "enc"),
+    ("environment", "env"),
+    ("error", "err"),
+    ("expression", "expr"),
+    ("function", "func"),
+    ("header", "hdr"),
+    ("image", "img"),
+    ("index", "idx"),
+    ("initialize", "init"),
+    ("iterator", "iter"),
+    ("length", "len"),
+    ("maximum", "max"),
+    ("memory", "mem"),
+    ("message", "msg"),
+    ("minimum", "min"),
+    ("modulus", "mod"),
+    ("multiply", "mul"),
+    ("number", "num"),
+    ("object", "obj"),
+    ("packet", "pkt"),
+    ("parameter", "param"),
+    ("password", "passwd"),
+    ("pointer", "ptr"),
+    ("position", "pos"),
+    ("previous", "prev"),
+    ("reference", "ref"),
+    ("regular", "regex"),
+    ("request", "req"),
+    ("response", "resp"),
+    ("sequence", "seq"),
+    ("signature", "sig"),
+    ("source", "src"),
+    ("square", "sqrt"),
+    ("statement", "stmt"),
+    ("string", "str"),
+    ("symbol", "sym"),
+    ("temporary", "tmp"),
+    ("value", "val"),
+    ("variable", "var"),
+    ("version", "ver"),
+];
+
+/// What names write for a stem: `dir` for `directory`.
+pub(crate) fn shortened(asked: &str) -> impl Iterator<Item = &'static str> {
+    let found = SHORTENED
+        .iter()
+        .filter(move |(long, _)| stem(long) == asked);
+    found.map(|(_, short)| *short)
+}
+
 /// The words of a name or of a text, lower case: `pngReadRow2` and
 /// `png_read_row2` are `png`, `read`, `row2`.
 pub(crate) fn split_words(text: &str) -> Vec<String> {

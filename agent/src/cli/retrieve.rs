@@ -6,6 +6,7 @@
 mod convert;
 
 use super::{Common, Format};
+use crate::drive::open_engine;
 use crate::settings::{Flag, Settings};
 use clap::Args;
 pub use convert::{engine_settings, frames_of};
@@ -59,6 +60,7 @@ pub struct RetrieveArguments {
 /// The settings are wrong, or the tree or the cache cannot be used.
 pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
     let engine = open(common, &arguments.tree, Vec::new())?.engine;
+    engine.prepare_search();
     let report = engine.report();
     let text = match arguments.format {
         Format::Text => {
@@ -152,7 +154,7 @@ pub(super) struct Opened {
 /// Opens a tree.
 pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Result<Opened> {
     let settings = common.load(flags)?.settings;
-    let engine = Engine::open(
+    let engine = open_engine(
         tree,
         &settings.cache.folder.join("index"),
         engine_settings(&settings.retrieval),

@@ -1,7 +1,7 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
 use crate::repair::{Crash, CrashFrame};
-use patchwright_evaluator::crash::{CrashReport, Place};
+use patchwright_evaluator::crash::{CrashReport, Place, Role as StackRole, Stack};
 use patchwright_evaluator::feedback::{LineMap, Origin};
 use patchwright_evaluator::{AttemptFacts, Changes, Touched};
 use patchwright_patcher::Prepared;
@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 const FRAMES: usize = 24;
 
 /// A frame as retrieval wants it.
-pub(super) fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
+pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
     let role = match frame.role.as_str() {
         "freed" => Role::Freed,
         "allocated" => Role::Allocated,
         "stored" => Role::Stored,
-        "created" => Role::Created,
+        "created" | "suppressed" | "previous" => Role::Created,
         _ => Role::Crash,
     };
     Frame {
@@ -31,6 +31,40 @@ pub(super) fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
     }
 }
 
+/// The frames of a report that may lie in a tree, with the stack each is from.
+/// The exception that caused another comes before it: that is where things
+/// went wrong. Of several causes the last is the first.
+pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
+    let length = |stack: &Stack| stack.frames.len().min(FRAMES);
+    let causes = || {
+        let stacks = report.stacks.iter();
+        stacks.filter(|stack| stack.role == StackRole::Cause)
+    };
+    let mut below: usize = causes().map(length).sum();
+    let all = below;
+    let mut frames = Vec::new();
+    for stack in &report.stacks {
+        let from = match stack.role {
+            StackRole::Crash => all,
+            StackRole::Cause => {
+                below -= length(stack);
+                below
+            }
+            _ => 0,
+        };
+        let kept = stack.frames.iter().take(FRAMES).enumerate();
+        let kept = kept.filter(|(_, frame)| frame.place() != Place::Runtime);
+        frames.extend(kept.map(|(depth, frame)| CrashFrame {
+            function: frame.function.clone(),
+            file: frame.file.clone(),
+            line: frame.line,
+            role: stack.role.name().to_owned(),
+            depth: u32::try_from(from + depth).unwrap_or(u32::MAX),
+        }));
+    }
+    frames
+}
+
 /// A crash as a lane wants it: the report without what changes from run to
 /// run, its paths those of the tree, and the frames that may lie in it.
 pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
@@ -40,24 +74,8 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
             .or_else(|| below_a_source_root(path, &files))
             .map(|path| path.to_string())
     });
-    let frames = report.stacks.iter().flat_map(|stack| {
-        let role = stack.role.name();
-        stack
-            .frames
-            .iter()
-            .take(FRAMES)
-            .enumerate()
-            .filter(|(_, frame)| frame.place() != Place::Runtime)
-            .map(move |(depth, frame)| CrashFrame {
-                function: frame.function.clone(),
-                file: frame.file.clone(),
-                line: frame.line,
-                role: role.to_owned(),
-                depth: depth as u32,
-            })
-    });
     Crash {
-        frames: frames.collect(),
+        frames: frames_of(&report),
         text: report.purified,
     }
 }
@@ -135,9 +153,10 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
 
 #[cfg(test)]
 mod tests {
-    use super::to_pristine_lines;
+    use super::{frame_for_retrieval, frames_of, to_pristine_lines};
     use crate::repair::{Crash, CrashFrame};
-    use patchwright_evaluator::Changes;
+    use patchwright_evaluator::{Changes, crash};
+    use patchwright_retrieval::Role;
     use patchwright_source::{Tree, TreePath};
 
     #[test]
@@ -182,5 +201,47 @@ mod tests {
         to_pristine_lines(&mut crash, &changes, &tree);
         let lines: Vec<_> = crash.frames.iter().filter_map(|frame| frame.line).collect();
         assert_eq!(lines, [3, 1, 1]);
+    }
+
+    #[test]
+    fn keeps_the_roles_of_a_report() {
+        let log = "\
+==1==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010 at pc 0x1 bp 0x2 sp 0x3
+READ of size 8 at 0x602000000010 thread T0
+    #0 0x4f in use /src/a.c:9
+    #1 0x50 in main /src/m.c:3
+
+freed by thread T0 here:
+    #0 0x51 in free (/lib/x+0x1)
+    #1 0x52 in drop /src/b.c:7
+";
+        let frames = frames_of(&crash::parse(log).unwrap());
+        let frames: Vec<_> = frames.iter().map(frame_for_retrieval).collect();
+        let first = frames.first().unwrap();
+        assert_eq!((first.function.as_str(), first.line), ("use", Some(9)));
+        let freed: Vec<&str> = frames
+            .iter()
+            .filter(|frame| frame.role == Role::Freed)
+            .map(|frame| frame.function.as_str())
+            .collect();
+        assert_eq!(freed, ["free", "drop"]);
+    }
+
+    #[test]
+    fn a_cause_comes_before_what_it_led_to() {
+        let log = "\
+== Java Exception: com.code_intelligence.jazzer.api.FuzzerSecurityIssueLow: Stack overflow
+\tat a.Outer.run(Outer.java:1)
+Caused by: java.lang.StackOverflowError
+\tat a.Inner.read(Inner.java:5)
+";
+        let frames = frames_of(&crash::parse(log).unwrap());
+        let frames: Vec<_> = frames.iter().map(frame_for_retrieval).collect();
+        let mut crash: Vec<_> = frames
+            .iter()
+            .filter(|frame| frame.role == Role::Crash)
+            .collect();
+        crash.sort_by_key(|frame| frame.depth);
+        assert!(crash[0].function.ends_with("Inner.read"), "{frames:?}");
     }
 }

@@ -1,5 +1,6 @@
 //! What the driver works with: everything concrete that a run needs.
 
+use super::recency::open_engine;
 use crate::display::Display;
 use crate::model::Model;
 use crate::model::price::Prices;
@@ -120,7 +121,7 @@ impl EngineCell {
     /// Begins to open the index of a tree.
     pub fn open(tree: PathBuf, cache: PathBuf, settings: Settings) -> Self {
         let opening = tokio::task::spawn_blocking(move || {
-            Engine::open(&tree, &cache, settings).map_err(|error| error.to_string())
+            open_engine(&tree, &cache, settings).map_err(|error| error.to_string())
         });
         Self {
             opening: Mutex::new(Some(opening)),

@@ -1,6 +1,7 @@
 //! The index of the tree, kept open and brought up to date before an answer:
 //! people edit while they ask.
 
+use crate::drive::open_engine;
 use patchwright_retrieval::{Engine, Settings};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -60,7 +61,7 @@ impl Kept {
         let place = self.place.clone();
         let started = Instant::now();
         let fresh = tokio::task::spawn_blocking(move || {
-            Engine::open(&place.tree, &place.cache, place.settings)
+            open_engine(&place.tree, &place.cache, place.settings)
         })
         .await
         .map_err(|error| error.to_string())?

@@ -335,6 +335,24 @@ pub struct Retrieval {
     pub file_size_limit: u64,
     /// Tokens of the code that goes with each issue.
     pub context_tokens: usize,
+    /// How candidates are ranked.
+    pub weights: Weights,
+}
+
+/// Shares of the signals by which the candidates for a request are ranked.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Weights {
+    /// Closeness in meaning.
+    pub semantic: f64,
+    /// The request's own words.
+    pub keyword: f64,
+    /// How many places depend on it.
+    pub in_degree: f64,
+    /// How recently it was changed.
+    pub recency: f64,
+    /// How often it is called.
+    pub popularity: f64,
 }
 
 /// Embeddings as a signal for ranking code.

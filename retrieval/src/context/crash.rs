@@ -2,6 +2,8 @@
 //! depth, and what they call and are called by, since the fix is often not in
 //! the top frame.
 
+mod calls;
+
 use super::{Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::{Located, is_wrapper};
@@ -10,6 +12,7 @@ use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
+use calls::{called, closeness, nearness, on_the_line};
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,6 +24,9 @@ const HARNESS: f64 = 0.05;
 const COMMON: f64 = 0.25;
 /// How much a function matters that stands on one stack several times.
 const DISPATCHER: f64 = 0.4;
+/// More often than that: what an exception and its cause went through both
+/// stands on the stack twice.
+const AGAIN: usize = 2;
 /// How much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.6;
 /// From this many callers on, a short function counts as such.
@@ -29,15 +35,22 @@ const COMMON_CALLERS: usize = 20;
 const SISTER: f64 = 1.5;
 /// How much a called function matters, against its caller.
 const CALLEE: f64 = 0.42;
+/// How much one counts at most.
+const MOST_CALLED: f64 = 0.55;
 /// How many functions of the stacks are followed into what they call.
 const FOLLOWED: usize = 4;
+/// How much the function counts that a method without a class name stands in.
+const OUTER: f64 = 0.7;
+/// More callers than these are everybody.
+const FEW_CALLERS: f64 = 6.0;
+/// How much functions like the one that freed the memory count, how alike they
+/// must be, and how many there are.
+const LIKE: f64 = 0.5;
+const LIKE_SISTERS: f64 = 0.3;
+const SISTERS: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
 const ENOUGH: usize = 2_200;
-/// Lines before the crash in which a call counts as near.
-const NEAR: u32 = 30;
-/// Lines after it in which one does: what is tried next often shares the flaw.
-const AFTER: u32 = 6;
 
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     let mut weighed = Weighed {
@@ -55,7 +68,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
             .count();
         let mut share = 1.0;
         // A dispatcher stands on the stack again and again, far from the cause.
-        if again > 1 && place.rank > 1 {
+        if again > AGAIN && place.rank > 1 {
             share *= DISPATCHER;
         }
         if place.rank > 1 && top.is_some_and(|top| top.symbol.path != place.symbol.path) {
@@ -67,9 +80,8 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     for top in &tops {
         weighed.follow(engine, top, 2);
     }
-    if !located.iter().any(|place| place.rank > 0) {
-        weighed.add_callers(engine, &tops);
-    }
+    weighed.add_surroundings(engine, &tops);
+    weighed.add_sisters(engine, located);
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
@@ -136,6 +148,7 @@ impl Weighed {
             symbol: symbol.clone(),
             weight: 0.0,
             lines: Vec::new(),
+            body: 0,
             why: why.to_owned(),
         });
         if weight > wanted.weight {
@@ -199,7 +212,7 @@ impl Weighed {
         let touched = identifiers_at(&text, &caller.lines);
         let mut found: Vec<Wanted> = Vec::new();
         for (callee, at) in engine.calls_from(&caller.symbol) {
-            let Some(symbol) = engine.meant(&callee, &caller.symbol.path) else {
+            let Some(symbol) = called(engine, &text, (&callee, &at), caller) else {
                 continue;
             };
             if !symbol.kind.is_callable() || is_aside(&symbol.path) || symbol.id == caller.symbol.id
@@ -208,14 +221,16 @@ impl Weighed {
             }
             let weight = caller.weight
                 * CALLEE
-                * closeness(engine, caller, &symbol)
+                * closeness(engine, caller, &symbol).max(on_the_line(&at, &caller.lines))
                 * nearness(&text, (&callee, &at), &caller.lines, &touched)
                 * self.kinship(&symbol.name);
+            let weight = weight.min(MOST_CALLED);
             found.push(Wanted {
                 why: format!("called by {}", caller.symbol.name),
                 symbol,
                 weight,
                 lines: Vec::new(),
+                body: 0,
             });
         }
         sort(&mut found);
@@ -225,13 +240,58 @@ impl Weighed {
         }
     }
 
-    /// Without a stack, who calls the crashing function has to be looked up.
+    /// Who made what crashed: for a method of a class without a name the
+    /// function that it stands in, for others their callers, those beside them
+    /// before others. Callers that stand on a stack are there already.
+    fn add_surroundings(&mut self, engine: &Engine, tops: &[Wanted]) {
+        let mut has_outer = false;
+        for top in tops {
+            let Some(outer) = outer_of(engine, &top.symbol) else {
+                continue;
+            };
+            has_outer = true;
+            let why = format!("holds {}", top.symbol.name);
+            self.add(&outer, OUTER * top.weight, &[top.symbol.start_line], &why);
+            let made = Wanted {
+                symbol: outer,
+                ..top.clone()
+            };
+            self.add_callers(engine, &[made]);
+        }
+        if !has_outer {
+            self.add_callers(engine, tops);
+        }
+    }
+
+    /// Functions like the one that freed or made the memory do the same for
+    /// other cases, and are wrong the same way.
+    fn add_sisters(&mut self, engine: &Engine, located: &[Located]) {
+        let made = located
+            .iter()
+            .filter(|place| place.role == Role::Freed && !place.is_harness)
+            .find(|place| !is_wrapper(place));
+        let Some(made) = made else { return };
+        for similar in or_nothing(engine.index.similar(&made.symbol, SISTERS)) {
+            let near = similar.symbol.path == made.symbol.path;
+            if near && similar.likeness >= LIKE_SISTERS {
+                let why = format!("like {}", made.symbol.name);
+                self.add(&similar.symbol, LIKE * similar.likeness, &[], &why);
+            }
+        }
+    }
+
+    /// Who calls the crashing function has to be looked up.
     fn add_callers(&mut self, engine: &Engine, tops: &[Wanted]) {
         let Some(top) = tops.first() else { return };
         let callers = or_nothing(engine.index.callers(&top.symbol.name, 1, 40));
         let many = callers.len().max(1) as f64;
+        let on_a_stack = tops.iter().skip(1).any(|one| !one.lines.is_empty());
         for call in callers {
             let Some(caller) = call.caller else { continue };
+            // Beside a whole stack only the nearest are worth their lines.
+            if on_a_stack && (caller.path != top.symbol.path || many > FEW_CALLERS) {
+                continue;
+            }
             let local = if caller.path == top.symbol.path {
                 1.0
             } else {
@@ -259,69 +319,21 @@ fn sort(wanted: &mut [Wanted]) {
     });
 }
 
+/// The function in which another stands: that of a class without a name, a
+/// lambda's.
+fn outer_of(engine: &Engine, symbol: &Symbol) -> Option<Symbol> {
+    engine
+        .symbols_in(&symbol.path)
+        .into_iter()
+        .filter(|other| other.kind.is_callable() && other.id != symbol.id)
+        .filter(|other| other.holds(symbol.start_line) && other.holds(symbol.end_line))
+        .max_by_key(|other| other.start_line)
+}
+
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
     symbol.end_line - symbol.start_line < 15
         && engine.caller_files(&symbol.name, COMMON_CALLERS).len() >= COMMON_CALLERS
-}
-
-/// How closely a called function belongs to its caller.
-fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
-    let place = if callee.path == caller.symbol.path {
-        1.0
-    } else if callee.path.folder() == caller.symbol.path.folder() {
-        0.45
-    } else {
-        0.25
-    };
-    // Other versions of the same code, in other folders, are no callers of it.
-    let others = engine
-        .caller_files(&callee.name, 100)
-        .iter()
-        .filter(|path| path.folder() == callee.path.folder())
-        .count()
-        .saturating_sub(1);
-    place / (1.0 + (others as f64 / 4.0).ln_1p())
-}
-
-/// A call counts more when it is shortly before the crash, most when it sets
-/// what the crashing line uses.
-fn nearness(
-    text: &Text,
-    (callee, calls): (&str, &[u32]),
-    lines: &[u32],
-    touched: &BTreeSet<String>,
-) -> f64 {
-    if lines.is_empty() {
-        return 0.9;
-    }
-    let sets = calls.iter().any(|at| {
-        let code = line(text, *at);
-        let mut set = set_by(&code, callee);
-        set.any(|name| touched.contains(name))
-    });
-    let near = calls.iter().any(|at| {
-        lines
-            .iter()
-            .any(|crash| *at <= crash + AFTER && crash.saturating_sub(*at) <= NEAR)
-    });
-    match (sets, near) {
-        (true, _) => 1.6,
-        (false, true) => 1.0,
-        (false, false) => 0.4,
-    }
-}
-
-/// The names that a line with a call may give a new value: what stands before
-/// the `=`, and what is passed by address.
-fn set_by<'c>(code: &'c str, callee: &str) -> impl Iterator<Item = &'c str> {
-    let (before, after) = code.split_once(callee).unwrap_or(("", code));
-    let assigned = before.rsplit_once('=').map_or("", |(names, _)| names);
-    let by_address = after.split('&').skip(1);
-    std::iter::once(assigned)
-        .chain(by_address.map(|rest| rest.split([',', ')']).next().unwrap_or_default()))
-        .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'))
-        .filter(|name| name.len() > 1)
 }
 
 /// The names on some lines, keywords and very short ones apart.

@@ -5,8 +5,11 @@ use super::card::cards;
 use super::render::{file_section, render};
 use super::{Context, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
-use crate::engine::outline::body_ranges;
+use crate::engine::lookup::or_nothing;
+use crate::engine::outline::{body_ranges, with_comment};
 use crate::snippet::{Snippet, Tier};
+use crate::symbol::Symbol;
+use patchwright_source::Text;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
@@ -21,11 +24,15 @@ const STRETCH: f64 = 1.5;
 /// What is still taken up to there.
 const LIKELY: f64 = 0.28;
 /// Bodies up to this many lines are shown in full when they matter most.
-const FULL_BODY: usize = 160;
+const FULL_BODY: usize = 130;
 /// The same for what matters less.
 const LESSER_BODY: usize = 80;
 /// Below this weight a function on the stack is there for its call alone.
 const LESS: f64 = 0.36;
+/// Lines of a comment that are shown above a definition in brief.
+const COMMENT: u32 = 8;
+/// Lines that the head of a definition may go on after its name.
+const HEAD: u32 = 4;
 /// Bodies up to this many lines are shown in full around a call.
 const CALL_SITE: usize = 36;
 
@@ -92,6 +99,7 @@ fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
 
 fn full_body(wanted: &Wanted) -> usize {
     match wanted.weight {
+        _ if wanted.body > 0 => wanted.body,
         weight if weight >= MATTERS => FULL_BODY,
         weight if weight >= LESS => LESSER_BODY,
         _ if wanted.lines.is_empty() => LESSER_BODY,
@@ -108,19 +116,62 @@ fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> Option<Snippet> {
         .find(|snippet| tokens_of(&file_section(snippet)) <= left)
 }
 
+/// A definition in brief: its head, and the lines that matter most with those
+/// around them. Of the comment above it what is short.
+fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
+    let symbol = &wanted.symbol;
+    let commented = with_comment(text, symbol.start_line);
+    let start = if symbol.start_line - commented <= COMMENT {
+        commented
+    } else {
+        symbol.start_line
+    };
+    if (symbol.end_line - symbol.start_line) as usize <= limit {
+        return vec![(start, symbol.end_line)];
+    }
+    let body = symbol.body_line.unwrap_or(symbol.name_line);
+    let head = body.clamp(symbol.name_line, symbol.name_line + HEAD);
+    let left = limit.saturating_sub((head - symbol.start_line) as usize) as u32;
+    let around = left / (2 * wanted.lines.len().max(1) as u32);
+    let mut ranges = vec![(start, head)];
+    ranges.extend(wanted.lines.iter().map(|line| {
+        (
+            line.saturating_sub(around).max(symbol.start_line),
+            (line + around).min(symbol.end_line),
+        )
+    }));
+    ranges
+}
+
+/// The functions of a type whose heads a snippet shows.
+fn members_in(engine: &Engine, symbol: &Symbol, snippet: &Snippet) -> Vec<String> {
+    let ranges = snippet.ranges();
+    or_nothing(engine.index.members(symbol))
+        .into_iter()
+        .filter(|member| member.kind.is_callable())
+        .filter(|member| {
+            let mut shown = ranges.iter();
+            shown.any(|(first, last)| (*first..=*last).contains(&member.name_line))
+        })
+        .map(|member| member.qualified())
+        .collect()
+}
+
 fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Option<Snippet> {
     let symbol = &wanted.symbol;
     let text = engine.text(&symbol.path).ok()?;
     let long = (symbol.end_line - symbol.start_line) as usize >= limit;
-    let ranges = if long && symbol.kind.is_type() {
+    let ranges = if wanted.body > 0 {
+        brief_ranges(&text, wanted, limit)
+    } else if long && symbol.kind.is_type() {
         engine.member_ranges(&text, symbol)
     } else {
         body_ranges(&text, symbol, &wanted.lines, limit)
     };
     let snippet = Snippet::cut(&symbol.path, &text, &ranges, Tier::High)?;
-    Some(
-        snippet
-            .with_symbols([symbol.qualified()])
-            .with_note(wanted.why.clone()),
-    )
+    let mut shown = vec![symbol.qualified()];
+    if symbol.kind.is_type() {
+        shown.extend(members_in(engine, symbol, &snippet));
+    }
+    Some(snippet.with_symbols(shown).with_note(wanted.why.clone()))
 }

@@ -4,6 +4,7 @@
 mod exact;
 mod harness;
 mod likely;
+mod related;
 
 pub(crate) use harness::headline;
 
@@ -12,16 +13,19 @@ use super::{Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::engine::lookup::or_nothing;
-use crate::intent::{Intent, detect};
+use crate::intent::{Intent, detect, is_to_do, said_by_intent};
 use crate::rank::is_aside;
 use crate::symbol::Symbol;
+use crate::words::{meaningful, split_words, stem};
 use std::collections::BTreeMap;
 
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
-const ENOUGH: usize = 1_000;
+const ENOUGH: usize = 1_200;
 /// How many callers and tests are looked at.
 const USERS: usize = 60;
+/// Lines of each of them.
+const USER_LINES: usize = 16;
 /// How many of them are shown.
 const SHOWN_USERS: usize = 6;
 
@@ -49,6 +53,9 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         Intent::TestWriting => add_tests(engine, &primary, &mut picks),
         _ => {}
     }
+    if !by_name {
+        related::add(engine, &primary, &asked_for(&spoken, intent), &mut picks);
+    }
     if picks.is_empty() {
         likely::safety_net(engine, &spoken, &mut picks);
     }
@@ -66,6 +73,28 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     }
 }
 
+/// The stems of a request that say what it is about: what shall be done with
+/// that is told by the intent.
+fn asked_for(text: &str, intent: Intent) -> Vec<String> {
+    let mut stems = meaningful(text);
+    let told: Vec<String> = said_by_intent(intent).map(stem).collect();
+    let about: Vec<String> = stems
+        .iter()
+        .filter(|stem| !told.contains(stem))
+        .cloned()
+        .collect();
+    if about.is_empty() {
+        return stems;
+    }
+    // A request that begins with what to do says nothing of code by it.
+    let first = split_words(text).into_iter().next().unwrap_or_default();
+    stems = about;
+    if stems.len() > 2 && is_to_do(&first) && stems.first() == Some(&stem(&first)) {
+        stems.remove(0);
+    }
+    stems
+}
+
 /// What was chosen, by number, each at its highest weight.
 #[derive(Debug, Default)]
 pub(super) struct Picks(BTreeMap<i64, Wanted>);
@@ -76,14 +105,27 @@ impl Picks {
     }
 
     fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
+        self.add_brief(symbol, (weight, 0), lines, why);
+    }
+
+    /// Adds a definition of which at most so many lines shall be shown.
+    fn add_brief(
+        &mut self,
+        symbol: &Symbol,
+        (weight, body): (f64, usize),
+        lines: &[u32],
+        why: &str,
+    ) {
         let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
             symbol: symbol.clone(),
-            weight,
+            weight: 0.0,
             lines: Vec::new(),
+            body,
             why: why.to_owned(),
         });
         if weight > wanted.weight {
             wanted.weight = weight;
+            wanted.body = body;
             why.clone_into(&mut wanted.why);
         }
         wanted.lines.extend(lines);
@@ -121,7 +163,7 @@ fn add_callers(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
             if let Some(caller) = call.caller {
                 let weight = 0.34 - 0.03 * rank as f64;
                 let why = format!("calls {}", one.symbol.name);
-                picks.add(&caller, weight, &call.lines, &why);
+                picks.add_brief(&caller, (weight, USER_LINES), &call.lines, &why);
             }
         }
     }
@@ -135,16 +177,17 @@ fn add_tests(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
             .iter()
             .filter(|place| is_aside(&place.path))
             .take(USERS);
-        let mut shown = 0;
+        let mut shown = 0_u32;
         for place in tests {
-            if shown >= SHOWN_USERS {
+            if shown as usize >= SHOWN_USERS {
                 break;
             }
             let around = engine.index.enclosing_function(&place.path, place.line);
             if let Some(test) = or_nothing(around) {
                 shown += 1;
                 let why = format!("a test that uses {}", one.symbol.name);
-                picks.add(&test, 0.4 - 0.03 * shown as f64, &[place.line], &why);
+                let weight = 0.4 - 0.03 * f64::from(shown);
+                picks.add_brief(&test, (weight, USER_LINES), &[place.line], &why);
             }
         }
     }

@@ -1,7 +1,8 @@
 //! What a crash report brings along, and that it keeps to its budget.
 
 use crate::engine::tests::fixture;
-use crate::{Frame, Request, Role};
+use crate::{Engine, Frame, Request, Role, Settings};
+use patchwright_source::TreePath;
 
 fn crash_in_add(budget: usize) -> Request {
     let frame = |function: &str, file: &str, line, depth| Frame {
@@ -98,4 +99,95 @@ fn a_request_in_words_brings_what_it_names_or_means() {
             "{text}: {symbols:?}"
         );
     }
+}
+
+fn tree_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    for (path, content) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let cache = folder.path().join("cache");
+    let engine = Engine::open(&root, &cache, Settings::default()).unwrap();
+    (folder, engine)
+}
+
+fn symbols(engine: &Engine, text: &str) -> Vec<String> {
+    let request = Request {
+        text: text.to_owned(),
+        ..Request::default()
+    };
+    let context = engine.context(&request);
+    let snippets = context.snippets.into_iter();
+    snippets.flat_map(|one| one.symbols).collect()
+}
+
+#[test]
+fn a_traceback_is_a_crash_and_its_last_line_the_top() {
+    let (_folder, engine) = tree_of(&[(
+        "pkg/a.py",
+        "def outer(x):\n    return inner(clean(x))\n\n\ndef inner(x):\n    y = x\n    y = y\n    y = y\n    y = y\n    return x[0]\n\n\n\
+         def clean(x):\n    return x or None\n",
+    )]);
+    let found = symbols(
+        &engine,
+        "Traceback (most recent call last):\n  File \"/b/pkg/a.py\", line 2, in outer\n    ...\n  \
+         File \"/b/pkg/a.py\", line 10, in inner\n    return x[0]\nTypeError: no\n",
+    );
+    assert_eq!(
+        found.first().map(String::as_str),
+        Some("inner"),
+        "{found:?}"
+    );
+    // What made the argument is called on the line of the stack.
+    assert!(found.contains(&"clean".to_owned()), "{found:?}");
+}
+
+#[test]
+fn what_changed_recently_comes_first_of_what_is_alike() {
+    let body = "int parse_header(int a)\n{\n    return a;\n}\n";
+    let (_folder, mut engine) = tree_of(&[("src/a/one.c", body), ("src/b/two.c", body)]);
+    let first = |engine: &Engine| {
+        let request = Request {
+            text: "parsing of a header fails".to_owned(),
+            ..Request::default()
+        };
+        engine.context(&request).snippets[0].path.to_string()
+    };
+    assert_eq!(first(&engine), "src/a/one.c");
+    engine.set_modified(&[(TreePath::new("src/b/two.c").unwrap(), 1_000)].into());
+    assert_eq!(first(&engine), "src/b/two.c");
+}
+
+#[test]
+fn a_request_finds_shortened_names_and_what_they_call() {
+    let (_folder, engine) = tree_of(&[(
+        "src/a.c",
+        "static int low(int n)\n{\n    return n - 1;\n}\n\nint buf_len(int n)\n{\n    return low(n);\n}\n\n\
+         int colour(int n)\n{\n    return n;\n}\n",
+    )]);
+    let found = symbols(&engine, "the length of the buffer is one too small");
+    assert_eq!(found, ["buf_len", "low"]);
+}
+
+#[test]
+fn of_many_namesakes_only_some_are_shown() {
+    let overloads: String = (0..30)
+        .map(|n| format!("    int unpack(int a{n}) {{ return a{n}; }}\n"))
+        .collect();
+    let text =
+        format!("class Zip {{\n{overloads}    int entry(int a) {{ return unpack(a); }}\n}}\n");
+    let (_folder, engine) = tree_of(&[("src/Zip.java", &text)]);
+    let request = Request {
+        text: "unpacking an entry of a zip is wrong".to_owned(),
+        ..Request::default()
+    };
+    let snippets = engine.context(&request).snippets;
+    let first = |name: &str| {
+        let heads = snippets.iter().filter_map(|one| one.symbols.first());
+        heads.filter(|symbol| symbol.ends_with(name)).count()
+    };
+    assert!(first("unpack") <= 2 && first("entry") == 1, "{snippets:?}");
 }

@@ -94,8 +94,7 @@ impl Engine {
             );
         }
         let mut ranked: Vec<(f64, Symbol)> = self
-            .words()
-            .search(&stems, RANKED)
+            .search_words(&stems, RANKED)
             .into_iter()
             .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
             .map(|(score, symbol)| {

@@ -6,7 +6,7 @@
 //! change of either raises [`VERSION`], and older files are built anew.
 
 /// Raised with every change of tables, of views, or of what extractors find.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// Marks the file as ours ("PWcd").
 pub(crate) const APPLICATION: i64 = 0x5057_6364;
@@ -61,6 +61,13 @@ CREATE TABLE inherit(
   base_id INTEGER NOT NULL,
   line INTEGER NOT NULL,
   PRIMARY KEY(symbol_id, base_id)) WITHOUT ROWID;
+CREATE TABLE word(word TEXT NOT NULL, layer INTEGER NOT NULL, postings BLOB NOT NULL);
+CREATE TABLE worded(
+  first_symbol INTEGER PRIMARY KEY,
+  last_symbol INTEGER NOT NULL,
+  layer INTEGER NOT NULL,
+  documents INTEGER NOT NULL,
+  length INTEGER NOT NULL);
 CREATE TABLE analysed(symbol_id INTEGER PRIMARY KEY);
 CREATE TABLE guard(
   symbol_id INTEGER NOT NULL,
@@ -88,6 +95,7 @@ CREATE INDEX call_name ON call(name_id);
 CREATE INDEX posting_name ON posting(name_id);
 CREATE INDEX import_target ON import(target_id);
 CREATE INDEX inherit_base ON inherit(base_id);
+CREATE INDEX word_text ON word(word);
 CREATE INDEX guard_symbol ON guard(symbol_id);
 CREATE INDEX flow_symbol ON flow(symbol_id);
 ";

@@ -33,7 +33,8 @@ impl<'c> Writer<'c> {
         let next_name = largest("SELECT coalesce(max(id), 0) + 1 FROM name")?;
         let next_symbol = largest(
             "SELECT max(coalesce((SELECT max(id) FROM symbol), 0),
-                        coalesce((SELECT max(last_symbol) FROM file), 0)) + 1",
+                        coalesce((SELECT max(last_symbol) FROM file), 0),
+                        coalesce((SELECT max(last_symbol) FROM worded), 0)) + 1",
         )?;
         Ok(Self {
             connection,

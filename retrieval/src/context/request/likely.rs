@@ -1,84 +1,169 @@
 //! What a request may mean without naming it: definitions that speak of the
 //! same words, weighed by several signals.
 
-use super::Picks;
+use super::{Picks, asked_for};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
+use crate::snippet::line;
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::{meaningful, split_words, stem};
 use patchwright_source::TreePath;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How many candidates are weighed.
-const CANDIDATES: usize = 40;
+const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
-const CLOSE_TO_BEST: f64 = 0.72;
-/// How many are taken when nothing was named.
-const TAKEN: usize = 5;
+const CLOSE_TO_BEST: f64 = 0.3;
+/// From this share on a candidate may bring a file of its own.
+const WITH_ITS_FILE: f64 = 0.66;
+/// How many files candidates may bring.
+const FILES: usize = 3;
+/// Lines that are shown of the candidates in their order: what is likeliest is
+/// worth reading, of the others the name and what made them candidates.
+const LINES: [usize; 8] = [60, 30, 12, 8, 8, 6, 6, 6];
+/// How many definitions of one name are taken: overloads, variants.
+const SAME_NAME: usize = 2;
+/// How much the next candidate counts against the one before.
+const PER_RANK: f64 = 0.06;
+/// Lines that are shown of a candidate beside what was named.
+const BESIDE_LINES: usize = 12;
 /// How much a candidate counts beside what was named.
 const BESIDE_NAMED: f64 = 0.3;
 /// How much better a definition in a file that the request names is.
 const IN_NAMED_FILE: f64 = 1.5;
+/// How much it counts that other candidates are in the same file.
+const SAME_FILE: f64 = 0.1;
+/// How much types count: what is asked about is mostly what they do, and their
+/// members are candidates themselves.
+const TYPES: f64 = 0.75;
 /// How much tests count when none are asked for.
 const ASIDE: f64 = 0.55;
+/// A type of fewer lines is shown with what is in it.
+const SHOWN_WHOLE: u32 = 8;
+/// Lines of a body in which those are looked for that say most of a request.
+const LOOKED_AT: u32 = 200;
+/// How many such lines are taken.
+const HITS: usize = 3;
 
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) {
-    let stems = meaningful(text);
+    let stems = asked_for(text, intent);
     let candidates = engine.with_signals(text, ranked(engine, text, &stems, intent));
     let named = picks.heaviest(8);
     let has_names = named.iter().any(|one| one.weight >= 0.5);
     let Some(best) = candidates.first().map(|(score, _)| *score) else {
         return;
     };
+    let mut files: Vec<TreePath> = Vec::new();
+    let mut names: BTreeMap<String, usize> = BTreeMap::new();
+    let mut chosen: Vec<&Symbol> = Vec::new();
     let mut taken = 0;
     for (score, symbol) in &candidates {
         let share = score / best;
-        if share < CLOSE_TO_BEST || taken >= TAKEN {
+        let Some(lines) = LINES.get(taken).filter(|_| share >= CLOSE_TO_BEST) else {
             break;
-        }
-        let beside = named.iter().any(|one| one.symbol.path == symbol.path);
-        let weight = match (has_names, beside) {
-            (true, true) => BESIDE_NAMED * share,
-            (true, false) => continue,
-            (false, _) => 0.95 * share - 0.06 * f64::from(taken as u32),
         };
+        if chosen.iter().any(|other| overlap(other, symbol)) {
+            continue;
+        }
+        let same = names.entry(symbol.qualified()).or_default();
+        if *same >= SAME_NAME {
+            continue;
+        }
+        let weight = if has_names {
+            if !named.iter().any(|one| one.symbol.path == symbol.path) {
+                continue;
+            }
+            BESIDE_NAMED * share
+        } else {
+            let brings = files.is_empty() || share >= WITH_ITS_FILE && files.len() < FILES;
+            if !files.contains(&symbol.path) {
+                if !brings {
+                    continue;
+                }
+                files.push(symbol.path.clone());
+            }
+            0.95 * share * (1.0 - PER_RANK * taken as f64)
+        };
+        let lines = if has_names { BESIDE_LINES } else { *lines };
         taken += 1;
-        picks.add(symbol, weight, &[], "speaks of the same words");
+        *same += 1;
+        chosen.push(symbol);
+        let hits = telling_lines(engine, symbol, &stems, lines);
+        picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
     }
+}
+
+/// Whether one is a part of the other: it is shown once.
+fn overlap(one: &Symbol, other: &Symbol) -> bool {
+    let holds = |outer: &Symbol, inner: &Symbol| {
+        outer.holds(inner.start_line) && outer.holds(inner.end_line)
+    };
+    let small = |symbol: &Symbol| symbol.end_line - symbol.start_line < SHOWN_WHOLE;
+    one.path == other.path
+        && (holds(one, other) && small(one) || holds(other, one) && !small(other))
+}
+
+/// The lines of a definition that say most of the request, when it is too long
+/// to be shown whole.
+fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize) -> Vec<u32> {
+    if (symbol.end_line - symbol.start_line) as usize <= room {
+        return Vec::new();
+    }
+    let Ok(text) = engine.text(&symbol.path) else {
+        return Vec::new();
+    };
+    let last = symbol.end_line.min(symbol.start_line + LOOKED_AT);
+    let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=last)
+        .map(|number| {
+            let mut words: Vec<String> = split_words(&line(&text, number));
+            for word in &mut words {
+                *word = stem(word);
+            }
+            words.sort();
+            words.dedup();
+            let said = words.iter().filter(|word| stems.contains(word)).count();
+            (said, number)
+        })
+        .filter(|(said, _)| *said > 0)
+        .collect();
+    found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+    found.truncate(if room <= BESIDE_LINES { 1 } else { HITS });
+    found.into_iter().map(|(_, number)| number).collect()
 }
 
 /// Candidates by the weighted sum of the signals, best first.
 fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<(f64, Symbol)> {
-    let scored = engine.words().search(stems, CANDIDATES);
+    let scored = engine.search_words(stems, CANDIDATES);
     let Some(top) = scored.first().map(|one| one.score) else {
         return Vec::new();
     };
-    let files = named_files(engine, text);
-    let weights = engine.settings.weights;
-    let mut ranked: Vec<(f64, Symbol)> = scored
+    let found: Vec<(f64, Symbol)> = scored
         .into_iter()
-        .filter_map(|one| {
-            let symbol = or_nothing(engine.index.symbol(one.id))?;
-            let calls = engine.caller_files(&symbol.name, 40);
-            let callers = (calls.len() as f64).ln_1p() / 40_f64.ln_1p();
-            let from: BTreeSet<&TreePath> = calls.iter().collect();
-            let dependents = (from.len() as f64).ln_1p() / 40_f64.ln_1p();
-            let mut score = weights.semantic * one.score / top
-                + weights.keyword * covered(&symbol.name, stems)
-                + weights.in_degree * dependents
-                + weights.popularity * callers;
+        .filter_map(|one| Some((one.score / top, or_nothing(engine.index.symbol(one.id))?)))
+        .collect();
+    let crowds = crowds(&found);
+    let rare = engine.rarities(stems);
+    let files = named_files(engine, text);
+    let mut ranked: Vec<(f64, Symbol)> = found
+        .into_iter()
+        .map(|(share, symbol)| {
+            let mut score = signals(engine, share, &symbol, (stems, &rare));
+            score += SAME_FILE * crowds.get(&symbol.path).copied().unwrap_or_default();
             if files.contains(&symbol.path) {
                 score *= IN_NAMED_FILE;
             }
             if is_aside(&symbol.path) && intent != Intent::TestWriting {
                 score *= ASIDE;
             }
-            if symbol.kind == SymbolKind::Variable {
+            if matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Macro) {
                 score *= 0.8;
             }
-            Some((score, symbol))
+            if symbol.kind.is_type() {
+                score *= TYPES;
+            }
+            (score, symbol)
         })
         .collect();
     ranked.sort_by(|a, b| {
@@ -88,15 +173,69 @@ fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<
     ranked
 }
 
-/// How much of a name the request's words cover, in whatever order and casing.
-fn covered(name: &str, stems: &[String]) -> f64 {
-    let words: Vec<String> = split_words(name).iter().map(|word| stem(word)).collect();
-    let hits = words.iter().filter(|word| stems.contains(word)).count() as f64;
-    let of_name = hits / words.len().max(1) as f64;
-    let of_request = hits / stems.len().clamp(1, 4) as f64;
+/// The signals by their weights. How central and how recent a definition is
+/// decides between those that speak of the request alike, not against them.
+fn signals(
+    engine: &Engine,
+    share: f64,
+    symbol: &Symbol,
+    (stems, rare): (&[String], &[f64]),
+) -> f64 {
+    let weights = engine.settings.weights;
+    let calls = engine.caller_files(&symbol.name, 40);
+    let logarithm = |count: usize| (count as f64).ln_1p() / 40_f64.ln_1p();
+    let from: BTreeSet<&TreePath> = calls.iter().collect();
+    let standing = weights.in_degree * logarithm(from.len())
+        + weights.popularity * logarithm(calls.len())
+        + weights.recency * engine.recency(&symbol.path);
+    weights.semantic * share + weights.keyword * covered(symbol, stems, rare) + share * standing
+}
+
+/// How many of the candidates each file holds, the best counting most, against
+/// the file with most.
+fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
+    let mut crowds: BTreeMap<TreePath, f64> = BTreeMap::new();
+    for (share, symbol) in found {
+        *crowds.entry(symbol.path.clone()).or_default() += share * share;
+    }
+    let most = crowds.values().copied().fold(f64::MIN_POSITIVE, f64::max);
+    for sum in crowds.values_mut() {
+        *sum /= most;
+    }
+    crowds
+}
+
+/// How much of a name and of its scope the request's words cover, in whatever
+/// order and casing; rare words count most.
+fn covered(symbol: &Symbol, stems: &[String], rare: &[f64]) -> f64 {
+    let said_in = |text: &str| {
+        let words: Vec<String> = split_words(text).iter().map(|word| stem(word)).collect();
+        let hits = stems
+            .iter()
+            .zip(rare)
+            .filter(|(asked, _)| words.contains(asked));
+        let (count, weight) = hits.fold((0.0, 0.0), |sum, (_, rare)| (sum.0 + 1.0, sum.1 + rare));
+        (count, weight, words.len() as f64)
+    };
+    let (hits, weight, words) = said_in(&symbol.name);
+    let scope = symbol.scope.rsplit(['.', ':']).next().unwrap_or_default();
+    let (beside, around, _) = [scope, symbol.path.file_name()]
+        .into_iter()
+        .map(said_in)
+        .max_by(|a, b| a.1.total_cmp(&b.1))
+        .unwrap_or_default();
+    let mut most: Vec<f64> = rare.to_vec();
+    most.sort_by(|a, b| b.total_cmp(a));
+    let asked: f64 = most.iter().take(4).sum();
+    let of_name = hits / words.max(1.0);
+    let of_request = (weight + 0.7 * around) / asked.max(f64::MIN_POSITIVE);
     // One word that happens to be a whole name says little.
-    let whole = if hits > 1.0 { of_name } else { 0.6 * of_name };
-    (0.6 * whole + 0.4 * of_request).min(1.0)
+    let whole = if hits + beside > 1.0 {
+        of_name
+    } else {
+        0.6 * of_name
+    };
+    (0.5 * whole + 0.5 * of_request).min(1.0)
 }
 
 fn named_files(engine: &Engine, text: &str) -> Vec<TreePath> {

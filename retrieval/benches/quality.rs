@@ -1,0 +1,128 @@
+//! How good the context of requests and crash reports is, beside two others.
+//!
+//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held]
+//! [--ours] [--show CASE] [--trees FOLDER] [NAME...]]`: fetches the trees of `quality/trees.toml` once,
+//! runs every case (or those whose name holds NAME) through ours, through a
+//! plain dump of the fifteen best files, and through a pipeline of four stages
+//! rebuilt from its published description, and prints recall, fix lines, wrong
+//! files, efficiency and time. It judges nothing: a worse figure does not fail.
+
+#![expect(
+    clippy::print_stdout,
+    clippy::expect_used,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a program for a person at a terminal; a broken case shall stop it"
+)]
+
+#[path = "quality/baseline.rs"]
+mod baseline;
+#[path = "quality/cases.rs"]
+mod cases;
+#[path = "quality/frames.rs"]
+mod frames;
+#[path = "quality/score.rs"]
+mod score;
+#[path = "quality/stages.rs"]
+mod stages;
+#[path = "quality/table.rs"]
+mod table;
+#[path = "quality/world.rs"]
+mod world;
+
+use cases::Case;
+use score::{Outcome, Score};
+use world::World;
+
+/// A way to make a context.
+type System = fn(&World, &Case) -> Outcome;
+
+/// What is run on every case.
+const SYSTEMS: [(&str, System); 3] = [
+    ("ours", ours),
+    ("four stages", stages::run),
+    ("dump of 15 files", baseline::run),
+];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args()
+        .skip(1)
+        .filter(|argument| argument != "--bench")
+        .collect();
+    let value = |name: &str| {
+        let at = arguments.iter().position(|argument| argument == name)?;
+        arguments.get(at + 1).cloned()
+    };
+    let (half, show) = (value("--half"), value("--show"));
+    let only_ours = arguments.iter().any(|argument| argument == "--ours");
+    let names: Vec<&String> = arguments
+        .iter()
+        .enumerate()
+        .filter(|(at, name)| {
+            let follows =
+                *at > 0 && arguments[*at - 1].starts_with("--") && arguments[*at - 1] != "--ours";
+            !name.starts_with("--") && !follows
+        })
+        .map(|(_, name)| name)
+        .collect();
+    let store = cases::store(value("--trees"));
+    let mut all = cases::read();
+    all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
+    all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
+    let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();
+    let mut world: Option<World> = None;
+    println!(
+        "{:<44} recall  fix   wrong   eff  tokens     ms  missing",
+        "ours"
+    );
+    for case in &all {
+        let Some(place) = cases::prepare(&store, case) else {
+            println!("{:<44} skipped: its tree cannot be fetched", case.id);
+            continue;
+        };
+        if world.as_ref().is_none_or(|world| world.tree != place.tree) {
+            world = Some(World::open(&place.tree));
+        }
+        let world = world.as_ref().unwrap();
+        for (number, (_, system)) in SYSTEMS.iter().enumerate() {
+            if only_ours && number > 0 {
+                continue;
+            }
+            let outcome = system(world, case);
+            let score = Score::of(world, case, &place, &outcome);
+            if number == 0 {
+                table::line(case, &score);
+            }
+            scores[number].push(score);
+        }
+        if show.as_ref() == Some(&case.id) {
+            println!("{}", world.engine.context(&case.request).render());
+        }
+    }
+    for (number, (name, _)) in SYSTEMS.iter().enumerate() {
+        if !scores[number].is_empty() {
+            table::summarize(name, &scores[number]);
+        }
+    }
+}
+
+/// The second call is measured: the first reads what later ones share.
+fn ours(world: &World, case: &Case) -> Outcome {
+    world.engine.context(&case.request);
+    let context = world.engine.context(&case.request);
+    Outcome {
+        symbols: context
+            .snippets
+            .iter()
+            .flat_map(|one| one.symbols.clone())
+            .collect(),
+        shown: context
+            .snippets
+            .iter()
+            .map(|one| (one.path.clone(), one.ranges()))
+            .collect(),
+        tokens: context.tokens,
+        milliseconds: context.elapsed_ms,
+        intent: Some(context.intent),
+    }
+}

@@ -1,0 +1,185 @@
+//! The words in the index file.
+//!
+//! Files that were not counted yet become one more layer; with many layers, or
+//! when most is new, all is counted anew. Numbers of symbols are never given
+//! twice, so what a layer says of a file that changed since is told by its
+//! numbers and left out.
+
+use super::count::{Counted, count_file};
+use super::postings::{self, Posting};
+use crate::engine::Engine;
+use crate::error::RetrievalError;
+use crate::index::{Index, Reader};
+use patchwright_source::TreePath;
+use rayon::prelude::*;
+use rusqlite::{Connection, Result, TransactionBehavior, params};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// More layers than this make a search slow.
+const LAYERS: i64 = 8;
+/// A layer of more than one file in this many is most of the work anyway.
+const FEW: usize = 4;
+
+/// Files that lack, and whether all shall be counted anew.
+struct Work {
+    files: Vec<(TreePath, (i64, i64))>,
+    anew: bool,
+}
+
+/// Counts what was not counted yet.
+pub(super) fn update(engine: &Engine) -> Result<(), RetrievalError> {
+    let work = engine.index.read(plan)?;
+    if work.files.is_empty() && !work.anew {
+        return Ok(());
+    }
+    let counted: Vec<Counted> = work
+        .files
+        .par_iter()
+        .map(|(path, _)| count_file(engine, path))
+        .collect();
+    let mut connection = engine.index.private_connection()?;
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    write(&transaction, &work, counted)?;
+    transaction.commit()?;
+    Ok(())
+}
+
+fn plan(reader: &Reader<'_>) -> Result<Work> {
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT first_symbol FROM worded")?;
+    let known: FxHashSet<i64> = statement
+        .query_map([], |row| row.get(0))?
+        .collect::<Result<_>>()?;
+    let all: Vec<(TreePath, (i64, i64))> = reader
+        .files
+        .rows()
+        .filter(|file| file.language.is_some())
+        .map(|file| (file.path.clone(), (file.first_symbol, file.last_symbol)))
+        .collect();
+    let total = all.len();
+    let lacking: Vec<_> = all
+        .iter()
+        .filter(|(_, (first, _))| !known.contains(first))
+        .cloned()
+        .collect();
+    let layers: i64 =
+        reader
+            .connection
+            .query_row("SELECT coalesce(max(layer), 0) FROM worded", [], |row| {
+                row.get(0)
+            })?;
+    let stale = known.len() + lacking.len() > total + total / FEW + 8;
+    let anew = !lacking.is_empty()
+        && (layers >= LAYERS || lacking.len() * FEW > total || known.is_empty() || stale);
+    Ok(Work {
+        files: if anew { all } else { lacking },
+        anew,
+    })
+}
+
+fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<()> {
+    if work.anew {
+        connection.execute_batch("DELETE FROM word; DELETE FROM worded;")?;
+    }
+    let layer: i64 = connection.query_row(
+        "SELECT coalesce(max(layer), 0) + 1 FROM worded",
+        [],
+        |row| row.get(0),
+    )?;
+    let mut all: FxHashMap<String, Vec<Posting>> = FxHashMap::default();
+    let mut insert =
+        connection.prepare("INSERT OR REPLACE INTO worded VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for ((_, (first, last)), file) in work.files.iter().zip(counted) {
+        let length: u32 = file.documents.iter().map(|one| one.length).sum();
+        let documents = file.documents.len() as u32;
+        insert.execute(params![first, last, layer, documents, length])?;
+        let mut by_number: Vec<Vec<Posting>> = vec![Vec::new(); file.words.len()];
+        for document in file.documents {
+            for (number, count) in document.words {
+                let posting = Posting::new(document.id, count, document.length);
+                if let Some(list) = by_number.get_mut(number as usize) {
+                    list.push(posting);
+                }
+            }
+        }
+        for (word, list) in file.words.into_iter().zip(by_number) {
+            all.entry(word).or_default().extend(list);
+        }
+    }
+    let mut words: Vec<(String, Vec<Posting>)> = all.into_iter().collect();
+    words.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut insert = connection.prepare("INSERT INTO word VALUES (?1, ?2, ?3)")?;
+    for (word, mut list) in words {
+        list.sort_unstable_by_key(|posting| posting.id);
+        insert.execute(params![word, layer, postings::write(&list)])?;
+    }
+    Ok(())
+}
+
+/// How many definitions were counted, and how many words one has on average.
+pub(super) fn size(index: &Index) -> Result<(f64, f64), RetrievalError> {
+    index.read(|reader| {
+        reader
+            .connection
+            .prepare_cached(
+                "SELECT coalesce(sum(documents), 0), coalesce(sum(length), 0) FROM worded",
+            )?
+            .query_row([], |row| {
+                let (documents, length): (f64, f64) =
+                    (row.get::<_, i64>(0)? as f64, row.get::<_, i64>(1)? as f64);
+                Ok((documents, length / documents.max(1.0)))
+            })
+    })
+}
+
+/// Where a word is, in files as they are now.
+pub(super) fn postings(index: &Index, word: &str) -> Result<Vec<Posting>, RetrievalError> {
+    index.read(|reader| {
+        let mut statement = reader
+            .connection
+            .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
+        let mut rows = statement.query([word])?;
+        let mut found = Vec::new();
+        let mut layers = 0;
+        while let Some(row) = rows.next()? {
+            postings::read(row.get_ref(0)?.as_blob()?, &mut found);
+            layers += 1;
+        }
+        if layers > 0 {
+            found.retain(|posting| is_current(reader, posting.id));
+        }
+        Ok(found)
+    })
+}
+
+fn is_current(reader: &Reader<'_>, id: i64) -> bool {
+    reader
+        .files
+        .of_symbol(id)
+        .is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
+}
+
+/// Known words that begin with another and are longer, in their order.
+pub(super) fn words_from(
+    index: &Index,
+    start: &str,
+    limit: usize,
+) -> Result<Vec<String>, RetrievalError> {
+    index.read(|reader| {
+        let mut statement = reader.connection.prepare_cached(
+            "SELECT DISTINCT word FROM word WHERE word > ?1 ORDER BY word LIMIT ?2",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let words = statement.query_map((start, limit), |row| row.get::<_, String>(0))?;
+        let mut found = Vec::new();
+        for word in words {
+            let word = word?;
+            if !word.starts_with(start) {
+                break;
+            }
+            found.push(word);
+        }
+        Ok(found)
+    })
+}
