@@ -61,7 +61,8 @@ pub(super) async fn to_the_end(
     ));
     let stop = CancellationToken::new();
     let watcher = tokio::spawn(stop_on_signal(stop.clone()));
-    let finished = session.drive((display, target), &stop, start).await;
+    // On the heap: what waits for a whole run is large.
+    let finished = Box::pin(session.drive((display, target), &stop, start)).await;
     watcher.abort();
     let finished = finished?;
     let report = session.conclude(&finished).await?;

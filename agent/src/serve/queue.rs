@@ -22,14 +22,33 @@ use apalis_core::task::task_id::TaskId;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// The name that apalis knows the tickets by that any host may take.
 const SHARED: &str = "tasks";
 /// Priorities that are told apart, on both sides of zero: apalis has no
 /// negative ones.
 const PRIORITIES: i64 = 1000;
+
+/// When the heart of this process beat last. After a long pause (the database
+/// was away, the machine slept) the others may not have had the time to say
+/// that they live: they are judged at the next beat.
+#[derive(Debug, Default)]
+struct Rhythm(Mutex<Option<Instant>>);
+
+impl Rhythm {
+    fn is_steady(&self, lost_after: Duration) -> bool {
+        let last = self.0.lock().ok().and_then(|last| *last);
+        last.is_none_or(|last| lost_after.is_zero() || last.elapsed() < lost_after)
+    }
+
+    fn beaten(&self) {
+        if let Ok(mut last) = self.0.lock() {
+            *last = Some(Instant::now());
+        }
+    }
+}
 
 /// What went wrong with the queue.
 #[derive(Debug, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! apalis on PostgreSQL, in a schema of its own.
 
-use super::{Queue, QueueError, Taker, Ticket, jobs, other, queues, result, ticket};
+use super::{Queue, QueueError, Rhythm, Taker, Ticket, jobs, other, queues, result, ticket};
 use crate::store::Store;
 use crate::store::submissions::Issue;
 use apalis_core::worker::context::WorkerContext;
@@ -21,6 +21,7 @@ const CONNECTING: Duration = Duration::from_secs(10);
 pub(super) struct PostgresQueue {
     pool: PgPool,
     lost_after: Duration,
+    rhythm: Rhythm,
 }
 
 impl PostgresQueue {
@@ -31,7 +32,11 @@ impl PostgresQueue {
             .connect(store.url())
             .await?;
         PostgresStorage::migrations().run(&pool).await?;
-        Ok(Self { pool, lost_after })
+        Ok(Self {
+            pool,
+            lost_after,
+            rhythm: Rhythm::default(),
+        })
     }
 
     async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
@@ -59,6 +64,7 @@ impl PostgresQueue {
     }
 
     async fn beat(&self, taker: &Taker) -> Result<(), QueueError> {
+        let steady = self.rhythm.is_steady(self.lost_after);
         for (queue, name) in queues(taker) {
             let mut connection = self.pool.acquire().await?;
             let worker = WorkerContext::new(&name);
@@ -77,14 +83,17 @@ impl PostgresQueue {
                 }
                 other => other.map_err(sorted)?,
             }
-            queries::reenqueue_orphaned(&mut *connection, &queue, self.lost_after.as_secs())
-                .await
-                .map_err(sorted)?;
+            if steady {
+                queries::reenqueue_orphaned(&mut *connection, &queue, self.lost_after.as_secs())
+                    .await
+                    .map_err(sorted)?;
+            }
         }
         // A ticket that is done tells nothing that its submission does not.
         sqlx::query("DELETE FROM apalis.jobs WHERE status = 'Done'")
             .execute(&self.pool)
             .await?;
+        self.rhythm.beaten();
         Ok(())
     }
 

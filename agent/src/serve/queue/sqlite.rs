@@ -3,7 +3,7 @@
 //! Its `setup` is not called: it would turn `synchronous` off. Its migrations
 //! are counted in a table of their own, beside those of the store.
 
-use super::{Queue, QueueError, Taker, Ticket, jobs, other, queues, result, ticket};
+use super::{Queue, QueueError, Rhythm, Taker, Ticket, jobs, other, queues, result, ticket};
 use crate::store::Store;
 use crate::store::submissions::Issue;
 use apalis_core::backend::WorkerFilter;
@@ -29,6 +29,7 @@ const BUSY: Duration = Duration::from_secs(30);
 pub(super) struct SqliteQueue {
     pool: SqlitePool,
     lost_after: Duration,
+    rhythm: Rhythm,
 }
 
 impl SqliteQueue {
@@ -45,7 +46,11 @@ impl SqliteQueue {
         let mut migrator = SqliteStorage::<()>::migrations();
         migrator.dangerous_set_table_name(MIGRATIONS);
         migrator.run(&pool).await?;
-        Ok(Self { pool, lost_after })
+        Ok(Self {
+            pool,
+            lost_after,
+            rhythm: Rhythm::default(),
+        })
     }
 
     async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
@@ -82,6 +87,7 @@ impl SqliteQueue {
     }
 
     async fn beat(&self, taker: &Taker) -> Result<(), QueueError> {
+        let steady = self.rhythm.is_steady(self.lost_after);
         let dead_for = i64::try_from(self.lost_after.as_secs()).unwrap_or(i64::MAX);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         for (queue, name) in queues(taker) {
@@ -94,14 +100,18 @@ impl SqliteQueue {
                 queries::register_worker(&mut *transaction, &config, &worker, "patchwright")
                     .await?;
             }
-            let others = WorkerFilter::AllExcept(name);
-            queries::reenqueue_orphaned(&mut *transaction, dead_for, &queue, &others).await?;
+            if steady {
+                let others = WorkerFilter::AllExcept(name);
+                queries::reenqueue_orphaned(&mut *transaction, dead_for, &queue, &others).await?;
+            }
         }
         // A ticket that is done tells nothing that its submission does not.
         sqlx::query("DELETE FROM Jobs WHERE status = 'Done'")
             .execute(&mut *transaction)
             .await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        self.rhythm.beaten();
+        Ok(())
     }
 
     async fn done(&self, taker: &Taker, ticket: &Ticket) -> Result<(), QueueError> {
