@@ -158,7 +158,16 @@ impl Farm {
 
     /// Starts a worker.
     pub(super) fn worker(&self) -> Worker {
-        let mut command = self.command(&["work"]);
+        self.start(&["work"])
+    }
+
+    /// Starts a daemon.
+    pub(super) fn daemon(&self) -> Worker {
+        self.start(&["serve", "--set", "http.listen=127.0.0.1:0"])
+    }
+
+    fn start(&self, arguments: &[&str]) -> Worker {
+        let mut command = self.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Worker(command.spawn().unwrap())
     }
