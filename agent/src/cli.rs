@@ -12,7 +12,9 @@ pub mod config;
 pub mod context;
 pub mod crash;
 pub mod db;
+pub mod evaluate;
 pub mod events;
+pub mod export;
 pub mod judge;
 pub mod mcp;
 pub mod oss_crs;
@@ -54,6 +56,10 @@ pub enum Command {
     Judge(judge::JudgeArguments),
     /// Print the diff that a reply stands for, or why there is none
     Apply(apply::ApplyArguments),
+    /// Climb the ladder with a candidate that a dry run proposed
+    Evaluate(evaluate::EvaluateArguments),
+    /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
+    Export(export::ExportArguments),
     /// Read a crash report from a log
     Crash(crash::CrashArguments),
     /// Go on with a run that was cut off
@@ -135,6 +141,11 @@ pub const USAGE: u8 = 2;
 /// later (what `sysexits.h` calls a temporary failure).
 pub const PAUSED: u8 = 75;
 
+/// Something that the user named and that is not there, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct WrongInput(pub String);
+
 impl Common {
     /// Loads the settings, with the flags of a subcommand on top.
     pub fn load(&self, mut flags: Vec<Flag>) -> Result<Loaded, SettingsError> {
@@ -171,6 +182,8 @@ pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Run(arguments) => run::run(&line.common, *arguments).await,
         Command::Judge(arguments) => judge::judge(&line.common, arguments).await,
         Command::Apply(arguments) => apply::run(&arguments),
+        Command::Evaluate(arguments) => evaluate::evaluate(&line.common, arguments).await,
+        Command::Export(arguments) => export::export(&line.common, arguments).await,
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Resume(arguments) => resume::resume(&line.common, arguments).await,
         Command::Replay(arguments) => replay::replay(&line.common, arguments).await,

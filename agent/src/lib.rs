@@ -10,6 +10,8 @@ pub mod cli;
 pub mod crs;
 pub mod display;
 pub mod drive;
+pub mod export;
+pub mod hints;
 pub mod intake;
 pub mod mcp;
 pub mod model;

@@ -42,6 +42,7 @@ fn exit_code(error: &anyhow::Error) -> u8 {
     // A model error comes here only from a transcript or a setting that cannot
     // be used: what an endpoint does is an ending.
     let wrong_input = error.is::<SettingsError>()
+        || error.is::<cli::WrongInput>()
         || error.is::<TaskError>()
         || error.is::<ModelError>()
         || error.is::<patchwright::telemetry::TelemetryError>()

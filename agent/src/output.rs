@@ -40,7 +40,8 @@ pub fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
             name.starts_with("attempt-")
         })
     });
-    let files = ["report.json", "patch.diff", "journal.jsonl"].map(|name| folder.join(name));
+    let files =
+        ["report.json", "patch.diff", "journal.jsonl", "story.md"].map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -60,8 +61,9 @@ fn make(folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
-/// that refuted attempts, in `found/`.
-pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), OutputError> {
+/// that refuted attempts, in `found/`; returns the report as it was written, its
+/// logs named by their files.
+pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<Report, OutputError> {
     make(&folder.join("logs"))?;
     let mut report = report.clone();
     let best = report.best.iter_mut();
@@ -92,7 +94,8 @@ pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<(), 
     save(
         &folder.join("report.json"),
         serde_json::to_string_pretty(&report)?.as_bytes(),
-    )
+    )?;
+    Ok(report)
 }
 
 /// Writes a blob as a file below the folder and gives its path there.

@@ -8,14 +8,15 @@
 #[cfg(test)]
 mod tests;
 
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Plan, ProbeTold};
+use crate::hints::delta;
+use crate::repair::{Attempt, BaselineSummary, Crash, Left, Origin, Plan, ProbeTold, RungRecord};
 use crate::task::Mode;
 use minijinja::{Environment, UndefinedBehavior, Value, context};
 use patchwright_evaluator::RungName;
 use patchwright_retrieval::Candidate;
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 13] = [
+const TEMPLATES: [(&str, &str); 16] = [
     ("system.md", include_str!("../../prompts/system.md")),
     ("issue.md", include_str!("../../prompts/issue.md")),
     ("answers.md", include_str!("../../prompts/answers.md")),
@@ -23,6 +24,12 @@ const TEMPLATES: [(&str, &str); 13] = [
     ("feedback.md", include_str!("../../prompts/feedback.md")),
     ("compact.md", include_str!("../../prompts/compact.md")),
     ("compacted.md", include_str!("../../prompts/compacted.md")),
+    ("critic.md", include_str!("../../prompts/critic.md")),
+    (
+        "critic_again.md",
+        include_str!("../../prompts/critic_again.md"),
+    ),
+    ("judge.md", include_str!("../../prompts/judge.md")),
     ("left.md", include_str!("../../prompts/left.md")),
     ("patterns.md", include_str!("../../prompts/patterns.md")),
     ("anchors.md", include_str!("../../prompts/anchors.md")),
@@ -72,7 +79,7 @@ pub fn system(plan: &Plan) -> String {
 
 /// The crash that a lane starts from, with the code that goes with it.
 pub fn first_issue(
-    plan: &Plan,
+    (plan, origin): (&Plan, Origin),
     baseline: Option<&BaselineSummary>,
     crash: &Crash,
     code: &str,
@@ -89,13 +96,14 @@ pub fn first_issue(
         "issue.md",
         context! {
             title => plan.title.clone(),
+            origin => origin.as_str(),
             executed => plan.mode == Mode::Repair,
             crash => crash.text.clone(),
             others,
             tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),
             note => plan.hints.note.clone(),
-            diff => plan.hints.diff.clone(),
-            sarif => plan.hints.sarif.clone(),
+            diff => plan.hints.diff.as_ref().map(|diff| delta::ordered(diff, &crash.frames)),
+            sarif => plan.hints.sarif.as_ref().filter(|_| origin != Origin::Finding),
             context => code,
             left => left(budget),
         },
@@ -198,6 +206,66 @@ pub fn words(request: &str) -> String {
     render("words.md", context! { request })
 }
 
+/// The question what a critic thinks of a patch that nothing refuted.
+pub fn critic(
+    language: &str,
+    crash: &str,
+    (attempt, last): (&Attempt, &RungRecord),
+    code: &str,
+) -> String {
+    let rungs: Vec<&RungRecord> = attempt.rungs.iter().chain([last]).collect();
+    let observed: Vec<String> = rungs
+        .iter()
+        .map(|rung| {
+            let word = match rung.holds {
+                Some(true) => "holds",
+                Some(false) => "does not hold",
+                None => "could not be looked at",
+            };
+            format!("{} {word}: {}", rung.name.name(), rung.reason)
+        })
+        .collect();
+    let doubts: Vec<&str> = rungs
+        .iter()
+        .flat_map(|rung| rung.doubts.iter().map(String::as_str))
+        .collect();
+    render(
+        "critic.md",
+        context! {
+            language => language_name(language),
+            crash,
+            explanation => attempt.patch.explanation.clone(),
+            diff => attempt.diff.clone(),
+            code,
+            observed => observed.join("\n"),
+            doubts => doubts.join("\n"),
+        },
+    )
+}
+
+/// A critic's answer that holds no verdict.
+pub fn critic_again() -> String {
+    render("critic_again.md", context! {})
+}
+
+/// The question which of several patches with equal evidence is the best.
+pub fn judge(language: &str, crash: &str, candidates: &[&Attempt]) -> String {
+    let candidates: Vec<Value> = candidates
+        .iter()
+        .map(|attempt| {
+            context! {
+                number => attempt.number,
+                explanation => attempt.patch.explanation.clone(),
+                diff => attempt.diff.clone(),
+            }
+        })
+        .collect();
+    render(
+        "judge.md",
+        context! { language => language_name(language), crash, candidates },
+    )
+}
+
 fn left(left: &Left) -> String {
     let left = context! {
         attempts => left.attempts,
@@ -260,7 +328,7 @@ fn tone(rung: RungName) -> (&'static str, &'static str) {
 
 /// Text from outside, capped to `limit` characters (head and tail kept) and
 /// fenced by more backticks than it holds in a row.
-fn fence(text: &str, language: &str, limit: usize) -> String {
+pub(crate) fn fence(text: &str, language: &str, limit: usize) -> String {
     let text = cap(text.trim_end(), limit);
     let longest = text
         .split(|character| character != '`')

@@ -10,6 +10,7 @@ mod attempt;
 mod ending;
 mod lane;
 mod limits;
+mod opinion;
 mod probe;
 mod run;
 mod step;
@@ -20,7 +21,7 @@ pub use attempt::{Attempt, FoundRecord, RungRecord};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
-pub use run::{Plan, Run};
+pub use run::{Origin, Plan, Run};
 pub use step::{
     BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
     Postponed, Purpose, ReplyRecord, Retrieved, Step, StepId, Unanswered,

@@ -11,7 +11,8 @@ use crate::model::{Models, Reply};
 use crate::output;
 use crate::repair::{Ending, EndingKind, Outcome, Plan, Run, RunLimits};
 use crate::report::Report;
-use crate::settings::{Flag, Loaded, SettingsError};
+use crate::serve::files;
+use crate::settings::{self, Flag, Loaded, SettingsError};
 use crate::store::{Event, EventKind, Journal, Store};
 use crate::task::Task;
 use crate::wire::{self, Answers};
@@ -36,9 +37,9 @@ pub struct Beginning {
     pub answers: Answers,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
-    /// Whether a critic looks at patches.
+    /// How often a critic may be asked; `None` when there is none.
     #[serde(default)]
-    pub critic: bool,
+    pub critic: Option<u32>,
     /// The settings that the command line gave, but no secret.
     pub flags: Vec<(String, String)>,
     /// The folder of `--out`, absolute.
@@ -50,6 +51,7 @@ impl Beginning {
     pub fn run(&self, plan: Plan) -> Run {
         let plan = Plan {
             limits: self.limits.clone(),
+            critic: self.critic,
             ..plan
         };
         match self.foreign.clone() {
@@ -130,7 +132,7 @@ impl Session {
             limits: wire::limits(&task, &loaded.settings),
             answers: answers.clone(),
             foreign,
-            critic: loaded.settings.critic().is_some(),
+            critic: wire::plan(&task, &loaded.settings).critic,
             flags: given(&loaded),
             out: out.map(std::path::absolute).transpose()?,
         })?;
@@ -158,7 +160,7 @@ impl Session {
         let (task, beginning) = read(store, run).await?;
         let loaded = load(beginning.flags())?;
         let models = match &beginning.answers {
-            Answers::Journal(of) => journaled(store, of, beginning.critic).await?,
+            Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
             answers => wire::models(answers, &loaded.settings)?,
         };
         let journal = Journal::claim(store, run).await?;
@@ -187,17 +189,20 @@ impl Session {
         start: impl FnOnce(Plan) -> anyhow::Result<Run>,
     ) -> anyhow::Result<Run> {
         let settings = &self.loaded.settings;
-        let mut plan = wire::plan(&self.task, settings);
+        let plan = wire::plan(&self.task, settings);
+        let parts = async {
+            let task = files::ready(&self.task, self.journal.store(), settings).await?;
+            wire::parts_on(&task, settings, self.models.clone(), display, target).await
+        };
         let parts = tokio::select! {
-            parts = wire::parts_on(&self.task, settings, self.models.clone(), display, target) => parts,
+            parts = parts => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
         };
         let parts = match parts {
             Ok(parts) => parts,
             Err(ending) => return Ok(start(plan)?.stopped(ending)),
         };
-        plan.crash = wire::given_crash(&self.task, &parts.tree);
-        let run = start(plan)?;
+        let run = start(wire::known(plan, &self.task, &parts.tree))?;
         let finished = Drive::new(parts.clone(), self.journal.clone(), stop.clone())
             .to_the_end(run)
             .await;
@@ -247,11 +252,19 @@ fn given(loaded: &Loaded) -> Vec<(String, String)> {
                 value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
                     value.to_string()
                 }
+                value @ serde_json::Value::Array(_) => toml_list(value)?,
                 _ => return None,
             };
             Some((entry.key.clone(), value))
         })
         .collect()
+}
+
+/// A list as a flag has it; nothing when a key in it was hidden.
+fn toml_list(value: &serde_json::Value) -> Option<String> {
+    let hides = value.to_string().contains(settings::HIDDEN);
+    let list = toml::Value::try_from(value).ok()?;
+    (!hides).then(|| list.to_string())
 }
 
 /// Models that answer as the journal of a run tells.

@@ -21,7 +21,7 @@ mod section;
 mod value;
 
 pub use daemon::{Http, Intake, LogFormat, Telemetry};
-pub use entry::Entry;
+pub use entry::{Entry, HIDDEN};
 pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};
 pub use schema::schema;

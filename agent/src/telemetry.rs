@@ -44,6 +44,19 @@ pub struct Telling {
     provider: Option<SdkTracerProvider>,
 }
 
+/// Begins to tell of a single run, in front of a person who sees its progress:
+/// traces alone, when somebody collects them.
+///
+/// # Errors
+/// When a setting makes no sense.
+pub fn start_for_run(settings: &Telemetry) -> Result<Option<Telling>, TelemetryError> {
+    let quiet = Telemetry {
+        log: "off".to_owned(),
+        ..settings.clone()
+    };
+    settings.otlp.is_some().then(|| start(&quiet)).transpose()
+}
+
 /// Begins to tell. A second call in one process changes nothing.
 ///
 /// # Errors

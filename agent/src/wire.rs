@@ -3,18 +3,19 @@
 
 mod checkout;
 mod commands;
+mod known;
 mod speakers;
 
 use crate::display::Display;
-use crate::drive::{EngineCell, Parts, Patience, crash_from_report};
+use crate::drive::{EngineCell, Parts, Patience};
 use crate::model::journaled::Journaled;
 use crate::model::recorded::Recorded;
 use crate::model::{ModelError, Models};
-use crate::repair::{Crash, Ending, EndingKind, Plan, RunLimits};
+use crate::repair::{Ending, EndingKind, Origin, Plan, RunLimits};
 use crate::settings::{self, Loaded, Settings};
 use crate::signals::{SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
-use patchwright_evaluator::{LocalTarget, RungName, Target, crash};
+use patchwright_evaluator::{LocalTarget, RungName, Target};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use secrecy::ExposeSecret;
@@ -27,6 +28,7 @@ use std::sync::atomic::AtomicU64;
 
 pub(crate) use commands::target_task;
 pub use commands::{host, isolation};
+pub use known::known;
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
 const QUERIES: (usize, usize) = (3, 5);
@@ -169,10 +171,13 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         language: task.language.clone(),
         title: task.title.clone(),
         crash: None,
+        origin: Origin::Nothing,
         hints: task.hints.clone(),
+        hinted: Vec::new(),
         has_povs: !task.povs.is_empty(),
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
+        critic: settings.critic().map(|_| settings.critic.calls),
     }
 }
 
@@ -195,23 +200,14 @@ pub fn empty_plan() -> Plan {
         language: String::new(),
         title: None,
         crash: None,
+        origin: Origin::Nothing,
         hints: Hints::default(),
+        hinted: Vec::new(),
         has_povs: false,
         protect: Vec::new(),
         ladder: Vec::new(),
+        critic: None,
     }
-}
-
-/// The crash that a task was handed in with.
-pub fn given_crash(task: &Task, tree: &Tree) -> Option<Crash> {
-    let text = task.crash.as_ref()?;
-    Some(match crash::parse(text) {
-        Some(report) => crash_from_report(report, tree),
-        None => Crash {
-            text: text.clone(),
-            frames: Vec::new(),
-        },
-    })
 }
 
 /// Puts a run's parts together; the ending when the task or this machine does

@@ -2,6 +2,7 @@
 
 mod access;
 mod intake;
+mod load;
 mod results;
 mod schemathesis;
 mod telemetry;

@@ -13,7 +13,11 @@ mod edits;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod export;
+#[cfg(test)]
 mod found;
+#[cfg(test)]
+mod hints;
 #[cfg(test)]
 mod house;
 #[cfg(test)]
@@ -23,11 +27,15 @@ mod judge;
 #[cfg(test)]
 mod judged;
 #[cfg(test)]
+mod lanes;
+#[cfg(test)]
 mod litellm;
 #[cfg(test)]
 mod mcp;
 #[cfg(test)]
 mod model;
+#[cfg(test)]
+mod money;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]

@@ -28,7 +28,7 @@ pub async fn replay(common: &Common, arguments: ReplayArguments) -> anyhow::Resu
     let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
     let (task, beginning) = session::read(&store, &id).await?;
-    let models = session::journaled(&store, &id, beginning.critic).await?;
+    let models = session::journaled(&store, &id, beginning.critic.is_some()).await?;
     let display = wire::display(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);

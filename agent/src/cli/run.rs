@@ -9,6 +9,7 @@ use crate::model::{ModelError, Models};
 use crate::repair::{Ending, EndingKind, Run};
 use crate::settings::Flag;
 use crate::task::{self, Mode, Task};
+use crate::telemetry;
 use crate::wire;
 use clap::Args;
 use std::path::{Path, PathBuf};
@@ -52,6 +53,7 @@ pub struct RunArguments {
 /// What cannot be turned into an ending: the store, the output folder.
 pub async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(settings_flags(&arguments))?;
+    let _telling = telemetry::start_for_run(&loaded.settings.telemetry)?;
     let name = arguments
         .task
         .as_ref()

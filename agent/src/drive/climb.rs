@@ -14,6 +14,10 @@ use std::sync::Arc;
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
+/// Doubts of one rung that a critic is told, and characters of each.
+const DOUBTS: usize = 20;
+/// See [`DOUBTS`].
+const DOUBT: usize = 300;
 
 impl Drive {
     pub(super) async fn climb(
@@ -143,6 +147,7 @@ impl Drive {
         .then(|| crash::parse(&result.log))
         .flatten();
         Ok(RungRecord {
+            doubts: doubts(&result),
             name: result.name,
             holds: result.holds,
             reason: result.reason,
@@ -161,6 +166,23 @@ impl Drive {
         convert::to_pristine_lines(&mut crash, &facts.changes, &self.parts.tree);
         crash
     }
+}
+
+/// What a rung noticed that refutes nothing, as its log tells.
+fn doubts(result: &RungResult) -> Vec<String> {
+    let lines = result.log.lines();
+    let noticed: Vec<&str> = match (result.name, result.holds) {
+        (_, Some(false)) => Vec::new(),
+        (RungName::SameElsewhere, _) => lines
+            .filter_map(|line| line.strip_prefix("for the critic: "))
+            .collect(),
+        (RungName::Reviewed, _) => lines.collect(),
+        _ => Vec::new(),
+    };
+    let short = noticed.into_iter().take(DOUBTS);
+    short
+        .map(|line| line.chars().take(DOUBT).collect())
+        .collect()
 }
 
 /// The last rung's result, when the patch also holds on a clean build, as

@@ -33,7 +33,6 @@ pub fn refusals(
         ("crash.report", &task.crash.report),
         ("hints.sarif", &task.hints.sarif),
         ("hints.diff", &task.hints.diff),
-        ("transcript", &task.transcript),
     ] {
         if let Some(file) = file {
             note(key, admission.file(file));
@@ -52,6 +51,10 @@ pub fn refusals(
     }
     if let Some(archive) = &source.archive {
         note("source.archive", admission.archive(archive));
+    }
+    if task.transcript.is_some() {
+        const WHY: &str = "stands in for a model on the command line only";
+        note("transcript", Err(WHY.to_owned()));
     }
     if !settings.network_commands {
         const WHY: &str = "runs with network, which intake.network_commands does not allow";

@@ -70,6 +70,14 @@ impl Prices {
         Self::of_endpoints(&model.endpoints())
     }
 
+    /// The price of one model of which each call is made at most `tries` times.
+    pub fn of_one(model: &str, price: Price, tries: f64) -> Self {
+        Self {
+            known: vec![(model.to_owned(), price)],
+            tries,
+        }
+    }
+
     /// The configured prices of endpoints of which one answers each call.
     ///
     /// # Errors

@@ -28,6 +28,9 @@ pub struct RungRecord {
     /// Inputs that it came upon, PoVs from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundRecord>,
+    /// What was noticed and refutes nothing: for the critic.
+    #[serde(default)]
+    pub doubts: Vec<String>,
 }
 
 /// An input that a rung came upon.

@@ -3,6 +3,7 @@
 //! share.
 
 use super::probe::ProbeQuestion;
+use super::run::Review;
 use super::step::{Crash, CrashFrame, StepId};
 use crate::model::{Message, Role};
 use patchwright_evaluator::RungName;
@@ -54,6 +55,10 @@ pub(super) enum Stage {
         /// The rung.
         rung: RungName,
     },
+    /// A critic is to look at an attempt that nothing refuted.
+    Review(Box<Review>),
+    /// Another lane has the same patch under evaluation: its fate is shared.
+    Follow(u32),
     /// This lane has ended, and why.
     Done(Finished),
 }
@@ -72,6 +77,8 @@ pub(super) struct Issue {
 pub(super) enum Finished {
     /// A candidate of a dry run was made.
     Proposed,
+    /// An attempt stands, though not every rung could be climbed.
+    Held,
     /// No attempts are left.
     Attempts,
     /// No rounds are left, and no patch came.
@@ -92,6 +99,8 @@ pub(super) struct Lane {
     pub(super) stage: Stage,
     pub(super) messages: Vec<Message>,
     pub(super) memory: Memory,
+    /// The code that went with the first issue.
+    pub(super) code: String,
     pub(super) rounds: u32,
     /// Whether the conversation was told in short and not answered since.
     pub(super) compacted: bool,
@@ -115,6 +124,7 @@ impl Lane {
                 text: system,
             }],
             memory: Memory::default(),
+            code: String::new(),
             rounds: 0,
             compacted: false,
             probed: Vec::new(),

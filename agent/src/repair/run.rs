@@ -1,15 +1,19 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
+mod choose;
 mod compact;
+mod critic;
 mod reply;
 mod round;
 mod verdict;
 mod wait;
 
+pub(super) use critic::Review;
+
 use super::lane::{Finished, Lane, Stage};
 use super::{
-    Attempt, BaselineSummary, Crash, Ending, EndingKind, FoundRecord, Left, Outcome, Purpose,
-    RunLimits, Spent, Step, StepId,
+    Attempt, BaselineSummary, Crash, CrashFrame, Ending, EndingKind, FoundRecord, Left, Outcome,
+    Purpose, RunLimits, Spent, Step, StepId,
 };
 use crate::prompt;
 use crate::task::{Hints, Mode};
@@ -29,16 +33,47 @@ pub struct Plan {
     pub language: String,
     /// A line for people.
     pub title: Option<String>,
-    /// The crash that was handed in.
+    /// What was handed in: a crash, or what stands in its place.
     pub crash: Option<Crash>,
+    /// Where that comes from.
+    pub origin: Origin,
     /// What else is known.
     pub hints: Hints,
+    /// Places that the hints name.
+    pub hinted: Vec<CrashFrame>,
     /// Whether there is a PoV.
     pub has_povs: bool,
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
     /// The rungs, from the bottom.
     pub ladder: Vec<RungName>,
+    /// How often a critic may be asked; `None` when there is none.
+    pub critic: Option<u32>,
+}
+
+/// Where the text that a run starts from comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was seen here.
+    Seen,
+    /// Somebody handed in the report of a crash.
+    Given,
+    /// A static analyser found something.
+    Finding,
+    /// There is no report of any kind.
+    Nothing,
+}
+
+impl Origin {
+    /// The word that templates ask for.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Seen => "seen",
+            Self::Given => "given",
+            Self::Finding => "finding",
+            Self::Nothing => "nothing",
+        }
+    }
 }
 
 impl Plan {
@@ -59,6 +94,11 @@ pub struct Run {
     attempts: Vec<Attempt>,
     spent: Spent,
     own_steps: u32,
+    critic_calls: u32,
+    /// Attempts with equal evidence, of which one is to be chosen.
+    judging: Vec<u32>,
+    /// The one that was chosen.
+    chosen: Option<u32>,
     ending: Option<Ending>,
 }
 
@@ -73,6 +113,9 @@ impl Run {
             attempts: Vec::new(),
             spent: Spent::default(),
             own_steps: 0,
+            critic_calls: 0,
+            judging: Vec::new(),
+            chosen: None,
             ending: None,
         };
         if run.plan.mode == Mode::DryRun {
@@ -92,6 +135,7 @@ impl Run {
             mode: Mode::Repair,
             lanes: 1,
             limits,
+            critic: None,
             ..plan
         });
         run.foreign = Some(patch);
@@ -115,6 +159,9 @@ impl Run {
         }
         if self.lanes.is_empty() {
             return vec![(own, Step::Baseline)];
+        }
+        if let Some(step) = self.choice() {
+            return vec![(own, step)];
         }
         self.lanes
             .iter()
@@ -145,6 +192,8 @@ impl Run {
                 self.baseline = Some(summary);
                 self.start_lanes();
             }
+            (None, Outcome::Reply(record)) => self.on_choice(&record.text),
+            (None, _) if !self.judging.is_empty() => self.on_choice(""),
             (Some(index), Outcome::Context(context)) => self.on_context(index, context),
             (Some(index), Outcome::Reply(record)) => self.on_reply(index, &record),
             (Some(index), Outcome::Full(full)) => self.on_full(index, &full),
@@ -157,6 +206,7 @@ impl Run {
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
             _ => {}
         }
+        self.settle_followers();
         self.end_if_idle();
         self
     }
@@ -202,14 +252,6 @@ impl Run {
         found
     }
 
-    /// The attempt with the strongest evidence; the earlier of equals.
-    pub fn best(&self) -> Option<&Attempt> {
-        self.attempts
-            .iter()
-            .rev()
-            .max_by_key(|attempt| attempt.strength())
-    }
-
     /// What was used.
     pub fn spent(&self) -> &Spent {
         &self.spent
@@ -243,8 +285,26 @@ impl Run {
             .unwrap_or_default()
     }
 
+    /// Where the text of the first issue comes from.
+    fn origin(&self) -> Origin {
+        let seen = self
+            .baseline
+            .as_ref()
+            .is_some_and(|baseline| !baseline.crashes.is_empty());
+        if seen { Origin::Seen } else { self.plan.origin }
+    }
+
     fn start_lanes(&mut self) {
-        let crash = self.first_crash();
+        let mut crash = self.first_crash();
+        if self.origin() != Origin::Finding {
+            let known = crash.frames.len() as u32;
+            crash
+                .frames
+                .extend(self.plan.hinted.iter().map(|frame| CrashFrame {
+                    depth: frame.depth + known,
+                    ..frame.clone()
+                }));
+        }
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
             self.lanes = vec![Lane::judging(patch)];
@@ -271,22 +331,27 @@ impl Run {
         }
     }
 
-    /// A lane-less end: every lane is done, and none has verified a patch.
+    /// When every lane is done and none has verified a patch, the best is
+    /// chosen.
     fn end_if_idle(&mut self) {
-        if self.ending.is_some() || self.lanes.is_empty() {
-            return;
+        let idle = self.finished().is_some_and(|finished| !finished.is_empty());
+        if self.ending.is_none() && self.judging.is_empty() && idle {
+            self.choose();
         }
-        let finished: Option<Vec<Finished>> = self
-            .lanes
-            .iter()
-            .map(|lane| match lane.stage {
-                Stage::Done(finished) => Some(finished),
-                _ => None,
-            })
-            .collect();
-        if let Some(finished) = finished {
-            self.ending = Some(self.idle_ending(&finished));
-        }
+    }
+
+    /// Why each lane ended, once all have.
+    fn finished(&self) -> Option<Vec<Finished>> {
+        let finished = self.lanes.iter().map(|lane| match lane.stage {
+            Stage::Done(finished) => Some(finished),
+            _ => None,
+        });
+        finished.collect()
+    }
+
+    fn end(&mut self) {
+        let finished = self.finished().unwrap_or_default();
+        self.ending = Some(self.idle_ending(&finished));
     }
 
     fn idle_ending(&self, finished: &[Finished]) -> Ending {
@@ -298,6 +363,11 @@ impl Run {
                 EndingKind::Proposed,
                 format!("{count} candidate(s), nothing was executed"),
             );
+        }
+        if has(Finished::Held)
+            && let Some(best) = self.best()
+        {
+            return self.top_ending(best);
         }
         if has(Finished::Attempts) {
             let detail = format!("none of {} attempts was accepted", self.attempts.len());
@@ -361,6 +431,10 @@ fn step_of(lane: &Lane) -> Option<Step> {
             attempt: *attempt,
             rung: *rung,
         },
-        Stage::Done(_) => return None,
+        Stage::Review(review) => Step::Ask {
+            purpose: Purpose::Critic,
+            messages: review.messages.clone(),
+        },
+        Stage::Follow(_) | Stage::Done(_) => return None,
     })
 }

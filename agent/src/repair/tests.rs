@@ -1,13 +1,17 @@
 //! Runs as lists of outcomes.
 
 mod compact;
+mod critic;
+mod lanes;
 mod pause;
 
 use super::step::{
     BaselineSummary, ContextText, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Retrieved,
     Step,
 };
-use super::{Ending, EndingKind, FoundRecord, Plan, Probed, Run, RunLimits, RungRecord, StepId};
+use super::{
+    Ending, EndingKind, FoundRecord, Origin, Plan, Probed, Run, RunLimits, RungRecord, StepId,
+};
 use crate::model::{Finish, Usage};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -31,10 +35,13 @@ pub(crate) fn plan() -> Plan {
         language: "c".into(),
         title: None,
         crash: None,
+        origin: Origin::Nothing,
+        hinted: Vec::new(),
         hints: Hints::default(),
         has_povs: true,
         protect: Vec::new(),
         ladder: RungName::ALL.to_vec(),
+        critic: None,
     }
 }
 
@@ -97,6 +104,7 @@ fn rung(name: RungName, holds: Option<bool>) -> Outcome {
         feedback: Some("what went wrong".into()),
         crash: None,
         found: Vec::new(),
+        doubts: Vec::new(),
     })
 }
 

@@ -1,5 +1,8 @@
 //! Lays out the files that came with a task on the machine that works on it.
 
+use crate::intake::admission;
+use crate::repair::{Ending, EndingKind};
+use crate::settings::Settings;
 use crate::store::{Store, StoreError};
 use crate::task::Task;
 use sha2::{Digest, Sha256};
@@ -23,6 +26,21 @@ pub async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<Task, St
         fill(&task.sent, store, (&tasks, &folder)).await?;
     }
     Ok(task.moved_to(&folder))
+}
+
+/// The task as this machine works on it: what somebody over the network may
+/// name is judged by the settings here, and the files are laid out.
+///
+/// # Errors
+/// How the task ends when it may not be worked on, or cannot be now.
+pub async fn ready(task: &Task, store: &Store, settings: &Settings) -> Result<Task, Ending> {
+    if !task.sender.is_local() {
+        admission::still_allowed(task, &settings.intake)
+            .map_err(|message| Ending::new(EndingKind::InvalidTask, message))?;
+    }
+    lay_out(task.clone(), store, &settings.cache.folder)
+        .await
+        .map_err(|error| Ending::new(EndingKind::InfraError, error.to_string()))
 }
 
 async fn fill(

@@ -18,6 +18,9 @@ const SECRET: [&str; 8] = [
     "client.token",
 ];
 
+/// In the place of a secret value.
+pub const HIDDEN: &str = "set (hidden)";
+
 /// One effective value and its origin.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Entry {
@@ -76,7 +79,7 @@ fn is_secret(key: &str) -> bool {
 
 fn hidden(value: &Value) -> serde_json::Value {
     let empty = matches!(&value.kind, ValueKind::String(text) if text.is_empty() || text == UNSET);
-    serde_json::Value::from(if empty { "not set" } else { "set (hidden)" })
+    serde_json::Value::from(if empty { "not set" } else { HIDDEN })
 }
 
 /// A list can hold tables with a key of their own: the fallbacks.
@@ -90,7 +93,7 @@ fn without_secrets(mut value: serde_json::Value) -> serde_json::Value {
         serde_json::Value::Object(fields) => {
             for (name, field) in fields {
                 *field = if name == "api_key" {
-                    serde_json::Value::from("set (hidden)")
+                    serde_json::Value::from(HIDDEN)
                 } else {
                     without_secrets(field.take())
                 };

@@ -15,7 +15,7 @@ impl Store {
     /// Keeps the content of a file under its SHA-256. A file counts when it is
     /// there as a whole; writing it again changes nothing.
     pub async fn keep_file(&self, hash: &str, path: &Path) -> Result<(), StoreError> {
-        if self.has_file(hash).await? {
+        if self.renewed(hash).await? {
             return Ok(());
         }
         let mut file = File::open(path).map_err(sqlx::Error::from)?;
@@ -54,12 +54,40 @@ impl Store {
         }
     }
 
-    async fn has_file(&self, hash: &str) -> Result<bool, StoreError> {
-        let row: Option<(i64,)> = sqlx::query_as("SELECT pieces FROM files WHERE hash = $1")
+    /// Whether it is kept; its age begins anew, so that it is not forgotten
+    /// before the task that is about to name it is written down.
+    async fn renewed(&self, hash: &str) -> Result<bool, StoreError> {
+        let done = sqlx::query("UPDATE files SET created = $1 WHERE hash = $2")
+            .bind(now())
             .bind(hash)
-            .fetch_optional(&self.pool)
+            .execute(&self.pool)
             .await?;
-        Ok(row.is_some())
+        Ok(done.rows_affected() > 0)
+    }
+
+    /// Forgets the files that came before a time and that no task names.
+    pub(super) async fn prune_files(&self, before: &str) -> Result<u64, StoreError> {
+        let old: Vec<(String,)> = sqlx::query_as(
+            "SELECT hash FROM files WHERE created < $1
+             AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')",
+        )
+        .bind(before)
+        .fetch_all(&self.pool)
+        .await?;
+        for (hash,) in &old {
+            let mut transaction = self.begin().await?;
+            for forget in [
+                "DELETE FROM files WHERE hash = $1",
+                "DELETE FROM file_pieces WHERE hash = $1",
+            ] {
+                sqlx::query(forget)
+                    .bind(hash)
+                    .execute(&mut *transaction)
+                    .await?;
+            }
+            transaction.commit().await?;
+        }
+        Ok(old.len() as u64)
     }
 
     /// Writes the content of a hash to a new file.
@@ -114,6 +142,8 @@ mod tests {
             store.file_to(name, &to).await.unwrap();
             assert!(std::fs::read(&to).unwrap() == bytes, "{name}");
         }
+        assert_eq!(store.prune_files("2000-01-01").await.unwrap(), 0);
+        assert_eq!(store.prune_files("9999-01-01").await.unwrap(), 4);
         let error = store
             .file_to("nobody", &folder.path().join("x"))
             .await

@@ -23,6 +23,8 @@ pub struct Pruned {
     pub runs: u64,
     /// Logs and other blobs.
     pub blobs: u64,
+    /// Files that came with them.
+    pub files: u64,
 }
 
 impl Store {
@@ -49,6 +51,7 @@ impl Store {
         .execute(&self.pool)
         .await?;
         pruned.tasks = tasks.rows_affected();
+        pruned.files = self.prune_files(&before).await?;
         Ok(pruned)
     }
 
@@ -201,7 +204,8 @@ mod tests {
             Pruned {
                 tasks: 0,
                 runs: 1,
-                blobs: 1
+                blobs: 1,
+                files: 0
             }
         );
         assert_eq!(store.events("open").await.unwrap().len(), 1);

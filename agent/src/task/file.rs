@@ -26,14 +26,17 @@ pub enum Mode {
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
+    #[schema(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")]
     pub id: String,
     /// `c`, `c++` or `java`.
+    #[schema(pattern = "^(c|c\\+\\+|java)$")]
     pub language: String,
     /// `repair` or `dry-run`.
     #[serde(default)]
     pub mode: Mode,
     /// Lanes, or proposals of a dry run.
     #[serde(default = "one")]
+    #[schema(minimum = 1, maximum = 16)]
     pub candidates: u32,
     /// A line for people.
     pub title: Option<String>,

@@ -3,6 +3,7 @@
 
 use super::file::{Limits, PovKeys, SourceKeys, TaskFile};
 use super::{Hints, Pov, Sender, Source, Task};
+use crate::hints::sarif;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -111,7 +112,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         source: reader.source(&keys.source)?,
         crash: reader.text("crash.report", keys.crash.report.as_deref())?,
         hints: Hints {
-            sarif: reader.text("hints.sarif", keys.hints.sarif.as_deref())?,
+            sarif: reader.sarif(keys.hints.sarif.as_deref())?,
             diff: reader.text("hints.diff", keys.hints.diff.as_deref())?,
             note: keys.hints.note,
         },
@@ -286,6 +287,15 @@ impl Reader<'_> {
         }
         let bytes = std::fs::read(&file).map_err(unreadable)?;
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn sarif(&self, path: Option<&str>) -> Result<Option<String>, TaskError> {
+        let text = self.text("hints.sarif", path)?;
+        if let Some(report) = &text {
+            sarif::read(report, &|_| None)
+                .map_err(|message| self.invalid("hints.sarif", message))?;
+        }
+        Ok(text)
     }
 
     fn pov(&self, at: usize, pov: &PovKeys, keys: &TaskFile) -> Result<Pov, TaskError> {

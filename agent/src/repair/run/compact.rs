@@ -27,11 +27,18 @@ pub(super) fn question(lane: &Lane) -> Vec<Message> {
 }
 
 impl Run {
-    pub(super) fn on_full(&mut self, index: usize, _full: &Full) {
+    pub(super) fn on_full(&mut self, index: usize, full: &Full) {
         let Some(lane) = self.lanes.get_mut(index) else {
             return;
         };
-        match lane.stage {
+        match lane.stage.clone() {
+            Stage::Review(review) => {
+                let why = format!(
+                    "the question has about {} tokens and {} fit",
+                    full.tokens, full.fits
+                );
+                self.unheard(index, *review, &why);
+            }
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }

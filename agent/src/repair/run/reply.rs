@@ -17,7 +17,7 @@ impl Run {
         };
         let text = match issue.attempt.and_then(|number| self.attempt(number)) {
             None => prompt::first_issue(
-                &self.plan,
+                (&self.plan, self.origin()),
                 self.baseline.as_ref(),
                 &issue.crash,
                 &context.text,
@@ -30,14 +30,18 @@ impl Run {
             }
         };
         if let Some(lane) = self.lanes.get_mut(index) {
+            if issue.attempt.is_none() {
+                lane.code = context.text;
+            }
             lane.memory = context.memory;
             lane.tell(text);
         }
     }
 
     pub(super) fn on_reply(&mut self, index: usize, record: &ReplyRecord) {
-        match self.lanes.get(index).map(|lane| &lane.stage) {
+        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.on_compacted(index, record),
+            Some(Stage::Review(review)) => self.on_opinion(index, *review, record),
             _ => self.on_answer(index, record),
         }
     }

@@ -47,6 +47,7 @@ impl Run {
                 feedback: Some(reason),
                 crash: None,
                 found: Vec::new(),
+                doubts: Vec::new(),
             },
         );
     }
@@ -57,6 +58,11 @@ impl Run {
             .iter()
             .find(|attempt| attempt.normal_form == placed.normal_form)
         {
+            let (number, owner) = (same.number, same.lane);
+            let own = self.lanes.get(index).map(|lane| lane.number) == Some(owner);
+            if !own && same.refuted_by().is_none() {
+                return self.follow(index, number);
+            }
             let problem = format!(
                 "This is the same patch as before: {}. Send a different one.",
                 same.verdict()
@@ -93,13 +99,34 @@ impl Run {
         };
     }
 
+    /// Another lane came to the same patch before.
+    fn follow(&mut self, index: usize, number: u32) {
+        let dry_run = self.plan.mode == Mode::DryRun;
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = if dry_run {
+                Stage::Done(Finished::Proposed)
+            } else {
+                Stage::Follow(number)
+            };
+        }
+    }
+
     pub(super) fn on_climbed(&mut self, index: usize, rung: &RungRecord) {
-        let Some(Stage::Climb {
-            attempt: number, ..
-        }) = self.lanes.get(index).map(|lane| lane.stage.clone())
+        let Some(Stage::Climb { attempt, .. }) =
+            self.lanes.get(index).map(|lane| lane.stage.clone())
         else {
             return;
         };
+        if self.wants_critic(rung) {
+            self.review(index, attempt, rung.clone());
+        } else {
+            self.keep(index, attempt, rung);
+        }
+    }
+
+    /// Writes a rung down, and goes on: to the next one, to the next issue, or
+    /// to the end.
+    pub(super) fn keep(&mut self, index: usize, number: u32, rung: &RungRecord) {
         let next = self
             .plan
             .ladder
@@ -108,31 +135,43 @@ impl Run {
             .nth(1)
             .copied();
         let refuted = rung.holds == Some(false);
-        let name = rung.name;
         let Some(attempt) = self.attempts.get_mut((number as usize).saturating_sub(1)) else {
             return;
         };
         attempt.rungs.push(rung.clone());
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
         match next {
             _ if refuted => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.failures.push(name);
-                }
+                lane.failures.push(rung.name);
                 self.on_refuted(index, number, rung);
             }
-            Some(next) => {
-                if let Some(lane) = self.lanes.get_mut(index) {
-                    lane.stage = Stage::Climb {
-                        attempt: number,
-                        rung: next,
-                    };
-                }
+            Some(rung) => {
+                lane.stage = Stage::Climb {
+                    attempt: number,
+                    rung,
+                };
             }
-            None => self.ending = self.attempt(number).map(|attempt| self.top_ending(attempt)),
+            None => self.on_top(index, number),
         }
     }
 
-    fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
+    /// An attempt that no rung refuted. One that is verified ends the run; with
+    /// several lanes another may still be better than one that is not.
+    fn on_top(&mut self, index: usize, number: u32) {
+        let ending = self.attempt(number).map(|attempt| self.top_ending(attempt));
+        let verified = ending
+            .as_ref()
+            .is_some_and(|ending| ending.kind == EndingKind::Verified);
+        if verified || self.lanes.len() == 1 {
+            self.ending = ending;
+        } else if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Done(Finished::Held);
+        }
+    }
+
+    pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
         let exhausted = self.left().attempts == 0;
         let first = self
             .baseline
@@ -158,7 +197,7 @@ impl Run {
     }
 
     /// The ending of an attempt that no rung refuted.
-    fn top_ending(&self, attempt: &Attempt) -> Ending {
+    pub(super) fn top_ending(&self, attempt: &Attempt) -> Ending {
         let open: Vec<String> = attempt
             .rungs
             .iter()

@@ -19,7 +19,7 @@ impl Run {
                         soonest = Some((until, reason));
                     }
                 }
-                Stage::Done(_) => {}
+                Stage::Done(_) | Stage::Follow(_) => {}
                 _ => return None,
             }
         }
@@ -46,9 +46,10 @@ impl Run {
     }
 
     /// A question that the run can do without was not answered.
-    pub(super) fn on_unanswered(&mut self, index: usize, _missing: &Unanswered) {
-        match self.lanes.get(index).map(|lane| &lane.stage) {
+    pub(super) fn on_unanswered(&mut self, index: usize, missing: &Unanswered) {
+        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.compact(index, String::new(), Vec::new()),
+            Some(Stage::Review(review)) => self.unheard(index, *review, &missing.reason),
             _ => {
                 if let Some(lane) = self.lanes.get_mut(index) {
                     lane.stage = Stage::Done(Finished::Refused);

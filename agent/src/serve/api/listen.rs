@@ -15,10 +15,16 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 
 /// How long requests may take that are being answered when the daemon stops.
 const LAST_WORDS: Duration = Duration::from_secs(5);
+/// An upload that is older is none any more.
+const LEFT_BEHIND: Duration = Duration::from_hours(24);
+/// How much longer than a request a connection may be silent. Event streams say
+/// something more often.
+const SILENCE: Duration = Duration::from_secs(30);
 
 /// Why the daemon does not listen.
 #[derive(Debug, thiserror::Error)]
@@ -64,6 +70,7 @@ pub async fn listen(
     if !api.loopback && api.tokens.nobody_has_one().await? {
         return Err(ListenError::NoToken(address));
     }
+    forget_uploads(&api.settings);
     let wrong = |source| ListenError::Address { address, source };
     let listener = TcpListener::bind(address).await.map_err(wrong)?;
     let address = listener.local_addr().map_err(wrong)?;
@@ -72,6 +79,21 @@ pub async fn listen(
         listener,
         address,
     })
+}
+
+/// Removes what uploads left behind that a kill cut off.
+fn forget_uploads(settings: &Settings) {
+    let folder = settings.cache.folder.join("uploads");
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let age = entry
+            .metadata()
+            .and_then(|about| about.modified())
+            .ok()
+            .and_then(|time| time.elapsed().ok());
+        if age.is_some_and(|age| age > LEFT_BEHIND) {
+            let _ = std::fs::remove_dir_all(entry.path());
+        }
+    }
 }
 
 impl Listening {
@@ -90,6 +112,7 @@ impl Listening {
         let limited = Limited {
             listener: self.listener,
             places,
+            silence: self.api.settings.http.timeout + SILENCE,
         };
         let service = router(self.api).into_make_service_with_connect_info::<Peer>();
         let stopped = stop.clone();
@@ -112,6 +135,7 @@ impl Listening {
 struct Limited {
     listener: TcpListener,
     places: Arc<Semaphore>,
+    silence: Duration,
 }
 
 /// Who is at the other end of a connection.
@@ -124,9 +148,12 @@ impl Connected<IncomingStream<'_, Limited>> for Peer {
     }
 }
 
-/// A connection and its place.
+/// A connection and its place. One on which nothing moves for too long is
+/// closed, so that nobody can take all places and say nothing.
 struct Connection {
     stream: TcpStream,
+    silence: Duration,
+    silent: Pin<Box<Sleep>>,
     _place: Option<OwnedSemaphorePermit>,
 }
 
@@ -141,6 +168,8 @@ impl Listener for Limited {
         let _ = stream.set_nodelay(true);
         let connection = Connection {
             stream,
+            silence: self.silence,
+            silent: Box::pin(tokio::time::sleep(self.silence)),
             _place: place,
         };
         (connection, address)
@@ -151,13 +180,27 @@ impl Listener for Limited {
     }
 }
 
+impl Connection {
+    /// Something was read or written.
+    fn moved(&mut self) {
+        let later = Instant::now() + self.silence;
+        self.silent.as_mut().reset(later);
+    }
+}
+
 impl AsyncRead for Connection {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if read.is_ready() {
+            self.moved();
+        } else if self.silent.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+        }
+        read
     }
 }
 
@@ -167,7 +210,11 @@ impl AsyncWrite for Connection {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(context, bytes)
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        if written.is_ready() {
+            self.moved();
+        }
+        written
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
@@ -176,5 +223,33 @@ impl AsyncWrite for Connection {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+    #[tokio::test]
+    async fn a_connection_that_says_nothing_is_closed() {
+        let mut limited = Limited {
+            listener: TcpListener::bind("127.0.0.1:0").await.unwrap(),
+            places: Arc::new(Semaphore::new(1)),
+            silence: Duration::from_millis(50),
+        };
+        let address = limited.listener.local_addr().unwrap();
+        let mut caller = TcpStream::connect(address).await.unwrap();
+        let (mut connection, _) = limited.accept().await;
+        caller.write_all(b"half a").await.unwrap();
+        let mut bytes = Vec::new();
+        let error = connection.read_to_end(&mut bytes).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), bytes.as_slice()),
+            (io::ErrorKind::TimedOut, &b"half a"[..])
+        );
+        assert_eq!(limited.places.available_permits(), 0);
+        drop(connection);
+        assert_eq!(limited.places.available_permits(), 1);
     }
 }

@@ -14,7 +14,7 @@ use super::problem::{Kind, Problem, Wrong};
 use super::view::TaskView;
 use crate::intake::admission;
 use crate::serve::service::{NewTask, Submitted};
-use crate::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
+use crate::task::{self, NOWHERE, Sender, Source, Task, TaskError, TaskFile};
 use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
@@ -39,7 +39,7 @@ pub(crate) struct SubmitParameters {
     #[param(format = DateTime)]
     deadline: Option<String>,
     /// The project: PoVs of one project are candidates for one patch.
-    #[param(max_length = 200)]
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     group: Option<String>,
 }
 
@@ -96,7 +96,7 @@ pub(crate) async fn submit(
         deadline,
         origin: ORIGIN.to_owned(),
         group,
-        place: None,
+        place: place(&task),
     };
     let status = match api.service.submit(vec![new]).await?.first() {
         Some(Submitted::New) => StatusCode::CREATED,
@@ -111,6 +111,17 @@ pub(crate) async fn submit(
     let row = row.ok_or_else(|| Problem::no_task(&id))?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
     Ok((status, place, Json(row.into())))
+}
+
+/// The machine that alone can work on a task: this one, when the task names
+/// files that lie here.
+fn place(task: &Task) -> Option<String> {
+    let nowhere = Path::new(NOWHERE);
+    let mut files = task.povs.iter().map(|pov| &pov.file);
+    let here = matches!(task.source, Source::Path(_))
+        || files.any(|file| !file.starts_with(nowhere))
+        || matches!(&task.source, Source::Archive { location, .. } if Path::new(location).is_absolute());
+    here.then(crate::serve::host)
 }
 
 fn time(text: &str) -> Result<jiff::Timestamp, Problem> {

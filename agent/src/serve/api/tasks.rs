@@ -20,16 +20,16 @@ pub(crate) struct ListParameters {
     /// Only tasks in this state.
     state: Option<TaskState>,
     /// Only tasks that ended so, as in `verified`.
-    #[param(max_length = 200)]
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     ending: Option<String>,
     /// Only tasks that came this way, as in `api`.
-    #[param(max_length = 200)]
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     origin: Option<String>,
     /// Only tasks of this project.
-    #[param(max_length = 200)]
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     group: Option<String>,
     /// Only tasks whose id holds this text.
-    #[param(max_length = 200)]
+    #[param(max_length = 200, pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")]
     text: Option<String>,
     /// The `next` of the page before.
     #[param(minimum = 0)]

@@ -1,0 +1,250 @@
+//! Findings of a static analyser, as SARIF 2.1.0 writes them: what was found,
+//! and where. Read tolerantly: tools leave out much of what the standard has,
+//! and what is missing is not shown.
+
+use crate::repair::CrashFrame;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Findings that are told; a report of a whole project may hold thousands.
+const FINDINGS: usize = 5;
+/// Steps of one path through the code that are told.
+const STEPS: usize = 30;
+/// Characters of a message.
+const MESSAGE: usize = 1_500;
+
+/// What a report says, for a reader and for retrieval.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// In words, with places.
+    pub text: String,
+    /// The places: where it was found first, then the way there.
+    pub frames: Vec<CrashFrame>,
+}
+
+/// Finds the path of a tree that an address in a report means.
+pub type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Reads a report.
+///
+/// # Errors
+/// It is no SARIF report, or holds no finding; in words.
+pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
+    let report: Value = serde_json::from_str(report.trim_start_matches('\u{feff}'))
+        .map_err(|error| format!("is no SARIF report: {error}"))?;
+    let runs = report.get("runs").and_then(Value::as_array);
+    let runs = runs.ok_or("is no SARIF report: it has no \"runs\"")?;
+    let mut results: Vec<(&Value, &Value)> = Vec::new();
+    for run in runs {
+        let all = run.get("results").and_then(Value::as_array);
+        let all = all.into_iter().flatten();
+        results.extend(
+            all.filter(|result| is_finding(result))
+                .map(|result| (run, result)),
+        );
+    }
+    if results.is_empty() {
+        return Err("holds no finding: its runs have no failing \"results\"".to_owned());
+    }
+    results.sort_by_key(|(_, result)| severity(result));
+    let mut findings = Findings::default();
+    for (run, result) in results.iter().take(FINDINGS) {
+        let case = Case {
+            run,
+            result,
+            rebase,
+        };
+        case.tell(&mut findings);
+    }
+    let more = results.len().saturating_sub(FINDINGS);
+    if more > 0 {
+        let _ = writeln!(findings.text, "[{more} more findings left out]");
+    }
+    Ok(findings)
+}
+
+fn is_finding(result: &Value) -> bool {
+    let kind = text(result, "/kind").unwrap_or("fail");
+    let suppressed = result.get("suppressions").and_then(Value::as_array);
+    kind == "fail" && suppressed.is_none_or(Vec::is_empty)
+}
+
+fn severity(result: &Value) -> u32 {
+    match text(result, "/level") {
+        Some("error") => 0,
+        None | Some("warning") => 1,
+        _ => 2,
+    }
+}
+
+/// One finding and the run that it belongs to.
+struct Case<'a> {
+    run: &'a Value,
+    result: &'a Value,
+    rebase: Rebase<'a>,
+}
+
+impl Case<'_> {
+    fn tell(&self, findings: &mut Findings) {
+        let rule = self.rule();
+        let id = text(self.result, "/ruleId").or_else(|| rule.and_then(|rule| text(rule, "/id")));
+        let level = text(self.result, "/level").unwrap_or("warning");
+        let _ = writeln!(
+            findings.text,
+            "{} ({level}): {}",
+            id.unwrap_or("finding"),
+            self.message(self.result, rule)
+        );
+        let about = ["/fullDescription/text", "/shortDescription/text"];
+        if let Some(about) = rule.and_then(|rule| about.iter().find_map(|at| text(rule, at))) {
+            let _ = writeln!(findings.text, "  about the rule: {}", one_line(about));
+        }
+        for location in list(self.result, "/locations").take(STEPS) {
+            self.place(location, "  at", findings);
+        }
+        let steps = list(self.result, "/codeFlows")
+            .flat_map(|flow| list(flow, "/threadFlows"))
+            .take(1)
+            .flat_map(|thread| list(thread, "/locations"));
+        let mut steps: Vec<&Value> = steps.filter_map(|step| step.get("location")).collect();
+        if steps.is_empty() {
+            let stacks = list(self.result, "/stacks").take(1);
+            let frames = stacks.flat_map(|stack| list(stack, "/frames"));
+            steps = frames.filter_map(|frame| frame.get("location")).collect();
+        }
+        for step in steps.into_iter().take(STEPS) {
+            self.place(step, "  on the way there:", findings);
+        }
+        for related in list(self.result, "/relatedLocations").take(STEPS) {
+            self.place(related, "  related:", findings);
+        }
+    }
+
+    /// Writes a place down, and takes it as a frame.
+    fn place(&self, location: &Value, lead: &str, findings: &mut Findings) {
+        let region = location.pointer("/physicalLocation/region");
+        let number = |name: &str| {
+            let number = region?.get(name)?.as_u64()?;
+            u32::try_from(number).ok().filter(|line| *line > 0)
+        };
+        let (line, end) = (number("startLine"), number("endLine"));
+        let logical = [
+            "/logicalLocations/0/fullyQualifiedName",
+            "/logicalLocations/0/name",
+        ];
+        let function = logical.iter().find_map(|at| text(location, at));
+        let Some(path) = self.path(location) else {
+            return;
+        };
+        let _ = write!(findings.text, "{lead} {path}");
+        if let Some(line) = line {
+            let _ = write!(findings.text, ":{line}");
+        }
+        if let Some(end) = end.filter(|end| Some(*end) > line) {
+            let _ = write!(findings.text, "-{end}");
+        }
+        if let Some(function) = function {
+            let _ = write!(findings.text, " in {}", one_line(function));
+        }
+        if location.get("message").is_some() {
+            let _ = write!(findings.text, ": {}", self.message(location, None));
+        }
+        findings.text.push('\n');
+        let frame = CrashFrame {
+            function: function.unwrap_or_default().to_owned(),
+            file: Some(path),
+            line,
+            role: "crash".to_owned(),
+            depth: findings.frames.len() as u32,
+        };
+        let known = |other: &CrashFrame| other.file == frame.file && other.line == frame.line;
+        if !findings.frames.iter().any(known) {
+            findings.frames.push(frame);
+        }
+    }
+
+    fn path(&self, location: &Value) -> Option<String> {
+        let artifact = location.pointer("/physicalLocation/artifactLocation")?;
+        let uri = text(artifact, "/uri").or_else(|| {
+            let index = artifact.get("index")?.as_u64()?;
+            text(self.run, &format!("/artifacts/{index}/location/uri"))
+        })?;
+        let path = decoded(uri.strip_prefix("file://").unwrap_or(uri));
+        Some((self.rebase)(&path).unwrap_or_else(|| one_line(&path)))
+    }
+
+    fn rule(&self) -> Option<&Value> {
+        let rules = self.run.pointer("/tool/driver/rules")?.as_array()?;
+        let index = self
+            .result
+            .get("ruleIndex")
+            .or_else(|| self.result.pointer("/rule/index"));
+        let by_index = index
+            .and_then(Value::as_u64)
+            .and_then(|index| rules.get(usize::try_from(index).ok()?));
+        by_index.or_else(|| {
+            let id = text(self.result, "/ruleId")?;
+            rules.iter().find(|rule| text(rule, "/id") == Some(id))
+        })
+    }
+
+    /// A message, in its own words or by the rule's, its gaps filled.
+    fn message(&self, owner: &Value, rule: Option<&Value>) -> String {
+        let message = owner.get("message");
+        let own = message.and_then(|message| text(message, "/text"));
+        let by_id = || {
+            let id = text(message?, "/id")?;
+            rule?.get("messageStrings")?.get(id)?.get("text")?.as_str()
+        };
+        let mut words = own.or_else(by_id).unwrap_or("no message").to_owned();
+        let arguments = message.and_then(|message| message.get("arguments"));
+        let arguments = arguments.and_then(Value::as_array).into_iter().flatten();
+        for (number, argument) in arguments.enumerate().take(20) {
+            let argument = argument.as_str().unwrap_or_default();
+            words = words.replace(&format!("{{{number}}}"), argument);
+        }
+        one_line(&words)
+    }
+}
+
+fn text<'a>(value: &'a Value, at: &str) -> Option<&'a str> {
+    value.pointer(at)?.as_str()
+}
+
+fn list<'a>(value: &'a Value, at: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
+    value
+        .pointer(at)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+/// A text on one line, not too long.
+fn one_line(text: &str) -> String {
+    let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    words.chars().take(MESSAGE).collect()
+}
+
+/// A path without the `%20` of addresses.
+fn decoded(uri: &str) -> String {
+    let mut bytes = Vec::with_capacity(uri.len());
+    let mut rest = uri.as_bytes();
+    while let Some((first, after)) = rest.split_first() {
+        let code = (*first == b'%')
+            .then(|| after.get(..2))
+            .flatten()
+            .and_then(|digits| std::str::from_utf8(digits).ok())
+            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        if let Some(byte) = code {
+            bytes.push(byte);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(*first);
+            rest = after;
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests;

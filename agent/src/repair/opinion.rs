@@ -1,0 +1,94 @@
+//! Reads what a critic or a judging model wrote. Tolerant of words around the
+//! tags, never guessing: what holds no verdict is none.
+
+/// What a critic thinks of a patch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Opinion {
+    /// Nothing stands against it.
+    Accepts,
+    /// Something does, in words for the author.
+    Objects(String),
+}
+
+/// Characters of an objection that are kept.
+const LONGEST: usize = 4_000;
+
+/// The verdict of a critic; nothing when there is none, or an objection
+/// without a reason.
+pub(super) fn verdict(text: &str) -> Option<Opinion> {
+    let (word, rest) = last_tag(text, "verdict")?;
+    match word.trim().to_lowercase().as_str() {
+        "accept" | "accepts" | "accepted" => Some(Opinion::Accepts),
+        "object" | "objects" | "objection" | "reject" => {
+            let reason = last_tag(text, "reason").map_or(rest, |(reason, _)| reason);
+            let reason: String = reason.trim().chars().take(LONGEST).collect();
+            (!reason.is_empty()).then_some(Opinion::Objects(reason))
+        }
+        _ => None,
+    }
+}
+
+/// The candidate that a judge chose among these.
+pub(super) fn choice(text: &str, among: &[u32]) -> Option<u32> {
+    let (number, _) = last_tag(text, "best")?;
+    let number = number.trim().parse().ok()?;
+    among.contains(&number).then_some(number)
+}
+
+/// What the last tag of a name holds, and what comes after it.
+fn last_tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
+    let (_, inside) = text.rsplit_once(&format!("<{name}>"))?;
+    inside.split_once(&format!("</{name}>"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Opinion, choice, verdict};
+    use proptest::prelude::*;
+
+    #[test]
+    fn verdicts_are_found_among_words() {
+        let objects = |reason: &str| Some(Opinion::Objects(reason.into()));
+        for (text, expected) in [
+            (
+                "<verdict>accept</verdict><reason>fine</reason>",
+                Some(Opinion::Accepts),
+            ),
+            (
+                "I think: <verdict> Accept </verdict>",
+                Some(Opinion::Accepts),
+            ),
+            (
+                "<verdict>object</verdict>\n<reason>a.c:3 leaks</reason>",
+                objects("a.c:3 leaks"),
+            ),
+            (
+                "<verdict>object</verdict> a.c:3 leaks",
+                objects("a.c:3 leaks"),
+            ),
+            // It changed its mind.
+            (
+                "<think><verdict>accept</verdict></think><verdict>object</verdict><reason>no</reason>",
+                objects("no"),
+            ),
+            ("<verdict>object</verdict>", None),
+            ("<verdict>perhaps</verdict><reason>x</reason>", None),
+            ("<verdict>accept", None),
+            ("looks good to me", None),
+            ("", None),
+        ] {
+            assert_eq!(verdict(text), expected, "{text}");
+        }
+        assert_eq!(choice("2 is good. <best>3</best>", &[2, 3]), Some(3));
+        assert_eq!(choice("<best>4</best>", &[2, 3]), None);
+        assert_eq!(choice("<best>the third</best>", &[2, 3]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_makes_it_panic(text in "(<verdict>|</verdict>|<reason>|object|accept|<best>|7|</best>|\\PC){0,20}") {
+            let _ = verdict(&text);
+            let _ = choice(&text, &[7]);
+        }
+    }
+}

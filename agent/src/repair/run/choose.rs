@@ -1,0 +1,112 @@
+//! Which attempt is the best: by evidence first, by a judging model among equals
+//! of several lanes, and by a fixed order when that says nothing.
+
+use super::Run;
+use crate::model::Message;
+use crate::prompt;
+use crate::repair::lane::{Finished, Stage};
+use crate::repair::opinion;
+use crate::repair::{Attempt, Purpose, Step};
+use std::cmp::Reverse;
+
+impl Run {
+    /// The attempt with the strongest evidence. Among equals the one that a
+    /// judging model chose; else the one that changes the fewest lines, where
+    /// nothing refutes them; else the first.
+    pub fn best(&self) -> Option<&Attempt> {
+        self.attempts.iter().max_by_key(|attempt| {
+            let stands = attempt.refuted_by().is_none();
+            let size = if stands { changed(attempt) } else { 0 };
+            (
+                attempt.strength(),
+                stands,
+                self.chosen == Some(attempt.number),
+                Reverse(size),
+                Reverse((attempt.lane, attempt.number)),
+            )
+        })
+    }
+
+    /// The question which of several equals is the best, when it is open.
+    pub(super) fn choice(&self) -> Option<Step> {
+        if self.judging.is_empty() {
+            return None;
+        }
+        let candidates: Vec<&Attempt> = self
+            .judging
+            .iter()
+            .filter_map(|number| self.attempt(*number))
+            .collect();
+        let text = prompt::judge(&self.plan.language, &self.first_crash().text, &candidates);
+        Some(Step::Ask {
+            purpose: Purpose::Judge,
+            messages: vec![Message::user(text)],
+        })
+    }
+
+    /// A judging model has answered, or could not.
+    pub(super) fn on_choice(&mut self, text: &str) {
+        let among = std::mem::take(&mut self.judging);
+        self.chosen = opinion::choice(text, &among);
+        self.end();
+    }
+
+    /// Asks who is the best, when lanes brought several equals that nothing
+    /// refutes; else ends the run.
+    pub(super) fn choose(&mut self) {
+        let strongest = self.attempts.iter().map(Attempt::strength).max();
+        let equals: Vec<u32> = self
+            .attempts
+            .iter()
+            .filter(|attempt| {
+                attempt.refuted_by().is_none() && Some(attempt.strength()) == strongest
+            })
+            .map(|attempt| attempt.number)
+            .collect();
+        if equals.len() > 1 && self.lanes.len() > 1 {
+            self.judging = equals;
+        } else {
+            self.end();
+        }
+    }
+
+    /// Lanes that came to the patch of another lane share its fate.
+    pub(super) fn settle_followers(&mut self) {
+        for index in 0..self.lanes.len() {
+            let Some(Stage::Follow(number)) = self.lanes.get(index).map(|lane| lane.stage.clone())
+            else {
+                continue;
+            };
+            let Some(attempt) = self.attempt(number) else {
+                continue;
+            };
+            let owner = self.lanes.iter().find(|lane| lane.number == attempt.lane);
+            let held = owner.is_none_or(|lane| matches!(lane.stage, Stage::Done(Finished::Held)));
+            let refuted = attempt.refuted_by().cloned();
+            match refuted {
+                Some(rung) => {
+                    if let Some(lane) = self.lanes.get_mut(index) {
+                        lane.failures.push(rung.name);
+                    }
+                    self.on_refuted(index, number, &rung);
+                }
+                None if held => {
+                    if let Some(lane) = self.lanes.get_mut(index) {
+                        lane.stage = Stage::Done(Finished::Held);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+}
+
+/// How many lines a patch changes.
+fn changed(attempt: &Attempt) -> usize {
+    let lines = attempt.diff.lines();
+    lines
+        .filter(|line| {
+            line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+        })
+        .count()
+}

@@ -1,0 +1,109 @@
+//! The last part of the rung *reviewed*: a model that looks at a patch which
+//! nothing refuted. What it objects to refutes the patch, and goes to the author.
+//! A critic that cannot be heard leaves the rung open: a check that fails to run
+//! denies.
+
+use super::Run;
+use crate::model::Message;
+use crate::prompt;
+use crate::repair::lane::Stage;
+use crate::repair::opinion::{self, Opinion};
+use crate::repair::{ReplyRecord, RungRecord};
+
+/// How often a critic is asked about one patch, when its answer holds no verdict.
+const TRIES: u32 = 2;
+
+/// A patch that a critic looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::repair) struct Review {
+    /// The attempt's number.
+    pub(in crate::repair) attempt: u32,
+    /// What the rules over the diff found.
+    pub(in crate::repair) rung: RungRecord,
+    /// What was said so far.
+    pub(in crate::repair) messages: Vec<Message>,
+    tries: u32,
+}
+
+impl Run {
+    /// Whether somebody looks at what this rung has left standing.
+    pub(super) fn wants_critic(&self, rung: &RungRecord) -> bool {
+        let last = self.plan.ladder.last() == Some(&rung.name);
+        last && rung.holds != Some(false) && self.plan.critic.is_some()
+    }
+
+    pub(super) fn review(&mut self, index: usize, number: u32, rung: RungRecord) {
+        let crash = self.first_crash();
+        let code = self.lanes.get(index).map(|lane| lane.code.as_str());
+        let messages = self.attempt(number).map(|attempt| {
+            let text = prompt::critic(
+                &self.plan.language,
+                &crash.text,
+                (attempt, &rung),
+                code.unwrap_or_default(),
+            );
+            vec![Message::user(text)]
+        });
+        let review = Review {
+            attempt: number,
+            rung,
+            messages: messages.unwrap_or_default(),
+            tries: 0,
+        };
+        self.ask_critic(index, review);
+    }
+
+    pub(super) fn on_opinion(&mut self, index: usize, mut review: Review, record: &ReplyRecord) {
+        let count = review
+            .rung
+            .counts
+            .entry("critic calls".to_owned())
+            .or_default();
+        *count += 1;
+        match opinion::verdict(&record.text) {
+            Some(Opinion::Accepts) => {
+                review.rung.reason.push_str("; the critic has no objection");
+                self.decide(index, review);
+            }
+            Some(Opinion::Objects(reason)) => {
+                let first = reason.lines().next().unwrap_or_default();
+                review.rung.holds = Some(false);
+                review.rung.reason = format!("the critic objects: {first}");
+                review.rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
+                self.decide(index, review);
+            }
+            None if review.tries < TRIES => {
+                review
+                    .messages
+                    .push(Message::assistant(record.text.clone()));
+                review.messages.push(Message::user(prompt::critic_again()));
+                self.ask_critic(index, review);
+            }
+            None => self.unheard(index, review, "it gave no verdict"),
+        }
+    }
+
+    fn ask_critic(&mut self, index: usize, mut review: Review) {
+        let limit = self.plan.critic.unwrap_or_default();
+        if self.critic_calls >= limit {
+            let why = format!("all {limit} calls (critic.calls) are used");
+            return self.unheard(index, review, &why);
+        }
+        self.critic_calls += 1;
+        review.tries += 1;
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Review(Box::new(review));
+        }
+    }
+
+    /// The rung stays open.
+    pub(super) fn unheard(&mut self, index: usize, mut review: Review, why: &str) {
+        review.rung.holds = None;
+        review.rung.reason = format!("the critic could not be heard: {why}");
+        self.decide(index, review);
+    }
+
+    fn decide(&mut self, index: usize, review: Review) {
+        self.keep(index, review.attempt, &review.rung);
+    }
+}

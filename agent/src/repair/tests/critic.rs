@@ -1,0 +1,129 @@
+//! A critic looks at what nothing refuted.
+
+use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
+use crate::model::{Finish, Usage};
+use crate::repair::step::{ContextText, Full, Outcome, Purpose, Step, Unanswered};
+use crate::repair::{EndingKind, Plan, Run, RungRecord};
+use patchwright_evaluator::RungName;
+
+const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
+const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>";
+
+/// An attempt that holds every rung that can be run.
+fn climbed(calls: u32) -> Run {
+    let plan = Plan {
+        critic: Some(calls),
+        ..plan()
+    };
+    let run = play(
+        Run::new(plan),
+        [
+            baseline(),
+            Outcome::Context(ContextText {
+                text: "THE CODE".into(),
+                ..ContextText::default()
+            }),
+            reply(&patch("y")),
+            placed("p"),
+        ],
+    );
+    let rungs = RungName::ALL.map(|name| match rung(name, Some(true)) {
+        Outcome::Climbed(record) if name == RungName::SameElsewhere => {
+            Outcome::Climbed(RungRecord {
+                doubts: vec!["SURVIVED BEFORE".into()],
+                ..record
+            })
+        }
+        other => other,
+    });
+    play(run, rungs)
+}
+
+fn asks_critic(run: &Run) -> bool {
+    let critic = Purpose::Critic;
+    matches!(run.ready().as_slice(), [(_, Step::Ask { purpose, .. })] if *purpose == critic)
+}
+
+#[test]
+fn it_is_told_everything_and_may_agree() {
+    let run = climbed(9);
+    assert!(asks_critic(&run));
+    let question = last_message(&run);
+    for part in [
+        "heap-buffer-overflow in f",
+        "diff of p",
+        "THE CODE",
+        "robust holds: because",
+        "reviewed holds: because",
+        "SURVIVED BEFORE",
+    ] {
+        assert!(question.contains(part), "{part}: {question}");
+    }
+    let run = play(run, [reply(ACCEPT)]);
+    assert_eq!(kind(&run), EndingKind::Verified);
+    let last = run.attempts()[0].rungs.last().unwrap();
+    assert_eq!((last.holds, last.counts["critic calls"]), (Some(true), 1));
+    assert_eq!((run.spent().calls, run.spent().format_retries), (2, 0));
+}
+
+#[test]
+fn its_objection_is_the_next_issue() {
+    let run = play(climbed(9), [reply(OBJECT)]);
+    let last = run.attempts()[0].refuted_by().unwrap();
+    assert_eq!(last.reason, "the critic objects: LEAKS AT A.C:3");
+    let run = play(run, [Outcome::Context(ContextText::default())]);
+    let issue = last_message(&run);
+    for part in ["does not stand up to review", "LEAKS AT A.C:3\nand more"] {
+        assert!(issue.contains(part), "{part}: {issue}");
+    }
+}
+
+#[test]
+fn one_that_cannot_be_heard_leaves_the_rung_open() {
+    let unanswered = || {
+        Outcome::Unanswered(Unanswered {
+            reason: "no key".into(),
+            usage: Usage::default(),
+            usd: 0.0,
+            seconds: 0.0,
+        })
+    };
+    let full = Outcome::Full(Full {
+        tokens: 9,
+        fits: 8,
+        reason: String::new(),
+    });
+    for (calls, outcomes, words) in [
+        (9, vec![unanswered()], "no key"),
+        (9, vec![full], "9 tokens"),
+        (9, vec![reply("hm"), reply("hm")], "no verdict"),
+        (
+            9,
+            vec![finished("", Finish::Refused), reply("")],
+            "no verdict",
+        ),
+        (1, vec![reply("hm")], "critic.calls"),
+        (0, vec![], "critic.calls"),
+    ] {
+        let run = play(climbed(calls), outcomes);
+        assert_eq!(kind(&run), EndingKind::Plausible, "{words}");
+        let detail = &run.ending().unwrap().detail;
+        assert!(detail.contains(words), "{words}: {detail}");
+    }
+    // It is asked once more for the form alone.
+    let run = play(climbed(9), [reply("hm")]);
+    assert!(asks_critic(&run) && last_message(&run).contains("<verdict>"));
+    assert_eq!(kind(&play(run, [reply(ACCEPT)])), EndingKind::Verified);
+}
+
+#[test]
+fn a_refuted_patch_and_a_foreign_one_are_not_shown_to_it() {
+    let plan = Plan {
+        critic: Some(9),
+        ..plan()
+    };
+    let run = Run::judging(plan, patchwright_patcher::Patch::default());
+    let run = play(run, [baseline(), placed("p")]);
+    let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
+    assert_eq!((kind(&run), run.spent().calls), (EndingKind::Verified, 0));
+}

@@ -1,0 +1,208 @@
+//! A finished run handed on: as a folder, a diff, a mail, a branch; and a
+//! proposed candidate that is evaluated later.
+
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told};
+use patchwright_tests::model::ScriptedModel;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn git(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@t"])
+        .args(["-c", "init.defaultBranch=main"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert!(
+        output.status.success(),
+        "{arguments:?}: {}",
+        text(&output.stderr)
+    );
+    text(&output.stdout).trim_end().to_owned()
+}
+
+/// A repository that holds the task; its source is a folder in it.
+fn repository(scene: &Scene) -> std::path::PathBuf {
+    let folder = scene.path("");
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "-m", "begin"]);
+    folder
+}
+
+fn proposed(scene: &Scene, answers: &[&str]) -> Told {
+    let model = ScriptedModel::start(answers.iter().copied()).unwrap();
+    let told = scene.run(&model, &["--dry-run", "--out", "out"]);
+    told.expect("proposed", 0, "");
+    told
+}
+
+#[test]
+fn a_diff_and_a_mail_apply() {
+    let scene = Scene::new().edit("task.toml", "title = \"", "title = \"Größe: ");
+    let told = proposed(&scene, &[QUERIES, GOOD]);
+    let diff = scene.plain(&["export", told.run(), "--format", "diff"]);
+    assert_eq!(diff.stdout, told.report["best"]["diff"].as_str().unwrap());
+    let mail = scene.patchwright.scratch("fix.mbox");
+    let arguments = [
+        "export", "out", "1", "--format", "mbox", "--out", "fix.mbox",
+    ];
+    assert_eq!(scene.plain(&arguments).code, Some(0));
+    let folder = scene.path("src");
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "-m", "begin"]);
+    git(&folder, &["am", "--quiet", mail.to_str().unwrap()]);
+    let fixed = fs::read_to_string(folder.join("records.c")).unwrap();
+    assert!(
+        fixed.contains("if (name > NAME_LIMIT) return -1;"),
+        "{fixed}"
+    );
+    let log = git(&folder, &["log", "-1", "--format=%s|%an|%b"]);
+    assert!(log.starts_with("Repair Größe: records"), "{log}");
+    assert!(
+        log.contains("|Patchwright|Written and checked by Patchwright"),
+        "{log}"
+    );
+    assert!(log.contains("overflows the buffer of copy_name"), "{log}");
+}
+
+#[test]
+fn lines_that_end_in_carriage_returns_survive_a_mail() {
+    let text = fs::read_to_string(Scene::new().path("src/records.c")).unwrap();
+    let scene = Scene::new().write("src/records.c", &text.replace('\n', "\r\n"));
+    proposed(&scene, &[GOOD]);
+    let arguments = ["export", "out", "--format", "mbox", "--out", "fix.mbox"];
+    assert_eq!(scene.plain(&arguments).code, Some(0));
+    let mail = scene.patchwright.scratch("fix.mbox");
+    let folder = scene.path("src");
+    git(&folder, &["init", "--quiet"]);
+    git(&folder, &["config", "core.autocrlf", "false"]);
+    git(&folder, &["add", "."]);
+    git(&folder, &["commit", "--quiet", "-m", "begin"]);
+    git(&folder, &["am", "--quiet", mail.to_str().unwrap()]);
+    let fixed = fs::read_to_string(folder.join("records.c")).unwrap();
+    assert!(
+        fixed.contains("if (name > NAME_LIMIT) return -1;\r\n"),
+        "{fixed:?}"
+    );
+}
+
+#[test]
+fn a_branch_is_made_without_touching_the_work_tree() {
+    let scene = Scene::new();
+    let folder = repository(&scene);
+    let told = proposed(&scene, &[GOOD]);
+    fs::write(folder.join("src/mine.txt"), "half done").unwrap();
+    fs::write(folder.join("src/records.h"), "// changed by hand\n").unwrap();
+    let state = || {
+        let words: [&[&str]; 3] = [
+            &["status", "--porcelain"],
+            &["rev-parse", "HEAD"],
+            &["diff"],
+        ];
+        words.map(|words| git(&folder, words))
+    };
+    let before = state();
+    let made = scene.plain(&["export", told.run(), "--format", "branch"]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    assert_eq!(state(), before);
+    let branch = format!("patchwright/{}", told.run());
+    assert!(made.stdout.starts_with(&branch), "{made:#?}");
+    let fixed = git(&folder, &["show", &format!("{branch}:src/records.c")]);
+    assert!(
+        fixed.contains("if (name > NAME_LIMIT) return -1;"),
+        "{fixed}"
+    );
+    let changed = git(&folder, &["diff", "--stat", "HEAD", &branch]);
+    assert!(
+        changed.contains("1 file changed, 1 insertion(+)"),
+        "{changed}"
+    );
+
+    let again = scene.plain(&["export", told.run(), "--format", "branch"]);
+    assert_eq!(again.code, Some(5), "{again:#?}");
+    assert!(again.stderr.contains("already exists"), "{again:#?}");
+    let elsewhere = scene.patchwright.scratch("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let none = ["export", "out", "--format", "branch", "--repo", "elsewhere"];
+    let none = scene.plain(&none);
+    assert!(none.stderr.contains("not a git repository"), "{none:#?}");
+}
+
+#[test]
+fn a_folder_tells_the_story() {
+    let scene = Scene::new();
+    let model = ScriptedModel::start([QUERIES, STILL_CRASHES, GOOD]).unwrap();
+    let told = scene.run(&model, &[]);
+    told.expect("verified", 0, "");
+    let made = scene.plain(&["export", told.run(), "--out", "story"]);
+    assert_eq!(made.code, Some(0), "{made:#?}");
+    let file =
+        |name: &str| fs::read_to_string(scene.patchwright.scratch("story").join(name)).unwrap();
+    let story = file("story.md");
+    let mut at = 0;
+    for words in [
+        "# records: heap overflow on a long name",
+        "**verified**: attempt 2 holds every rung",
+        "## The patch",
+        "+  if (name > NAME_LIMIT) return -1;",
+        "| silent | yes |",
+        "## What happened",
+        "The name may be longer than its buffer.",
+        "asks: symbol copy_name",
+        "sends a patch: The buffer is too small by one.",
+        "## The other candidates",
+        "| silent | **no** |",
+        "## What it cost",
+        "3 model calls",
+    ] {
+        let found = story.get(at..).unwrap().find(words);
+        at += found.unwrap_or_else(|| panic!("{words:?} is missing or too early: {story}"));
+    }
+    assert!(file("patch.diff").contains("NAME_LIMIT) return -1;"));
+    let link = story
+        .split("([log](")
+        .nth(1)
+        .unwrap()
+        .split(')')
+        .next()
+        .unwrap();
+    assert!(!file(link).is_empty(), "{link}");
+    for name in ["report.json", "journal.jsonl"] {
+        assert!(!file(name).is_empty());
+    }
+}
+
+#[test]
+fn a_proposed_candidate_is_evaluated_later() {
+    let scene = Scene::new();
+    let told = proposed(&scene, &[GOOD]);
+    let evaluated = scene.json(&["evaluate", told.run(), "1", "--out", "evidence"]);
+    evaluated.expect("verified", 0, "attempt 1 holds every rung");
+    assert_ne!(evaluated.run(), told.run());
+    assert_eq!(
+        evaluated.report["best"]["diff"],
+        told.report["best"]["diff"]
+    );
+    assert_eq!(evaluated.report["cost"]["calls"], 0);
+
+    for (arguments, words) in [
+        (
+            vec!["evaluate", "out", "7"],
+            "has no candidate 7; it has 1 to 1",
+        ),
+        (vec!["evaluate", "gone", "1"], "there is no run"),
+        (
+            vec!["export", "out", "3", "--format", "diff"],
+            "has no candidate 3",
+        ),
+    ] {
+        let finished = scene.plain(&arguments);
+        assert_eq!(finished.code, Some(2), "{finished:#?}");
+        assert!(finished.stderr.contains(words), "{finished:#?}");
+    }
+}
