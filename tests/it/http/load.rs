@@ -2,7 +2,7 @@
 //! goes. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
 //! raises the counts. No time is asserted.
 
-use super::{TASKS, idle, task};
+use super::{TASKS, started, task};
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};
 use std::io::{BufReader, Write};
@@ -66,7 +66,7 @@ fn resident(daemon: &Daemon) -> String {
 
 #[test]
 fn what_was_acknowledged_outlives_a_kill() {
-    let (patchwright, daemon) = idle();
+    let (patchwright, daemon) = started(&["http.rate=100000"]);
     println!("idle: {}", resident(&daemon));
     let (before, time) = all_at_once(daemon.address(), "quiet");
     assert_eq!(before.len(), CALLERS * EACH);
@@ -115,7 +115,7 @@ fn what_was_acknowledged_outlives_a_kill() {
 
 #[test]
 fn many_followers_are_served_beside_the_callers() {
-    let (_patchwright, daemon) = idle();
+    let (_patchwright, daemon) = started(&["http.rate=100000"]);
     let submit = Request::new("POST", TASKS).body("application/json", task("watched").to_string());
     assert_eq!(daemon.ask(&submit).status, 201);
     let (_, alone) = all_at_once(daemon.address(), "alone");
