@@ -24,7 +24,7 @@ soak: setup
 	$(CARGO) test --package patchwright-patcher --locked --release --features soak --test soak
 
 bench: setup
-	$(CARGO) bench --workspace --locked --bench '*'
+	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)
 
 # Known patches, right and wrong, before the ladder: which are refused, and by which rung. Takes an hour; CASES="a b" takes some.
 judge-bench: setup

@@ -6,6 +6,11 @@ use patchwright::cli::{self, CommandLine};
 use std::io::Write;
 use std::process::ExitCode;
 
+/// Half the work of an index is small pieces of memory, in the parsers' C as
+/// well as here: their `malloc` is this one too.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     // The sandbox runs this binary again to close the doors behind itself.
     if std::env::args_os()

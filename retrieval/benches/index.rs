@@ -1,7 +1,8 @@
 //! Measures the code database on a real tree: building it, opening it warm,
 //! taking in one changed file, and asking it.
 //!
-//! `cargo bench -p patchwright-retrieval --bench index -- TREE...`
+//! `cargo bench -p patchwright-retrieval --bench index -- TREE...`, or
+//! `make bench`, which fetches the trees (`scripts/bench-trees.sh`).
 //!
 //! Each tree is copied first, because one of its files is changed. The time of
 //! `ctags -R` on the same copy is printed beside, when there is a `ctags`.
@@ -13,10 +14,17 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
+#[path = "index/peers.rs"]
+mod peers;
+
 use patchwright_retrieval::{Index, IndexLimits};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+
+/// The allocator of the program, so that its figures are those of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// How often opening and changing are repeated; the median counts.
 const ROUNDS: usize = 5;
@@ -80,6 +88,8 @@ fn measure(original: &Path) {
     );
     println!("  change {:7.1} ms", changed * 1000.0);
     ask(&tree, &cache);
+    let tools = original.parent().unwrap().join("tools");
+    peers::measure(&tree, &cache, &tools);
     println!("  memory {} MB at most", peak_memory() / 1000);
 }
 

@@ -7,7 +7,7 @@
 use crate::Settings;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Text, Tree, TreePath};
 use rayon::prelude::*;
 use std::io;
 use std::time::{Duration, Instant};
@@ -157,20 +157,15 @@ fn search_file(
     searcher: &mut Searcher,
     limits: &Settings,
 ) -> Outcome {
-    let text = match tree.read_up_to(path, limits.file_size_limit) {
-        Ok(text) => text,
+    let bytes = match tree.bytes_up_to(path, limits.file_size_limit) {
+        Ok(bytes) => bytes,
         Err(patchwright_source::SourceError::TooLarge { .. }) => return Outcome::TooLarge,
         Err(_) => return Outcome::Nothing,
     };
-    if text.is_binary() {
-        return Outcome::Nothing;
-    }
     let mut lines = Lines(Vec::new());
-    if searcher
-        .search_slice(matcher, text.bytes(), &mut lines)
-        .is_err()
-        || lines.0.is_empty()
-    {
+    let searched = searcher.search_slice(matcher, &bytes, &mut lines);
+    // Few files have a hit, so only these are looked at more closely.
+    if searched.is_err() || lines.0.is_empty() || Text::new(bytes).is_binary() {
         return Outcome::Nothing;
     }
     Outcome::Lines(FileLines {

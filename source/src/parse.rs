@@ -1,12 +1,18 @@
 //! Syntax trees, and the errors in them.
 
 use crate::Language;
+use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 /// How long one file may take; pathological input is given up after that.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
+
+thread_local! {
+    /// Parsers keep the memory of one file for the next.
+    static PARSER: RefCell<Parser> = RefCell::new(Parser::new());
+}
 
 /// A place where the parser did not understand the text. Lines count from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +25,12 @@ pub struct SyntaxError {
 
 /// Parses a file. `None` when the grammar cannot be loaded or time runs out.
 pub fn parse(language: Language, bytes: &[u8]) -> Option<Tree> {
-    let mut parser = Parser::new();
+    PARSER.with_borrow_mut(|parser| parse_with(parser, language, bytes))
+}
+
+fn parse_with(parser: &mut Parser, language: Language, bytes: &[u8]) -> Option<Tree> {
+    // What a file that was given up has left behind.
+    parser.reset();
     parser.set_language(&language.grammar()).ok()?;
     let started = Instant::now();
     let mut watch = |_: &ParseState| {

@@ -1,6 +1,7 @@
 //! A folder of source code, and the only way to read files in it.
 
 use crate::{SourceError, Text, TreePath};
+use rayon::prelude::*;
 use rustix::fs::{FileType, Mode, OFlags, ResolveFlags};
 use std::fs::File;
 use std::io::Read;
@@ -101,6 +102,12 @@ impl Tree {
 
     /// Reads a file of at most `limit` bytes.
     pub fn read_up_to(&self, path: &TreePath, limit: u64) -> Result<Text, SourceError> {
+        self.bytes_up_to(path, limit).map(Text::new)
+    }
+
+    /// The bytes of a file, if there are no more than `limit`: for who looks
+    /// through many files and wants the lines of few.
+    pub fn bytes_up_to(&self, path: &TreePath, limit: u64) -> Result<Vec<u8>, SourceError> {
         let file = self.open_file(path)?;
         let fail = |source| SourceError::Read {
             path: path.to_string(),
@@ -116,7 +123,7 @@ impl Tree {
         }
         let mut bytes = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
         file.take(limit).read_to_end(&mut bytes).map_err(fail)?;
-        Ok(Text::new(bytes))
+        Ok(bytes)
     }
 
     /// Finds the file that a path from another machine means: the path itself,
@@ -150,24 +157,17 @@ impl Tree {
 
     /// The files of [`Tree::files`] with what tells whether one has changed.
     pub fn entries(&self) -> Vec<Entry> {
-        let mut entries: Vec<Entry> = ignore::WalkBuilder::new(&self.root)
-            .standard_filters(false)
-            .follow_links(false)
-            .filter_entry(|entry| {
-                !entry
-                    .file_name()
-                    .to_str()
-                    .is_some_and(|name| HIDDEN_FOLDERS.contains(&name))
-            })
-            .build()
-            .filter_map(Result::ok)
-            .filter(|entry| entry.file_type().is_some_and(|kind| kind.is_file()))
-            .filter_map(|entry| {
-                let path = entry.path().strip_prefix(&self.root).ok()?;
-                let path = TreePath::new(path.to_str()?).ok()?;
-                Some(Entry::new(path, &entry.metadata().ok()?))
-            })
-            .collect();
+        let mut entries = Vec::new();
+        let mut level = vec![(self.root.clone(), String::new())];
+        // Level by level: all folders of one depth are listed side by side.
+        while !level.is_empty() {
+            let listed: Vec<_> = level.par_iter().map(list).collect();
+            level.clear();
+            for (files, folders) in listed {
+                entries.extend(files);
+                level.extend(folders);
+            }
+        }
         entries.sort_unstable_by(|a, b| a.path.cmp(&b.path));
         entries
     }
@@ -214,6 +214,31 @@ impl Tree {
         rustix::fs::open(&real, flags | OFlags::NOFOLLOW, Mode::empty())
             .map_err(|errno| explain(path, errno))
     }
+}
+
+/// The files of one folder, and its folders with the paths of what is in them.
+/// Links are not followed.
+fn list((folder, prefix): &(PathBuf, String)) -> (Vec<Entry>, Vec<(PathBuf, String)>) {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    let listed = std::fs::read_dir(folder).into_iter().flatten();
+    for entry in listed.filter_map(Result::ok) {
+        let name = entry.file_name();
+        let (Some(name), Ok(kind)) = (name.to_str(), entry.file_type()) else {
+            continue;
+        };
+        if HIDDEN_FOLDERS.contains(&name) {
+            continue;
+        }
+        let path = format!("{prefix}{name}");
+        if kind.is_dir() {
+            folders.push((entry.path(), path + "/"));
+        } else if kind.is_file()
+            && let (Ok(path), Ok(data)) = (TreePath::new(&path), entry.metadata())
+        {
+            files.push(Entry::new(path, &data));
+        }
+    }
+    (files, folders)
 }
 
 fn not_a_file(path: &TreePath, reason: &'static str) -> SourceError {
