@@ -15,7 +15,7 @@ use crate::repair::{Ending, EndingKind, Origin, Plan, RunLimits};
 use crate::settings::{self, Loaded, Settings};
 use crate::signals::{SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
-use patchwright_evaluator::{LocalTarget, RungName, Target};
+use patchwright_evaluator::{Cache, LocalTarget, RungName, Target};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use secrecy::ExposeSecret;
@@ -277,9 +277,16 @@ async fn local_target(
     };
     std::fs::create_dir_all(&scratch).map_err(|error| failed(&error))?;
     let target = commands::target_task(task, settings, tree.root());
-    LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
+    let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
-        .map_err(|error| crate::drive::ending_of(&error))
+        .map_err(|error| crate::drive::ending_of(&error))?;
+    Ok(match settings.cache.builds_mb {
+        0 => target,
+        megabytes => {
+            let folder = settings.cache.folder.join("builds");
+            target.caching(Cache::new(folder, megabytes << 20))
+        }
+    })
 }
 
 #[cfg(test)]

@@ -13,6 +13,7 @@
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
 mod beneath;
+mod cache;
 mod changes;
 pub mod crash;
 mod error;
@@ -29,6 +30,7 @@ pub mod test_report;
 mod touched;
 mod workspace;
 
+pub use cache::Cache;
 pub use changes::Changes;
 pub use crash::CrashReport;
 pub use error::TargetError;

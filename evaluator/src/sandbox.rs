@@ -149,6 +149,10 @@ impl Sandbox {
         ))
     }
 
+    pub(crate) fn host(&self) -> &Host {
+        &self.host
+    }
+
     pub(crate) fn isolation(&self) -> &Isolation {
         &self.isolation
     }

@@ -25,6 +25,7 @@ use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
 use crate::{Changes, Execution, TargetError};
 use futures::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -176,7 +177,7 @@ impl Build {
 }
 
 /// One run of a PoV.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replay {
     /// What it comes to.
     pub outcome: Outcome,
@@ -187,7 +188,7 @@ pub struct Replay {
 }
 
 /// One run of the tests.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TestRun {
     /// What the command did.
     pub execution: Execution,
@@ -196,7 +197,7 @@ pub struct TestRun {
 }
 
 /// A PoV on the unpatched program.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BaselinePov {
     /// The PoV's name.
     pub name: String,

@@ -6,11 +6,14 @@
 //! more. What lies in it was written by foreign commands and is not trusted.
 
 mod copy;
+pub(crate) mod delta;
 
 pub(crate) use copy::copy_tree;
 
 use crate::beneath::Beneath;
+use crate::cache::{Cache, Entry};
 use crate::{Changes, TargetError};
+use serde::Serialize;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -27,18 +30,41 @@ pub(crate) const HOME: &str = "home";
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: PathBuf,
+    /// Where it lies in the cache: then it is only read, and stays.
+    kept: Option<Entry>,
 }
 
 impl Workspace {
     /// An empty one. The folder must not exist yet.
     pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
-        let workspace = Self { root };
+        let workspace = Self { root, kept: None };
         for part in [TREE, OUT, HOME] {
             let path = workspace.root.join(part);
             fs::create_dir_all(&path)
                 .map_err(|e| TargetError::io("a workspace could not be made", &path, e))?;
         }
         Ok(workspace)
+    }
+
+    /// One that lies in the cache.
+    pub(crate) fn kept(entry: Entry) -> Self {
+        Self {
+            root: entry.path().to_path_buf(),
+            kept: Some(entry),
+        }
+    }
+
+    /// Moves it into the cache, where it is only read from now on.
+    pub(crate) fn into_cache(mut self, cache: &Cache, key: &str, record: &impl Serialize) -> Self {
+        match cache.put(key, &self.root, record) {
+            Ok(Some(entry)) => {
+                self.root = entry.path().to_path_buf();
+                self.kept = Some(entry);
+            }
+            Ok(None) => {}
+            Err(error) => tracing::debug!(%error, "a workspace could not be kept"),
+        }
+        self
     }
 
     /// A copy of another one, with all its times.
@@ -106,7 +132,9 @@ impl Workspace {
 
 impl Drop for Workspace {
     fn drop(&mut self) {
-        remove(&self.root);
+        if self.kept.is_none() {
+            remove(&self.root);
+        }
     }
 }
 

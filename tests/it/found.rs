@@ -67,6 +67,9 @@ fn what_refuted_one_attempt_is_a_pov_for_the_next() {
             .count(),
         2
     );
+    while model.requests().len() < 2 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
     child.kill().unwrap();
     child.wait().unwrap();
 

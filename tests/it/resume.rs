@@ -134,6 +134,28 @@ fn asked_at_most_once_more_a_kill(model: &ScriptedModel) {
     }
 }
 
+/// The builds that a rung ran on, the unpatched one first.
+fn marks(scene: &Scene, log: &str) -> Vec<String> {
+    let path = scene.patchwright.scratch("out/logs").join(log);
+    let text = std::fs::read_to_string(path).unwrap();
+    let marks = text.lines().filter(|line| line.starts_with("MARK "));
+    marks.map(str::to_owned).collect()
+}
+
+/// However often the run was killed, everything ran on the same builds.
+fn no_build_was_done_again(scene: &Scene) {
+    let first = marks(scene, "attempt-1-builds.log");
+    let second = marks(scene, "attempt-2-builds.log");
+    assert_eq!((first.len(), second.len()), (2, 2), "{first:?} {second:?}");
+    assert_eq!(first[0], second[0], "the baseline was built once");
+    assert_ne!(first[1], second[1]);
+    assert_eq!(
+        marks(scene, "attempt-2-tested.log"),
+        second,
+        "the attempt too"
+    );
+}
+
 #[test]
 fn a_run_that_is_killed_again_and_again_ends_as_it_would_have() {
     // `make soak` sets the variable: two hundred and fifty kills in place of five.
@@ -154,7 +176,14 @@ fn kill_again_and_again(seed: u64) {
     whole.expect("verified", 0, "");
     assert_eq!(model.requests().len(), REPLIES.len());
 
-    let scene = Scene::new();
+    // Each build leaves a mark that no other one leaves, and shows those it came by.
+    let scene = Scene::new()
+        .edit(
+            "task.toml",
+            "TASK=\"$TASK\"'",
+            "TASK=\"$TASK\"; echo MARK $(head -c 8 /dev/urandom | od -An -tx1) >>\"$OUT\"/marks; cat \"$OUT\"/marks'",
+        )
+        .edit("task.toml", "test = '", "test = 'cat \"$OUT\"/marks; ");
     let model = steady();
     let mut random = numbers(seed);
     let first = 6 + random.next().unwrap() % 8;
@@ -177,6 +206,7 @@ fn kill_again_and_again(seed: u64) {
 
     consistent(&journal(&scene, told.run()));
     asked_at_most_once_more_a_kill(&model);
+    no_build_was_done_again(&scene);
     assert!(
         scene.patchwright.scratch("out/report.json").is_file(),
         "--out is remembered"

@@ -520,6 +520,8 @@ pub struct Client {
 pub struct Cache {
     /// The folder.
     pub folder: PathBuf,
+    /// The most megabytes of builds that are kept; 0 keeps none.
+    pub builds_mb: u64,
 }
 
 /// What a person sees.

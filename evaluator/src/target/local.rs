@@ -7,7 +7,9 @@
 
 mod baseline;
 mod command;
+mod digest;
 mod fetch;
+mod kept;
 mod scratch;
 mod spare;
 
@@ -17,6 +19,7 @@ use super::{
     Baseline, Build, BuildKind, Fuzzed, InputRun, Inputs, Pov, Replay, Target, TargetTask, TestRun,
     inputs, oracle, probe, reports,
 };
+use crate::cache::Cache;
 use crate::probe::{Probe, Sights};
 use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -56,6 +59,10 @@ pub struct LocalTarget {
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
+    /// What earlier runs built.
+    cache: Option<Cache>,
+    /// What all entries of the cache that are this task's depend on.
+    digest: OnceCell<Option<String>>,
     /// What tells the values of Java methods; nothing where it does not compile.
     agent: OnceCell<Option<PathBuf>>,
 }
@@ -92,6 +99,8 @@ impl LocalTarget {
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
+            cache: None,
+            digest: OnceCell::new(),
             agent: OnceCell::new(),
         })
     }
@@ -183,6 +192,10 @@ impl LocalTarget {
         if let Some(build) = self.at_hand(&key) {
             return Ok(build);
         }
+        if let Some(build) = self.kept_build(changes, &key).await? {
+            self.keep(key, &build);
+            return Ok(build);
+        }
         let workspace = match how {
             BuildKind::Incremental => self.copy_of_pristine(name).await?,
             BuildKind::Clean => self.copy(&self.prepared().await?).await?,
@@ -190,6 +203,7 @@ impl LocalTarget {
         let workspace = Arc::new(workspace);
         workspace.apply(changes)?;
         let build = self.run_build(workspace, name, &key.0).await?;
+        self.keep_build(&key, &build).await?;
         self.keep(key, &build);
         Ok(build)
     }

@@ -13,7 +13,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 /// Time that the program gets under the debugger.
-const TIME: Duration = Duration::from_secs(40);
+const TIME: Duration = Duration::from_secs(30);
 /// Time that the debugger gets to begin and to write down what it saw.
 const MORE: Duration = Duration::from_secs(20);
 /// Bytes of an answer that are read back.
@@ -35,8 +35,29 @@ exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi \
 /// What the debugger for Java does.
 const JAVA_PROGRAM: &str = include_str!("probe/Probe.java");
 
+/// How often a run is tried in which gdb came by nothing: among the processes
+/// of a shell it loses the one that matters now and then.
+const TRIES: u32 = 3;
+
 /// Asks all probes in one run.
 pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    probes: &[Probe],
+) -> Result<Sights, TargetError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let sights = look(target, build, pov, probes).await?;
+        let blind = sights.problem.is_none() && sights.probes.iter().all(|sight| !sight.known);
+        if !blind || target.is_java() || tries >= TRIES {
+            return Ok(sights);
+        }
+    }
+}
+
+async fn look(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,

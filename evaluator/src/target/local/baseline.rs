@@ -2,7 +2,7 @@
 
 use super::LocalTarget;
 use super::command::Job;
-use crate::target::{Baseline, Build, BuildKind, measure, reproducible};
+use crate::target::{Baseline, BaselinePov, Build, BuildKind, TestRun, measure, reproducible};
 use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Changes, Execution, TargetError};
 use std::collections::BTreeMap;
@@ -14,6 +14,9 @@ impl LocalTarget {
     /// The tree as `prepare` left it.
     pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
         let made = self.prepared.get_or_try_init(|| async {
+            if let Some(entry) = self.kept(&["prepared"]).await {
+                return Ok(Arc::new(Workspace::kept(entry)));
+            }
             let (tree, root) = (self.task.tree.clone(), self.fresh("prepared"));
             let copied = tokio::task::spawn_blocking(move || {
                 let workspace = Workspace::create(root)?;
@@ -32,6 +35,9 @@ impl LocalTarget {
                 };
                 let execution = self.command(job).await?;
                 succeeded(&execution, "the prepare command")?;
+                // Without such a command this is a mere copy, not worth its place.
+                let workspace = self.keep_whole(&["prepared"], workspace, ()).await?;
+                return Ok(Arc::new(workspace));
             }
             Ok::<_, TargetError>(Arc::new(workspace))
         });
@@ -44,13 +50,60 @@ impl LocalTarget {
         if let Some(build) = pristine.get(name) {
             return Ok(build.clone());
         }
+        let build = match self.kept_pristine(name).await {
+            Some(build) => build,
+            None => self.build_pristine(name).await?,
+        };
+        pristine.insert(name.to_owned(), build.clone());
+        Ok(build)
+    }
+
+    async fn build_pristine(&self, name: &str) -> Result<Build, TargetError> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
         let digest = Changes::default().digest();
-        let build = self.run_build(workspace, name, &digest).await?;
+        let mut build = self.run_build(workspace, name, &digest).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
-        pristine.insert(name.to_owned(), build.clone());
+        if let Some(workspace) = build.workspace.take().and_then(Arc::into_inner) {
+            let execution = build.execution.clone();
+            let kept = self
+                .keep_whole(&["pristine", name], workspace, execution)
+                .await?;
+            build.workspace = Some(Arc::new(kept));
+        }
         Ok(build)
+    }
+
+    /// The unpatched tree as an earlier run built it.
+    async fn kept_pristine(&self, name: &str) -> Option<Build> {
+        let entry = self.kept(&["pristine", name]).await?;
+        Some(Build {
+            name: name.to_owned(),
+            changes: Changes::default().digest(),
+            execution: entry.record()?,
+            workspace: Some(Arc::new(Workspace::kept(entry))),
+        })
+    }
+
+    /// What the PoVs and the tests do on the unpatched builds.
+    async fn observe(
+        &self,
+        builds: &BTreeMap<String, Build>,
+    ) -> Result<(Vec<BaselinePov>, Option<TestRun>), TargetError> {
+        let mut povs = Vec::new();
+        for pov in &self.task.povs {
+            let name = self.task.build_of(pov);
+            let build = builds
+                .get(&name)
+                .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
+            povs.push(measure(self, build, pov).await?);
+        }
+        reproducible(&povs)?;
+        let tests = match builds.get(&self.task.main_build()) {
+            Some(build) => self.test_once(build).await?,
+            None => None,
+        };
+        Ok((povs, tests))
     }
 
     pub(super) async fn make_baseline(&self) -> Result<Baseline, TargetError> {
@@ -70,18 +123,11 @@ impl LocalTarget {
             );
             builds.insert(name, build);
         }
-        let mut povs = Vec::new();
-        for pov in &self.task.povs {
-            let name = self.task.build_of(pov);
-            let build = builds
-                .get(&name)
-                .ok_or_else(|| TargetError::invalid(format!("there is no build {name:?}")))?;
-            povs.push(measure(self, build, pov).await?);
-        }
-        reproducible(&povs)?;
-        let tests = match builds.get(&self.task.main_build()) {
-            Some(build) => self.test_once(build).await?,
-            None => None,
+        let kept = self.kept_baseline().await;
+        let known = kept.is_some();
+        let (povs, tests) = match kept {
+            Some(kept) => (kept.povs, kept.tests),
+            None => self.observe(&builds).await?,
         };
         for name in self.task.used_builds() {
             self.make_spare(&name).await?;
@@ -89,13 +135,17 @@ impl LocalTarget {
         if let Some(tests) = &tests {
             started_at_all(&tests.execution, "the test command")?;
         }
-        Ok(Baseline {
+        let baseline = Baseline {
             builds,
             povs,
             tests,
             isolation: self.isolation().clone(),
             seconds: started.elapsed().as_secs_f64(),
-        })
+        };
+        if !known {
+            self.keep_baseline(&baseline).await;
+        }
+        Ok(baseline)
     }
 }
 

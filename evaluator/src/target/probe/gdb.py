@@ -260,8 +260,17 @@ def load():
     gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
 
 
+def is_running(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
+            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 def alive():
-    return [inferior for inferior in gdb.inferiors() if inferior.pid]
+    """The processes that still run; of several gdb may miss the end of one."""
+    return [inferior for inferior in gdb.inferiors() if inferior.pid and is_running(inferior.pid)]
 
 
 def watch():
@@ -300,12 +309,12 @@ def run():
         if not left:
             return
         try:
-            if not gdb.selected_inferior().pid:
+            if gdb.selected_inferior().num not in [inferior.num for inferior in left]:
                 gdb.execute(f"inferior {left[0].num}", to_string=True)
             gdb.execute("continue", to_string=True)
         except gdb.error:
-            # One of several processes is gone, and gdb was not told.
-            return
+            # One of several processes is gone, and gdb was not told yet.
+            time.sleep(TICK)
     ended = "time"
 
 

@@ -1,0 +1,198 @@
+//! Builds and what was seen of the unpatched program, kept on disk from run to run.
+//!
+//! An entry is a folder named by everything that it depends on: the tree, the
+//! task's folder, the commands and their environment, the changes, the
+//! compilers. It is moved into place whole, never written again, and used
+//! where it lies by any number of processes; a lock on a file in it keeps it
+//! from being pruned. What failed for reasons of the machine is never kept.
+//! What this module does not know: what an entry means.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// The file that is locked as long as an entry is used; its time is that of the last use.
+const HELD: &str = "held";
+/// What an entry tells of itself.
+const RECORD: &str = "record.json";
+/// The bytes that an entry takes.
+const SIZE: &str = "size";
+
+/// The entries of one folder.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+    limit: u64,
+}
+
+/// An entry that cannot be pruned while this is held.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    path: PathBuf,
+    _held: File,
+}
+
+impl Cache {
+    /// The entries of a folder, which together take at most `limit` bytes.
+    pub fn new(folder: PathBuf, limit: u64) -> Self {
+        Self { folder, limit }
+    }
+
+    /// The entry of this name, where there is one.
+    pub(crate) fn take(&self, key: &str) -> Option<Entry> {
+        let path = self.folder.join(key);
+        let held = OpenOptions::new().write(true).open(path.join(HELD)).ok()?;
+        held.lock_shared().ok()?;
+        // It may have been pruned, and even made anew, before the lock was had.
+        let (locked, there) = (held.metadata().ok()?, fs::metadata(path.join(HELD)).ok()?);
+        if (locked.dev(), locked.ino()) != (there.dev(), there.ino()) {
+            return None;
+        }
+        let _ = held.set_modified(SystemTime::now());
+        Some(Entry { path, _held: held })
+    }
+
+    /// Moves a folder into the cache. Nothing when it is too large, or when
+    /// another process was first; then the folder stays where it is.
+    pub(crate) fn put(
+        &self,
+        key: &str,
+        from: &Path,
+        record: &impl Serialize,
+    ) -> io::Result<Option<Entry>> {
+        fs::create_dir_all(&self.folder)?;
+        fs::write(from.join(RECORD), serde_json::to_vec(record)?)?;
+        let size = size(from);
+        if size > self.limit {
+            return Ok(None);
+        }
+        fs::write(from.join(SIZE), size.to_string())?;
+        let held = File::create(from.join(HELD))?;
+        held.lock_shared()?;
+        let path = self.folder.join(key);
+        if fs::rename(from, &path).is_err() {
+            return Ok(None);
+        }
+        self.prune();
+        Ok(Some(Entry { path, _held: held }))
+    }
+
+    /// Removes what was not used for the longest time until the rest fits.
+    fn prune(&self) {
+        let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
+        let mut known: Vec<(SystemTime, u64, PathBuf)> = entries
+            .filter_map(|entry| {
+                let path = entry.path();
+                let used = fs::metadata(path.join(HELD)).ok()?.modified().ok()?;
+                let size = fs::read_to_string(path.join(SIZE)).ok()?.parse().ok()?;
+                Some((used, size, path))
+            })
+            .collect();
+        known.sort();
+        let mut total: u64 = known.iter().map(|(_, size, _)| size).sum();
+        for (_, size, path) in known {
+            if total <= self.limit {
+                return;
+            }
+            if remove_unused(&path) {
+                total -= size;
+            }
+        }
+    }
+}
+
+impl Entry {
+    /// Where it lies. It must not be written.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was said about it when it was made.
+    pub(crate) fn record<T: DeserializeOwned>(&self) -> Option<T> {
+        serde_json::from_slice(&fs::read(self.path.join(RECORD)).ok()?).ok()
+    }
+}
+
+/// Removes an entry that nobody holds.
+fn remove_unused(path: &Path) -> bool {
+    File::open(path.join(HELD)).is_ok_and(|held| {
+        // Out of the way first, so that nobody takes what is half removed.
+        let dead = path.with_extension("removed");
+        held.try_lock().is_ok()
+            && fs::rename(path, &dead).is_ok_and(|()| {
+                crate::workspace::remove(&dead);
+                true
+            })
+    })
+}
+
+fn size(folder: &Path) -> u64 {
+    let mut total = 0;
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
+            match entry.metadata() {
+                Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
+                // A file takes a block at least.
+                Ok(metadata) => total += metadata.len().max(4096),
+                Err(_) => {}
+            }
+        }
+    }
+    total
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cache;
+    use std::fs;
+    use std::path::{Path, PathBuf};
+
+    fn made(root: &Path, name: &str, bytes: usize) -> PathBuf {
+        let folder = root.join(name);
+        fs::create_dir(&folder).unwrap();
+        fs::write(folder.join("content"), vec![7; bytes]).unwrap();
+        folder
+    }
+
+    #[test]
+    fn what_is_held_stays_and_what_was_not_used_for_longest_goes() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path().join("cache"), 70_000);
+        assert!(cache.take("a").is_none());
+        let held = cache
+            .put("a", &made(root.path(), "1", 20_000), &1)
+            .unwrap()
+            .unwrap();
+        drop(
+            cache
+                .put("b", &made(root.path(), "2", 20_000), &2)
+                .unwrap()
+                .unwrap(),
+        );
+        // Who comes second keeps what he made.
+        let second = made(root.path(), "3", 10);
+        assert!(cache.put("b", &second, &3).unwrap().is_none());
+        assert!(second.is_dir());
+        assert_eq!(cache.take("b").unwrap().record::<i32>(), Some(2));
+        drop(
+            cache
+                .put("c", &made(root.path(), "4", 20_000), &4)
+                .unwrap()
+                .unwrap(),
+        );
+        assert!(cache.take("a").is_some() && cache.take("c").is_some());
+        assert!(cache.take("b").is_none(), "pruned");
+        assert!(held.path().join("content").is_file());
+        // What would never fit is not taken in.
+        let large = made(root.path(), "5", 80_000);
+        assert!(cache.put("d", &large, &5).unwrap().is_none());
+        assert!(large.is_dir() && cache.take("a").is_some());
+        let left = fs::read_dir(root.path().join("cache")).unwrap().count();
+        assert_eq!(left, 2, "nothing half removed");
+    }
+}
