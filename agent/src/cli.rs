@@ -180,13 +180,13 @@ pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
 pub async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
         Command::Run(arguments) => run::run(&line.common, *arguments).await,
-        Command::Judge(arguments) => judge::judge(&line.common, arguments).await,
+        Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Apply(arguments) => apply::run(&arguments),
-        Command::Evaluate(arguments) => evaluate::evaluate(&line.common, arguments).await,
+        Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
         Command::Export(arguments) => export::export(&line.common, arguments).await,
         Command::Crash(arguments) => crash::run(&arguments),
-        Command::Resume(arguments) => resume::resume(&line.common, arguments).await,
-        Command::Replay(arguments) => replay::replay(&line.common, arguments).await,
+        Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
+        Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
         Command::Check(arguments) => {
             check::run(&line.common, &arguments, crate::wire::host()).await
         }

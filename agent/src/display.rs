@@ -5,7 +5,7 @@
 //! A terminal gets one moving line below the lines that stay; everything else
 //! gets plain lines.
 
-use crate::repair::{Located, Outcome, Purpose, Run, Step, StepId};
+use crate::repair::{Located, Outcome, Purpose, Run, RungRecord, Step, StepId};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::Write;
 use std::time::Duration;
@@ -211,14 +211,9 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Open, format!("without an answer: {}", missing.reason))
         }
         Outcome::Reply(reply) => {
-            let usage = &reply.usage;
-            (
-                Mark::Good,
-                format!(
-                    "the model answered ({} tokens in, {} out)",
-                    usage.tokens_in, usage.tokens_out
-                ),
-            )
+            let (given, written) = (reply.usage.tokens_in, reply.usage.tokens_out);
+            let text = format!("the model answered ({given} tokens in, {written} out)");
+            (Mark::Good, text)
         }
         Outcome::Retrieved(answers) => (
             Mark::Good,
@@ -240,24 +235,19 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
                 .to_owned();
             (Mark::Bad, format!("patch refused: {first}"))
         }
-        Outcome::Climbed(rung) => {
-            let mark = match rung.holds {
-                Some(true) => Mark::Good,
-                Some(false) => Mark::Bad,
-                None => Mark::Open,
-            };
-            (
-                mark,
-                format!(
-                    "{}: {} ({:.1} s)",
-                    rung.name.name(),
-                    rung.reason,
-                    rung.seconds
-                ),
-            )
-        }
+        Outcome::Climbed(rung) => climbed(rung),
         Outcome::Stopped { ending, .. } => {
             (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
         }
     })
+}
+
+fn climbed(rung: &RungRecord) -> (Mark, String) {
+    let mark = match rung.holds {
+        Some(true) => Mark::Good,
+        Some(false) => Mark::Bad,
+        None => Mark::Open,
+    };
+    let (name, seconds) = (rung.name.name(), rung.seconds);
+    (mark, format!("{name}: {} ({seconds:.1} s)", rung.reason))
 }

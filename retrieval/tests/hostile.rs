@@ -1,6 +1,8 @@
 //! Trees and queries that nobody meant well: a true answer or a clear reason,
 //! in bounded time and memory, and never a panic.
 
+#![expect(clippy::unwrap_used, reason = "what sets a test up fails with it")]
+
 use patchwright_retrieval::{Engine, Memory, Query, Request, Settings};
 use std::fs;
 use std::path::{Path, PathBuf};

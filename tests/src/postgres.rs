@@ -51,6 +51,10 @@ impl Postgres {
     ///
     /// # Panics
     /// When there is none and none can be started.
+    #[expect(
+        clippy::expect_used,
+        reason = "a test that needs the server cannot go on without it"
+    )]
     pub fn shared() -> &'static Self {
         static SHARED: OnceLock<Postgres> = OnceLock::new();
         SHARED.get_or_init(|| Self::start().expect("PostgreSQL starts; see scripts/setup.sh"))
@@ -199,10 +203,12 @@ fn prefix() -> Vec<String> {
 }
 
 fn as_user(program: &Path) -> Command {
-    let mut words = prefix();
-    words.push(program.display().to_string());
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]);
+    let mut prefix = prefix().into_iter();
+    let Some(first) = prefix.next() else {
+        return Command::new(program);
+    };
+    let mut command = Command::new(first);
+    command.args(prefix).arg(program);
     command
 }
 

@@ -45,30 +45,13 @@ impl Drive {
         let number = self
             .intend_to_ask(id, purpose, (speaker, &request), tokens)
             .await?;
-        let fits = speaker
-            .window
-            .saturating_sub(u64::from(speaker.max_output_tokens));
-        let near = match purpose {
-            Purpose::Repair => fits * NEAR / 100,
-            _ => fits,
-        };
-        if tokens > near {
-            let reason = String::new();
-            return Ok(Outcome::Full(Full {
-                tokens,
-                fits,
-                reason,
-            }));
+        if let Some(full) = full(purpose, speaker, tokens) {
+            return Ok(Outcome::Full(full));
         }
-        let used = spent.tokens_in + spent.tokens_out;
         let most = tokens + u64::from(speaker.max_output_tokens);
         let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.parts.in_flight, most);
-        if let Some(limit) = limits.tokens.filter(|limit| used + others + most > *limit) {
-            let detail = format!(
-                "tokens: {used} of {limit} are used, the next call may need {}",
-                others + most
-            );
+        if let Some(detail) = beyond(&limits, &spent, others + most) {
             return Ok(refused(purpose, detail));
         }
         if let Some(reason) = self.reserve(number, speaker, (tokens, limits.usd)).await? {
@@ -90,6 +73,7 @@ impl Drive {
                 seconds,
             }),
             Err(error) => {
+                let fits = fitting(speaker);
                 let lost = Lost {
                     usd,
                     seconds,
@@ -230,6 +214,35 @@ impl Speaker {
             Err(error) => prices.map_or(0.0, |prices| prices.of("", &spent_by(error))),
         }
     }
+}
+
+/// Tokens of a request that fit before the answer.
+fn fitting(speaker: &Speaker) -> u64 {
+    let answer = u64::from(speaker.max_output_tokens);
+    speaker.window.saturating_sub(answer)
+}
+
+/// A request that does not fit, or that leaves too little room for a repair.
+fn full(purpose: Purpose, speaker: &Speaker, tokens: u64) -> Option<Full> {
+    let fits = fitting(speaker);
+    let near = match purpose {
+        Purpose::Repair => fits * NEAR / 100,
+        _ => fits,
+    };
+    (tokens > near).then(|| Full {
+        tokens,
+        fits,
+        reason: String::new(),
+    })
+}
+
+/// Why a call that may take so many tokens, with those in flight, is too many.
+fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<String> {
+    let used = spent.tokens_in + spent.tokens_out;
+    let limit = limits.tokens.filter(|limit| used + most > *limit)?;
+    Some(format!(
+        "tokens: {used} of {limit} are used, the next call may need {most}"
+    ))
 }
 
 fn spent_by(error: &ModelError) -> Usage {

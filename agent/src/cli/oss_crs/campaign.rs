@@ -204,7 +204,9 @@ impl Campaign {
         let start = |plan| Ok(Run::new(plan));
         let target: Arc<dyn Target> = Arc::new(target);
         let place = (display, Some(target));
-        let (run, report) = session::to_the_end(&session, &output, place, start).await?;
+        // On the heap: the future of a run is large.
+        let whole = Box::pin(session::to_the_end(&session, &output, place, start));
+        let (run, report) = whole.await?;
         Ok(RunLine {
             run: report.run,
             kind: run.ending().map(|ending| ending.kind),

@@ -108,7 +108,11 @@ impl SidecarTarget {
         patch: Vec<u8>,
     ) -> Result<Build, TargetError> {
         let started = Instant::now();
-        let told = self.sidecars.build(&patch).await.map_err(failed)?;
+        let told = self
+            .sidecars
+            .build(&patch)
+            .await
+            .map_err(|error| failed(&error))?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         let build = Build::elsewhere(name, digest, execution);
         self.keep(Known {
@@ -155,7 +159,7 @@ impl SidecarTarget {
             .sidecars
             .run_pov(input.clone(), harness, known.rebuild)
             .await
-            .map_err(failed)?;
+            .map_err(|error| failed(&error))?;
         let told = match ran {
             Ran::Told(told) => told,
             Ran::NeedsBuild => {
@@ -167,7 +171,7 @@ impl SidecarTarget {
                     Ok(Ran::NeedsBuild) => {
                         return Err(machinery("it runs no build without a number", "runner"));
                     }
-                    Err(error) => return Err(failed(error)),
+                    Err(error) => return Err(failed(&error)),
                 }
             }
         };
@@ -195,7 +199,11 @@ impl SidecarTarget {
             .known(&build.changes)
             .ok_or_else(|| machinery("a build was asked for that was not made here", "target"))?;
         let started = Instant::now();
-        let told = self.sidecars.test(&known.patch).await.map_err(failed)?;
+        let told = self
+            .sidecars
+            .test(&known.patch)
+            .await
+            .map_err(|error| failed(&error))?;
         let execution = self.execution(ending_of_job(&told), &told, started);
         if execution.ending.success() && execution.text().contains(NO_TESTS) {
             return Ok(None);
@@ -208,7 +216,10 @@ impl SidecarTarget {
 
     async fn make_baseline(&self) -> Result<Baseline, TargetError> {
         let started = Instant::now();
-        self.sidecars.ready().await.map_err(failed)?;
+        self.sidecars
+            .ready()
+            .await
+            .map_err(|error| failed(&error))?;
         let name = self.task.main_build();
         let build = self.build_changed(&Changes::default(), &name).await?;
         let mut povs = Vec::new();
@@ -361,7 +372,7 @@ fn machinery(what: &str, place: &str) -> TargetError {
     }
 }
 
-fn failed(error: SidecarError) -> TargetError {
+fn failed(error: &SidecarError) -> TargetError {
     match error {
         SidecarError::NoHarness { .. } => TargetError::InvalidTask {
             reason: error.to_string(),

@@ -61,7 +61,7 @@ impl Run {
             .filter(usable)
             .take(self.plan.limits.queries_max)
             .collect();
-        self.compact(index, findings.chars().take(FINDINGS).collect(), queries)
+        self.compact(index, findings.chars().take(FINDINGS).collect(), queries);
     }
 
     /// Goes on in short: with the code that still matters, once it is there.

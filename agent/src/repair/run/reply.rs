@@ -60,7 +60,7 @@ impl Run {
         let read = reply::read(&record.text, record.finish == Finish::Length);
         match self.judge(&read) {
             Ok(Stage::Retrieve(queries, probes)) if queries.is_empty() => {
-                self.to_probes(index, &probes, String::new());
+                self.begin_probes(index, &probes, String::new());
             }
             Ok(stage) => {
                 if let Some(lane) = self.lanes.get_mut(index) {

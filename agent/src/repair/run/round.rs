@@ -21,11 +21,11 @@ impl Run {
             return;
         };
         lane.memory = answers.memory;
-        self.to_probes(index, &probes, answers.text);
+        self.begin_probes(index, &probes, answers.text);
     }
 
     /// Asks what was not asked before; where nothing is left to ask, the round is over.
-    pub(super) fn to_probes(&mut self, index: usize, probes: &[Probe], answers: String) {
+    pub(super) fn begin_probes(&mut self, index: usize, probes: &[Probe], answers: String) {
         let Some(lane) = self.lanes.get(index) else {
             return;
         };
