@@ -204,7 +204,7 @@ async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
     match many {
         Many::Serve(arguments) => serve::run(common, arguments).await,
         Many::Token(arguments) => token::run(common, arguments).await,
-        Many::OssCrs(arguments) => oss_crs::run(common, *arguments).await,
+        Many::OssCrs(arguments) => Box::pin(oss_crs::run(common, *arguments)).await,
         Many::Submit(arguments) => submit::run(common, &arguments).await,
         Many::Tasks(arguments) => tasks::list(common, &arguments).await,
         Many::Events(arguments) => events::run(common, &arguments).await,

@@ -159,15 +159,18 @@ fn file(line: &str) -> &str {
     stripped.unwrap_or(path)
 }
 
+/// The first line and how many there are.
+type Range = (u32, u32);
+
 /// The two ranges of `@@ -1,2 +3,4 @@ around`.
-fn ranges(line: &str) -> Option<((u32, u32), (u32, u32), &str)> {
+fn ranges(line: &str) -> Option<(Range, Range, &str)> {
     let rest = line.strip_prefix("@@ -")?;
     let (ranges, around) = rest.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
     Some((range(old)?, range(new)?, around.trim()))
 }
 
-fn range(text: &str) -> Option<(u32, u32)> {
+fn range(text: &str) -> Option<Range> {
     match text.split_once(',') {
         Some((first, count)) => Some((first.parse().ok()?, count.parse().ok()?)),
         None => Some((text.parse().ok()?, 1)),

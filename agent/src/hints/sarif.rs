@@ -93,7 +93,7 @@ impl Case<'_> {
             findings.text,
             "{} ({level}): {}",
             id.unwrap_or("finding"),
-            self.message(self.result, rule)
+            message(self.result, rule)
         );
         let about = ["/fullDescription/text", "/shortDescription/text"];
         if let Some(about) = rule.and_then(|rule| about.iter().find_map(|at| text(rule, at))) {
@@ -147,7 +147,7 @@ impl Case<'_> {
             let _ = write!(findings.text, " in {}", one_line(function));
         }
         if location.get("message").is_some() {
-            let _ = write!(findings.text, ": {}", self.message(location, None));
+            let _ = write!(findings.text, ": {}", message(location, None));
         }
         findings.text.push('\n');
         let frame = CrashFrame {
@@ -187,24 +187,24 @@ impl Case<'_> {
             rules.iter().find(|rule| text(rule, "/id") == Some(id))
         })
     }
+}
 
-    /// A message, in its own words or by the rule's, its gaps filled.
-    fn message(&self, owner: &Value, rule: Option<&Value>) -> String {
-        let message = owner.get("message");
-        let own = message.and_then(|message| text(message, "/text"));
-        let by_id = || {
-            let id = text(message?, "/id")?;
-            rule?.get("messageStrings")?.get(id)?.get("text")?.as_str()
-        };
-        let mut words = own.or_else(by_id).unwrap_or("no message").to_owned();
-        let arguments = message.and_then(|message| message.get("arguments"));
-        let arguments = arguments.and_then(Value::as_array).into_iter().flatten();
-        for (number, argument) in arguments.enumerate().take(20) {
-            let argument = argument.as_str().unwrap_or_default();
-            words = words.replace(&format!("{{{number}}}"), argument);
-        }
-        one_line(&words)
+/// A message, in its own words or by the rule's, its gaps filled.
+fn message(owner: &Value, rule: Option<&Value>) -> String {
+    let message = owner.get("message");
+    let own = message.and_then(|message| text(message, "/text"));
+    let by_id = || {
+        let id = text(message?, "/id")?;
+        rule?.get("messageStrings")?.get(id)?.get("text")?.as_str()
+    };
+    let mut words = own.or_else(by_id).unwrap_or("no message").to_owned();
+    let arguments = message.and_then(|message| message.get("arguments"));
+    let arguments = arguments.and_then(Value::as_array).into_iter().flatten();
+    for (number, argument) in arguments.enumerate().take(20) {
+        let argument = argument.as_str().unwrap_or_default();
+        words = words.replace(&format!("{{{number}}}"), argument);
     }
+    one_line(&words)
 }
 
 fn text<'a>(value: &'a Value, at: &str) -> Option<&'a str> {

@@ -201,7 +201,7 @@ impl Run {
             (Some(index), Outcome::Waited) => self.on_waited(index),
             (Some(index), Outcome::Unanswered(missing)) => self.on_unanswered(index, &missing),
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
-            (Some(index), Outcome::Probed(probed)) => self.on_probed(index, probed),
+            (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
             _ => {}

@@ -153,7 +153,7 @@ impl Campaign {
                 _ => None,
             };
             let task = tasks::task(&self.environment, &self.found, &povs, suspicion)?;
-            let mut line = self.repair(task).await?;
+            let mut line = Box::pin(self.repair(task)).await?;
             let stops = self.stops(ground, &line).await;
             summary.stopped(&stops, &mut line);
             self.early(&mut line)?;
@@ -182,7 +182,7 @@ impl Campaign {
                 break;
             }
             let task = tasks::task(&self.environment, &self.found, &[], report)?;
-            let mut line = self.repair(task).await?;
+            let mut line = Box::pin(self.repair(task)).await?;
             self.early(&mut line)?;
             summary.runs.push(line);
         }

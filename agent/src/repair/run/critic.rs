@@ -63,14 +63,14 @@ impl Run {
         match opinion::verdict(&record.text) {
             Some(Opinion::Accepts) => {
                 review.rung.reason.push_str("; the critic has no objection");
-                self.decide(index, review);
+                self.decide(index, &review);
             }
             Some(Opinion::Objects(reason)) => {
                 let first = reason.lines().next().unwrap_or_default();
                 review.rung.holds = Some(false);
                 review.rung.reason = format!("the critic objects: {first}");
                 review.rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
-                self.decide(index, review);
+                self.decide(index, &review);
             }
             None if review.tries < TRIES => {
                 review
@@ -100,10 +100,10 @@ impl Run {
     pub(super) fn unheard(&mut self, index: usize, mut review: Review, why: &str) {
         review.rung.holds = None;
         review.rung.reason = format!("the critic could not be heard: {why}");
-        self.decide(index, review);
+        self.decide(index, &review);
     }
 
-    fn decide(&mut self, index: usize, review: Review) {
+    fn decide(&mut self, index: usize, review: &Review) {
         self.keep(index, review.attempt, &review.rung);
     }
 }

@@ -45,11 +45,11 @@ impl Run {
             lane.stage = Stage::Probe { all, open, answers };
         }
         if nothing_open {
-            self.on_probed(index, Probed::default());
+            self.on_probed(index, &Probed::default());
         }
     }
 
-    pub(super) fn on_probed(&mut self, index: usize, probed: Probed) {
+    pub(super) fn on_probed(&mut self, index: usize, probed: &Probed) {
         self.spent.rounds += 1;
         let left = self.left();
         let Some(lane) = self.lanes.get_mut(index) else {
