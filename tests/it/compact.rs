@@ -72,7 +72,7 @@ fn a_history_that_nears_the_window_is_told_in_short() {
         "heap-buffer-overflow",
         "THE NAME IS TOO LONG",
         "memcpy(name, text, length);",
-        &format!("# Round {}", question),
+        &format!("# Round {question}"),
     ] {
         assert!(last.last().contains(words), "{words:?}: {}", last.last());
     }

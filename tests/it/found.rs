@@ -21,24 +21,7 @@ fn place(asked: &Asked) -> usize {
         .count()
 }
 
-#[test]
-fn what_refuted_one_attempt_is_a_pov_for_the_next() {
-    let scene = Scene::new();
-    let replies = [
-        too_narrow("name > 34"),
-        too_narrow("name >= 35"),
-        GOOD.to_owned(),
-    ];
-    let mut first = true;
-    let model = ScriptedModel::answering(move |asked| {
-        let reply = replies[place(asked)].as_str();
-        if place(asked) == 1 && std::mem::take(&mut first) {
-            // The process dies while it waits for this one.
-            return Answer::After(Duration::from_mins(20), Box::new(reply.into()));
-        }
-        reply.into()
-    })
-    .unwrap();
+fn kill_at_the_second_question(scene: &Scene, model: &ScriptedModel) {
     let endpoint = model.base_url();
     let arguments = [
         "run",
@@ -72,6 +55,27 @@ fn what_refuted_one_attempt_is_a_pov_for_the_next() {
     }
     child.kill().unwrap();
     child.wait().unwrap();
+}
+
+#[test]
+fn what_refuted_one_attempt_is_a_pov_for_the_next() {
+    let scene = Scene::new();
+    let replies = [
+        too_narrow("name > 34"),
+        too_narrow("name >= 35"),
+        GOOD.to_owned(),
+    ];
+    let mut first = true;
+    let model = ScriptedModel::answering(move |asked| {
+        let reply = replies[place(asked)].as_str();
+        if place(asked) == 1 && std::mem::take(&mut first) {
+            // The process dies while it waits for this one.
+            return Answer::After(Duration::from_mins(20), Box::new(reply.into()));
+        }
+        reply.into()
+    })
+    .unwrap();
+    kill_at_the_second_question(&scene, &model);
 
     let told = scene.json(&["resume", "out"]);
     told.expect("verified", 0, "attempt 3");

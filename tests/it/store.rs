@@ -209,24 +209,13 @@ async fn tasks_are_found_by_filter_and_page() {
         );
         let count = async |filter: TaskFilter| service.tasks(&filter).await.unwrap().tasks.len();
         let group = Some("even".to_owned());
-        assert_eq!(
-            count(TaskFilter {
-                group: group.clone(),
-                ..TaskFilter::default()
-            })
-            .await,
-            13
-        );
+        let even = TaskFilter {
+            group,
+            ..TaskFilter::default()
+        };
+        assert_eq!(count(even.clone()).await, 13);
         let state = Some(TaskState::Queued);
-        assert_eq!(
-            count(TaskFilter {
-                group,
-                state,
-                ..TaskFilter::default()
-            })
-            .await,
-            12
-        );
+        assert_eq!(count(TaskFilter { state, ..even }).await, 12);
         for (text, found) in [("task_1", 10), ("TASK", 25), ("%", 0), ("' OR 1=1", 0)] {
             let text = Some(text.to_owned());
             assert_eq!(

@@ -102,6 +102,7 @@ fn a_page_of_another_site_is_not_answered() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one table of cases")]
 fn what_is_wrong_is_a_problem() {
     let (_patchwright, daemon) = idle();
     let json = |text: &str| Request::new("POST", TASKS).body("application/json", text);
@@ -280,7 +281,7 @@ fn garbage_is_no_request() {
         &b"\x16\x03\x01\x02\x00\x01"[..],
         b"GET / HTTP/1.1\r\n\r\n",
         b"GET /\x00 HTTP/1.1\r\nhost: a\r\n\r\n",
-        &[b'A'; 200_000],
+        &b"A".repeat(200_000),
     ] {
         let mut stream = TcpStream::connect(daemon.address()).unwrap();
         let _ = stream.write_all(garbage);

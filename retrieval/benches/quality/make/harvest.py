@@ -70,7 +70,7 @@ def around(rows, line):
 
 class Native:
     def __init__(self, name, library, tree, work):
-        self.library, self.tree, self.work, self.name = library, tree, work, name
+        self.package, self.tree, self.work, self.name = library, tree, work, name
         self.sources = sorted(p for pattern in library["sources"] for p in tree.glob(pattern) if not re.search(library.get("without", "^$"), p.name))
         self.flags = [*SANITIZE, *[f.replace("$T", str(tree)).replace("$H", str(HERE / "harness")) for f in library["flags"]]]
         self.harness = HERE / "harness" / library["harness"]
@@ -85,7 +85,7 @@ class Native:
         jobs = [(p, self.object(p)) for p in self.sources] + [(self.harness, self.work / "harness.o")]
         lines = []
         for path, output in jobs:
-            options = [*self.flags, *self.library.get("cxx" if path.suffix != ".c" else "cc", [])]
+            options = [*self.flags, *self.package.get("cxx" if path.suffix != ".c" else "cc", [])]
             lines.append(shlex.join(map(str, [self.compiler(path), *options, "-c", path, "-o", output])))
         (self.work / "build.sh").write_text("set -e\n" + "\n".join(lines) + "\n")
         done = run(["sh", self.work / "build.sh"])
@@ -96,12 +96,12 @@ class Native:
         objects = [self.object(p) for p in self.sources] + [self.work / "harness.o"]
         if path is not None:
             mine = self.work / "mutant.o"
-            done = run([self.compiler(path), *self.flags, *self.library.get("cxx" if path.suffix != ".c" else "cc", []), "-c", path, "-o", mine], timeout=300)
+            done = run([self.compiler(path), *self.flags, *self.package.get("cxx" if path.suffix != ".c" else "cc", []), "-c", path, "-o", mine], timeout=300)
             if done.returncode:
                 return None
             objects = [mine if o == self.object(path) else o for o in objects]
         program = self.work / "program"
-        done = run(["clang++", "-fsanitize=address,fuzzer", "-g", *objects, *self.library.get("link", []), "-o", program], timeout=300)
+        done = run(["clang++", "-fsanitize=address,fuzzer", "-g", *objects, *self.package.get("link", []), "-o", program], timeout=300)
         if done.returncode:
             sys.exit(done.stderr[-2000:])
         if path is None:
@@ -109,7 +109,7 @@ class Native:
         seeds = self.work / "seeds"
         if not seeds.exists():
             seeds.mkdir()
-            for i, seed in enumerate(self.library["seeds"]()):
+            for i, seed in enumerate(self.package["seeds"]()):
                 (seeds / f"{i:03}").write_bytes(seed)
         artifacts = self.work / "artifacts"
         shutil.rmtree(artifacts, ignore_errors=True)
@@ -148,21 +148,21 @@ class Script:
     """Java and Python: a driver mutates the seeds until something comes out that is not documented."""
 
     def __init__(self, name, library, tree, work):
-        self.library, self.tree, self.work, self.name = library, tree, work, name
+        self.package, self.tree, self.work, self.name = library, tree, work, name
         self.sources = sorted(p for pattern in library["sources"] for p in tree.glob(pattern) if not re.search(library.get("without", "^$"), p.name))
         self.java = library["language"] == "java"
 
     def build(self):
         seeds = self.work / "seeds"
         seeds.mkdir()
-        for i, seed in enumerate(self.library["seeds"]()):
+        for i, seed in enumerate(self.package["seeds"]()):
             (seeds / f"{i:03}").write_bytes(seed)
         if self.java:
             (self.work / "classes").mkdir()
             done = run(["javac", "-nowarn", "-g", "-encoding", "UTF-8", "-d", self.work / "classes", *self.sources])
             if done.returncode:
                 sys.exit(done.stderr[-2000:])
-            done = run(["javac", "-nowarn", "-cp", self.work / "classes", "-d", self.work / "classes", HERE / "harness" / self.library["harness"], HERE / "harness" / "Drive.java"])
+            done = run(["javac", "-nowarn", "-cp", self.work / "classes", "-d", self.work / "classes", HERE / "harness" / self.package["harness"], HERE / "harness" / "Drive.java"])
             if done.returncode:
                 sys.exit(done.stderr[-2000:])
 
@@ -177,9 +177,9 @@ class Script:
                 done = run(["javac", "-nowarn", "-g", "-encoding", "UTF-8", "-cp", self.work / "classes", "-d", mine, path])
                 if done.returncode:
                     return None
-            command = ["java", "-Xmx700m", "-cp", f"{mine}:{self.work / 'classes'}", "Drive", Path(self.library["harness"]).stem, self.work / seeds, seconds, found]
+            command = ["java", "-Xmx700m", "-cp", f"{mine}:{self.work / 'classes'}", "Drive", Path(self.package["harness"]).stem, self.work / seeds, seconds, found]
         else:
-            command = ["python3", "-B", HERE / "harness" / "drive.py", HERE / "harness" / self.library["harness"], self.tree, self.work / seeds, seconds, found]
+            command = ["python3", "-B", HERE / "harness" / "drive.py", HERE / "harness" / self.package["harness"], self.tree, self.work / seeds, seconds, found]
         try:
             done = run(command, timeout=seconds * 4 + 30)
         except subprocess.TimeoutExpired:
