@@ -9,6 +9,7 @@
 
 #![expect(
     clippy::unwrap_used,
+    clippy::indexing_slicing,
     clippy::print_stdout,
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
