@@ -224,7 +224,8 @@ freed by thread T0 here:
             .filter(|frame| frame.role == Role::Freed)
             .map(|frame| frame.function.as_str())
             .collect();
-        assert_eq!(freed, ["free", "drop"]);
+        // What the run time does itself is no place to look.
+        assert_eq!(freed, ["drop"]);
     }
 
     #[test]
