@@ -2,11 +2,12 @@
 //!
 //! Two kinds of input. *Given* ones are fine today: the task's own, files of
 //! the tree that look like the PoV, and mutants of these that the unpatched
-//! program accepts; any difference refutes. *Derived* ones are mutants of a
-//! PoV that do not crash: a right fix may refuse some that the old program
-//! happened to survive, so a difference refutes only where both accept the
-//! input and print something else. What differs between two runs of the
-//! unpatched program is not compared.
+//! program accepts; any difference refutes, but for mutants that the patched
+//! program turns away: a mutant may be as malformed as the PoV, so these refute
+//! only when they are many. *Derived* ones are mutants of a PoV that do not
+//! crash: a right fix may refuse some that the old program happened to survive,
+//! so a difference refutes only where both accept the input and print something
+//! else. What differs between two runs of the unpatched program is not compared.
 
 mod pool;
 mod values;
@@ -14,6 +15,7 @@ mod values;
 use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::process::Ending;
 use crate::target::{
     Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, TargetTask, Wanted,
 };
@@ -38,6 +40,10 @@ const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(
 const AGAIN: Duration = Duration::from_secs(30);
 /// Functions of a crash that stand for what was touched.
 const CRASHED: usize = 3;
+/// One in so many mutants of given inputs may be turned away. The published fix
+/// of a NAPTR parser that read past short records turns away the mutants whose
+/// length byte fell below the least, fewer than one in twenty.
+const TURNED_AWAY: usize = 10;
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
 
@@ -66,6 +72,7 @@ pub(crate) async fn climb(
         functions: watched(task, before, attempt),
         told: Told::new(task, attempt),
         compared: Vec::new(),
+        turned_away: Vec::new(),
         counts: BTreeMap::new(),
         doubts: Vec::new(),
     };
@@ -85,6 +92,9 @@ pub(crate) async fn climb(
         if let Some(difference) = comparison.outputs(chunk, &mut pool, left).await? {
             return Ok(comparison.refuted(&difference));
         }
+    }
+    if let Some(difference) = comparison.too_many_turned_away() {
+        return Ok(comparison.refuted(&difference));
     }
     let left = all.saturating_sub(started.elapsed());
     if let Some(difference) = comparison.values(left).await? {
@@ -132,6 +142,8 @@ struct Comparison<'a> {
     told: Told<'a>,
     /// Inputs whose outputs were the same.
     compared: Vec<Input>,
+    /// Mutants of given inputs that only the patched program turns away.
+    turned_away: Vec<Difference>,
     counts: BTreeMap<String, u64>,
     /// Differences that are for the critic.
     doubts: Vec<String>,
@@ -203,11 +215,18 @@ impl Comparison<'_> {
             if before != after {
                 let both_accept = accepted && after.ending.success();
                 let difference = difference(&input, before, after);
-                if input.kind != Kind::Derived || both_accept {
-                    return Ok(Some(difference));
+                match input.kind {
+                    Kind::Derived if !both_accept => {
+                        self.count("derived and answered differently", 1);
+                        self.doubts.push(difference.what);
+                    }
+                    Kind::GivenMutant if turns_away(after) => {
+                        self.count("mutants of given turned away", 1);
+                        self.doubts.push(difference.what.clone());
+                        self.turned_away.push(difference);
+                    }
+                    _ => return Ok(Some(difference)),
                 }
-                self.count("derived and answered differently", 1);
-                self.doubts.push(difference.what);
                 continue;
             }
             if input.kind == Kind::Given && accepted {
@@ -216,6 +235,17 @@ impl Comparison<'_> {
             self.compared.push(input);
         }
         Ok(None)
+    }
+
+    /// The first of the mutants that only the patched program turns away, when
+    /// they are more than a malformed few.
+    fn too_many_turned_away(&mut self) -> Option<Difference> {
+        let of_given = |input: &&Input| input.kind == Kind::GivenMutant;
+        let same = self.compared.iter().filter(of_given).count();
+        if !too_many(self.turned_away.len(), same) {
+            return None;
+        }
+        self.turned_away.drain(..).next()
     }
 
     /// Of the inputs on which the programs differ those on which the unpatched
@@ -308,6 +338,16 @@ impl Comparison<'_> {
         result.counts.clone_from(&self.counts);
         result
     }
+}
+
+/// Whether more mutants of given inputs are turned away than may be malformed.
+fn too_many(turned_away: usize, same: usize) -> bool {
+    turned_away * TURNED_AWAY > same + turned_away
+}
+
+/// Whether a program ended of its own will and said no.
+fn turns_away(run: &InputRun) -> bool {
+    !super::robust::is_failure(run) && matches!(run.ending, Ending::Exited(1..))
 }
 
 fn difference(input: &Input, before: &InputRun, after: &InputRun) -> Difference {

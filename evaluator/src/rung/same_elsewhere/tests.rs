@@ -50,3 +50,18 @@ async fn tells_a_fix_from_a_change_of_behaviour() {
         assert!(result.counts["given"] >= 1);
     }
 }
+
+#[test]
+fn a_few_malformed_mutants_may_be_turned_away() {
+    for (turned_away, same, many) in [
+        (0, 0, false),
+        (1, 0, true),
+        (1, 8, true),
+        (1, 9, false),
+        (5, 45, false),
+        (6, 45, true),
+    ] {
+        let told = super::too_many(turned_away, same);
+        assert_eq!(told, many, "{turned_away} of {}", turned_away + same);
+    }
+}
