@@ -29,7 +29,7 @@ use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesUnordered;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
@@ -42,6 +42,7 @@ const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 type Performed = (StepId, Result<Outcome, StoreError>);
+type Flying<'a> = FuturesUnordered<BoxFuture<'a, Performed>>;
 
 /// One run being driven.
 #[derive(Debug)]
@@ -79,7 +80,8 @@ impl Drive {
     }
 
     async fn go_on(&self, mut run: Run) -> Result<Run, StoreError> {
-        let mut flying: FuturesUnordered<BoxFuture<'_, Performed>> = FuturesUnordered::new();
+        let mut flying: Flying<'_> = FuturesUnordered::new();
+        let mut ended: VecDeque<Performed> = VecDeque::new();
         let mut busy = BTreeSet::new();
         let mut since = Instant::now();
         let mut waited = Duration::ZERO;
@@ -105,11 +107,11 @@ impl Drive {
             let (id, outcome) = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
-                Some((id, outcome)) = flying.next() => (id, outcome?),
+                Some((id, outcome)) = next(&mut flying, &mut ended) => (id, outcome?),
                 _ = heartbeat.tick() => {
                     // What runs for a run that is somebody else's by now ends
                     // here: the commands die with the futures that wait for them.
-                    self.journal.still_ours().await?;
+                    meanwhile(&mut flying, &mut ended, self.journal.still_ours()).await?;
                     continue;
                 }
                 () = tokio::time::sleep(left.saturating_sub(since.elapsed())) => {
@@ -124,7 +126,8 @@ impl Drive {
                 since.elapsed().as_secs_f64()
             };
             since = Instant::now();
-            self.record(id, &outcome, seconds).await?;
+            let recorded = self.record(id, &outcome, seconds);
+            meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.display.tell(&outcome);
             run = run.feed(id, outcome).worked(seconds);
         }
@@ -206,6 +209,31 @@ impl Drive {
             body,
         };
         self.journal.append(event).await.map(|_| ())
+    }
+}
+
+/// The next step that is done.
+async fn next(flying: &mut Flying<'_>, ended: &mut VecDeque<Performed>) -> Option<Performed> {
+    match ended.pop_front() {
+        Some(performed) => Some(performed),
+        None => flying.next().await,
+    }
+}
+
+/// Waits for something while the steps go on: one of them may hold the lock of
+/// the store that is waited for.
+async fn meanwhile<T>(
+    flying: &mut Flying<'_>,
+    ended: &mut VecDeque<Performed>,
+    work: impl Future<Output = T>,
+) -> T {
+    let mut work = std::pin::pin!(work);
+    loop {
+        tokio::select! {
+            biased;
+            done = &mut work => return done,
+            Some(performed) = flying.next() => ended.push_back(performed),
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! `kill -9` and `patchwright resume`: nothing that is on record is done again,
 //! and whoever was given up for dead writes no more.
 
-use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files};
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events};
 use patchwright_tests::command::Finished;
 use patchwright_tests::model::{Answer, Asked, ScriptedModel};
 use serde_json::Value;
@@ -216,10 +216,6 @@ fn kill_again_and_again(seed: u64) {
         .folder()
         .join("cache/patchwright/workspaces");
     assert!(workspaces.is_dir());
-    assert!(
-        files(&workspaces).is_empty(),
-        "what was killed is cleared away"
-    );
 }
 
 #[test]

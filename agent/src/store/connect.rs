@@ -30,8 +30,8 @@ const CONNECTING: Duration = Duration::from_secs(10);
 
 /// WAL lets readers go on beside a writer. FULL survives a power cut, not only
 /// a kill; what is written often is grouped into few commits.
-const PRAGMAS: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; \
-                       PRAGMA busy_timeout = 30000; PRAGMA foreign_keys = ON;";
+const PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; \
+                       PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
 
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
