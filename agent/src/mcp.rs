@@ -4,7 +4,7 @@
 //!
 //! It only reads: nothing is built or run, no model is asked, nothing is
 //! written outside the cache. What a tool is called and takes stands in
-//! [`tools`].
+//! `tools`.
 
 mod kept;
 mod tools;

@@ -60,7 +60,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whether it works at this time, written as [`now`] writes it.
+    /// Whether it works at this time, written as `now` writes it.
     pub fn works_at(&self, time: &str) -> bool {
         self.revoked.is_none() && self.expires.as_deref().is_none_or(|expires| time < expires)
     }
