@@ -65,10 +65,13 @@ fn lanes_share_attempts_and_money() {
     told.expect("no_patch", 1, "none of 2 attempts");
     assert_eq!(told.report["attempts"].as_array().unwrap().len(), 2);
 
-    // Three first calls at once need about three times what one may cost.
+    // Three first calls at once need about three times what one may cost, so
+    // the third finds too little left while the other two are still unanswered.
+    let silent =
+        || ScriptedModel::answering(|_| Answer::After(NEVER, Box::new(GOOD.into()))).unwrap();
     let told = run(
         &scene,
-        (&first, &second),
+        (&silent(), &silent()),
         &["--dry-run", "--set", "limits.usd=25"],
     );
     let spent = told.report["cost"]["usd"].as_f64().unwrap();
