@@ -26,9 +26,10 @@ pub use error::SettingsError;
 pub use load::{Flag, Loaded, Sources, load};
 pub use schema::schema;
 pub use section::{
-    Api, Cache, Client, Color, Critic, Database, Display, Embedding, Expansion, Fallback, Limits,
-    Model, OutputLimitField, Progress, Queue, Rerank, RerankApi, Retries, Retrieval, Sandbox,
-    SandboxChoice, Settings, Store, Timeouts,
+    Cache, Client, Color, Database, Display, Limits, Progress, Queue, Sandbox, SandboxChoice,
+    Settings, Store,
+    model::{Api, Critic, Fallback, Model, OutputLimitField, Retries, Timeouts},
+    ranking::{Embedding, Expansion, Rerank, RerankApi, Retrieval},
 };
 pub use value::{parse_duration, write_duration};
 
