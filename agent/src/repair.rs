@@ -11,6 +11,7 @@ mod ending;
 mod lane;
 mod limits;
 mod opinion;
+mod plan;
 mod probe;
 mod run;
 mod step;
@@ -20,8 +21,9 @@ mod tests;
 pub use attempt::{Attempt, FoundRecord, RungRecord};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
+pub use plan::{Origin, Plan};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
-pub use run::{Origin, Plan, Run};
+pub use run::Run;
 pub use step::{
     BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
     Postponed, Purpose, ReplyRecord, Retrieved, Step, StepId, Unanswered,

@@ -3,6 +3,8 @@
 mod choose;
 mod compact;
 mod critic;
+mod idle;
+mod next;
 mod reply;
 mod round;
 mod verdict;
@@ -10,78 +12,14 @@ mod wait;
 
 pub(super) use critic::Review;
 
-use super::lane::{Finished, Lane, Stage};
+use super::lane::Lane;
 use super::{
-    Attempt, BaselineSummary, Crash, CrashFrame, Ending, EndingKind, FoundRecord, Left, Outcome,
-    Purpose, RunLimits, Spent, Step, StepId,
+    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Origin, Outcome, Plan,
+    RunLimits, Spent, Step, StepId,
 };
 use crate::prompt;
-use crate::task::{Hints, Mode};
-use patchwright_evaluator::RungName;
+use crate::task::Mode;
 use patchwright_patcher::Patch;
-
-/// Everything about a task that decisions depend on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
-    /// Whether anything is executed.
-    pub mode: Mode,
-    /// How many lanes.
-    pub lanes: u32,
-    /// What the run may use.
-    pub limits: RunLimits,
-    /// `c`, `c++` or `java`.
-    pub language: String,
-    /// A line for people.
-    pub title: Option<String>,
-    /// What was handed in: a crash, or what stands in its place.
-    pub crash: Option<Crash>,
-    /// Where that comes from.
-    pub origin: Origin,
-    /// What else is known.
-    pub hints: Hints,
-    /// Places that the hints name.
-    pub hinted: Vec<CrashFrame>,
-    /// Whether there is a PoV.
-    pub has_povs: bool,
-    /// Paths and globs that are never edited.
-    pub protect: Vec<String>,
-    /// The rungs, from the bottom.
-    pub ladder: Vec<RungName>,
-    /// How often a critic may be asked; `None` when there is none.
-    pub critic: Option<u32>,
-}
-
-/// Where the text that a run starts from comes from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
-    /// It was seen here.
-    Seen,
-    /// Somebody handed in the report of a crash.
-    Given,
-    /// A static analyser found something.
-    Finding,
-    /// There is no report of any kind.
-    Nothing,
-}
-
-impl Origin {
-    /// The word that templates ask for.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Seen => "seen",
-            Self::Given => "given",
-            Self::Finding => "finding",
-            Self::Nothing => "nothing",
-        }
-    }
-}
-
-impl Plan {
-    /// Whether there is a program that a debugger can look at.
-    pub fn probes(&self) -> bool {
-        self.mode == Mode::Repair && self.has_povs
-    }
-}
 
 /// A run: budget, attempts, lanes, ending.
 #[derive(Debug, Clone, PartialEq)]
@@ -165,7 +103,7 @@ impl Run {
         }
         self.lanes
             .iter()
-            .filter_map(|lane| Some((lane.id(), step_of(lane)?)))
+            .filter_map(|lane| Some((lane.id(), next::step_of(lane)?)))
             .collect()
     }
 
@@ -330,111 +268,4 @@ impl Run {
             _ => {}
         }
     }
-
-    /// When every lane is done and none has verified a patch, the best is
-    /// chosen.
-    fn end_if_idle(&mut self) {
-        let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        if self.ending.is_none() && self.judging.is_empty() && idle {
-            self.choose();
-        }
-    }
-
-    /// Why each lane ended, once all have.
-    fn finished(&self) -> Option<Vec<Finished>> {
-        let finished = self.lanes.iter().map(|lane| match lane.stage {
-            Stage::Done(finished) => Some(finished),
-            _ => None,
-        });
-        finished.collect()
-    }
-
-    fn end(&mut self) {
-        let finished = self.finished().unwrap_or_default();
-        self.ending = Some(self.idle_ending(&finished));
-    }
-
-    fn idle_ending(&self, finished: &[Finished]) -> Ending {
-        let limits = &self.plan.limits;
-        let has = |which| finished.contains(&which);
-        if self.plan.mode == Mode::DryRun && has(Finished::Proposed) {
-            let count = self.attempts.len();
-            return Ending::new(
-                EndingKind::Proposed,
-                format!("{count} candidate(s), nothing was executed"),
-            );
-        }
-        if has(Finished::Held)
-            && let Some(best) = self.best()
-        {
-            return self.top_ending(best);
-        }
-        if has(Finished::Attempts) {
-            let detail = format!("none of {} attempts was accepted", self.attempts.len());
-            return Ending::new(EndingKind::NoPatch, detail);
-        }
-        let detail = if has(Finished::Rounds) {
-            format!("rounds: all {} were used and no patch came", limits.rounds)
-        } else if has(Finished::FormatRetries) {
-            format!(
-                "format retries: more than {} replies could not be used",
-                limits.format_retries
-            )
-        } else if has(Finished::Window) {
-            "tokens: what has to be said does not fit the model's window (model.context_window), \
-             not even in short"
-                .to_owned()
-        } else {
-            "format retries: the model declined to answer".to_owned()
-        };
-        Ending::new(EndingKind::BudgetExhausted, detail)
-    }
-}
-
-fn step_of(lane: &Lane) -> Option<Step> {
-    Some(match &lane.stage {
-        Stage::Context(issue) => Step::Context {
-            round: lane.rounds,
-            request: issue.crash.text.clone(),
-            frames: issue.frames(),
-            memory: lane.memory.clone(),
-        },
-        Stage::Ask => Step::Ask {
-            purpose: Purpose::Repair,
-            messages: lane.messages.clone(),
-        },
-        Stage::Compact => Step::Ask {
-            purpose: Purpose::Compact,
-            messages: compact::question(lane),
-        },
-        Stage::Recall { queries, .. } => Step::Retrieve {
-            round: lane.rounds,
-            queries: queries.clone(),
-            memory: lane.memory.clone(),
-        },
-        Stage::Wait { until, reason, .. } => Step::Wait {
-            until: until.clone(),
-            reason: reason.clone(),
-        },
-        Stage::Retrieve(queries, _) => Step::Retrieve {
-            round: lane.rounds + 1,
-            queries: queries.clone(),
-            memory: lane.memory.clone(),
-        },
-        Stage::Probe { open, .. } => Step::Probe {
-            probes: open.clone(),
-        },
-        Stage::Locate(patch) => Step::Locate {
-            patch: patch.clone(),
-        },
-        Stage::Climb { attempt, rung } => Step::Climb {
-            attempt: *attempt,
-            rung: *rung,
-        },
-        Stage::Review(review) => Step::Ask {
-            purpose: Purpose::Critic,
-            messages: review.messages.clone(),
-        },
-        Stage::Follow(_) | Stage::Done(_) => return None,
-    })
 }

@@ -1,6 +1,6 @@
 //! Several lanes: whose patch is the best, and what they share.
 
-use super::{baseline, kind, patch, placed, plan, reply, rung};
+use super::{baseline, kind, patch, placed, plan, play, reply, rung};
 use crate::model::Usage;
 use crate::repair::step::{ContextText, Outcome, Purpose, Step, Unanswered};
 use crate::repair::{EndingKind, Plan, Run, RunLimits, StepId};
@@ -17,7 +17,7 @@ fn lanes(count: u32) -> Run {
         limits,
         ..plan()
     };
-    super::play(Run::new(plan), [baseline()])
+    play(Run::new(plan), [baseline()])
 }
 
 /// Feeds outcomes to the steps of one lane.
@@ -174,4 +174,35 @@ fn proposals_are_counted_once_and_the_best_is_chosen() {
         (EndingKind::Proposed, 2)
     );
     assert_eq!(run.best().unwrap().number, 2);
+}
+
+#[test]
+fn lanes_share_the_attempts_and_the_first_to_verify_ends_the_run() {
+    let run = play(Run::new(Plan { lanes: 2, ..plan() }), [baseline()]);
+    let ids: Vec<StepId> = run.ready().into_iter().map(|(id, _)| id).collect();
+    assert_eq!(
+        ids,
+        [StepId { lane: 1, number: 0 }, StepId { lane: 2, number: 0 }]
+    );
+    let mut run = run.feed(ids[1], Outcome::Context(ContextText::default()));
+    for outcome in [reply(&patch("y")), placed("p")]
+        .into_iter()
+        .chain(RungName::ALL.map(|name| rung(name, Some(true))))
+    {
+        let id = run
+            .ready()
+            .into_iter()
+            .find(|(id, _)| id.lane == 2)
+            .unwrap()
+            .0;
+        run = run.feed(id, outcome);
+    }
+    assert_eq!(
+        (kind(&run), run.attempts()[0].lane),
+        (EndingKind::Verified, 2)
+    );
+    let late = run
+        .clone()
+        .feed(ids[0], Outcome::Context(ContextText::default()));
+    assert_eq!(late, run);
 }

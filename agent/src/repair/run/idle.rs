@@ -1,0 +1,68 @@
+//! How a run ends when every lane is done: with its best attempt, or with the
+//! reason why there is none.
+
+use super::Run;
+use crate::repair::lane::{Finished, Stage};
+use crate::repair::{Ending, EndingKind};
+use crate::task::Mode;
+
+impl Run {
+    /// When every lane is done and none has verified a patch, the best is
+    /// chosen.
+    pub(super) fn end_if_idle(&mut self) {
+        let idle = self.finished().is_some_and(|finished| !finished.is_empty());
+        if self.ending.is_none() && self.judging.is_empty() && idle {
+            self.choose();
+        }
+    }
+
+    /// Why each lane ended, once all have.
+    fn finished(&self) -> Option<Vec<Finished>> {
+        let finished = self.lanes.iter().map(|lane| match lane.stage {
+            Stage::Done(finished) => Some(finished),
+            _ => None,
+        });
+        finished.collect()
+    }
+
+    pub(super) fn end(&mut self) {
+        let finished = self.finished().unwrap_or_default();
+        self.ending = Some(self.idle_ending(&finished));
+    }
+
+    fn idle_ending(&self, finished: &[Finished]) -> Ending {
+        let limits = &self.plan.limits;
+        let has = |which| finished.contains(&which);
+        if self.plan.mode == Mode::DryRun && has(Finished::Proposed) {
+            let count = self.attempts.len();
+            return Ending::new(
+                EndingKind::Proposed,
+                format!("{count} candidate(s), nothing was executed"),
+            );
+        }
+        if has(Finished::Held)
+            && let Some(best) = self.best()
+        {
+            return self.top_ending(best);
+        }
+        if has(Finished::Attempts) {
+            let detail = format!("none of {} attempts was accepted", self.attempts.len());
+            return Ending::new(EndingKind::NoPatch, detail);
+        }
+        let detail = if has(Finished::Rounds) {
+            format!("rounds: all {} were used and no patch came", limits.rounds)
+        } else if has(Finished::FormatRetries) {
+            format!(
+                "format retries: more than {} replies could not be used",
+                limits.format_retries
+            )
+        } else if has(Finished::Window) {
+            "tokens: what has to be said does not fit the model's window (model.context_window), \
+             not even in short"
+                .to_owned()
+        } else {
+            "format retries: the model declined to answer".to_owned()
+        };
+        Ending::new(EndingKind::BudgetExhausted, detail)
+    }
+}
