@@ -5,7 +5,10 @@
 //! refused here, with the reason in words, before any debugger sees them.
 //! What a name means, and whether it exists, is not known here.
 
+mod token;
+
 use std::fmt;
+use token::{Token, tokens, word_of};
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 200;
@@ -61,13 +64,6 @@ const ASSIGNMENTS: &[&str] = &[
     "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "++", "--",
 ];
 
-/// Longest first, so that `>>=` is not read as `>>` and `=`.
-const OPERATORS: &[&str] = &[
-    ">>>=", "<<=", ">>=", ">>>", "++", "--", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "->",
-    "::", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "+", "-", "*", "/", "%", "<", ">", "&",
-    "|", "^", "@", "!", "~", "=", "?", ":", ".", "[", "]", "(", ")",
-];
-
 /// An expression that was read and found harmless.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression(String);
@@ -102,90 +98,6 @@ impl Expression {
 impl fmt::Display for Expression {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Token<'a> {
-    Name(&'a str),
-    Value,
-    Operator(&'static str),
-}
-
-fn tokens(text: &str) -> Result<Vec<Token<'_>>, String> {
-    let mut found = Vec::new();
-    let mut rest = text;
-    while let Some(first) = rest.chars().next() {
-        let length = if first.is_ascii_whitespace() {
-            first.len_utf8()
-        } else if first.is_ascii_alphabetic() || first == '_' {
-            let length = span(rest, |c| c.is_ascii_alphanumeric() || c == '_');
-            found.push(Token::Name(rest.get(..length).unwrap_or_default()));
-            length
-        } else if first.is_ascii_digit() {
-            found.push(Token::Value);
-            number(rest)?
-        } else if first == '\'' {
-            found.push(Token::Value);
-            character(rest)?
-        } else {
-            let operator = OPERATORS.iter().find(|known| rest.starts_with(**known));
-            let operator = operator.ok_or_else(|| stray(first))?;
-            found.push(Token::Operator(operator));
-            operator.len()
-        };
-        rest = rest.get(length..).unwrap_or_default();
-    }
-    Ok(found)
-}
-
-fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
-    text.find(|c| !belongs(c)).unwrap_or(text.len())
-}
-
-/// The length of a number, with its suffix.
-fn number(text: &str) -> Result<usize, String> {
-    let mut length = span(text, |c| c.is_ascii_alphanumeric());
-    let rest = text.get(length..).unwrap_or_default();
-    if let Some(fraction) = rest.strip_prefix('.') {
-        length += 1 + span(fraction, |c| c.is_ascii_alphanumeric());
-    }
-    let number = text.get(..length).unwrap_or_default();
-    let plain = number.strip_prefix("0x").or(number.strip_prefix("0X"));
-    let good = match plain {
-        Some(digits) => digits
-            .trim_end_matches(['u', 'U', 'l', 'L'])
-            .bytes()
-            .all(|b| b.is_ascii_hexdigit()),
-        None => number
-            .trim_end_matches(['u', 'U', 'l', 'L', 'f', 'F', 'd', 'D'])
-            .bytes()
-            .all(|b| b.is_ascii_digit() || b".eE".contains(&b)),
-    };
-    good.then_some(length)
-        .ok_or_else(|| format!("{number:?} is no number"))
-}
-
-/// The length of a character constant: `'a'`, `'\n'`, `'\x41'`, `'\''`.
-fn character(text: &str) -> Result<usize, String> {
-    let mut escaped = false;
-    for (at, c) in text.char_indices().skip(1).take(8) {
-        match c {
-            '\'' if !escaped && at > 1 => return Ok(at + 1),
-            '\\' if !escaped => escaped = true,
-            c if c.is_ascii_graphic() || c == ' ' => escaped = false,
-            _ => break,
-        }
-    }
-    Err("a character constant is one character between single quotes".to_owned())
-}
-
-fn stray(c: char) -> String {
-    match c {
-        '$' => "names with $ are a debugger's own and cannot be used".to_owned(),
-        '"' => "text constants cannot be used; compare single characters or numbers".to_owned(),
-        ',' | ';' | '{' | '}' => format!("one expression at a time, without {c:?}"),
-        other => format!("{other:?} has no place in an expression"),
     }
 }
 
@@ -378,123 +290,5 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The operator as the table holds it.
-fn word_of(word: &str) -> &'static str {
-    OPERATORS
-        .iter()
-        .find(|known| **known == word)
-        .copied()
-        .unwrap_or_default()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::Expression;
-    use proptest::prelude::*;
-
-    #[test]
-    fn what_only_reads_is_read() {
-        for text in [
-            "n",
-            "p->n",
-            "s.a[i + 1].b",
-            "*p",
-            "&a[3]",
-            "**argv",
-            "a == b && c != 'x'",
-            "(a - b) * 4",
-            "(int)x",
-            "(unsigned char)p[0]",
-            "(struct item *)p",
-            "((struct item *)p)->next",
-            "(size_t)(end - begin)",
-            "sizeof(x)",
-            "sizeof(struct item)",
-            "sizeof *p",
-            "-1",
-            "!p",
-            "~0x1fUL",
-            "1.5e3",
-            "A::b",
-            "::g",
-            "geo::Box::count",
-            "this->w",
-            "this.size - 1",
-            "a ? b : c",
-            "x >> 3 & 0xff",
-            "p[0]@8",
-            "(a)",
-            "a * (b)",
-            "s->sel >= 18002",
-            "'\\n' == c",
-            "'\\'' == c",
-            "(byte)b[0]",
-            "(int[])o",
-            "a<b",
-            "list.elementData[0]",
-        ] {
-            assert!(
-                Expression::read(text).is_ok(),
-                "{text}: {:?}",
-                Expression::read(text)
-            );
-        }
-        assert_eq!(
-            Expression::read("  a +\n b; ").unwrap().to_string(),
-            "a + b"
-        );
-    }
-
-    #[test]
-    fn what_could_do_something_is_refused_with_the_reason() {
-        for (text, reason) in [
-            ("f()", "calls are not made"),
-            ("a.f(1)", "calls are not made"),
-            ("strlen(s)", "calls are not made"),
-            ("(*f)(x)", "calls are not made"),
-            ("p->f(x) + 1", "calls are not made"),
-            ("sizeof(f(x))", "calls are not made"),
-            ("a[f()]", "calls are not made"),
-            ("a = 1", "changes the program"),
-            ("a[i] += 2", "changes the program"),
-            ("i++", "changes the program"),
-            ("--i", "changes the program"),
-            ("(a = 1)", "changes the program"),
-            ("$_shell(\"id\")", "names with $"),
-            ("$rip", "names with $"),
-            ("\"x\"", "text constants"),
-            ("a, b", "one expression at a time"),
-            ("a; shell id", "one expression at a time"),
-            ("shell id", "\"id\" is not expected"),
-            ("python print(1)", "\"print\" is not expected"),
-            ("new int", "\"new\" is not read"),
-            ("a b", "\"b\" is not expected"),
-            ("#include", "'#' has no place"),
-            ("a\\n", "'\\\\' has no place"),
-            ("`id`", "'`' has no place"),
-            ("", "there is no expression"),
-            ("a +", "missing at the end"),
-            ("(a", "missing at the end"),
-            ("12abc", "is no number"),
-            ("'ab", "character constant"),
-            ("x -- y", "changes the program"),
-        ] {
-            let refused = Expression::read(text).expect_err(text);
-            assert!(refused.contains(reason), "{text}: {refused}");
-        }
-        assert!(Expression::read(&"(".repeat(100)).is_err());
-        assert!(Expression::read(&"a+".repeat(150)).is_err());
-    }
-
-    proptest! {
-        #[test]
-        fn nothing_makes_it_panic_and_nothing_read_can_act(text in "[a-c0-9 ()\\[\\]+*=.,;$\"'\\\\<>!&|:?@-]{0,40}|\\PC{0,30}") {
-            if let Some(text) = Expression::read(&text).ok().map(|read| read.to_string()).filter(|text| !text.contains('\'')) {
-                let strange = text.contains(['$', '"', ';', ',', '\n', '\t', '{', '`', '#']);
-                prop_assert!(!strange, "{}", text);
-                let without = text.replace("==", "").replace("!=", "").replace("<=", "").replace(">=", "");
-                prop_assert!(!without.contains('='), "{text}");
-            }
-        }
-    }
-}
+mod tests;
