@@ -2,14 +2,17 @@
 //!
 //! A reply may think before it answers, quote an example in a fence, or draft
 //! a patch inside its analysis. Every block gets the level at which it was
-//! written; [`super::read`] takes the plainest.
+//! written; [`super::read`] takes the plainest. What a block holds is read in
+//! [`blocks`].
 
-use super::patch::{Found, PatchReader};
-use super::queries::{self, Questions};
-use super::tag::{Tag, floor, line_before, starts_line, tags};
-use super::words::{
-    ANALYSIS, PATCH, PROBE, QUERIES, QUERY, QUOTED, THINKING, begins_edit, closes, is_known, opens,
-};
+mod blocks;
+mod fence;
+
+use super::patch::Found;
+use super::queries::Questions;
+use super::tag::{Tag, starts_line, tags};
+use super::words::{PATCH, QUERIES, THINKING, closes, is_known, opens};
+use fence::{Fence, in_code_span};
 use std::collections::BTreeSet;
 
 /// How plainly a block was written.
@@ -43,30 +46,6 @@ pub(crate) struct Scan {
 
 /// Prose of fewer words is an announcement, not an analysis.
 const SHORTEST_ANALYSIS: usize = 4;
-
-/// After this many questions that are not closed no more are looked for.
-const MOST_FAILURES: usize = 100;
-
-/// A line of prose is shorter than this, in bytes.
-const LONGEST_LINE: usize = 2_000;
-
-/// Words that introduce a fence as something that is not the answer.
-const EXAMPLE_WORDS: [&str; 14] = [
-    "for example",
-    "e.g.",
-    "an example",
-    "example of",
-    "as an example",
-    "would look like",
-    "previous patch was",
-    "previous attempt was",
-    "previous patch:",
-    "previous attempt:",
-    "previously i ",
-    "i sent:",
-    "the format is",
-    "format looks like",
-];
 
 /// Finds the blocks of a reply.
 pub(crate) fn scan(text: &str) -> Scan {
@@ -140,13 +119,6 @@ fn thinking_end(text: &str, tags: &[Tag]) -> usize {
         }
     }
     0
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Fence {
-    mark: char,
-    length: usize,
-    level: Level,
 }
 
 struct Scanner<'a> {
@@ -236,173 +208,12 @@ impl Scanner<'_> {
         while line_start < to {
             let rest = self.text.get(line_start..).unwrap_or_default();
             let line = rest.split('\n').next().unwrap_or_default();
-            self.toggle_fence(line, line_start);
+            let before = self.text.get(..line_start).unwrap_or_default();
+            self.fence = fence::after(self.fence, line, before);
             line_start += line.len() + 1;
         }
         self.at = to;
         None
-    }
-
-    fn toggle_fence(&mut self, line: &str, start: usize) {
-        let line = line.trim();
-        let Some(mark) = line.chars().next().filter(|mark| "`~".contains(*mark)) else {
-            return;
-        };
-        let info = line.trim_start_matches(mark);
-        let length = line.len() - info.len();
-        match self.fence {
-            Some(open) if open.mark == mark && length >= open.length && info.is_empty() => {
-                self.fence = None;
-            }
-            None if length >= 3 && !info.contains('`') => {
-                let level = if introduces_example(self.text.get(..start).unwrap_or_default()) {
-                    Level::Ignored
-                } else {
-                    Level::Quoted
-                };
-                self.fence = Some(Fence {
-                    mark,
-                    length,
-                    level,
-                });
-            }
-            _ => {}
-        }
-    }
-
-    /// Reads the block that a tag begins; gives the index of the next tag.
-    fn block(&mut self, index: usize, tag: &Tag, level: Level, nested: bool) -> usize {
-        if opens(tag, THINKING) || opens(tag, QUOTED) {
-            return self.aside(index, tag);
-        }
-        if opens(tag, ANALYSIS) && !nested {
-            return self.read_analysis(index, tag, level);
-        }
-        if opens(tag, QUERIES) {
-            return self.read_queries(index, tag, level);
-        }
-        let at_start = starts_line(self.text, tag.start);
-        let single = opens(tag, PROBE) || (opens(tag, QUERY) && !self.has_queries && at_start);
-        if single && self.failures < MOST_FAILURES {
-            if let Some((questions, end)) = queries::read_single(self.text, tag) {
-                self.push(tag.start, end, level, Item::Questions(questions));
-                return index + 1;
-            }
-            self.failures += 1;
-        }
-        let wrapped = opens(tag, PATCH);
-        if (wrapped && index >= self.barren) || (begins_edit(tag) && at_start) {
-            let found = PatchReader::new(self.text, self.tags).read(index, wrapped);
-            if found.patch.edits.is_empty() && !found.torn {
-                return self.patch_without_tags(index, tag, level, &found);
-            }
-            let (next, end) = (found.next, found.end);
-            self.push(tag.start, end, level, Item::Patch(found));
-            return next;
-        }
-        index + 1
-    }
-
-    /// A patch that holds no tags may hold a diff or SEARCH/REPLACE blocks.
-    fn patch_without_tags(
-        &mut self,
-        index: usize,
-        tag: &Tag,
-        level: Level,
-        found: &Found,
-    ) -> usize {
-        let stop = if found.closed {
-            found
-                .next
-                .checked_sub(1)
-                .and_then(|last| self.tags.get(last))
-                .map(|tag| tag.start)
-        } else {
-            self.tags.get(found.next).map(|tag| tag.start)
-        };
-        let body = self
-            .text
-            .get(tag.end..stop.unwrap_or(self.text.len()))
-            .unwrap_or_default();
-        let inner = super::fallback::read(body, tag.attribute(&["file", "path"]));
-        if inner.edits.is_empty() && !inner.torn && !found.closed {
-            self.barren = found.next;
-            return index + 1;
-        }
-        let mut whole = Found {
-            closed: found.closed,
-            torn: inner.torn,
-            next: found.next,
-            end: stop.unwrap_or(self.text.len()),
-            ..Found::default()
-        };
-        whole.patch.explanation.clone_from(&found.patch.explanation);
-        whole.patch.edits = inner.edits;
-        self.push(tag.start, whole.end, level, Item::Patch(whole));
-        found.next
-    }
-
-    /// Skips thinking and quotations.
-    fn aside(&mut self, index: usize, tag: &Tag) -> usize {
-        let known = self.unclosed.contains(&tag.name);
-        let reach = if known { 0 } else { self.tags.len() };
-        let mut rest = self.tags.iter().enumerate().skip(index + 1).take(reach);
-        let closing = rest.find(|(_, next)| next.closing && next.name == tag.name);
-        if let Some((closing, next)) = closing {
-            self.hidden.push((tag.start, next.end));
-            self.at = next.end;
-            return closing + 1;
-        }
-        self.unclosed.insert(tag.name.clone());
-        self.loose |= opens(tag, THINKING);
-        index + 1
-    }
-
-    fn read_analysis(&mut self, index: usize, tag: &Tag, level: Level) -> usize {
-        let rest = self.tags.iter().enumerate().skip(index + 1);
-        let closing = rest
-            .clone()
-            .filter(|(_, next)| !in_code_span(self.text, next))
-            .find(|(_, next)| ANALYSIS.contains(&next.name.as_str()))
-            .filter(|(_, next)| next.closing);
-        let ends = |next: &Tag| opens(next, PATCH) || opens(next, QUERIES) || opens(next, PROBE);
-        let (next, end) = match closing {
-            Some((closing, next)) => (closing, next.start),
-            None => rest
-                .clone()
-                .find(|(_, next)| ends(next) && starts_line(self.text, next.start))
-                .map_or((self.tags.len(), self.text.len()), |(at, next)| {
-                    (at, next.start)
-                }),
-        };
-        let text = self.text.get(tag.end..end).unwrap_or_default().trim();
-        if !text.is_empty() && level != Level::Ignored {
-            self.analysis.push(text.to_owned());
-        }
-        self.first_block.get_or_insert(tag.start);
-        self.at = tag.end;
-        let fence = self.fence;
-        self.run(index + 1, next, Some(Level::Quoted.max(level)));
-        self.fence = fence;
-        self.at = self.at.max(end);
-        next
-    }
-
-    fn read_queries(&mut self, index: usize, tag: &Tag, level: Level) -> usize {
-        let rest = self.tags.iter().enumerate().skip(index + 1);
-        let ends = |next: &Tag| opens(next, PATCH) || opens(next, ANALYSIS) || opens(next, QUERIES);
-        let found = rest.clone().find(|(_, next)| {
-            closes(next, QUERIES) || (ends(next) && starts_line(self.text, next.start))
-        });
-        let (next, stop, closed) = match found {
-            Some((at, next)) if next.closing => (at + 1, next.start, true),
-            Some((at, next)) => (at, next.start, true),
-            None => (self.tags.len(), self.text.len(), false),
-        };
-        let block = self.text.get(tag.end..stop).unwrap_or_default();
-        let questions = queries::read(block, closed);
-        self.push(tag.start, stop, level, Item::Questions(questions));
-        next
     }
 
     fn push(&mut self, start: usize, end: usize, level: Level, item: Item) {
@@ -431,32 +242,4 @@ fn prose_of(text: &str, from: usize, to: usize, hidden: &[(usize, usize)]) -> St
     }
     out.push_str(text.get(at..to.max(at)).unwrap_or_default());
     out.trim().to_owned()
-}
-
-/// Whether a tag stands between backticks on its line.
-fn in_code_span(text: &str, tag: &Tag) -> bool {
-    let Some(line) = line_before(text, tag.start, LONGEST_LINE) else {
-        return false;
-    };
-    let after = text.get(tag.start..).unwrap_or_default();
-    let after = after.get(..floor(after, LONGEST_LINE)).unwrap_or(after);
-    let rest = after.split('\n').next().unwrap_or_default();
-    line.matches('`').count() % 2 == 1 && rest.contains('`')
-}
-
-/// Whether the last sentence of a text announces an example.
-fn introduces_example(before: &str) -> bool {
-    let Some(line) = before
-        .lines()
-        .rev()
-        .take(5)
-        .find(|line| !line.trim().is_empty())
-    else {
-        return false;
-    };
-    let line = line.to_ascii_lowercase();
-    let sentence = line.trim().trim_end_matches([':', '.']);
-    let last = sentence.rsplit(". ").next().unwrap_or(sentence);
-    let with_colon = format!("{last}:");
-    EXAMPLE_WORDS.iter().any(|words| with_colon.contains(words))
 }
