@@ -101,22 +101,14 @@ impl Execution {
     }
 }
 
-/// How the processes of a command are ended, all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// The program is the parent of a process namespace that dies with it.
-    Namespace,
-    /// The program ends everything below it when its standard input closes.
-    Supervisor,
-}
-
-/// A program about to be run.
+/// A supervisor about to be run: it ends everything below it when its standard
+/// input closes, leaves with the status of its command, and dies of a signal
+/// only when it has failed itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: BTreeMap<String, OsString>,
-    pub(crate) reach: Reach,
     pub(crate) streams_apart: bool,
     /// The folder whose growth counts as the command's disk use.
     pub(crate) writes: Vec<PathBuf>,

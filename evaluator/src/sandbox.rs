@@ -13,12 +13,15 @@ pub use helper::enter_from_arguments;
 pub use host::Host;
 
 use crate::TargetError;
-use crate::process::{self, Execution, Launch, Limits, Reach};
+use crate::process::{self, Execution, Launch, Limits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Runs every script.
+const SHELL: &str = "/bin/sh";
 
 /// What the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -164,7 +167,7 @@ impl Sandbox {
 
     /// Runs a command line to its end.
     pub(crate) async fn run(&self, command: Command<'_>) -> Result<Execution, TargetError> {
-        process::run(launch(self.mode, &self.host, &command)?, command.limits).await
+        process::run(launch(self.mode, &self.host, &command), command.limits).await
     }
 }
 
@@ -173,37 +176,35 @@ pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, Ta
     Ok(Sandbox::open(choice, host).await?.isolation)
 }
 
-fn launch(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Launch, TargetError> {
-    let (program, arguments) = match mode {
-        Mode::Bubblewrap { own_proc } => bubblewrap::arguments(host, command, own_proc),
-        Mode::Landlock => landlock::arguments(host, command)?,
-        Mode::Bare => landlock::bare_arguments(host, command)?,
+/// Every command runs below the helper, which ends all of it.
+fn launch(mode: Mode, host: &Host, command: &Command<'_>) -> Launch {
+    let helper = host.helper.as_os_str();
+    let (folder, program, words) = match mode {
+        Mode::Bubblewrap { own_proc } => (
+            Path::new("/"),
+            OsStr::new("bwrap"),
+            bubblewrap::arguments(host, command, own_proc),
+        ),
+        Mode::Landlock => (command.folder, helper, landlock::arguments(host, command)),
+        Mode::Bare => (command.folder, OsStr::new(SHELL), shell_words(command)),
     };
     let mut environment = host.environment(command.network);
     environment.extend(command.environment.clone());
-    Ok(Launch {
-        program,
-        arguments,
+    let writable = command.places.iter().filter(|place| place.writable);
+    Launch {
+        program: host.helper.clone(),
+        arguments: helper::supervised(folder, program, words),
         environment,
-        reach: match mode {
-            Mode::Bubblewrap { .. } => Reach::Namespace,
-            Mode::Landlock | Mode::Bare => Reach::Supervisor,
-        },
         streams_apart: command.streams_apart,
-        writes: command
-            .places
-            .iter()
-            .filter(|place| place.writable)
-            .map(|place| place.host.clone())
-            .collect(),
-    })
+        writes: writable.map(|place| place.host.clone()).collect(),
+    }
 }
 
-/// The words that run a script within limits a shell can set: no core dumps,
+/// What [`SHELL`] is told to run a script within limits a shell can set: no core dumps,
 /// no file larger than allowed (`ulimit -f` counts blocks of 512 bytes).
 fn shell_words(command: &Command<'_>) -> Vec<OsString> {
     const WRAPPER: &str = r#"ulimit -c 0; ulimit -f "$1"; shift; exec /bin/sh -eu -c "$@""#;
-    let mut words: Vec<OsString> = ["/bin/sh", "-c", WRAPPER, "sh"].map(OsString::from).into();
+    let mut words: Vec<OsString> = ["-c", WRAPPER, "sh"].map(OsString::from).into();
     words.push((command.file_size / 512).to_string().into());
     words.push(command.script.into());
     words.push("sh".into());
@@ -258,8 +259,7 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
         limits,
         file_size: 1 << 20,
     };
-    let launch = launch(mode, host, &command).map_err(|error| error.to_string())?;
-    let execution = process::run(launch, limits)
+    let execution = process::run(launch(mode, host, &command), limits)
         .await
         .map_err(|error| error.to_string())?;
     if execution.ending.success() {
@@ -270,5 +270,7 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
     Err(format!("{}: {first}", execution.ending))
 }
 
+#[cfg(test)]
+pub(crate) mod test_host;
 #[cfg(test)]
 mod tests;

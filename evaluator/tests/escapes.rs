@@ -15,11 +15,15 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// All that can be chosen here.
+const ISOLATIONS: [IsolationChoice; 3] = [
+    IsolationChoice::Bubblewrap,
+    IsolationChoice::Landlock,
+    IsolationChoice::None,
+];
+
 fn host() -> Host {
-    Host {
-        helper: Some(PathBuf::from(env!("CARGO_BIN_EXE_sandbox-exec"))),
-        ..Host::default()
-    }
+    Host::new(PathBuf::from(env!("CARGO_BIN_EXE_sandbox-exec")))
 }
 
 fn task(folder: &Path, test: &str) -> TargetTask {
@@ -120,7 +124,7 @@ async fn landlock_leaves_no_socket_but_local_ones() {
 
 #[tokio::test]
 async fn nothing_outlives_its_command() {
-    for isolation in [IsolationChoice::Landlock, IsolationChoice::None] {
+    for isolation in ISOLATIONS {
         let folder = tempfile::tempdir().unwrap();
         let mark = format!("31{}.5", std::process::id());
         for script in [
@@ -158,19 +162,35 @@ async fn landlock_fences_off_other_processes() {
 }
 
 #[tokio::test]
-async fn without_a_helper_there_is_no_landlock() {
-    let folder = tempfile::tempdir().unwrap();
-    let opened = LocalTarget::open(
-        task(folder.path(), "true"),
-        IsolationChoice::Landlock,
-        Host::default(),
-        folder.path(),
-    );
-    let error = opened.await.unwrap_err();
-    assert!(
-        matches!(error, TargetError::Infrastructure { .. }),
-        "{error}"
-    );
+async fn without_its_helper_no_command_runs() {
+    for isolation in ISOLATIONS {
+        let folder = tempfile::tempdir().unwrap();
+        let opened = LocalTarget::open(
+            task(folder.path(), "true"),
+            isolation,
+            Host::new(folder.path().join("no-helper")),
+            folder.path(),
+        );
+        let error = opened.await.unwrap_err();
+        assert!(
+            matches!(error, TargetError::Infrastructure { .. }),
+            "{error}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn what_the_caller_holds_open_stays_outside() {
+    let secret = tempfile::tempdir_in("/var/tmp").unwrap();
+    let open = fs::File::open(secret.path()).unwrap();
+    rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
+    for isolation in ISOLATIONS {
+        let script = "for fd in /proc/self/fd/*; do readlink $fd || true; done";
+        let (text, _) = run(isolation, script).await;
+        let inside = secret.path().display().to_string();
+        assert!(!text.contains(&inside), "{isolation:?}: {text}");
+        assert!(text.contains("pipe:"), "{isolation:?}: {text}");
+    }
 }
 
 #[tokio::test]

@@ -1,14 +1,14 @@
 //! `kill -9` and `patchwright resume`: nothing that is on record is done again,
 //! and whoever was given up for dead writes no more.
 
-use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events};
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files};
 use patchwright_tests::command::Finished;
 use patchwright_tests::model::{Answer, Asked, ScriptedModel};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The replies of the run, each to the conversation of its length.
 const REPLIES: [&str; 3] = [QUERIES, STILL_CRASHES, GOOD];
@@ -216,6 +216,44 @@ fn kill_again_and_again(seed: u64) {
         .folder()
         .join("cache/patchwright/workspaces");
     assert!(workspaces.is_dir());
+    assert!(
+        files(&workspaces).is_empty(),
+        "what was killed is cleared away"
+    );
+}
+
+/// The processes whose words name a folder.
+fn processes_of(folder: &str) -> Vec<String> {
+    let processes = std::fs::read_dir("/proc").unwrap().flatten();
+    let words = processes.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    words
+        .map(|words| String::from_utf8_lossy(&words).replace('\0', " "))
+        .filter(|words| words.contains(folder))
+        .collect()
+}
+
+#[test]
+fn nothing_outlives_a_run_that_is_killed() {
+    // The first moments of a sandbox are those in which it could be left behind.
+    let scene = Scene::new().edit("task.toml", "[inputs]", "[limits]\nattempts = 1\n[inputs]");
+    let folder = scene.patchwright.folder().display().to_string();
+    let model = steady();
+    let mut random = numbers(7);
+    let kills = if option_env!("PATCHWRIGHT_SOAK").is_some() {
+        250
+    } else {
+        25
+    };
+    for _ in 0..kills {
+        let moment = Duration::from_millis(random.next().unwrap() as u64 % 120);
+        kill_after(started(&scene, &model), 4, moment);
+        let until = Instant::now() + Duration::from_secs(20);
+        while !processes_of(&folder).is_empty() {
+            let left = processes_of(&folder);
+            assert!(Instant::now() < until, "after {moment:?}: {left:#?}");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
 }
 
 #[test]

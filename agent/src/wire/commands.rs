@@ -84,6 +84,9 @@ pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits
     }
 }
 
+/// Our own program as it was started, also when its file has been replaced since.
+const OURSELVES: &str = "/proc/self/exe";
+
 /// The isolation that the settings ask for.
 pub fn isolation(settings: &Settings) -> IsolationChoice {
     match settings.sandbox.choice {
@@ -100,7 +103,8 @@ pub fn isolation(settings: &Settings) -> IsolationChoice {
 pub fn host() -> Host {
     let variables = Sources::from_process(None, Vec::new()).variables;
     let home = variables.get("HOME").map(Path::new);
-    let mut host = Host::from_path(variables.get("PATH").map_or("", String::as_str), home);
+    let path = variables.get("PATH").map_or("", String::as_str);
+    let mut host = Host::from_path(OURSELVES.into(), path, home);
     for name in NETWORK_VARIABLES {
         if let Some(value) = variables.get(name) {
             host.network_variables
@@ -110,6 +114,5 @@ pub fn host() -> Host {
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());
-    host.helper = std::env::current_exe().ok();
     host
 }

@@ -1,13 +1,12 @@
 //! The loop around one running program.
 
 use super::capture::Collector;
-use super::{Ending, Execution, Launch, Limit, Limits, Reach, watch};
+use super::{Ending, Execution, Launch, Limit, Limits, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use std::io::{PipeReader, PipeWriter, Read};
 use std::os::fd::OwnedFd;
-use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
@@ -102,10 +101,7 @@ impl<'a> Running<'a> {
             .env_clear()
             .envs(&launch.environment)
             .current_dir("/");
-        command.stdin(match launch.reach {
-            Reach::Namespace => Stdio::null(),
-            Reach::Supervisor => Stdio::piped(),
-        });
+        command.stdin(Stdio::piped());
         let (errors, writer) = std::io::pipe().map_err(fail)?;
         let mut pipes = vec![errors];
         if launch.streams_apart {
@@ -262,13 +258,17 @@ impl<'a> Running<'a> {
     }
 
     fn kill(&mut self) {
-        match self.launch.reach {
-            Reach::Namespace => {
-                let _ = self.child.kill();
-            }
-            Reach::Supervisor => self.input = None,
-        }
+        self.input = None;
         self.give_up = Some(Instant::now() + DRAIN);
+    }
+
+    /// The supervisor was ended from outside, or by itself with its reason as the last line.
+    fn failed(mut self, status: ExitStatus) -> TargetError {
+        let streams = std::mem::take(&mut self.streams).into_iter();
+        let text: String = streams.map(|s| s.collector.finish().text()).collect();
+        let last = text.lines().next_back().unwrap_or_default();
+        let what = format!("the supervisor of a command failed ({status}): {last}");
+        TargetError::machinery(what, "command")
     }
 
     fn finish(mut self) -> Result<Execution, TargetError> {
@@ -280,14 +280,14 @@ impl<'a> Running<'a> {
         let status = self.status.ok_or_else(|| {
             TargetError::machinery("a command did not die when it was killed", "command")
         })?;
-        let ending = match (self.limit, status.code(), status.signal()) {
-            (Some(limit), _, _) => {
+        let ending = match (self.limit, status.code()) {
+            (Some(limit), _) => {
                 metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())
                     .increment(1);
                 Ending::Limit(limit)
             }
-            (None, Some(code), _) => Ending::from_shell(code),
-            (None, None, signal) => Ending::Signal(signal.unwrap_or(0)),
+            (None, Some(code)) => Ending::from_shell(code),
+            (None, None) => return Err(self.failed(status)),
         };
         let mut streams = std::mem::take(&mut self.streams)
             .into_iter()
@@ -304,7 +304,7 @@ impl<'a> Running<'a> {
 impl Drop for Running<'_> {
     fn drop(&mut self) {
         if self.status.is_none() {
-            let _ = self.child.kill();
+            self.input = None;
             let _ = self.child.wait();
         }
     }

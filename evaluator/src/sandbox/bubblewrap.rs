@@ -5,20 +5,16 @@
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
 use super::host::{MERGED, SYSTEM};
-use super::{Command, Host, shell_words};
+use super::{Command, Host, SHELL, shell_words};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The number of the one user and group inside.
 pub(super) const USER: &str = "1000";
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
-pub(super) fn arguments(
-    host: &Host,
-    command: &Command<'_>,
-    own_proc: bool,
-) -> (PathBuf, Vec<OsString>) {
+pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> Vec<OsString> {
     let mut words = Words::default();
     words.add(["--unshare-all", "--die-with-parent", "--new-session"]);
     // One user, whoever runs us. It is not root, because root's `tar` and `cp`
@@ -63,9 +59,9 @@ pub(super) fn arguments(
     }
     words.add(["--remount-ro", "/", "--chdir"]);
     words.0.push(command.folder.into());
-    words.add(["--"]);
+    words.add(["--", SHELL]);
     words.0.extend(shell_words(command));
-    (PathBuf::from("bwrap"), words.0)
+    words.0
 }
 
 fn system(words: &mut Words, host: &Host, network: bool) {

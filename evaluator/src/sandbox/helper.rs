@@ -1,16 +1,22 @@
-//! The small program that stands between us and a command where no namespace does.
+//! The small program that stands between us and every command.
 //!
 //! It is our own binary, called again. As `supervise` it becomes the parent of
 //! everything the command leaves behind, so that also a child that left its
 //! session can be found, and ends all of it when the command has ended or its
-//! own standard input closes, which happens whenever its caller goes away. As
-//! `enter` it puts the fence on and becomes the command.
+//! own standard input closes, which happens whenever its caller goes away. A
+//! namespace needs it too: `bwrap` asks the kernel to be killed with its
+//! parent, but only some milliseconds after it has started, and who is killed
+//! before that leaves it behind. As `enter` it puts the fence on and becomes
+//! the command.
+//!
+//! What it itself cannot do is never taken for an end of the command: it dies
+//! of a signal then, as no command it supervises makes it.
 
 use super::landlock::{self, Fence};
 use crate::process::watch;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
 use std::error::Error;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -28,13 +34,31 @@ pub(super) const ENTER: &str = "enter";
 const KILL_TIME: Duration = Duration::from_secs(4);
 /// What `timeout`, `env` and other such programs leave with when they fail themselves.
 const OWN_FAILURE: u8 = 125;
+/// The first descriptor that is none of the three standard streams.
+const FIRST_FOREIGN: i32 = 3;
+
+/// The words that have a program supervised, started in `folder`.
+pub(super) fn supervised(
+    folder: &Path,
+    program: &OsStr,
+    arguments: Vec<OsString>,
+) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec![WORD.into(), SUPERVISE.into(), folder.into()];
+    words.push(program.into());
+    words.extend(arguments);
+    words
+}
 
 /// Does what the arguments of this process say. To be called first thing in
 /// `main`, before any thread is started, when the first argument is `sandbox-exec`.
 pub fn enter_from_arguments() -> ExitCode {
     let arguments: Vec<OsString> = std::env::args_os().skip(2).collect();
     let result = match arguments.split_first() {
-        Some((word, rest)) if word == SUPERVISE => supervise(rest),
+        Some((word, rest)) if word == SUPERVISE => supervise(rest).map_err(|error| {
+            let _ = writeln!(std::io::stderr(), "sandbox: {error}");
+            let _ = kill_process(getpid(), Signal::KILL);
+            error
+        }),
         Some((word, rest)) if word == ENTER => enter(rest),
         _ => Err("this word is for the program's own use".into()),
     };
@@ -51,13 +75,15 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     let [folder, program, rest @ ..] = arguments else {
         return Err("no command was given".into());
     };
+    close_foreign()?;
     set_child_subreaper(Some(getpid()))?;
     let child = Command::new(program)
         .args(rest)
         .current_dir(Path::new(folder))
         .stdin(Stdio::null())
         .process_group(0)
-        .spawn()?;
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
     let main = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     std::thread::spawn(|| {
         // Nothing is ever sent: reading ends when the caller closes or dies.
@@ -83,6 +109,20 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     };
     end_all();
     Ok(ExitCode::from(u8::try_from(code).unwrap_or(OWN_FAILURE)))
+}
+
+/// Closes what whoever started us left open: a descriptor of a folder would
+/// lead a command out of its sandbox, one of a lock would be held by it.
+fn close_foreign() -> Result<(), Box<dyn Error>> {
+    let open: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor >= FIRST_FOREIGN)
+        .collect();
+    for descriptor in open {
+        // The one that listed them is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+    Ok(())
 }
 
 /// Kills everything below this process until nothing is left.

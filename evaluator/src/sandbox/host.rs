@@ -76,30 +76,29 @@ pub struct Host {
     pub variables: BTreeMap<String, String>,
     /// Variables of the commands that have network: proxies, places of certificates.
     pub network_variables: BTreeMap<String, String>,
-    /// The program that calls [`super::enter_from_arguments`]; Landlock and `none` need it.
-    pub helper: Option<PathBuf>,
+    /// The program that calls [`super::enter_from_arguments`]; every command runs below it.
+    pub helper: PathBuf,
 }
 
-impl Default for Host {
-    fn default() -> Self {
+impl Host {
+    /// A host of which only the system's own programs are seen.
+    pub fn new(helper: PathBuf) -> Self {
         Self {
             path: USUAL_PATH.iter().map(PathBuf::from).collect(),
             readable: Vec::new(),
             variables: BTreeMap::new(),
             network_variables: BTreeMap::new(),
-            helper: None,
+            helper,
         }
     }
-}
 
-impl Host {
     /// Keeps of a `PATH` what exists, and makes readable what its programs
     /// need when they live below a home: the folder itself, the toolchains of
     /// rustup, the versions of a shim. The homes stay hidden.
-    pub fn from_path(path: &str, home: Option<&Path>) -> Self {
+    pub fn from_path(helper: PathBuf, path: &str, home: Option<&Path>) -> Self {
         let mut host = Self {
             path: Vec::new(),
-            ..Self::default()
+            ..Self::new(helper)
         };
         for folder in path.split(':').map(Path::new) {
             if folder.is_absolute() && folder.is_dir() && !host.path.iter().any(|p| p == folder) {
@@ -230,7 +229,7 @@ mod tests {
             bin.display(),
             home.path().display()
         );
-        let host = Host::from_path(&path, Some(home.path()));
+        let host = Host::from_path("/helper".into(), &path, Some(home.path()));
         let expected: Vec<PathBuf> = [".cargo/bin", ".py", ".rustup"]
             .map(|name| home.path().join(name))
             .into();

@@ -4,10 +4,9 @@
 //! closes io_uring, which could make sockets past it. Paths cannot be mapped
 //! here: a command sees its folders where they really are.
 
-use super::helper::{ENTER, SUPERVISE, WORD};
+use super::helper::{ENTER, WORD};
 use super::host::{MERGED, SYSTEM};
-use super::{Command, Host, shell_words};
-use crate::TargetError;
+use super::{Command, Host, SHELL, shell_words};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetStatus,
     Scope, path_beneath_rules,
@@ -43,22 +42,15 @@ pub(super) struct Fence {
     pub(super) network: bool,
 }
 
-/// The words that call the helper to supervise a fenced command.
-pub(super) fn arguments(
-    host: &Host,
-    command: &Command<'_>,
-) -> Result<(PathBuf, Vec<OsString>), TargetError> {
-    let helper = helper(host)?;
-    let mut words = supervise(command);
-    words.push(helper.clone().into());
-    words.push(WORD.into());
-    words.push(ENTER.into());
+/// The words that call the helper to put the fence on and become the command.
+pub(super) fn arguments(host: &Host, command: &Command<'_>) -> Vec<OsString> {
+    let mut words: Vec<OsString> = vec![WORD.into(), ENTER.into()];
     let system = SYSTEM.iter().chain(MERGED).chain(READ_ONLY);
     let read = system
         .map(PathBuf::from)
         .chain(Host::configuration(command.network))
         .chain(host.toolchains().cloned())
-        .chain(std::iter::once(helper.clone()));
+        .chain(std::iter::once(host.helper.clone()));
     for path in read {
         words.push("--read".into());
         words.push(path.into());
@@ -71,31 +63,9 @@ pub(super) fn arguments(
         words.push("--network".into());
     }
     words.push("--".into());
+    words.push(SHELL.into());
     words.extend(shell_words(command));
-    Ok((helper, words))
-}
-
-/// The words that call the helper to supervise a command without any fence.
-pub(super) fn bare_arguments(
-    host: &Host,
-    command: &Command<'_>,
-) -> Result<(PathBuf, Vec<OsString>), TargetError> {
-    let mut words = supervise(command);
-    words.extend(shell_words(command));
-    Ok((helper(host)?, words))
-}
-
-fn supervise(command: &Command<'_>) -> Vec<OsString> {
-    vec![WORD.into(), SUPERVISE.into(), command.folder.into()]
-}
-
-fn helper(host: &Host) -> Result<PathBuf, TargetError> {
-    host.helper.clone().ok_or_else(|| {
-        TargetError::machinery(
-            "no helper program is known that could put the fence on",
-            "sandbox",
-        )
-    })
+    words
 }
 
 /// What remains open under Landlock, in words for people.

@@ -1,6 +1,7 @@
 //! Escapes from bubblewrap; those from Landlock need the helper and are integration tests.
 
-use super::{Command, Host, IsolationChoice, Place, Sandbox};
+use super::test_host::host;
+use super::{Command, IsolationChoice, Place, Sandbox};
 use crate::process::{Ending, Execution, Limit, Limits};
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
@@ -19,7 +20,7 @@ fn limits() -> Limits {
 }
 
 async fn run(script: &str, folder: &Path, limits: Limits) -> Execution {
-    let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, Host::default())
+    let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, host())
         .await
         .unwrap();
     let places = [Place {

@@ -3,7 +3,8 @@
 
 use crate::Changes;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
-use crate::sandbox::{Host, IsolationChoice};
+use crate::sandbox::IsolationChoice;
+use crate::sandbox::test_host::host;
 use crate::target::{Commands, LocalTarget, Pov, Target, TargetTask};
 use patchwright_source::TreePath;
 use std::fs;
@@ -69,7 +70,7 @@ async fn a_java_hang_and_a_recursion_are_told_by_the_stack_of_the_project() {
     let target = LocalTarget::open(
         task(folder.path()),
         IsolationChoice::Bubblewrap,
-        Host::default(),
+        host(),
         &scratch,
     );
     let target = target.await.unwrap();

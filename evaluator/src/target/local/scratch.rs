@@ -1,20 +1,23 @@
 //! The scratch folder of a target, and the end of those whose process was
-//! killed: a folder belongs to whoever holds the lock on a file in it.
+//! killed: a folder belongs to whoever holds the lock on it.
 
+use crate::workspace;
 use std::fs::{self, File};
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use std::time::{Duration, Instant};
 
 /// What the names of scratch folders begin with.
 const PREFIX: &str = "target-";
-/// The file that is locked as long as its folder is used.
-const HELD: &str = "held";
+/// How long the commands of a killed process may take to die, and with them
+/// what they write: longer than their supervisor gives them.
+const DYING: Duration = Duration::from_secs(5);
 
 /// A scratch folder, removed with everything in it when this is dropped.
 #[derive(Debug)]
 pub(super) struct Scratch {
-    folder: TempDir,
+    folder: PathBuf,
     /// Unlocked by the system when the process dies.
     _held: File,
 }
@@ -23,39 +26,68 @@ impl Scratch {
     /// Makes a folder in `root`, and removes those there that nobody holds.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root)?;
-        for folder in abandoned(root) {
-            // Another process may be removing it as well.
-            let _ = fs::remove_dir_all(folder);
+        remove_abandoned(root);
+        loop {
+            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
+            let folder = folder.keep();
+            if let Some(held) = hold(&folder)? {
+                return Ok(Self {
+                    folder,
+                    _held: held,
+                });
+            }
         }
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
-        // Locked before it bears its name, so that it is never seen unlocked.
-        let unnamed = folder.path().join("unnamed");
-        let held = File::create(&unnamed)?;
-        held.try_lock()?;
-        fs::rename(&unnamed, folder.path().join(HELD))?;
-        Ok(Self {
-            folder,
-            _held: held,
-        })
     }
 
     /// The folder.
     pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+        &self.folder
     }
 }
 
-/// Scratch folders whose lock can be had.
-fn abandoned(root: &Path) -> Vec<PathBuf> {
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        workspace::remove(&self.folder);
+    }
+}
+
+/// The lock on a folder that is there, unless somebody else has it: whoever
+/// found it unlocked when it was made is removing it.
+fn hold(folder: &Path) -> io::Result<Option<File>> {
+    let open = match File::open(folder) {
+        Ok(open) => open,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    if open.try_lock().is_err() {
+        return Ok(None);
+    }
+    let there = fs::symlink_metadata(folder).is_ok_and(|at| {
+        open.metadata()
+            .is_ok_and(|held| (held.dev(), held.ino()) == (at.dev(), at.ino()))
+    });
+    Ok(there.then_some(open))
+}
+
+/// Removes the scratch folders whose lock can be had. What still runs in one is
+/// on its way to die, and may add a file to a folder that was just emptied.
+fn remove_abandoned(root: &Path) {
+    let until = Instant::now() + DYING;
     let entries = fs::read_dir(root).into_iter().flatten().flatten();
     let scratch = entries.filter(|entry| {
         let named = entry.file_name().to_string_lossy().starts_with(PREFIX);
         named && entry.file_type().is_ok_and(|kind| kind.is_dir())
     });
-    scratch
-        .map(|entry| entry.path())
-        .filter(|path| File::open(path.join(HELD)).is_ok_and(|file| file.try_lock().is_ok()))
-        .collect()
+    for folder in scratch.map(|entry| entry.path()) {
+        let Ok(Some(_held)) = hold(&folder) else {
+            continue;
+        };
+        workspace::remove(&folder);
+        while folder.exists() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(20));
+            workspace::remove(&folder);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -70,7 +102,7 @@ mod tests {
         let other = root.path().join("notes");
         for folder in [&dead, &other] {
             std::fs::create_dir(folder).unwrap();
-            std::fs::write(folder.join("held"), "").unwrap();
+            std::fs::write(folder.join("file"), "").unwrap();
         }
         let mine = Scratch::new(root.path()).unwrap();
         assert!(held.path().is_dir() && mine.path().is_dir() && other.is_dir());

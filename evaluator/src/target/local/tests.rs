@@ -2,7 +2,8 @@
 
 use super::LocalTarget;
 use crate::ladder::{AttemptFacts, RungName, RungResult, climb};
-use crate::sandbox::{Host, IsolationChoice};
+use crate::sandbox::IsolationChoice;
+use crate::sandbox::test_host::host;
 use crate::target::{Commands, Outcome, Pov, Target, TargetTask};
 use crate::{Changes, TargetError};
 use patchwright_source::TreePath;
@@ -50,7 +51,7 @@ pub(crate) fn task(folder: &Path) -> TargetTask {
 
 pub(crate) async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
     let scratch = folder.join("scratch");
-    LocalTarget::open(task, IsolationChoice::Bubblewrap, Host::default(), &scratch)
+    LocalTarget::open(task, IsolationChoice::Bubblewrap, host(), &scratch)
         .await
         .unwrap()
 }
@@ -194,8 +195,7 @@ async fn a_task_that_cannot_be_judged_says_why() {
         let mut seen = task(folder.path());
         seen.seen_as = Some(path.to_owned());
         let scratch = folder.path().join("scratch");
-        let opened =
-            LocalTarget::open(seen, IsolationChoice::Bubblewrap, Host::default(), &scratch).await;
+        let opened = LocalTarget::open(seen, IsolationChoice::Bubblewrap, host(), &scratch).await;
         assert_eq!(opened.is_ok(), fine, "{path}");
     }
 }

@@ -1,7 +1,8 @@
 //! Small programs in C, C++ and Java under real debuggers, in the sandbox.
 
 use crate::probe::{Expression, Probe, probe};
-use crate::sandbox::{Host, IsolationChoice};
+use crate::sandbox::IsolationChoice;
+use crate::sandbox::test_host::host;
 use crate::target::{Commands, LocalTarget, Pov, Target, TargetTask};
 use crate::{AttemptFacts, Changes};
 use patchwright_source::TreePath;
@@ -149,7 +150,7 @@ async fn check(
 
 async fn open(task: TargetTask, folder: &Path) -> LocalTarget {
     let scratch = folder.join("scratch");
-    LocalTarget::open(task, IsolationChoice::Bubblewrap, Host::default(), &scratch)
+    LocalTarget::open(task, IsolationChoice::Bubblewrap, host(), &scratch)
         .await
         .unwrap()
 }

@@ -1,0 +1,56 @@
+//! The host of a unit test: the system's programs, and the helper, which Cargo
+//! builds for integration tests only. A helper that is older than its sources
+//! is built anew.
+
+use super::Host;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::SystemTime;
+
+/// What the helper is made of, below the crate.
+const SOURCES: [&str; 3] = ["src/sandbox", "src/process", "src/bin"];
+
+pub(crate) fn host() -> Host {
+    static HELPER: OnceLock<PathBuf> = OnceLock::new();
+    Host::new(HELPER.get_or_init(helper).clone())
+}
+
+fn helper() -> PathBuf {
+    // target/PROFILE/deps/NAME-HASH
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let helper = profile.join("sandbox-exec");
+    let changed = SOURCES.map(|folder| newest(&Path::new(env!("CARGO_MANIFEST_DIR")).join(folder)));
+    let built = fs::metadata(&helper).and_then(|metadata| metadata.modified());
+    if built.is_ok_and(|built| changed.iter().all(|changed| *changed <= built)) {
+        return helper;
+    }
+    let mut build = Command::new(env!("CARGO"));
+    build.args(["build", "--quiet", "--locked", "--offline"]);
+    build.args(["--package", env!("CARGO_PKG_NAME"), "--bin", "sandbox-exec"]);
+    build.arg("--target-dir").arg(profile.parent().unwrap());
+    if profile.ends_with("release") {
+        build.arg("--release");
+    }
+    assert!(
+        build.status().unwrap().success(),
+        "the helper does not build"
+    );
+    helper
+}
+
+/// When a file below a folder was last changed.
+fn newest(folder: &Path) -> SystemTime {
+    let mut newest = SystemTime::UNIX_EPOCH;
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let metadata = entry.metadata().unwrap();
+        newest = newest.max(if metadata.is_dir() {
+            self::newest(&entry.path())
+        } else {
+            metadata.modified().unwrap()
+        });
+    }
+    newest
+}
