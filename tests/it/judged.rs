@@ -2,7 +2,8 @@
 //! pass, and wrong ones that silence the PoV, which it must refuse.
 //!
 //! `tests/judge/CASE` holds the patches, and the task where it is no example
-//! and no fixture. `make judge-bench` takes all cases (or those that are named
+//! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
+//! then holds a task and a folder of patches for each. `make judge-bench` takes all cases (or those that are named
 //! in `PATCHWRIGHT_JUDGE`) and needs the network to fetch them; otherwise only
 //! the fixture is looked at.
 
@@ -88,19 +89,29 @@ fn cases(sources: &Sources) -> (Vec<String>, bool) {
     };
     let mut names: Vec<String> = asked.split_whitespace().map(str::to_owned).collect();
     if names == ["all"] {
-        let entries = fs::read_dir(folder("tests/judge")).expect("tests/judge");
-        names = entries
-            .map(|entry| {
-                entry
-                    .expect("an entry")
-                    .file_name()
-                    .to_string_lossy()
-                    .into_owned()
-            })
-            .collect();
-        names.sort();
+        names = cases_in("");
     }
     (names, true)
+}
+
+/// The cases in a folder of `tests/judge`, by their paths from there.
+fn cases_in(parent: &str) -> Vec<String> {
+    let entries = fs::read_dir(folder("tests/judge").join(parent)).expect("a folder of cases");
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .filter(|path| path.is_dir())
+        .flat_map(|path| {
+            let name = path.file_name().expect("a name").to_string_lossy();
+            let name = Path::new(parent).join(&*name).display().to_string();
+            if path.join("right").is_dir() {
+                vec![name]
+            } else {
+                cases_in(&name)
+            }
+        })
+        .collect();
+    names.sort();
+    names
 }
 
 fn folder(path: &str) -> PathBuf {
@@ -111,7 +122,8 @@ fn task_of(case: &str) -> PathBuf {
     ["tests/judge", "examples", "tests/fixtures/programs"]
         .map(|parent| folder(parent).join(case))
         .into_iter()
-        .find(|folder| folder.join("task.toml").is_file())
+        .flat_map(|path| [path.join("task.toml"), path.with_extension("toml")])
+        .find(|file| file.is_file())
         .unwrap_or_else(|| panic!("there is no task {case}"))
 }
 
