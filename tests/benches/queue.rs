@@ -18,6 +18,7 @@ use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::Request;
 use patchwright_tests::model::ScriptedModel;
+use patchwright_tests::program::{PATCH, PROGRAM};
 use serde_json::{Value, json};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -32,17 +33,6 @@ const CLAIMS: usize = 40;
 /// Tasks of the comparison of workers, and how long the tests of each wait.
 const BATCH: usize = 8;
 const WAIT: &str = "4";
-
-/// Finds the word that is the bug of the batch's program, and takes it away.
-const PATCH: &str = "<patch><explanation>It must not be there.</explanation>
-<edit file=\"main.c\" lines=\"2-2\">
-<original>
-  work(BUG);
-</original>
-<replacement>
-  work(2);
-</replacement>
-</edit></patch>";
 
 fn main() {
     let url = std::env::args().skip(1).find(|word| word.contains("://"));
@@ -200,8 +190,7 @@ fn workers() {
 fn write(patchwright: &Patchwright, id: &str) {
     let folder = patchwright.scratch("tasks").join(id);
     std::fs::create_dir_all(folder.join("src")).unwrap();
-    let program = "int main(void) {\n  work(BUG);\n  return 0;\n}\n";
-    std::fs::write(folder.join("src/main.c"), program).unwrap();
+    std::fs::write(folder.join("src/main.c"), PROGRAM).unwrap();
     std::fs::write(folder.join("pov"), "x").unwrap();
     let task = format!(
         "id = \"{id}\"\nlanguage = \"c\"\n[source]\npath = \"src\"\n[commands]\nbuild = 'cp main.c \"$OUT\"/main.c'\n\

@@ -1,7 +1,9 @@
 //! `kill -9` and `patchwright resume`: nothing that is on record is done again,
 //! and whoever was given up for dead writes no more.
 
-use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files};
+use crate::scene::{
+    GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files, kill_at_the_second_question,
+};
 use patchwright_tests::command::Finished;
 use patchwright_tests::model::{Answer, Asked, ScriptedModel};
 use serde_json::Value;
@@ -16,18 +18,10 @@ const REPLIES: [&str; 3] = [QUERIES, STILL_CRASHES, GOOD];
 /// How often the run is killed.
 const KILLS: usize = 5;
 
-fn place(asked: &Asked) -> usize {
-    let messages = asked.messages();
-    messages
-        .iter()
-        .filter(|(role, _)| role == "assistant")
-        .count()
-}
-
 /// Answers by what was said before, so that a request that is made again gets
 /// the same reply.
 fn steady() -> ScriptedModel {
-    ScriptedModel::answering(|asked| REPLIES[place(asked)].into()).unwrap()
+    ScriptedModel::answering(|asked| REPLIES[asked.replies()].into()).unwrap()
 }
 
 fn start(scene: &Scene, arguments: &[&str]) -> Child {
@@ -37,10 +31,7 @@ fn start(scene: &Scene, arguments: &[&str]) -> Child {
 }
 
 fn started(scene: &Scene, model: &ScriptedModel) -> Child {
-    let endpoint = model.base_url();
-    let arguments = ["run", "records", "--out", "out", "--format", "json"];
-    let model = ["--model", "scripted", "--base-url", &endpoint];
-    start(scene, &[&arguments[..], &model[..]].concat())
+    scene.start(model, &["--out", "out", "--format", "json"])
 }
 
 /// Waits for this many lines of progress, then a moment, and kills. Says
@@ -124,7 +115,9 @@ fn asked_at_most_once_more_a_kill(model: &ScriptedModel) {
     );
     let mut same: BTreeMap<usize, Vec<Value>> = BTreeMap::new();
     for request in asked {
-        same.entry(place(&request)).or_default().push(request.body);
+        same.entry(request.replies())
+            .or_default()
+            .push(request.body);
     }
     for (place, bodies) in &same {
         assert!(
@@ -261,34 +254,18 @@ fn a_reply_on_record_is_not_asked_for_again_and_one_in_flight_once() {
     let scene = Scene::new();
     let mut first = true;
     let model = ScriptedModel::answering(move |asked| {
-        let reply = REPLIES[place(asked)];
-        if place(asked) == 1 && std::mem::take(&mut first) {
+        let reply = REPLIES[asked.replies()];
+        if asked.replies() == 1 && std::mem::take(&mut first) {
             // The process dies while it waits for this one.
             return Answer::After(Duration::from_mins(20), Box::new(reply.into()));
         }
         reply.into()
     })
     .unwrap();
-    let mut child = started(&scene, &model);
-    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
-    let asks = |line: &String| line.contains(".. asking the model");
-    assert_eq!(
-        lines
-            .by_ref()
-            .map_while(Result::ok)
-            .filter(asks)
-            .take(2)
-            .count(),
-        2
-    );
-    while model.requests().len() < 2 {
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    child.kill().unwrap();
-    child.wait().unwrap();
+    kill_at_the_second_question(started(&scene, &model), &model);
     let told = scene.json(&["resume", "out"]);
     told.expect("verified", 0, "");
-    let places: Vec<_> = model.requests().iter().map(place).collect();
+    let places: Vec<_> = model.requests().iter().map(Asked::replies).collect();
     assert_eq!(places, [0, 1, 1, 2]);
     // A run that has ended is only shown.
     let again = scene.json(&["resume", told.run()]);
@@ -301,7 +278,7 @@ fn whoever_claims_a_run_stops_the_one_before_from_writing() {
     let scene = Scene::new();
     let mut first = true;
     let model = ScriptedModel::answering(move |asked| {
-        let reply = Answer::from(REPLIES[place(asked)]);
+        let reply = Answer::from(REPLIES[asked.replies()]);
         if std::mem::take(&mut first) {
             return Answer::After(Duration::from_secs(8), Box::new(reply));
         }

@@ -8,7 +8,11 @@ use patchwright_tests::command::{Finished, Patchwright};
 use patchwright_tests::model::ScriptedModel;
 use serde_json::Value;
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::process::{Child, Stdio};
+use std::thread;
+use std::time::Duration;
 
 /// A key that must be seen nowhere but in the requests.
 pub(crate) const KEY: &str = "sk-nobody-may-ever-see-this-key";
@@ -142,6 +146,17 @@ impl Scene {
         self.json(&arguments)
     }
 
+    /// Begins what [`Scene::run`] does, and does not wait for it.
+    pub(crate) fn start(&self, model: &ScriptedModel, more: &[&str]) -> Child {
+        let endpoint = model.base_url();
+        let mut arguments = vec!["run", "records", "--model", "scripted"];
+        arguments.extend(["--base-url", &endpoint]);
+        arguments.extend(more);
+        let mut command = self.patchwright.command(&arguments).expect("a command");
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.spawn().expect("patchwright starts")
+    }
+
     /// Runs a command with `--format json` and reads the report.
     pub(crate) fn json(&self, arguments: &[&str]) -> Told {
         let mut arguments = arguments.to_vec();
@@ -207,6 +222,19 @@ impl Told {
             .find(|rung| rung["name"] == name)
             .unwrap_or(&Value::Null)
     }
+}
+
+/// Kills a run while it waits for its second reply.
+pub(crate) fn kill_at_the_second_question(mut run: Child, model: &ScriptedModel) {
+    let lines = BufReader::new(run.stderr.take().expect("its progress")).lines();
+    let asks = |line: &String| line.contains(".. asking the model");
+    let asked = lines.map_while(Result::ok).filter(asks).take(2).count();
+    assert_eq!(asked, 2, "it ended before it had asked twice");
+    while model.requests().len() < 2 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    run.kill().expect("it can be killed");
+    run.wait().expect("it ends");
 }
 
 /// Every file below a folder, sorted; links are not followed.

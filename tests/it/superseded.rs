@@ -5,7 +5,6 @@ use crate::scene::{GOOD, Scene};
 use patchwright_tests::model::ScriptedModel;
 use std::fs;
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
 
 /// Whether a process with this word among its arguments runs.
 fn runs(word: &str) -> bool {
@@ -23,23 +22,7 @@ fn the_command_of_a_superseded_process_dies() {
         .edit("task.toml", "test = '\"$OUT\"/harness'", &slow)
         .write("slow", "");
     let model = ScriptedModel::answering(|_| GOOD.into()).unwrap();
-    let endpoint = model.base_url();
-    let arguments = [
-        "run",
-        "records",
-        "--out",
-        "out",
-        "--model",
-        "scripted",
-        "--base-url",
-        &endpoint,
-    ];
-    let mut command = scene.patchwright.command(&arguments).unwrap();
-    let mut old = command
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let mut old = scene.start(&model, &["--out", "out"]);
     let sleeps = format!("sleep\0{mark}");
     while !runs(&sleeps) {
         assert!(

@@ -105,6 +105,13 @@ impl Asked {
             .unwrap_or_default()
     }
 
+    /// How often the model has spoken in this conversation before.
+    pub fn replies(&self) -> usize {
+        let messages = self.messages();
+        let replies = messages.iter().filter(|(role, _)| role == "assistant");
+        replies.count()
+    }
+
     fn dialect(&self) -> Dialect {
         if self.path.contains("/responses") {
             Dialect::Responses

@@ -8,6 +8,7 @@ use patchwright::task;
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::model::ScriptedModel;
 use patchwright_tests::postgres::Postgres;
+use patchwright_tests::program::{PATCH, PROGRAM};
 use std::collections::BTreeSet;
 use std::fs;
 use std::ops::{Deref, DerefMut};
@@ -17,19 +18,6 @@ use std::time::{Duration, Instant};
 /// What does not come by then does not come. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(5);
 const GLANCE: Duration = Duration::from_millis(50);
-
-/// A program whose bug is a word in it.
-const PROGRAM: &str = "int main(void) {\n  work(BUG);\n  return 0;\n}\n";
-/// Takes the word away.
-const PATCH: &str = "<patch><explanation>It must not be there.</explanation>
-<edit file=\"main.c\" lines=\"2-2\">
-<original>
-  work(BUG);
-</original>
-<replacement>
-  work(2);
-</replacement>
-</edit></patch>";
 
 /// How a task of the farm ends: nothing says what is harmless, so there is
 /// nothing to be compared with.

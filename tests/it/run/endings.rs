@@ -3,7 +3,7 @@
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told};
 use patchwright_tests::model::{Answer, ScriptedModel};
 use std::io::{BufRead, BufReader, Read};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
 /// Longer than any test waits.
@@ -118,12 +118,7 @@ fn somebody_may_stop_a_run() {
     let scene = Scene::new();
     let answers = [Answer::After(NEVER, Box::new(GOOD.into()))];
     let model = ScriptedModel::start(answers).unwrap();
-    let endpoint = model.base_url();
-    let mut arguments = vec!["run", "records", "--model", "scripted", "--format", "json"];
-    arguments.extend(["--base-url", &endpoint]);
-    let mut command = scene.patchwright.command(&arguments).unwrap();
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().unwrap();
+    let mut child = scene.start(&model, &["--format", "json"]);
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains(".. asking the model")));
     let id = child.id().to_string();
