@@ -10,6 +10,7 @@
 //! the values, or read a task file.
 
 mod check;
+mod crs;
 mod daemon;
 mod endpoint;
 mod entry;
@@ -20,6 +21,7 @@ mod schema;
 mod section;
 mod value;
 
+pub use crs::{Crs, Least};
 pub use daemon::{Http, Intake, LogFormat, Telemetry};
 pub use entry::{Entry, HIDDEN};
 pub use error::SettingsError;

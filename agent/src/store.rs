@@ -7,6 +7,7 @@
 
 mod blobs;
 mod connect;
+pub mod crs;
 mod files;
 mod journal;
 mod prune;

@@ -266,6 +266,16 @@ pub async fn parts_on(
     }))
 }
 
+/// The tree of a task and a target of local commands for it, for somebody who
+/// runs no loop: no model, no index.
+pub async fn ground(task: &Task, settings: &Settings) -> Result<(Tree, Arc<dyn Target>), Ending> {
+    let root = checkout::source(task, settings, &Display::Silent).await?;
+    let tree = Tree::open(&root)
+        .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))?;
+    let target = local_target(task, settings, &tree).await?;
+    Ok((tree, Arc::new(target)))
+}
+
 async fn local_target(
     task: &Task,
     settings: &Settings,

@@ -3,6 +3,7 @@
 use super::Common;
 use super::session::stop_on_signal;
 use super::work::{silent, workers_flag};
+use crate::crs::watch::Watch;
 use crate::serve::worker::Crew;
 use crate::serve::{Service, api};
 use crate::store::Store;
@@ -33,6 +34,10 @@ pub async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<E
     let service = Service::new(Store::of(&settings).await?);
     let crew = Crew::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();
+    if settings.crs.enabled {
+        let watch = Watch::new(service.clone(), settings.clone());
+        tokio::spawn(watch.watch(stop.clone()));
+    }
     let front = api::listen(service, settings.clone(), stop.clone()).await?;
     writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
     tokio::spawn(stop_on_signal(stop.clone()));

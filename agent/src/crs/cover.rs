@@ -4,6 +4,7 @@
 //! out. It does not run anything, and it does not say whether a patch is right;
 //! that is in the evidence it is told.
 
+use crate::repair::EndingKind;
 use std::collections::BTreeSet;
 
 /// Steps of the exact search. Sets of a dozen patches need a few hundred;
@@ -17,6 +18,17 @@ pub struct Candidate {
     pub stops: BTreeSet<String>,
     /// What is missing in its evidence; 0 for a patch that climbed every rung.
     pub doubt: u32,
+}
+
+/// What is missing in the evidence of a run that ended so; nothing when it has
+/// no patch to give out.
+pub fn doubt_of(ending: EndingKind) -> Option<u32> {
+    match ending {
+        EndingKind::Verified => Some(0),
+        EndingKind::Plausible => Some(1),
+        EndingKind::Unverified => Some(2),
+        _ => None,
+    }
 }
 
 /// Chooses as few candidates as possible that together stop everything that

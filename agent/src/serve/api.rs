@@ -21,6 +21,7 @@ pub use listen::{ListenError, Listening, listen};
 
 use super::Service;
 use super::tokens::Tokens;
+use crate::crs::api::Front;
 use crate::settings::Settings;
 use axum::extract::DefaultBodyLimit;
 use axum::http::{Method, Uri};
@@ -89,6 +90,14 @@ fn router(api: Api) -> Router {
         .routes(routes!(health::live))
         .routes(routes!(health::ready));
     let upload = api.limits.upload();
+    let others = api.settings.crs.enabled.then(|| {
+        crate::crs::api::router(Front {
+            service: api.service.clone(),
+            settings: api.settings.clone(),
+            tokens: api.tokens.clone(),
+            loopback: api.loopback,
+        })
+    });
     let (router, described) = OpenApiRouter::with_openapi(document::base())
         .merge(guarded)
         .merge(open)
@@ -96,6 +105,7 @@ fn router(api: Api) -> Router {
     router
         .with_state(api.clone())
         .merge(document::page(described))
+        .merge(others.unwrap_or_default())
         .fallback(nothing)
         .method_not_allowed_fallback(method)
         .layer(DefaultBodyLimit::max(upload))

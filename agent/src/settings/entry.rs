@@ -7,10 +7,11 @@ use super::value::UNSET;
 
 /// Keys whose values are never shown. A key ends in `*` when everything below it
 /// is meant.
-const SECRET: [&str; 8] = [
+const SECRET: [&str; 9] = [
     "model.api_key",
     "model.headers.*",
     "critic.api_key",
+    "crs.key_token",
     "database.url",
     "telemetry.otlp_headers.*",
     "embedding.api_key",

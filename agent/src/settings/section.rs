@@ -9,6 +9,7 @@ use secrecy::SecretString;
 use serde::Deserialize;
 
 use super::{
+    crs::Crs,
     daemon::{Http, Intake, Telemetry},
     value,
 };
@@ -47,6 +48,8 @@ pub struct Settings {
     pub queue: Queue,
     /// The daemon that the verbs talk to.
     pub client: Client,
+    /// The interfaces for cyber reasoning systems.
+    pub crs: Crs,
     /// Where what can be made again is kept.
     pub cache: Cache,
     /// What a person sees.

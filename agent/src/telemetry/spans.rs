@@ -43,6 +43,17 @@ pub fn name_of(step: &Step) -> &'static str {
     }
 }
 
+/// Something done for a challenge, in the words that its organisers ask for.
+pub fn action(category: &str, name: &str, task: &str) -> Span {
+    info_span!(
+        "action",
+        otel.name = name,
+        crs.action.category = category,
+        crs.action.name = name,
+        task.id = task
+    )
+}
+
 /// One call of a model.
 pub fn call(model: &str, max_output_tokens: u32) -> Span {
     info_span!(

@@ -31,7 +31,7 @@ static int right(const char *text) {
 int main(int count, char **arguments) {
   char text[16] = "l4";
   if (count > 1) {
-    FILE *file = fopen(arguments[1], "rb");
+    FILE *file = fopen(arguments[count - 1], "rb");
     if (file == NULL) return 2;
     size_t got = fread(text, 1, sizeof text - 1, file);
     text[got] = 0;

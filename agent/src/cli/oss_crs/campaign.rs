@@ -4,14 +4,14 @@
 use crate::cli::Format;
 use crate::cli::session::{self, OutputArguments};
 use crate::crs::cover::{self, Candidate};
+use crate::crs::ground::Ground;
 use crate::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
 use crate::display::Display;
-use crate::drive;
 use crate::repair::{Ending, EndingKind, Run};
 use crate::settings::Loaded;
 use crate::task::Task;
 use crate::wire::{self, Answers};
-use patchwright_evaluator::{Baseline, Signature, Target, stopped};
+use patchwright_evaluator::Target;
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use serde::Serialize;
@@ -65,13 +65,6 @@ pub(super) struct RunLine {
     diff: Option<Vec<u8>>,
 }
 
-/// Everything that crashes, measured once.
-struct Ground {
-    target: SidecarTarget,
-    baseline: Arc<Baseline>,
-    tree: Tree,
-}
-
 impl Campaign {
     /// Runs every crash, or every suspicion where there is no PoV.
     pub(super) async fn carry_out(&mut self, everything: Task) -> anyhow::Result<Summary> {
@@ -98,18 +91,12 @@ impl Campaign {
             "replaying {} PoV(s) on the unpatched build",
             everything.povs.len()
         ));
-        let baseline = tokio::select! {
-            baseline = target.baseline() => baseline.map_err(|error| drive::ending_of(&error))?,
+        tokio::select! {
+            ground = Ground::measure(Arc::new(target), self.tree()?) => ground,
             () = self.stop.cancelled() => {
-                return Err(Ending::new(EndingKind::Canceled, "stopped by request"));
+                Err(Ending::new(EndingKind::Canceled, "stopped by request"))
             }
-        };
-        let tree = self.tree()?;
-        Ok(Ground {
-            target,
-            baseline,
-            tree,
-        })
+        }
     }
 
     fn tree(&self) -> Result<Tree, Ending> {
@@ -124,10 +111,10 @@ impl Campaign {
     }
 
     async fn crashes(&self, ground: &Ground, summary: &mut Summary) -> anyhow::Result<()> {
-        let seen: Vec<usize> = (0..ground.baseline.povs.len())
+        let seen: Vec<usize> = (0..ground.povs())
             .filter(|place| ground.reproduces(*place))
             .collect();
-        summary.povs = (0..ground.baseline.povs.len())
+        summary.povs = (0..ground.povs())
             .map(|place| PovLine {
                 file: self.name(place),
                 crashes: ground.reproduces(place),
@@ -220,11 +207,7 @@ impl Campaign {
 
     /// The patch of a run that may be given out, byte for byte.
     fn diff_of(&self, run: &Run) -> Option<Vec<u8>> {
-        use EndingKind::{Plausible, Unverified, Verified};
-        let kind = run.ending()?.kind;
-        if !matches!(kind, Verified | Plausible | Unverified) {
-            return None;
-        }
+        cover::doubt_of(run.ending()?.kind)?;
         let (tree, guard) = (self.tree().ok()?, Guard::new(&[]).ok()?);
         let patch = &run.best()?.patch;
         let prepared = patchwright_patcher::prepare(&tree, patch, &guard, &|_| true);
@@ -237,22 +220,12 @@ impl Campaign {
         let Some(diff) = &line.diff else {
             return Vec::new();
         };
-        let Ok(guard) = Guard::new(&[]) else {
-            return Vec::new();
-        };
-        let read = patchwright_patcher::read_diff_bytes(&ground.tree, diff, &guard, &|_| true);
-        let Ok(prepared) = read else {
-            return Vec::new();
-        };
-        let facts = drive::facts(prepared);
-        match stopped(&ground.target, &ground.baseline, &facts).await {
-            Ok(stopped) => {
-                let places = stopped.iter().enumerate().filter(|(_, stops)| **stops);
-                places.map(|(place, _)| place).collect()
-            }
-            Err(error) => {
+        match ground.stops(diff).await {
+            Ok(places) => places,
+            Err(ending) => {
+                let reason = ending.detail;
                 self.display
-                    .line(&format!("what else the patch stops is not known: {error}"));
+                    .line(&format!("what else the patch stops is not known: {reason}"));
                 Vec::new()
             }
         }
@@ -280,21 +253,6 @@ impl Campaign {
             }
         }
         Ok(())
-    }
-}
-
-impl Ground {
-    fn reproduces(&self, place: usize) -> bool {
-        let pov = self.baseline.povs.get(place);
-        pov.is_some_and(patchwright_evaluator::BaselinePov::reproduces)
-    }
-
-    fn signature(&self, place: usize) -> Option<Signature> {
-        let crash = self.baseline.povs.get(place)?.replay.crash.as_ref()?;
-        Some(crash.signature(&|frame| {
-            let file = frame.file.as_deref();
-            file.is_some_and(|file| self.tree.rebase(file).is_some())
-        }))
     }
 }
 
@@ -343,11 +301,7 @@ impl Summary {
             }
             Candidate {
                 stops,
-                doubt: match line.kind {
-                    Some(EndingKind::Verified) => 0,
-                    Some(EndingKind::Plausible) => 1,
-                    _ => 2,
-                },
+                doubt: line.kind.and_then(cover::doubt_of).unwrap_or(2),
             }
         };
         self.runs.iter().map(candidate).collect()
