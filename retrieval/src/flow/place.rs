@@ -27,6 +27,18 @@ pub(crate) struct Place {
     pub(crate) address: bool,
 }
 
+impl Place {
+    /// A variable itself.
+    pub(crate) fn variable(name: &str) -> Self {
+        Self {
+            root: name.to_owned(),
+            fields: Vec::new(),
+            content: false,
+            address: false,
+        }
+    }
+}
+
 /// Where a value comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {

@@ -270,20 +270,11 @@ fn same(analysis: &Analysis, a: &Place, b: &Place) -> bool {
     }
 }
 
-fn variable(name: &str) -> Place {
-    Place {
-        root: name.to_owned(),
-        fields: Vec::new(),
-        content: false,
-        address: false,
-    }
-}
-
 /// A field or global, as no function's local could be.
 fn shared(name: &str) -> Place {
     Place {
         fields: vec![name.to_owned()],
-        ..variable("")
+        ..Place::variable("")
     }
 }
 

@@ -72,7 +72,7 @@ class Native:
     def __init__(self, name, library, tree, work):
         self.package, self.tree, self.work, self.name = library, tree, work, name
         self.sources = sorted(p for pattern in library["sources"] for p in tree.glob(pattern) if not re.search(library.get("without", "^$"), p.name))
-        self.flags = [*SANITIZE, *[f.replace("$T", str(tree)).replace("$H", str(HERE / "harness")) for f in library["flags"]]]
+        self.flags = [*SANITIZE, *[f.replace("$T", str(tree)).replace("$H", str(HERE / "harness")).replace("$E", str(HERE.parents[3] / "examples")) for f in library["flags"]]]
         self.harness = HERE / "harness" / library["harness"]
 
     def compiler(self, path):

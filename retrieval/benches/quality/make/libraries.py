@@ -99,7 +99,7 @@ C = texts("typedef struct s { int a : 3; union { float b; char c[4]; }; } t; enu
 
 LIBRARIES = {
     "cares": dict(language="c", tree="cares-1.13", sources=["c-ares/*.c"], without=r"^(adig|ahost|acountry|ares_getopt|windows_port)\.c$", harness="cares.c", seeds=dns,
-                  flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$H/cares", "-I$T/c-ares"]),
+                  flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$E/cares-naptr", "-I$T/c-ares"]),
     "wasm3": dict(language="c", tree="wasm3-0.4.9", sources=["m3/*.c"], harness="wasm3.c", seeds=wasm, flags=["-I$T/m3"]),
     "cmark": dict(language="c", tree="cmark-0.29.2", sources=["third_party/cmark/src/*.c", "third_party/cmark/extensions/*.c"], without=r"^main\.c$", harness="cmark.c", seeds=MARKDOWN,
                   flags=["-DCMARK_GFM_STATIC_DEFINE", "-DCMARK_GFM_EXTENSIONS_STATIC_DEFINE", "-I$T/generated/unix", "-I$T/third_party/cmark/src", "-I$T/third_party/cmark/extensions"]),

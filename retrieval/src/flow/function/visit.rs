@@ -1,13 +1,15 @@
 //! One walk over a function: assignments, arguments and returns as edges.
 
-use super::{Analysis, Edge, Parameter, Subject, Target};
-use crate::flow::place::{
-    Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
-};
+mod declared;
+mod used;
+
+use super::{Analysis, Edge, Subject, Target};
+use crate::flow::place::{Taken, is_call, sources};
 use crate::language::walk::{Place as Position, Visitor};
 use tree_sitter::Node;
 
 /// What an edge leads to.
+#[derive(Clone)]
 struct Goal<'g> {
     target: Target,
     text: &'g str,
@@ -101,55 +103,21 @@ impl<'a> FlowVisitor<'a> {
         }
     }
 
-    /// The conditions and indices that a value goes into.
-    fn checks(&mut self, node: Node<'_>) {
-        let child = |field| node.child_by_field_name(field);
-        match node.kind() {
-            "if_statement"
-            | "while_statement"
-            | "for_statement"
-            | "do_statement"
-            | "switch_statement"
-            | "conditional_expression"
-            | "ternary_expression" => {
-                if let Some(condition) = child("condition") {
-                    let text = shown(condition, self.bytes);
-                    for taken in places_in(condition, self.bytes) {
-                        self.add(
-                            condition,
-                            taken,
-                            Goal {
-                                target: Target::Check,
-                                text: &text,
-                                kills: false,
-                            },
-                        );
-                    }
-                }
-            }
-            "subscript_expression" | "array_access" => {
-                if let Some(index) = child("index").or_else(|| child("indices")) {
-                    let text = shown(node, self.bytes);
-                    for taken in places_in(index, self.bytes) {
-                        self.add(
-                            index,
-                            taken,
-                            Goal {
-                                target: Target::Index,
-                                text: &text,
-                                kills: false,
-                            },
-                        );
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-
     fn line_of(&self, node: Node<'_>) -> u32 {
         let row = u32::try_from(node.start_position().row).unwrap_or(u32::MAX);
         (self.line + row).saturating_sub(self.shift)
+    }
+
+    /// Each place that an expression takes its value from goes to a goal.
+    fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal<'_>) {
+        let taken = sources(value, self.bytes);
+        self.add_each(node, taken, goal);
+    }
+
+    fn add_each(&mut self, node: Node<'_>, all: Vec<Taken>, goal: &Goal<'_>) {
+        for taken in all {
+            self.add(node, taken, goal.clone());
+        }
     }
 
     fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal<'_>) {
@@ -168,280 +136,5 @@ impl<'a> FlowVisitor<'a> {
 
     fn name(&self, node: Node<'_>) -> String {
         String::from_utf8_lossy(self.bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
-    }
-
-    /// The name in a declarator, and whether it is a reference.
-    fn declared(&self, node: Node<'_>) -> Option<(String, bool)> {
-        let mut node = node;
-        let mut reference = false;
-        for _ in 0..16 {
-            if matches!(node.kind(), "identifier" | "field_identifier") {
-                return Some((self.name(node), reference));
-            }
-            reference |= node.kind() == "reference_declarator";
-            let next = node
-                .child_by_field_name("declarator")
-                .or_else(|| node.child_by_field_name("name"))
-                .or_else(|| {
-                    let mut cursor = node.walk();
-                    node.named_children(&mut cursor).find(|child| {
-                        child.kind().ends_with("declarator") || child.kind() == "identifier"
-                    })
-                });
-            node = next?;
-        }
-        None
-    }
-
-    fn parameter(&mut self, position: &Position<'_, '_>) {
-        let named = self.declared(position.node);
-        let (name, reference) = named.unwrap_or_default();
-        self.found.locals.insert(name.clone());
-        // Depth tells the function's own parameters from those of the
-        // functions that it is given pointers to: they come first.
-        if self.found.edges.is_empty() && self.block_count == 0 {
-            self.found.parameters.push(Parameter {
-                name,
-                by_name: reference || self.by_name,
-            });
-        }
-    }
-
-    fn locals(&mut self, node: Node<'_>) {
-        let mut cursor = node.walk();
-        let declarators: Vec<Node<'_>> = node
-            .children_by_field_name("declarator", &mut cursor)
-            .collect();
-        for declarator in declarators {
-            if let Some((name, _)) = self.declared(declarator) {
-                self.found.locals.insert(name);
-            }
-        }
-    }
-
-    fn declaration(&mut self, node: Node<'_>) {
-        let Some((name, _)) = self.declared(node) else {
-            return;
-        };
-        self.found.locals.insert(name.clone());
-        let Some(value) = node.child_by_field_name("value") else {
-            return;
-        };
-        let root = Place {
-            root: name.clone(),
-            fields: Vec::new(),
-            content: false,
-            address: false,
-        };
-        if value.kind() == "initializer_list" && self.designated(value, &root) {
-            return;
-        }
-        for taken in sources(value, self.bytes) {
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(root.clone()),
-                    text: &name,
-                    kills: true,
-                },
-            );
-        }
-    }
-
-    /// `{ .a = x, .b = y }`: one edge per field.
-    fn designated(&mut self, list: Node<'_>, root: &Place) -> bool {
-        let mut cursor = list.walk();
-        let pairs: Vec<Node<'_>> = list
-            .named_children(&mut cursor)
-            .filter(|child| child.kind() == "initializer_pair")
-            .collect();
-        for pair in &pairs {
-            let designator = pair
-                .child_by_field_name("designator")
-                .and_then(|designator| designator.named_child(0));
-            let (Some(field), Some(value)) = (designator, pair.child_by_field_name("value")) else {
-                continue;
-            };
-            let mut target = root.clone();
-            target.fields.push(self.name(field));
-            let text = format!("{}.{}", root.root, self.name(field));
-            for taken in sources(value, self.bytes) {
-                self.add(
-                    *pair,
-                    taken,
-                    Goal {
-                        target: Target::Place(target.clone()),
-                        text: &text,
-                        kills: true,
-                    },
-                );
-            }
-        }
-        !pairs.is_empty()
-    }
-
-    fn assignment(&mut self, node: Node<'_>) {
-        let left = node.child_by_field_name("left");
-        let right = node.child_by_field_name("right");
-        let (Some(left), Some(right)) = (left, right) else {
-            return;
-        };
-        let Some(target) = place(left, self.bytes) else {
-            return;
-        };
-        let text = shown(left, self.bytes);
-        let compound = node
-            .child_by_field_name("operator")
-            .is_some_and(|operator| operator.byte_range().len() > 1);
-        for taken in sources(right, self.bytes) {
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(target.clone()),
-                    text: &text,
-                    kills: !compound,
-                },
-            );
-        }
-    }
-
-    fn update(&mut self, node: Node<'_>) {
-        let argument = node
-            .child_by_field_name("argument")
-            .or_else(|| node.named_child(0));
-        let Some(target) = argument.and_then(|node| place(node, self.bytes)) else {
-            return;
-        };
-        let taken = Taken {
-            source: Source::Constant,
-            text: shown(node, self.bytes),
-        };
-        let text = argument.map_or_else(String::new, |node| shown(node, self.bytes));
-        self.add(
-            node,
-            taken,
-            Goal {
-                target: Target::Place(target),
-                text: &text,
-                kills: false,
-            },
-        );
-    }
-
-    fn returned(&mut self, node: Node<'_>) {
-        if let Some(value) = node.named_child(0) {
-            for taken in sources(value, self.bytes) {
-                self.add(
-                    node,
-                    taken,
-                    Goal {
-                        target: Target::Return,
-                        text: "return",
-                        kills: false,
-                    },
-                );
-            }
-        }
-    }
-
-    /// C++ `: field(value)`.
-    fn field_initializer(&mut self, node: Node<'_>) {
-        let (Some(field), Some(value)) = (node.named_child(0), node.named_child(1)) else {
-            return;
-        };
-        let target = Place {
-            root: "this".to_owned(),
-            fields: vec![self.name(field)],
-            content: false,
-            address: false,
-        };
-        let text = self.name(field);
-        for taken in sources(value, self.bytes) {
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(target.clone()),
-                    text: &text,
-                    kills: true,
-                },
-            );
-        }
-    }
-
-    fn loop_variable(&mut self, node: Node<'_>) {
-        let declared = node
-            .child_by_field_name("declarator")
-            .or_else(|| node.child_by_field_name("name"))
-            .and_then(|node| self.declared(node));
-        let over = node
-            .child_by_field_name("right")
-            .or_else(|| node.child_by_field_name("value"));
-        let (Some((name, _)), Some(over)) = (declared, over) else {
-            return;
-        };
-        self.found.locals.insert(name.clone());
-        let target = Place {
-            root: name.clone(),
-            fields: Vec::new(),
-            content: false,
-            address: false,
-        };
-        for taken in sources(over, self.bytes) {
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(target.clone()),
-                    text: &name,
-                    kills: true,
-                },
-            );
-        }
-    }
-
-    fn call(&mut self, node: Node<'_>) {
-        let Some(callee) = callee(node, self.bytes) else {
-            return;
-        };
-        for (index, argument) in arguments(node).into_iter().enumerate() {
-            let text = format!("{callee}(#{})", index + 1);
-            for taken in sources(argument, self.bytes) {
-                let target = Target::Argument(callee.clone(), index);
-                self.add(
-                    node,
-                    taken,
-                    Goal {
-                        target,
-                        text: &text,
-                        kills: false,
-                    },
-                );
-            }
-            let Some(place) = place(argument, self.bytes) else {
-                continue;
-            };
-            let written = Place {
-                content: !place.address || place.content,
-                address: false,
-                ..place
-            };
-            let taken = Taken {
-                source: Source::Out(callee.clone(), index),
-                text,
-            };
-            let target_text = shown(argument, self.bytes);
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(written),
-                    text: &target_text,
-                    kills: false,
-                },
-            );
-        }
     }
 }

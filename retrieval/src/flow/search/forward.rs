@@ -1,6 +1,6 @@
 //! Forwards: where a value goes.
 
-use super::{Result, Search, Task, same, shared, shared_name, variable};
+use super::{Result, Search, Task, same, shared, shared_name};
 use crate::flow::function::{Analysis, Edge, Target};
 use crate::flow::models;
 use crate::flow::place::{Place, Source};
@@ -25,7 +25,7 @@ impl Search<'_> {
                 for function in self.bodies(&name)? {
                     let analysis = self.index.analysis(&function);
                     if let Some(parameter) = analysis.parameters.get(argument) {
-                        let place = variable(&parameter.name);
+                        let place = Place::variable(&parameter.name);
                         self.place_usage(&function, &place, None, depth)?;
                     }
                 }

@@ -1,0 +1,270 @@
+//! Gathers names, definitions and uses while an extractor walks a file.
+
+use super::{InheritFact, NameId, SymbolFact};
+use crate::symbol::{SymbolKind, UseKind};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A use of a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Site {
+    pub(super) name: NameId,
+    pub(super) line: u32,
+    pub(super) kind: UseKind,
+    /// Whether it is a member of something, and so no variable of a function.
+    pub(super) member: bool,
+    /// One more than the index of the enclosing symbol, 0 for none.
+    pub(super) owner: u32,
+}
+
+/// A symbol that is open while its subtree is walked.
+#[derive(Debug, Clone, Copy)]
+struct Scope {
+    depth: u32,
+    /// One more than the symbol's index, 0 when the scope has no symbol.
+    symbol: u32,
+    /// The full name of the scope, for what is defined in it.
+    name: NameId,
+    function: bool,
+    first_site: usize,
+}
+
+/// Gathers facts during one walk over a file.
+#[derive(Debug)]
+pub(crate) struct Collector<'a> {
+    pub(crate) bytes: &'a [u8],
+    separator: &'static str,
+    pub(super) names: Vec<Cow<'a, [u8]>>,
+    known: FxHashMap<&'a [u8], NameId>,
+    composed: FxHashMap<Vec<u8>, NameId>,
+    pub(crate) symbols: Vec<SymbolFact>,
+    pub(super) sites: Vec<Site>,
+    scopes: Vec<Scope>,
+    /// Per name, the function in which it is a variable (its running number).
+    local_in: Vec<u32>,
+    functions: u32,
+    /// Offsets of names that are not merely read.
+    marks: Vec<(usize, UseKind)>,
+    pub(super) inherits: Vec<InheritFact>,
+    pub(super) imports: Vec<(u32, NameId)>,
+}
+
+impl<'a> Collector<'a> {
+    /// An empty collection over a file's bytes.
+    pub(crate) fn new(bytes: &'a [u8], separator: &'static str) -> Self {
+        let mut collector = Self {
+            bytes,
+            separator,
+            names: Vec::new(),
+            known: FxHashMap::default(),
+            composed: FxHashMap::default(),
+            symbols: Vec::new(),
+            sites: Vec::new(),
+            scopes: Vec::new(),
+            local_in: Vec::new(),
+            functions: 0,
+            marks: Vec::new(),
+            inherits: Vec::new(),
+            imports: Vec::new(),
+        };
+        collector.intern(b"");
+        collector
+    }
+
+    /// The number of a name that stands in the file.
+    pub(crate) fn intern(&mut self, name: &'a [u8]) -> NameId {
+        if let Some(id) = self.known.get(name) {
+            return *id;
+        }
+        let id = self.add_name(Cow::Borrowed(name));
+        self.known.insert(name, id);
+        id
+    }
+
+    /// The number of the name at a place in the file.
+    pub(crate) fn intern_range(&mut self, range: Range<usize>) -> NameId {
+        self.intern(self.bytes.get(range).unwrap_or_default())
+    }
+
+    /// The number of a name that was put together.
+    pub(crate) fn compose(&mut self, name: Vec<u8>) -> NameId {
+        if let Some(id) = self.known.get(name.as_slice()) {
+            return *id;
+        }
+        if let Some(id) = self.composed.get(&name) {
+            return *id;
+        }
+        let id = self.add_name(Cow::Owned(name.clone()));
+        self.composed.insert(name, id);
+        id
+    }
+
+    fn add_name(&mut self, name: Cow<'a, [u8]>) -> NameId {
+        self.names.push(name);
+        self.local_in.push(0);
+        u32::try_from(self.names.len() - 1).unwrap_or_default()
+    }
+
+    fn bytes_of(&self, name: NameId) -> &[u8] {
+        self.names
+            .get(name as usize)
+            .map(AsRef::as_ref)
+            .unwrap_or_default()
+    }
+
+    /// `scope` and `name` joined in the manner of the language.
+    pub(crate) fn join(&mut self, scope: NameId, name: NameId) -> NameId {
+        if scope == 0 {
+            return name;
+        }
+        if name == 0 {
+            return scope;
+        }
+        let mut joined = self.bytes_of(scope).to_vec();
+        joined.extend_from_slice(self.separator.as_bytes());
+        joined.extend_from_slice(self.bytes_of(name));
+        self.compose(joined)
+    }
+
+    /// The full name of the innermost scope.
+    pub(crate) fn scope_name(&self) -> NameId {
+        self.scopes.last().map_or(0, |scope| scope.name)
+    }
+
+    /// The innermost open symbol, as a parent or owner.
+    pub(crate) fn owner(&self) -> u32 {
+        self.scopes
+            .iter()
+            .rev()
+            .map(|scope| scope.symbol)
+            .find(|symbol| *symbol != 0)
+            .unwrap_or_default()
+    }
+
+    /// The kind of the innermost open symbol.
+    pub(crate) fn owner_kind(&self) -> Option<SymbolKind> {
+        let index = self.owner().checked_sub(1)?;
+        Some(self.symbols.get(index as usize)?.kind)
+    }
+
+    /// Whether the walk is inside a function.
+    pub(crate) fn in_function(&self) -> bool {
+        self.scopes.iter().rev().any(|scope| scope.function)
+    }
+
+    /// Adds a definition and gives one more than its index.
+    pub(crate) fn define(&mut self, symbol: SymbolFact) -> u32 {
+        self.symbols.push(symbol);
+        u32::try_from(self.symbols.len()).unwrap_or_default()
+    }
+
+    /// Opens a symbol for the subtree below `depth`.
+    pub(crate) fn open(&mut self, depth: u32, symbol: u32, name: NameId, function: bool) {
+        if function && !self.in_function() {
+            self.functions += 1;
+        }
+        self.scopes.push(Scope {
+            depth,
+            symbol,
+            name,
+            function,
+            first_site: self.sites.len(),
+        });
+    }
+
+    /// Closes what was opened at `depth` or below.
+    pub(crate) fn close(&mut self, depth: u32) {
+        while let Some(scope) = self.scopes.pop_if(|scope| scope.depth >= depth) {
+            if scope.function && !self.in_function() {
+                self.forget_locals(scope.first_site);
+                self.marks.clear();
+            }
+        }
+    }
+
+    /// Closes everything.
+    pub(crate) fn close_all(&mut self) {
+        self.close(0);
+    }
+
+    fn forget_locals(&mut self, first_site: usize) {
+        let (functions, local_in) = (self.functions, &self.local_in);
+        let mut kept = first_site;
+        for at in first_site..self.sites.len() {
+            let Some(site) = self.sites.get(at).copied() else {
+                break;
+            };
+            let local = local_in.get(site.name as usize) == Some(&functions);
+            if !local || site.member || site.kind == UseKind::Type {
+                self.sites.swap(kept, at);
+                kept += 1;
+            }
+        }
+        self.sites.truncate(kept);
+    }
+
+    /// Notes that a name is a variable of the function that is open.
+    pub(crate) fn declare_local(&mut self, name: NameId) {
+        let functions = self.functions;
+        if let Some(slot) = self.local_in.get_mut(name as usize) {
+            *slot = functions;
+        }
+    }
+
+    /// Notes how the name at an offset is going to be used.
+    pub(crate) fn mark(&mut self, offset: usize, kind: UseKind) {
+        // Marks whose names are never reached would pile up.
+        if self.marks.len() > 64 {
+            self.marks.clear();
+        }
+        self.marks.push((offset, kind));
+    }
+
+    /// How the name at an offset is used, as far as it was noted.
+    pub(crate) fn take_mark(&mut self, offset: usize) -> Option<UseKind> {
+        let at = self.marks.iter().rposition(|mark| mark.0 == offset)?;
+        Some(self.marks.swap_remove(at).1)
+    }
+
+    /// Adds a use of a name that may be a function's own variable.
+    pub(crate) fn use_name(&mut self, name: NameId, line: u32, kind: UseKind) {
+        let owner = self.owner();
+        self.use_in(name, line, kind, owner);
+    }
+
+    /// Adds a use of a member: `len` in `p->len`.
+    pub(crate) fn use_member(&mut self, name: NameId, line: u32, kind: UseKind) {
+        let owner = self.owner();
+        self.sites.push(Site {
+            name,
+            line,
+            kind,
+            member: true,
+            owner,
+        });
+    }
+
+    /// Adds a use inside a given symbol (one more than its index).
+    pub(crate) fn use_in(&mut self, name: NameId, line: u32, kind: UseKind, owner: u32) {
+        self.sites.push(Site {
+            name,
+            line,
+            kind,
+            member: false,
+            owner,
+        });
+    }
+
+    /// Adds a base type of a class (one more than its index).
+    pub(crate) fn inherit(&mut self, symbol: u32, base: NameId, line: u32) {
+        if let Some(symbol) = symbol.checked_sub(1) {
+            self.inherits.push(InheritFact { symbol, base, line });
+        }
+    }
+
+    /// Adds an import.
+    pub(crate) fn import(&mut self, line: u32, target: NameId) {
+        self.imports.push((line, target));
+    }
+}
