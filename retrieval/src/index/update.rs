@@ -22,6 +22,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 /// last 10 ms at most.)
 const TIME_STEP: i64 = 50_000_000;
 
+/// Files of this many bytes are parsed first: one that comes last keeps one
+/// thread busy while the others have nothing left to do.
+const LARGE: u64 = 512 * 1024;
+
 /// How many parsed files may wait for the writer.
 const WAITING: usize = 64;
 
@@ -104,6 +108,7 @@ fn write_all(
     let now = now();
     in_order(
         work,
+        &large_first(work),
         |item| read_file(tree, &item.entry, limits, item.known.as_deref()),
         |item, state| {
             if !item.new && !matches!(state, FileState::Unchanged) {
@@ -180,10 +185,19 @@ fn forget(connection: &Connection, id: i64) -> Result<(), RetrievalError> {
     Ok(())
 }
 
-/// Does `work` on all processors and hands the results over one by one, in
-/// the order of the items.
+/// In which order files are parsed: those that take long, then the others.
+fn large_first(work: &[Work]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..work.len()).collect();
+    let size = |at: &usize| work.get(*at).map_or(0, |item| item.entry.size);
+    order.sort_by_key(|at| std::cmp::Reverse(Some(size(at)).filter(|size| *size >= LARGE)));
+    order
+}
+
+/// Does `work` on all processors in the given order and hands the results over
+/// one by one, in the order of the items.
 fn in_order<I: Sync, R: Send>(
     items: &[I],
+    order: &[usize],
     work: impl Fn(&I) -> R + Sync,
     mut take: impl FnMut(&I, R) -> Result<(), RetrievalError>,
 ) -> Result<(), RetrievalError> {
@@ -198,8 +212,8 @@ fn in_order<I: Sync, R: Send>(
             scope.spawn(|| {
                 let sender = sender;
                 while let Some((at, item)) = {
-                    let at = next.fetch_add(1, Ordering::Relaxed);
-                    items.get(at).map(|item| (at, item))
+                    let at = order.get(next.fetch_add(1, Ordering::Relaxed)).copied();
+                    at.and_then(|at| Some((at, items.get(at)?)))
                 } {
                     // A writer that has failed no longer listens.
                     if sender.send((at, work(item))).is_err() {
