@@ -3,13 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-/// `l` reads past a name on the left, `r` on the right; both trust `size_of`.
+/// `left` writes past a name on the left, `rite` on the right; both trust
+/// `size_of`. No few changed bytes make one of the other: what mutates inputs of
+/// the left does not come upon the right.
 const PROGRAM: &str = r#"#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 static size_t size_of(const char *text) {
-  return (size_t)(text[1] - '0');
+  return (size_t)(text[4] - '0');
 }
 
 static int left(const char *text) {
@@ -29,7 +31,7 @@ static int right(const char *text) {
 }
 
 int main(int count, char **arguments) {
-  char text[16] = "l4";
+  char text[16] = "left4";
   if (count > 1) {
     FILE *file = fopen(arguments[count - 1], "rb");
     if (file == NULL) return 2;
@@ -38,8 +40,9 @@ int main(int count, char **arguments) {
     fclose(file);
   }
   fprintf(stderr, "Running: %s\n", count > 1 ? "an input" : "none");
-  if (text[0] == 'l' && text[1] >= '4' && text[1] <= '9') printf("%d\n", left(text));
-  if (text[0] == 'r' && text[1] >= '4' && text[1] <= '9') printf("%d\n", right(text));
+  if (text[4] < '4' || text[4] > '9') return 0;
+  if (memcmp(text, "left", 4) == 0) printf("%d\n", left(text));
+  if (memcmp(text, "rite", 4) == 0) printf("%d\n", right(text));
   return 0;
 }
 "#;
@@ -73,10 +76,10 @@ pub(super) const BOTH: &str = r#"<patch>
 <explanation>No name is longer than four bytes.</explanation>
 <edit file="main.c" lines="6-6">
 <original>
-  return (size_t)(text[1] - '0');
+  return (size_t)(text[4] - '0');
 </original>
 <replacement>
-  size_t size = (size_t)(text[1] - '0');
+  size_t size = (size_t)(text[4] - '0');
   return size > 4 ? 4 : size;
 </replacement>
 </edit>
@@ -91,7 +94,7 @@ pub(super) fn write(folder: &Path) {
 /// Writes the PoVs: two of the left, one of the right, and one that does nothing.
 pub(super) fn write_povs(folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
-    for (name, content) in [("a", "l9"), ("b", "l8"), ("c", "r9"), ("d", "l4")] {
+    for (name, content) in [("a", "left9"), ("b", "left8"), ("c", "rite9"), ("d", "left4")] {
         fs::write(folder.join(name), content).expect("a file");
     }
 }
@@ -99,7 +102,7 @@ pub(super) fn write_povs(folder: &Path) {
 /// Writes inputs that are fine before and after.
 pub(super) fn write_seeds(folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
-    for (name, content) in [("e", "l4"), ("f", "r4"), ("g", "x1")] {
+    for (name, content) in [("e", "left4"), ("f", "left3"), ("g", "x1")] {
         fs::write(folder.join(name), content).expect("a file");
     }
 }
