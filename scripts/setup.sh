@@ -65,6 +65,7 @@ check() {
   need "llvm-symbolizer" "llvm" command -v llvm-symbolizer
   need "a JDK, 17 or later" "$(jdk)" java_17
   need "Maven" "maven" command -v mvn
+  need "Podman" "podman" command -v podman
   need "PostgreSQL's server" "postgresql" postgresql
 }
 

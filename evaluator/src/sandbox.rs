@@ -5,6 +5,7 @@
 //! does not do: decide what to run, or judge what came of it.
 
 mod bubblewrap;
+mod container;
 mod helper;
 mod host;
 mod landlock;
@@ -34,7 +35,7 @@ pub enum IsolationChoice {
     Bubblewrap,
     /// Landlock and a seccomp filter, put on by a helper process.
     Landlock,
-    /// A container engine.
+    /// A container of Podman.
     Container,
     /// Nothing but limits and a cleaned environment: only on the user's own word.
     None,
@@ -57,25 +58,6 @@ pub(crate) struct Place {
     pub(crate) host: PathBuf,
     pub(crate) inside: PathBuf,
     pub(crate) writable: bool,
-}
-
-/// Makes the temporary home the user's real one.
-///
-/// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
-/// among the system's accounts. Where paths can be mapped the command gets
-/// accounts of its own, written into `folder`.
-pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
-    let home = home.display();
-    let host = folder.join("accounts");
-    let number = bubblewrap::USER;
-    let text = format!("user:x:{number}:{number}:user:{home}:/bin/sh\n");
-    std::fs::write(&host, text)
-        .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
-    Ok(Place {
-        host,
-        inside: "/etc/passwd".into(),
-        writable: false,
-    })
 }
 
 /// One command line to run.
@@ -108,6 +90,7 @@ pub(crate) struct Sandbox {
 enum Mode {
     Bubblewrap { own_proc: bool },
     Landlock,
+    Container,
     Bare,
 }
 
@@ -162,12 +145,34 @@ impl Sandbox {
 
     /// Whether every workspace can be shown at the same paths; otherwise they take turns at one.
     pub(crate) fn maps_paths(&self) -> bool {
-        matches!(self.mode, Mode::Bubblewrap { .. })
+        matches!(self.mode, Mode::Bubblewrap { .. } | Mode::Container)
+    }
+
+    /// Makes the temporary home the user's real one.
+    ///
+    /// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
+    /// among the system's accounts. Where paths can be mapped the command gets
+    /// accounts of its own, written into `folder`.
+    pub(crate) fn accounts(&self, folder: &Path, home: &Path) -> Result<Place, TargetError> {
+        let home = home.display();
+        let host = folder.join("accounts");
+        let number = match self.mode {
+            Mode::Container => container::USER,
+            _ => bubblewrap::USER,
+        };
+        let text = format!("user:x:{number}:{number}:user:{home}:/bin/sh\n");
+        std::fs::write(&host, text)
+            .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
+        Ok(Place {
+            host,
+            inside: "/etc/passwd".into(),
+            writable: false,
+        })
     }
 
     /// Runs a command line to its end.
     pub(crate) async fn run(&self, command: Command<'_>) -> Result<Execution, TargetError> {
-        process::run(launch(self.mode, &self.host, &command), command.limits).await
+        execute(self.mode, &self.host, &command).await
     }
 }
 
@@ -177,9 +182,10 @@ pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, Ta
 }
 
 /// Every command runs below the helper, which ends all of it.
-fn launch(mode: Mode, host: &Host, command: &Command<'_>) -> Launch {
+async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
     let helper = host.helper.as_os_str();
     let (folder, program, words) = match mode {
+        Mode::Container => return container::run(host, command).await,
         Mode::Bubblewrap { own_proc } => (
             Path::new("/"),
             OsStr::new("bwrap"),
@@ -191,13 +197,14 @@ fn launch(mode: Mode, host: &Host, command: &Command<'_>) -> Launch {
     let mut environment = host.environment(command.network);
     environment.extend(command.environment.clone());
     let writable = command.places.iter().filter(|place| place.writable);
-    Launch {
+    let launch = Launch {
         program: host.helper.clone(),
         arguments: helper::supervised(folder, program, words),
         environment,
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
-    }
+    };
+    process::run(launch, command.limits).await
 }
 
 /// What [`SHELL`] is told to run a script within limits a shell can set: no core dumps,
@@ -215,8 +222,11 @@ fn shell_words(command: &Command<'_>) -> Vec<OsString> {
 /// Tries an isolation by running the smallest command in it.
 async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>), String> {
     match kind {
-        IsolationChoice::Auto | IsolationChoice::Container => {
-            Err("running commands in a container is not built in yet".to_owned())
+        IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
+        IsolationChoice::Container => {
+            attempt(Mode::Container, host).await?;
+            container::forget_old(host).await;
+            Ok((Mode::Container, container::leaves_open()))
         }
         IsolationChoice::Bubblewrap => {
             let own = Mode::Bubblewrap { own_proc: true };
@@ -259,7 +269,7 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
         limits,
         file_size: 1 << 20,
     };
-    let execution = process::run(launch(mode, host, &command), limits)
+    let execution = execute(mode, host, &command)
         .await
         .map_err(|error| error.to_string())?;
     if execution.ending.success() {

@@ -5,6 +5,7 @@ use crate::settings::{SandboxChoice, Settings, Sources};
 use crate::task::{Limits, Task, duration};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -19,6 +20,15 @@ const NETWORK_VARIABLES: [&str; 9] = [
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
     "CARGO_HTTP_CAINFO",
+];
+
+/// Where Podman looks for its state, its socket of control groups and its settings.
+const ENGINE_VARIABLES: [&str; 5] = [
+    "HOME",
+    "XDG_RUNTIME_DIR",
+    "XDG_DATA_HOME",
+    "XDG_CONFIG_HOME",
+    "DBUS_SESSION_BUS_ADDRESS",
 ];
 
 /// The task of a tree that was checked out.
@@ -105,12 +115,16 @@ pub fn host() -> Host {
     let home = variables.get("HOME").map(Path::new);
     let path = variables.get("PATH").map_or("", String::as_str);
     let mut host = Host::from_path(OURSELVES.into(), path, home);
-    for name in NETWORK_VARIABLES {
-        if let Some(value) = variables.get(name) {
-            host.network_variables
-                .insert(name.to_owned(), value.clone());
-        }
-    }
+    let named = |names: &[&str]| -> BTreeMap<String, String> {
+        let found = names
+            .iter()
+            .filter_map(|name| variables.get_key_value(*name));
+        found
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect()
+    };
+    host.network_variables = named(&NETWORK_VARIABLES);
+    host.engine_variables = named(&ENGINE_VARIABLES);
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());

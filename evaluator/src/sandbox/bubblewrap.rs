@@ -4,7 +4,6 @@
 //! files nothing else. The root of what the command sees is read-only too, so
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
-use super::host::{MERGED, SYSTEM};
 use super::{Command, Host, SHELL, shell_words};
 use std::ffi::OsString;
 use std::path::Path;
@@ -24,7 +23,12 @@ pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> V
     if command.network {
         words.add(["--share-net"]);
     }
-    system(&mut words, host, command.network);
+    for path in host.shown(command.network) {
+        words.bind("--ro-bind", &path, &path);
+    }
+    for (link, name) in Host::links() {
+        words.bind("--symlink", &link, name);
+    }
     if own_proc {
         words.add(["--proc", "/proc"]);
     } else {
@@ -62,25 +66,6 @@ pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> V
     words.add(["--", SHELL]);
     words.0.extend(shell_words(command));
     words.0
-}
-
-fn system(words: &mut Words, host: &Host, network: bool) {
-    for folder in SYSTEM.iter().map(Path::new).filter(|path| path.is_dir()) {
-        words.bind("--ro-bind", folder, folder);
-    }
-    for name in MERGED.iter().map(Path::new) {
-        match std::fs::read_link(name) {
-            Ok(link) => words.bind("--symlink", &link, name),
-            Err(_) if name.is_dir() => words.bind("--ro-bind", name, name),
-            Err(_) => {}
-        }
-    }
-    for path in Host::configuration(network) {
-        words.bind("--ro-bind", &path, &path);
-    }
-    for folder in host.toolchains() {
-        words.bind("--ro-bind", folder, folder);
-    }
 }
 
 #[derive(Default)]

@@ -76,6 +76,8 @@ pub struct Host {
     pub variables: BTreeMap<String, String>,
     /// Variables of the commands that have network: proxies, places of certificates.
     pub network_variables: BTreeMap<String, String>,
+    /// What a container engine needs of the user's environment: where its state lies.
+    pub engine_variables: BTreeMap<String, String>,
     /// The program that calls [`super::enter_from_arguments`]; every command runs below it.
     pub helper: PathBuf,
 }
@@ -88,6 +90,7 @@ impl Host {
             readable: Vec::new(),
             variables: BTreeMap::new(),
             network_variables: BTreeMap::new(),
+            engine_variables: BTreeMap::new(),
             helper,
         }
     }
@@ -163,6 +166,26 @@ impl Host {
             environment.insert(name.clone(), value.into());
         }
         environment
+    }
+
+    /// What a sandbox with a root of its own shows read-only, each at its own place.
+    pub(super) fn shown(&self, network: bool) -> Vec<PathBuf> {
+        let system = SYSTEM
+            .iter()
+            .map(PathBuf::from)
+            .filter(|path| path.is_dir());
+        let merged = MERGED.iter().map(PathBuf::from);
+        let real = merged.filter(|name| name.is_dir() && !name.is_symlink());
+        let whole = system.chain(real).chain(Self::configuration(network));
+        whole.chain(self.toolchains().cloned()).collect()
+    }
+
+    /// The top-level links into the system's folders: where to, and their names.
+    pub(super) fn links() -> Vec<(PathBuf, &'static Path)> {
+        let names = MERGED.iter().map(Path::new);
+        names
+            .filter_map(|name| Some((std::fs::read_link(name).ok()?, name)))
+            .collect()
     }
 
     /// The files and folders below `/etc` that exist here and may be read.

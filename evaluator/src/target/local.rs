@@ -21,7 +21,7 @@ use super::{
 };
 use crate::cache::Cache;
 use crate::probe::{Probe, Sights};
-use crate::sandbox::{self, Host, Isolation, IsolationChoice, Place, Sandbox};
+use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
 use crate::{Changes, Ending, Execution, TargetError};
 pub(super) use command::Job;
@@ -85,7 +85,7 @@ impl LocalTarget {
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
-            .then(|| sandbox::accounts(scratch.path(), &home))
+            .then(|| sandbox.accounts(scratch.path(), &home))
             .transpose()?;
         Ok(Self {
             task,

@@ -94,7 +94,12 @@ pub(super) fn write(folder: &Path) {
 /// Writes the PoVs: two of the left, one of the right, and one that does nothing.
 pub(super) fn write_povs(folder: &Path) {
     fs::create_dir_all(folder).expect("a folder");
-    for (name, content) in [("a", "left9"), ("b", "left8"), ("c", "rite9"), ("d", "left4")] {
+    for (name, content) in [
+        ("a", "left9"),
+        ("b", "left8"),
+        ("c", "rite9"),
+        ("d", "left4"),
+    ] {
         fs::write(folder.join(name), content).expect("a file");
     }
 }

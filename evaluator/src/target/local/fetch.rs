@@ -2,7 +2,7 @@
 
 use super::INSIDE;
 use crate::process::Limits;
-use crate::sandbox::{self, Command, Host, IsolationChoice, Place, Sandbox};
+use crate::sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
 use crate::target::CommandLimits;
 use crate::{Execution, TargetError};
 use std::collections::BTreeMap;
@@ -81,7 +81,7 @@ fn seen(
             environment.insert("TMPDIR".to_owned(), inside.clone().into());
         }
         if name == "HOME" && sandbox.maps_paths() {
-            places.push(sandbox::accounts(scratch, &inside)?);
+            places.push(sandbox.accounts(scratch, &inside)?);
         } else if name == "HOME" {
             let mut option = OsString::from("-Duser.home=");
             option.push(&inside);
