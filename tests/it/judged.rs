@@ -5,7 +5,7 @@
 //! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
 //! then holds a task and a folder of patches for each. `make judge-bench` takes all cases (or those that are named
 //! in `PATCHWRIGHT_JUDGE`) and needs the network to fetch them; otherwise only
-//! the fixture is looked at.
+//! the fixture is looked at, and one rung on one example.
 
 use patchwright::display::Display;
 use patchwright::drive::{self, Parts};
@@ -148,13 +148,17 @@ async fn parts(case: &str, settings: &Settings) -> Arc<Parts> {
         .unwrap_or_else(|ending| panic!("{case}: {ending:?}"))
 }
 
-async fn row(case: &str, patch: &Known, parts: &Parts, baseline: &Baseline) -> Row {
-    let started = Instant::now();
-    let bytes = fs::read(&patch.file).expect("a patch");
+fn facts(patch: &Path, parts: &Parts) -> AttemptFacts {
+    let bytes = fs::read(patch).expect("a patch");
     let edits = Patch::from_diff(&bytes);
     let prepared = patchwright_patcher::prepare(&parts.tree, &edits, &parts.guard, &|_| true)
-        .unwrap_or_else(|refusals| panic!("{}: {refusals:?}", patch.file.display()));
-    let facts = drive::facts(prepared);
+        .unwrap_or_else(|refusals| panic!("{}: {refusals:?}", patch.display()));
+    drive::facts(prepared)
+}
+
+async fn row(case: &str, patch: &Known, parts: &Parts, baseline: &Baseline) -> Row {
+    let started = Instant::now();
+    let facts = facts(&patch.file, parts);
     let target = parts.target.as_deref().expect("a target");
     let climbed = ladder(target, baseline, &facts).await;
     let last = climbed.last().expect("a rung");
@@ -227,6 +231,36 @@ async fn right_patches_pass_and_wrong_ones_do_not() {
         }
     }
     judge(&rows);
+}
+
+/// The published fix of the NAPTR parser refuses short records, also where the
+/// unpatched program reads past their end and finds other bytes of the answer.
+#[tokio::test]
+async fn a_fix_may_refuse_what_is_malformed_as_the_pov_is() {
+    let mut sources = sources();
+    let limit = "PATCHWRIGHT_LIMITS__SAME".to_owned();
+    sources.variables.insert(limit, "30s".to_owned());
+    let mut settings = settings::load(&sources).expect("settings").settings;
+    let scratch = tempfile::tempdir().expect("a folder");
+    settings.cache.folder = scratch.path().to_path_buf();
+    let parts = parts("cares-naptr", &settings).await;
+    let target = parts.target.as_deref().expect("a target");
+    let baseline = target.baseline().await.expect("a baseline");
+    let counted = |rung: &RungResult, what: &str| rung.counts.get(what).copied().unwrap_or(0);
+    for (patch, holds) in [
+        ("right/upstream", Some(true)),
+        ("wrong/ascii-only", Some(false)),
+    ] {
+        let file = folder("tests/judge/cares-naptr").join(format!("{patch}.diff"));
+        let facts = facts(&file, &parts);
+        let rung = climb(target, &baseline, &facts, &[], RungName::SameElsewhere).await;
+        let rung = rung.expect("a rung");
+        assert_eq!(rung.holds, holds, "{patch}: {rung:#?}");
+        let away = counted(&rung, "mutants of given turned away");
+        assert!(away > 0, "{patch}: {rung:#?}");
+        let malformed = counted(&rung, "malformed mutants turned away");
+        assert_eq!(malformed == away, holds == Some(true), "{patch}: {rung:#?}");
+    }
 }
 
 fn judge(rows: &[Row]) {

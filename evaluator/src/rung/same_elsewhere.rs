@@ -2,13 +2,14 @@
 //!
 //! Two kinds of input. *Given* ones are fine today: the task's own, files of
 //! the tree that look like the PoV, and mutants of these that the unpatched
-//! program accepts; any difference refutes, but for mutants that the patched
-//! program turns away: a mutant may be as malformed as the PoV, so these refute
-//! only when they are many. *Derived* ones are mutants of a PoV that do not
-//! crash: a right fix may refuse some that the old program happened to survive,
-//! so a difference refutes only where both accept the input and print something
-//! else. What differs between two runs of the unpatched program is not compared.
+//! program accepts; any difference refutes, but for a mutant that the patched
+//! program turns away and that is shown to be malformed as the PoV is
+//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: a right
+//! fix may refuse some that the old program happened to survive, so a difference
+//! refutes only where both accept the input and print something else. What
+//! differs between two runs of the unpatched program is not compared.
 
+mod malformed;
 mod pool;
 mod values;
 
@@ -40,10 +41,6 @@ const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(
 const AGAIN: Duration = Duration::from_secs(30);
 /// Functions of a crash that stand for what was touched.
 const CRASHED: usize = 3;
-/// One in so many mutants of given inputs may be turned away. The published fix
-/// of a NAPTR parser that read past short records turns away the mutants whose
-/// length byte fell below the least, fewer than one in twenty.
-const TURNED_AWAY: usize = 10;
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
 
@@ -73,30 +70,16 @@ pub(crate) async fn climb(
         told: Told::new(task, attempt),
         compared: Vec::new(),
         turned_away: Vec::new(),
+        aside: Duration::ZERO,
         counts: BTreeMap::new(),
         doubts: Vec::new(),
     };
     let started = Instant::now();
-    let all = task.limits.same;
-    let mut pool = pool::Pool::gather(task, pov);
-    let share = match task.language.as_str() {
-        "java" => OUTPUTS_SHARE_JAVA,
-        _ => OUTPUTS_SHARE,
-    };
-    let for_outputs = all.mul_f64(share);
-    while comparison.compared.len() < MOST && started.elapsed() < for_outputs {
-        let left = for_outputs.saturating_sub(started.elapsed());
-        let Some(chunk) = pool.next(comparison.fits(left)) else {
-            break;
-        };
-        if let Some(difference) = comparison.outputs(chunk, &mut pool, left).await? {
-            return Ok(comparison.refuted(&difference));
-        }
-    }
-    if let Some(difference) = comparison.too_many_turned_away() {
+    if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
-    let left = all.saturating_sub(started.elapsed());
+    let spent = started.elapsed().saturating_sub(comparison.aside);
+    let left = task.limits.same.saturating_sub(spent);
     if let Some(difference) = comparison.values(left).await? {
         return Ok(comparison.refuted(&difference));
     }
@@ -142,8 +125,11 @@ struct Comparison<'a> {
     told: Told<'a>,
     /// Inputs whose outputs were the same.
     compared: Vec<Input>,
-    /// Mutants of given inputs that only the patched program turns away.
-    turned_away: Vec<Difference>,
+    /// Mutants of given inputs that only the patched program turns away and
+    /// that nothing is known of yet.
+    turned_away: Vec<(Input, Difference)>,
+    /// The time that went into such mutants, which is not taken from the rest.
+    aside: Duration,
     counts: BTreeMap<String, u64>,
     /// Differences that are for the critic.
     doubts: Vec<String>,
@@ -187,6 +173,34 @@ impl Comparison<'_> {
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
+    /// Compares exit statuses and outputs for as long as they may take.
+    async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
+        let task = self.target.task();
+        let started = Instant::now();
+        let share = match task.language.as_str() {
+            "java" => OUTPUTS_SHARE_JAVA,
+            _ => OUTPUTS_SHARE,
+        };
+        let all = task.limits.same.mul_f64(share);
+        let mut pool = pool::Pool::gather(task, self.pov);
+        while self.compared.len() < MOST {
+            let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
+            if left.is_zero() {
+                break;
+            }
+            let Some(chunk) = pool.next(self.fits(left)) else {
+                break;
+            };
+            if let Some(difference) = self.outputs(chunk, &mut pool, left).await? {
+                return Ok(Some(difference));
+            }
+            if let Some(difference) = self.weigh_turned_away().await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
     /// Compares exit statuses and outputs of some inputs.
     async fn outputs(
         &mut self,
@@ -222,30 +236,18 @@ impl Comparison<'_> {
                     }
                     Kind::GivenMutant if turns_away(after) => {
                         self.count("mutants of given turned away", 1);
-                        self.doubts.push(difference.what.clone());
-                        self.turned_away.push(difference);
+                        self.turned_away.push((input, difference));
                     }
                     _ => return Ok(Some(difference)),
                 }
                 continue;
             }
             if input.kind == Kind::Given && accepted {
-                pool.accepted(input.bytes.clone());
+                pool.accepted(&input.bytes);
             }
             self.compared.push(input);
         }
         Ok(None)
-    }
-
-    /// The first of the mutants that only the patched program turns away, when
-    /// they are more than a malformed few.
-    fn too_many_turned_away(&mut self) -> Option<Difference> {
-        let of_given = |input: &&Input| input.kind == Kind::GivenMutant;
-        let same = self.compared.iter().filter(of_given).count();
-        if !too_many(self.turned_away.len(), same) {
-            return None;
-        }
-        self.turned_away.drain(..).next()
     }
 
     /// Of the inputs on which the programs differ those on which the unpatched
@@ -305,6 +307,13 @@ impl Comparison<'_> {
         let reached = self.counts.get("reached a touched function").copied();
         let inputs = self.compared.len();
         let (holds, reason) = match reached {
+            _ if !self.turned_away.is_empty() => (
+                None,
+                format!(
+                    "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed",
+                    self.turned_away.len()
+                ),
+            ),
             _ if inputs == 0 => (
                 None,
                 "there is no input that both programs could be compared on".to_owned(),
@@ -338,11 +347,6 @@ impl Comparison<'_> {
         result.counts.clone_from(&self.counts);
         result
     }
-}
-
-/// Whether more mutants of given inputs are turned away than may be malformed.
-fn too_many(turned_away: usize, same: usize) -> bool {
-    turned_away * TURNED_AWAY > same + turned_away
 }
 
 /// Whether a program ended of its own will and said no.

@@ -6,6 +6,7 @@ use patchwright_source::{Tree, TreePath};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// The largest file that serves as an input.
 const LARGEST: u64 = 1 << 20;
@@ -47,6 +48,8 @@ pub(super) struct Input {
     pub(super) kind: Kind,
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
+    /// The given input that it is a mutant of.
+    pub(super) parent: Option<Arc<[u8]>>,
 }
 
 /// All inputs, given ones first.
@@ -81,6 +84,7 @@ impl Pool {
                         .to_string_lossy()
                         .into_owned(),
                     bytes,
+                    parent: None,
                 });
             }
         }
@@ -100,13 +104,15 @@ impl Pool {
     }
 
     /// Tells that an input was accepted, so that mutants of it are worth a try.
-    pub(super) fn accepted(&mut self, bytes: Vec<u8>) {
-        for bytes in Mutator::new(vec![bytes]).take(MUTANTS_EACH) {
+    pub(super) fn accepted(&mut self, given: &[u8]) {
+        let parent: Arc<[u8]> = given.into();
+        for bytes in Mutator::new(vec![given.to_vec()]).take(MUTANTS_EACH) {
             let number = self.mutants.len();
             self.mutants.push(Input {
                 kind: Kind::GivenMutant,
                 name: format!("mutant {number} of a given input"),
                 bytes,
+                parent: Some(Arc::clone(&parent)),
             });
         }
     }
@@ -130,6 +136,7 @@ impl Pool {
                 kind: Kind::Derived,
                 name: format!("mutant {} of a PoV", start + number),
                 bytes,
+                parent: None,
             }));
         }
         (!chunk.is_empty()).then_some(chunk)

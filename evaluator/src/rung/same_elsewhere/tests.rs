@@ -1,8 +1,9 @@
 //! Patched programs that behave as before, and some that do not.
 
-use crate::ladder::{RungName, climb};
+use crate::ladder::{AttemptFacts, RungName, Touched, climb};
 use crate::target::Target;
-use crate::target::local::tests::{attempt, open, task};
+use crate::target::local::tests::{PARSE, attempt, open, task};
+use patchwright_source::TreePath;
 use std::fs;
 use std::time::Duration;
 
@@ -35,13 +36,7 @@ async fn tells_a_fix_from_a_change_of_behaviour() {
             "parse returns",
         ),
     ] {
-        let mut attempt = attempt("if (n < 2)", fix);
-        attempt.touched = vec![crate::Touched {
-            path: "parse.c".to_owned(),
-            old: vec![(4, 4)],
-            new: vec![(4, 4)],
-            functions: Vec::new(),
-        }];
+        let attempt = attempt_with(PARSE.replace("if (n < 2)", fix), (4, 4));
         let result = climb(&target, &baseline, &attempt, &[], RungName::SameElsewhere)
             .await
             .unwrap();
@@ -51,17 +46,61 @@ async fn tells_a_fix_from_a_change_of_behaviour() {
     }
 }
 
-#[test]
-fn a_few_malformed_mutants_may_be_turned_away() {
-    for (turned_away, same, many) in [
-        (0, 0, false),
-        (1, 0, true),
-        (1, 8, true),
-        (1, 9, false),
-        (5, 45, false),
-        (6, 45, true),
-    ] {
-        let told = super::too_many(turned_away, same);
-        assert_eq!(told, many, "{turned_away} of {}", turned_away + same);
+/// A record says how long it is and begins with a number of two bytes, which is
+/// read without a look at the length. The buffer ends where the input does.
+const RECORD: &str = "#include <stdio.h>\n#include <stdlib.h>\nint record(const unsigned char *b, long n) {\n  if (n < 1 || b[0] >= n) return -1;\n  int number = b[1] << 8 | b[2];\n  printf(\"%d\\n\", number);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    fs::write(task.tree.join("parse.c"), RECORD).unwrap();
+    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
+    fs::write(task.tree.join("Makefile"), makefile).unwrap();
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    for number in 0..12_u8 {
+        let file = folder.path().join(format!("{number}.bin"));
+        fs::write(&file, [8, 1, number, 3, 4, 5, 6, 7, 8]).unwrap();
+        task.harmless.push(file);
     }
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (refuses, holds) in [
+        ("b[0] < 2", Some(true)),
+        ("b[0] < 2 || b[1] > 1", Some(false)),
+    ] {
+        let text = RECORD.replace("n < 1 ||", &format!("n < 1 || {refuses} ||"));
+        let attempt = attempt_with(text, (4, 4));
+        let result = climb(&target, &baseline, &attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{refuses}: {result:#?}");
+        assert!(result.counts["mutants of given turned away"] >= 1);
+        if holds == Some(true) {
+            let shown = &result.counts["malformed mutants turned away"];
+            assert_eq!(shown, &result.counts["mutants of given turned away"]);
+            assert!(result.log.contains("exit status 0 became exit status 1"));
+        } else {
+            assert!(
+                result
+                    .reason
+                    .contains("became exit status 1 (mutants of given)")
+            );
+        }
+    }
+}
+
+/// A change of `parse.c` that touches some lines.
+fn attempt_with(text: String, lines: (u32, u32)) -> AttemptFacts {
+    let mut attempt = attempt("", "");
+    let path = TreePath::new("parse.c").unwrap();
+    attempt.changes.files.insert(path, text.into_bytes());
+    attempt.touched = vec![Touched {
+        path: "parse.c".to_owned(),
+        old: vec![lines],
+        new: vec![lines],
+        functions: Vec::new(),
+    }];
+    attempt
 }

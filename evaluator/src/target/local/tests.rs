@@ -13,7 +13,7 @@ use std::path::Path;
 
 const MAKEFILE: &str = "$(OUT)/prog: $(OUT)/main.o $(OUT)/parse.o\n\t$(CC) $(CFLAGS) $^ -o $@\n$(OUT)/%.o: %.c\n\techo built $< >>$(OUT)/what\n\t$(CC) $(CFLAGS) -c $< -o $@\n";
 const MAIN: &str = "#include <stdio.h>\nint parse(const unsigned char *, long);\nint main(int n, char **v) {\n  unsigned char b[64];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  long k = fread(b, 1, 64, f);\n  printf(\"Running: %ld\\n\", k);\n  return parse(b, k) < 0;\n}\n";
-const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  int r = p[0];\n  free(p);\n  return r;\n}\n";
+pub(crate) const PARSE: &str = "#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  char *p = malloc(8);\n  memset(p, 1, b[0]);\n  int r = p[0];\n  free(p);\n  return r;\n}\n";
 const FIX: (&str, &str) = ("if (n < 2)", "if (n < 2 || b[0] > 8)");
 
 pub(crate) fn task(folder: &Path) -> TargetTask {
