@@ -39,6 +39,9 @@ const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
 /// Time for running inputs once more that seem to tell something.
 const AGAIN: Duration = Duration::from_secs(30);
+/// Time for the first inputs, however little is left: they take a second or
+/// two, and without them a busy machine would leave the rung open.
+const FIRST: Duration = Duration::from_secs(30);
 /// Functions of a crash that stand for what was touched.
 const CRASHED: usize = 3;
 /// Bytes of an output that are shown.
@@ -140,6 +143,10 @@ impl Comparison<'_> {
         *self.counts.entry(what.to_owned()).or_default() += number;
     }
 
+    fn counted(&self, what: &str) -> u64 {
+        self.counts.get(what).copied().unwrap_or(0)
+    }
+
     /// Time for one input, by what the PoV takes.
     fn each(&self) -> Duration {
         let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
@@ -209,7 +216,7 @@ impl Comparison<'_> {
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
-        let half = left.mul_f64(0.45);
+        let half = half(left, self.compared.len() as u64);
         let first = self.run(old, &chunk, Wanted::Outputs, half).await?;
         let patched = self.run(new, &chunk, Wanted::Outputs, half).await?;
         let noisy = self.noisy(&chunk, &first, &patched).await?;
@@ -347,6 +354,13 @@ impl Comparison<'_> {
         result.counts.clone_from(&self.counts);
         result
     }
+}
+
+/// The time that one of the two programs may take for some inputs, where so
+/// many were compared before.
+fn half(left: Duration, compared: u64) -> Duration {
+    let half = left.mul_f64(0.45);
+    if compared == 0 { half.max(FIRST) } else { half }
 }
 
 /// Whether a program ended of its own will and said no.

@@ -11,7 +11,7 @@ use std::time::Duration;
 async fn tells_a_fix_from_a_change_of_behaviour() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
-    task.limits.same = Duration::from_secs(40);
+    task.limits.same = Duration::from_secs(8);
     for (name, bytes) in [("a.bin", [3, 1]), ("b.bin", [7, 2]), ("c.bin", [8, 9])] {
         fs::write(folder.path().join(name), bytes).unwrap();
         task.harmless.push(folder.path().join(name));

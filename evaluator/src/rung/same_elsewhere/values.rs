@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 
 /// Inputs that are looked at in one round; the next follows if there is time.
 const ROUND: usize = 6;
+/// How the inputs that were looked at are counted.
+const COMPARED: &str = "values compared";
 /// Inputs that are looked at at most.
 const MOST: usize = 64;
 
@@ -27,8 +29,8 @@ impl Comparison<'_> {
         }
         let started = Instant::now();
         let order = mixed(&self.compared);
-        for chunk in order.chunks(ROUND).take(MOST / ROUND) {
-            if started.elapsed() > left.mul_f64(0.6) {
+        for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
+            if round > 0 && started.elapsed() > left.mul_f64(0.6) {
                 break;
             }
             let left = left.saturating_sub(started.elapsed());
@@ -44,7 +46,7 @@ impl Comparison<'_> {
         chunk: &[Input],
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
-        let half = left.mul_f64(0.45);
+        let half = super::half(left, self.counted(COMPARED));
         let wanted = || Wanted::Values(self.functions.clone());
         let (old, new) = self.builds;
         let first = self.run(old, chunk, wanted(), half).await?;
@@ -69,7 +71,7 @@ impl Comparison<'_> {
             }
         }
         if seen > 0 {
-            self.count("values compared", seen);
+            self.count(COMPARED, seen);
             self.count("reached a touched function", reached);
         }
         Ok(found)

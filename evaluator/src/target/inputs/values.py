@@ -304,6 +304,9 @@ def trace(path, watched, harness):
 def settings():
     for setting in (
         "confirm off",
+        # What the system keeps of its own libraries is read anew for each run,
+        # and takes most of the time; of the project nothing lies there.
+        "debug-file-directory /nonexistent",
         "pagination off",
         "breakpoint pending on",
         "follow-fork-mode child",
