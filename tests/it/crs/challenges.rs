@@ -101,7 +101,7 @@ fn a_patch_is_submitted_until_the_competition_has_it() {
     let scene = Scene::new(&["503", "errored", "passed"], &model, "1");
     scene.counted("waiting");
     assert_eq!(scene.daemon.get("/status/").json()["ready"], true);
-    scene.hand_in(LEFT, "l9");
+    scene.hand_in(LEFT, "left9");
     wait_for(&scene.daemon, LEFT, "succeeded");
     let patches = scene.submitted(3);
     let expected = "+  return size > 4 ? 4 : size;";
@@ -131,7 +131,7 @@ fn a_refused_patch_is_sought_anew() {
     });
     let model = model.expect("a model");
     let scene = Scene::new(&["failed", "passed"], &model, "1");
-    scene.hand_in(LEFT, "l9");
+    scene.hand_in(LEFT, "left9");
     let patches = scene.submitted(2);
     assert_eq!(patches.len(), 2);
     assert!(patches[0].contains("size > 4 ? 4 : size"), "{patches:?}");
@@ -144,7 +144,7 @@ fn what_is_sought_for_a_challenge_ends_with_it() {
     let model = model_of_the_left();
     let scene = Scene::new(&["passed"], &model, "0");
     scene.counted("waiting");
-    scene.hand_in(LEFT, "l9");
+    scene.hand_in(LEFT, "left9");
     let place = json!({ "physicalLocation": {
         "artifactLocation": { "uri": "main.c" }, "region": { "startLine": 20 } } });
     let finding = json!({ "message": { "text": "the name is too short" }, "locations": [place] });
@@ -170,7 +170,7 @@ fn what_is_sought_for_a_challenge_ends_with_it() {
 fn nothing_is_sought_after_the_deadline() {
     let model = model_of_the_left();
     let scene = Scene::with_deadline(&["passed"], (&model, "0"), 3_000);
-    scene.hand_in(LEFT, "l9");
+    scene.hand_in(LEFT, "left9");
     scene.counted("failed");
     let told = scene.daemon.get(&format!("/v1/patch/{LEFT}/")).json();
     assert_eq!(told["status"], "failed");

@@ -106,7 +106,7 @@ fn a_patch_closes_every_pov_that_it_stops() {
     let model = model_of_the_left();
     let patchwright = patchwright("").with("PATCHWRIGHT_MODEL__BASE_URL", &model.base_url());
     let daemon = start(&patchwright, "1");
-    for (id, input) in [(LEFT, "l9"), (RIGHT, "r9")] {
+    for (id, input) in [(LEFT, "left9"), (RIGHT, "rite9")] {
         let answer = post(&daemon, "/v1/patch/", &pov(id, input));
         assert_eq!(answer.status, 200, "{}", answer.text());
     }
@@ -130,7 +130,7 @@ fn requests_that_do_not_fit_are_refused_by_key() {
         assert!(key.is_empty() || told["fields"][key].is_string(), "{told}");
     };
     let with = |key: &str, value: Value| {
-        let mut body = pov(LEFT, "l9");
+        let mut body = pov(LEFT, "left9");
         body[key] = value;
         body
     };
@@ -149,9 +149,9 @@ fn requests_that_do_not_fit_are_refused_by_key() {
         { "metadata": {}, "sarif": { "runs": [] }, "sarif_id": LEFT, "task_id": RIGHT }] });
     refused("/v1/sarif/", &sarif, "broadcasts[0].task_id");
 
-    assert_eq!(post(&daemon, "/v1/patch/", &pov(LEFT, "l9")).status, 200);
-    assert_eq!(post(&daemon, "/v1/patch/", &pov(LEFT, "l9")).status, 200);
-    refused("/v1/patch/", &pov(LEFT, "l8"), "pov_id");
+    assert_eq!(post(&daemon, "/v1/patch/", &pov(LEFT, "left9")).status, 200);
+    assert_eq!(post(&daemon, "/v1/patch/", &pov(LEFT, "left9")).status, 200);
+    refused("/v1/patch/", &pov(LEFT, "left8"), "pov_id");
     assert_eq!(
         daemon.get(&format!("/v1/patch/{LEFT}/")).json()["status"],
         "waiting"
