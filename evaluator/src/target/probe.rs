@@ -1,5 +1,6 @@
 //! Runs a PoV under a debugger that looks at lines: gdb for C and C++, the
-//! debugger interface of the JDK for Java.
+//! debugger interface of the JDK for Java, which has no evaluator of its own
+//! worth the name: `Expression.java` is ours.
 //!
 //! The debugger runs inside the sandbox, beside the program that it looks at.
 //! What the two leave behind is read back as data that nobody vouches for.
@@ -30,10 +31,12 @@ const GDB_PROGRAM: &str = include_str!("probe/gdb.py");
 const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installed here"; exit 3; }
 printf %s "$2" >"$WORK/Probe.java"
 java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
-exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi \
-  --add-exports jdk.jdi/com.sun.tools.example.debug.expr=ALL-UNNAMED "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
-/// What the debugger for Java does.
-const JAVA_PROGRAM: &str = include_str!("probe/Probe.java");
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
+/// What the debugger for Java does: one file, as `java` runs no more than one.
+const JAVA_PROGRAM: &str = concat!(
+    include_str!("probe/Probe.java"),
+    include_str!("probe/Expression.java")
+);
 
 /// How often a run is tried in which gdb came by nothing: among the processes
 /// of a shell it loses the one that matters now and then.

@@ -2,17 +2,14 @@ import com.sun.jdi.*;
 import com.sun.jdi.connect.*;
 import com.sun.jdi.event.*;
 import com.sun.jdi.request.*;
-import com.sun.tools.example.debug.expr.ExpressionParser;
-import com.sun.tools.example.debug.expr.ParseException;
 import java.nio.file.*;
 import java.util.*;
 import java.util.concurrent.TimeUnit;
 
 /**
  * Runs one PoV under the debugger of the JDK and writes down what expressions
- * hold at lines. Expressions are evaluated by jdb's own evaluator; they were
- * read before by a grammar that knows neither calls nor assignments, and
- * nothing is shown by calling toString. What is written holds no identity of
+ * hold at lines. Expressions were read before by a grammar that knows neither
+ * calls nor assignments, and nothing is shown by calling toString. What is written holds no identity of
  * an object: two runs of one program give the same text.
  */
 public final class Probe {
@@ -30,6 +27,7 @@ public final class Probe {
         final String path, expression;
         final int line;
         long hits;
+        Expression.Part part;
         final List<Run> runs = new ArrayList<>();
         final Deque<Run> last = new ArrayDeque<>();
         long[] least, most;
@@ -107,10 +105,11 @@ public final class Probe {
         return shown.append('"').append(text.length() > LONGEST_TEXT ? "... " + text.length() + " characters" : "").toString();
     }
 
-    static String show(Value value, int depth) {
+    static String show(Object found, int depth) {
+        Object value = found instanceof PrimitiveValue primitive ? Expression.plain(primitive) : found;
         if (value == null) return "null";
-        if (value instanceof CharValue c) return (int) c.value() + " " + constant(String.valueOf(c.value())).replace('"', '\'');
-        if (value instanceof PrimitiveValue) return value.toString();
+        if (value instanceof Character c) return (int) c + " " + constant(String.valueOf(c)).replace('"', '\'');
+        if (!(value instanceof Value)) return value.toString();
         if (value instanceof StringReference s) return constant(s.value());
         if (value instanceof ArrayReference array) return elements(array, depth);
         ObjectReference object = (ObjectReference) value;
@@ -145,23 +144,25 @@ public final class Probe {
         return shown.toString();
     }
 
-    static void evaluate(Asked asked, VirtualMachine vm, ThreadReference thread) {
+    static void evaluate(Asked asked, ThreadReference thread) {
         String shown;
         try {
-            Value value = ExpressionParser.evaluate(asked.expression, vm, () -> thread.frame(0));
-            if (value instanceof PrimitiveValue number && !(value instanceof BooleanValue)
-                && !(value instanceof FloatValue) && !(value instanceof DoubleValue)) asked.range(number.longValue());
+            if (asked.part == null) asked.part = Expression.read(asked.expression);
+            Object value = asked.part.in(thread.frame(0));
+            boolean number = value instanceof Number it && !Expression.real(it);
+            if (number || value instanceof Character) asked.range(Expression.number(value).longValue());
             shown = show(value, 0);
-        } catch (ParseException e) {
-            shown = "(" + unknown(e, thread) + ")";
+        } catch (Expression.Unanswered e) {
+            shown = "(" + unanswered(e, thread) + ")";
         } catch (Exception e) {
             shown = "(" + (e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage()) + ")";
         }
         asked.note(shown);
     }
 
-    static String unknown(ParseException problem, ThreadReference thread) {
-        String text = String.valueOf(problem.getMessage());
+    static String unanswered(Expression.Unanswered problem, ThreadReference thread) {
+        String text = problem.getMessage();
+        if (!text.startsWith(Expression.UNKNOWN)) return text;
         try {
             thread.frame(0).visibleVariables();
         } catch (AbsentInformationException e) {
@@ -225,7 +226,7 @@ public final class Probe {
                 for (Event event : events) {
                     if (event instanceof ClassPrepareEvent prepared) meet(vm, prepared.referenceType());
                     if (event instanceof BreakpointEvent hit) {
-                        evaluate((Asked) hit.request().getProperty("asked"), vm, hit.thread());
+                        evaluate((Asked) hit.request().getProperty("asked"), hit.thread());
                     }
                     if (event instanceof VMDisconnectEvent) return;
                 }

@@ -63,7 +63,7 @@ import java.util.List;
 public class Stack {
     private final List<String> names = new ArrayList<>();
     int[] sizes = {1, 2, 3};
-    Stack next;
+    Stack next; static char mark = 'm';
 
     int sum(int n) {
         int total = 0;
@@ -254,6 +254,20 @@ async fn the_debugger_of_the_jdk_looks_at_java() {
         (17, "this", "hit 1: Stack {names = ArrayList {elementData = Object[22], size = 20, modCount = 20}, sizes = int[3] {1, 2, 3}, next = null}"),
         (17, "names.size", "hit 1: 20"),
         (17, "nope", "(Name unknown: nope)"),
+        (13, "i > 2 && total < 10", "hits 1-3: false\n  hits 4-6: true\n  hits 7-20: false"),
+        (13, "(byte)(total + 120) < 0 || !(i != 5)", "hits 1-5: false\n  hits 6-20: true"),
+        (13, "(i)!= 0 ? sizes[i % sizes.length] : -1", "hit 1: -1\n  hit 2: 2\n  hit 3: 3\n  hit 4: 1"),
+        (17, "next != null && next.sizes[7] > 0", "hit 1: false"),
+        (17, "next == null | this.next == this", "hit 1: true"),
+        (17, "sizes[3]", "hit 1: (no element 3: the array has 3)"),
+        (17, "total / (sizes[0] - 1)", "hit 1: (division by zero)"),
+        (17, "Stack.mark == 'm' && p.Stack.mark > 64 && mark != '\\n'", "hit 1: true"),
+        (17, "total >>> 1 ^ 3L << 40 >> 40", "hit 1: 16"),
+        (17, "total * 1.5f - ~n", "hit 1: 79.5"),
+        (17, "(double)total / 2", "hit 1: 19.5"),
+        (17, "names == null ? 0 : names.size << 31 - 4", "hit 1: -1610612736"),
+        (17, "total && true", "hit 1: (a condition is missing: this is neither true nor false)"),
+        (17, "sizes@2", "hit 1: (Java has no @ there)"),
         (27, "t >= stack.sizes.length", "hit 1: true\nThen the program ended with exit status 1."),
         (27, "stack.next.sizes", "hit 1: ("),
         (16, "total", "line 16 holds no code and was not come to; the nearest lines with code are 14 and 17"),
