@@ -2,7 +2,7 @@
 //! reply, answering queries on a small tree, counting tokens, and two journal
 //! events that survive a power cut.
 //!
-//! `cargo bench -p patchwright --bench steps`
+//! `cargo bench -p patchwright --bench steps --profile dev`
 
 #![expect(
     clippy::print_stdout,

@@ -204,6 +204,7 @@ async fn no_limit_is_passed_by_any_number_of_runs_at_once() {
         assert!(*charged <= RUN + 1e-9, "{ending}: {charged}");
         sum += charged;
     }
+    println!("{count} runs, {AT_ONCE} at once: {sum:.2} of {total:.2} USD");
     assert!(sum <= total + 1e-9, "{sum} of {total}");
     let ended = |word: &str| finished.iter().filter(|(ending, _)| ending == word).count();
     // The dice make every kind of end, and the limit of all is really reached.
