@@ -1,15 +1,13 @@
 # `make demo` repairs a real bug; `make test` checks everything. Both set up what they need first (scripts/setup.sh).
 MAKEFLAGS += --no-print-directory
 CARGO ?= cargo
-BINARY := target/debug/patchwright
 
 .PHONY: demo test soak bench judge-bench fmt setup examples image clean
 
 # A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
 demo:
 	@scripts/setup.sh demo
-	$(CARGO) build --locked --package patchwright
-	$(BINARY) run examples/bzip2-selectors
+	$(CARGO) run --locked --package patchwright -- run examples/bzip2-selectors
 
 test: setup
 	$(CARGO) fmt --all --check

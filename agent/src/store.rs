@@ -60,7 +60,9 @@ pub enum StoreError {
         run: String,
     },
     /// There is no such run.
-    #[error("there is no run {run:?} in {path}")]
+    #[error(
+        "there is no run {run:?} in {path}: name a run by its id, or by the folder that --out made (--state DIR names another store)"
+    )]
     NoRun {
         /// The id that was asked for.
         run: String,

@@ -12,7 +12,7 @@ mod read;
 mod tests;
 
 pub use file::{Commands, Limits, Mode, TaskFile};
-pub use read::{TaskError, duration, from_file, is_id, read};
+pub use read::{TaskError, duration, from_file, is_id, read, read_to_propose};
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -32,6 +32,7 @@ mod lanes;
 mod litellm;
 #[cfg(test)]
 mod mcp;
+mod mistakes;
 #[cfg(test)]
 mod model;
 #[cfg(test)]

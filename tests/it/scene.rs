@@ -167,6 +167,22 @@ impl Scene {
         Told { finished, report }
     }
 
+    /// [`Scene::plain`] with a text on standard input.
+    pub(crate) fn fed(&self, arguments: &[&str], input: &str) -> Finished {
+        let file = self.patchwright.scratch("input");
+        fs::write(&file, input).expect("a file can be written");
+        let mut command = self.patchwright.command(arguments).expect("a command");
+        let input = fs::File::open(&file).expect("it was written");
+        let output = command.stdin(input).output().expect("patchwright runs");
+        let finished = Finished {
+            code: output.status.code(),
+            stdout: String::from_utf8_lossy(&output.stdout).into_owned(),
+            stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
+        };
+        self.check(&finished);
+        finished
+    }
+
     /// Runs a command and checks what holds for all of them.
     pub(crate) fn plain(&self, arguments: &[&str]) -> Finished {
         let finished = self.patchwright.run(arguments).expect("patchwright runs");

@@ -3,8 +3,7 @@
 //! Prints the diff, or why there is none, and changes nothing unless told to
 //! write. It builds nothing and runs nothing.
 
-use super::Format;
-use anyhow::Context;
+use super::{Format, WrongInput};
 use clap::Args;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared, Refusal, prepare, read_diff_bytes, reply};
 use patchwright_source::{Language, Tree};
@@ -76,7 +75,12 @@ fn read_input(path: &Path) -> anyhow::Result<Vec<u8>> {
     if path.as_os_str() == "-" {
         std::io::stdin().lock().read_to_end(&mut bytes)?;
     } else {
-        bytes = std::fs::read(path).with_context(|| format!("reply {}", path.display()))?;
+        bytes = std::fs::read(path).map_err(|error| {
+            WrongInput(format!(
+                "the reply {} cannot be read: {error}",
+                path.display()
+            ))
+        })?;
     }
     Ok(bytes)
 }

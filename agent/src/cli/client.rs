@@ -2,7 +2,7 @@
 //! its refusals say.
 
 use crate::settings::{self, Loaded};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret;
 use serde_json::Value;
@@ -59,10 +59,15 @@ impl Daemon {
 
     /// Sends a request; what the daemon says against it is the error.
     pub(super) async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
-        let response = request
-            .send()
-            .await
-            .with_context(|| format!("the daemon at {} does not answer", self.server))?;
+        let response = request.send().await.map_err(|error| {
+            if error.is_connect() {
+                return anyhow!(
+                    "no daemon answers at {}: start one with `patchwright serve`, or name another in client.server",
+                    self.server
+                );
+            }
+            anyhow::Error::from(error).context(format!("the daemon at {} broke off", self.server))
+        })?;
         let status = response.status();
         if status.is_success() {
             return Ok(response);

@@ -1,6 +1,6 @@
 //! `patchwright config`: every effective setting and where it came from.
 
-use super::{Common, Format};
+use super::{Common, Format, WrongInput};
 use crate::settings::{self, Entry};
 use clap::Args;
 use std::io::Write;
@@ -25,7 +25,7 @@ pub struct ConfigArguments {
 /// Prints the settings.
 ///
 /// # Errors
-/// The settings are wrong, or nothing can be printed.
+/// The settings are wrong, none is meant, or nothing can be printed.
 pub fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Result<ExitCode> {
     let text = if arguments.schema {
         format!("{:#}\n", settings::schema())
@@ -37,6 +37,11 @@ pub fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Result<ExitC
             .into_iter()
             .filter(|entry| entry.key.starts_with(prefix))
             .collect();
+        if wanted.is_empty() {
+            let reason =
+                format!("no setting begins with {prefix:?}; `patchwright config` lists all");
+            return Err(WrongInput(reason).into());
+        }
         match arguments.format {
             Format::Json => format!("{:#}\n", serde_json::to_value(&wanted)?),
             Format::Text => table(&wanted),

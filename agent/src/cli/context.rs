@@ -5,7 +5,7 @@
 //! the plain context.
 
 use super::retrieve::{Opened, frames_of, note, open, print, snippet_value};
-use super::{Common, Format, flag};
+use super::{Common, Format, WrongInput, flag};
 use crate::anchors::{Pipeline, shortened};
 use crate::settings::{Flag, Settings};
 use crate::signals::Signals;
@@ -60,6 +60,10 @@ pub async fn context(common: &Common, arguments: &ContextArguments) -> anyhow::R
         .take(MOST_INPUT)
         .read_to_end(&mut bytes)?;
     let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() {
+        let reason = "standard input is empty: give a request in words, or a crash report";
+        return Err(WrongInput(reason.to_owned()).into());
+    }
     let report = crash::parse(&text);
     let mut flags = flags(arguments);
     if arguments.model.is_some() {

@@ -3,8 +3,7 @@
 //! It reads a log, says what kind of crash it holds, where, and what makes it
 //! the same as another one. It runs nothing and asks no model.
 
-use super::Format;
-use anyhow::Context;
+use super::{Format, WrongInput};
 use clap::Args;
 use patchwright_evaluator::CrashReport;
 use patchwright_evaluator::crash::{Frame, Stack, parse};
@@ -46,7 +45,7 @@ pub fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
     let Some((report, signature)) = in_tree(&text, tree.as_ref()) else {
-        writeln!(std::io::stderr(), "no crash report in what was read")?;
+        writeln!(std::io::stderr(), "{}", nothing(arguments, &text))?;
         return Ok(ExitCode::from(NOTHING));
     };
     let text = match arguments.format {
@@ -78,6 +77,23 @@ fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, String)> {
     Some((report, signature))
 }
 
+/// Where no report was found, and what one looks like.
+fn nothing(arguments: &CrashArguments, text: &str) -> String {
+    let place = if arguments.log.as_os_str() == "-" {
+        "standard input".to_owned()
+    } else {
+        arguments.log.display().to_string()
+    };
+    if text.trim().is_empty() {
+        return format!("{place} is empty: give what the program printed when it crashed");
+    }
+    format!(
+        "no crash report in {place}, of {} bytes: give all that the program printed, from the line that names the error \
+         (\"ERROR: AddressSanitizer: ..\", \"runtime error: ..\", \"Exception in thread ..\") to the end of its stack",
+        text.len()
+    )
+}
+
 fn read(arguments: &CrashArguments) -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     if arguments.log.as_os_str() == "-" {
@@ -85,7 +101,12 @@ fn read(arguments: &CrashArguments) -> anyhow::Result<String> {
     } else {
         std::fs::File::open(&arguments.log)
             .and_then(|file| file.take(MOST).read_to_end(&mut bytes))
-            .with_context(|| format!("log {}", arguments.log.display()))?;
+            .map_err(|error| {
+                WrongInput(format!(
+                    "the log {} cannot be read: {error}",
+                    arguments.log.display()
+                ))
+            })?;
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -7,7 +7,7 @@ use crate::task;
 use crate::wire::{self, Answers};
 use clap::Args;
 use patchwright_patcher::Patch;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// Arguments of `judge`.
@@ -37,16 +37,13 @@ pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result
             return session::refuse(&name, ending, arguments.output.format);
         }
     };
-    let bytes = match std::fs::read(&arguments.patch) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            let file = arguments.patch.display();
-            let detail = format!("--patch: {file} cannot be read: {error}");
+    let patch = match read_patch(&arguments.patch) {
+        Ok(patch) => patch,
+        Err(detail) => {
             let ending = Ending::new(EndingKind::InvalidTask, detail);
             return session::refuse(&task.id, ending, arguments.output.format);
         }
     };
-    let patch = Patch::from_diff(&bytes);
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &Answers::Nobody);
     let answers = (Answers::Nobody, Some(patch.clone()));
@@ -55,4 +52,17 @@ pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result
         Ok(Run::judging(plan, patch))
     })
     .await
+}
+
+fn read_patch(file: &Path) -> Result<Patch, String> {
+    let name = file.display();
+    let bytes =
+        std::fs::read(file).map_err(|error| format!("--patch: {name} cannot be read: {error}"))?;
+    let patch = Patch::from_diff(&bytes);
+    if patch.edits.is_empty() {
+        return Err(format!(
+            "--patch: {name} changes nothing: give a unified diff, as `git diff` prints it"
+        ));
+    }
+    Ok(patch)
 }

@@ -5,7 +5,7 @@
 
 mod convert;
 
-use super::{Common, Format};
+use super::{Common, Format, USAGE};
 use crate::drive::open_engine;
 use crate::settings::{Flag, Settings};
 use clap::Args;
@@ -104,7 +104,8 @@ pub fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<Exit
 }
 
 /// Runs `patchwright retrieve`: prints per query its hits or the reason why
-/// there are none. A query that finds nothing is no error.
+/// there are none. A query that finds nothing is no error; what is no query
+/// shows in the exit status.
 ///
 /// # Errors
 /// The settings are wrong, or the tree or the cache cannot be used.
@@ -123,6 +124,7 @@ pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow:
     let mut memory = Memory::default();
     let mut text = String::new();
     let mut values = Vec::new();
+    let mut status = ExitCode::SUCCESS;
     for written in &arguments.queries {
         match read(written, arguments) {
             Ok(query) => {
@@ -134,6 +136,7 @@ pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow:
                 text.push_str(&memory.render(1, &[answer]));
             }
             Err(reason) => {
+                status = ExitCode::from(USAGE);
                 values.push(json!({ "query": written, "reason": reason }));
                 let _ = writeln!(text, "### {written}\n{reason}\n");
             }
@@ -142,7 +145,8 @@ pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow:
     print(&match arguments.format {
         Format::Text => text,
         Format::Json => format!("{:#}\n", json!({ "schema": 1, "answers": values })),
-    })
+    })?;
+    Ok(status)
 }
 
 /// A tree and what its settings say.

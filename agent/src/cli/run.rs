@@ -8,7 +8,7 @@ use crate::model::recorded::Recording;
 use crate::model::{ModelError, Models};
 use crate::repair::{Ending, EndingKind, Run};
 use crate::settings::Flag;
-use crate::task::{self, Mode, Task};
+use crate::task::{self, Task};
 use crate::telemetry;
 use crate::wire;
 use clap::Args;
@@ -110,7 +110,8 @@ fn settings_flags(arguments: &RunArguments) -> Vec<Flag> {
 }
 
 fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {
-    let mut task = match (&arguments.task, arguments.parts.given()) {
+    Ok(match (&arguments.task, arguments.parts.given()) {
+        (Some(path), false) if arguments.dry_run => task::read_to_propose(path)?,
         (Some(path), false) => task::read(path)?,
         (None, true) => arguments.parts.task(arguments.dry_run)?,
         (Some(_), true) => {
@@ -119,9 +120,5 @@ fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {
         (None, false) => anyhow::bail!(
             "name a task folder, or put one together with --repo, --crash, --build, --pov and --test"
         ),
-    };
-    if arguments.dry_run {
-        task.mode = Mode::DryRun;
-    }
-    Ok(task)
+    })
 }

@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub struct ServeArguments {
-    /// How many tasks this machine works on at once; none leaves all to `patchwright work`
+    /// How many tasks this machine works on at once; 0 leaves all to `patchwright work`
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }

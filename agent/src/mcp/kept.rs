@@ -65,7 +65,7 @@ impl Kept {
         })
         .await
         .map_err(|error| error.to_string())?
-        .map_err(|error| error.to_string())?;
+        .map_err(|error| format!("{:#}", anyhow::Error::from(error)))?;
         let took = started.elapsed();
         // What an engine has worked out so far is worth keeping.
         let engine = match open.take() {

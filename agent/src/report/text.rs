@@ -24,6 +24,15 @@ pub fn render(report: &Report) -> String {
         }
         let _ = writeln!(text, "\n{}", best.diff.trim_end());
     }
+    // What was refused before it began cost nothing and has no run to look up.
+    if !report.run.is_empty() {
+        totals(&mut text, report);
+    }
+    text
+}
+
+/// What it took, and where to look it up.
+fn totals(text: &mut String, report: &Report) {
     let (cost, seconds) = (&report.cost, &report.seconds);
     let _ = writeln!(
         text,
@@ -44,11 +53,7 @@ pub fn render(report: &Report) -> String {
         seconds.model,
         (seconds.total - seconds.commands - seconds.model).max(0.0)
     );
-    // What was refused before it began has no run to look up.
-    if !report.run.is_empty() {
-        let _ = writeln!(text, "run {}", report.run);
-    }
-    text
+    let _ = writeln!(text, "run {}", report.run);
 }
 
 fn is_best(report: &Report, attempt: &AttemptReport) -> bool {

@@ -2,7 +2,7 @@
 //! and says exactly what is wrong and where.
 
 use super::file::{Limits, PovKeys, SourceKeys, TaskFile};
-use super::{Hints, Pov, Sender, Source, Task};
+use super::{Hints, Mode, Pov, Sender, Source, Task};
 use crate::hints::sarif;
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// There is no task file.
-    #[error("no task file at {path}: {source}")]
+    #[error("no task file at {path} ({source}): name a folder with a task.toml, or a task file")]
     Missing {
         /// Where it was looked for.
         path: PathBuf,
@@ -45,6 +45,20 @@ const TEXT_LIMIT: u64 = 16 * 1024 * 1024;
 
 /// Reads the task of a folder with a `task.toml`, or of a task file.
 pub fn read(path: &Path) -> Result<Task, TaskError> {
+    let (keys, file) = keys(path)?;
+    checked(keys, &file)
+}
+
+/// The same for a dry run, whatever the task itself says: commands that it
+/// would need to be evaluated may be missing.
+pub fn read_to_propose(path: &Path) -> Result<Task, TaskError> {
+    let (mut keys, file) = keys(path)?;
+    keys.mode = Mode::DryRun;
+    checked(keys, &file)
+}
+
+/// The keys of a task, and the file that they stand in.
+fn keys(path: &Path) -> Result<(TaskFile, PathBuf), TaskError> {
     let missing = |path: &Path, source| TaskError::Missing {
         path: path.to_path_buf(),
         source,
@@ -56,12 +70,15 @@ pub fn read(path: &Path) -> Result<Task, TaskError> {
     };
     let file = file.canonicalize().map_err(|error| missing(&file, error))?;
     let text = std::fs::read_to_string(&file).map_err(|error| missing(&file, error))?;
-    let keys: TaskFile = toml::from_str(&text).map_err(|error| TaskError::Malformed {
+    let keys = toml::from_str(&text).map_err(|error| TaskError::Malformed {
         path: file.clone(),
         message: explain(&error),
     })?;
-    let folder = file.parent().unwrap_or(Path::new("/")).to_path_buf();
-    from_file(keys, &folder, &file)
+    Ok((keys, file))
+}
+
+fn checked(keys: TaskFile, file: &Path) -> Result<Task, TaskError> {
+    from_file(keys, file.parent().unwrap_or(Path::new("/")), file)
 }
 
 /// The parser's words, with the nearest known key where one is unknown.

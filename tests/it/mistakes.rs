@@ -1,0 +1,125 @@
+//! What a person may get wrong at the command line: each mistake is told with
+//! what happened, where, and what to do. What models do wrong is not looked at
+//! here.
+
+use crate::scene::Scene;
+use std::fs;
+use std::os::unix::fs::symlink;
+
+/// Runs a command with a text on standard input, and checks its exit status
+/// and words of what it says.
+#[track_caller]
+fn check(scene: &Scene, arguments: &[&str], input: &str, expected: (i32, &[&str])) {
+    let (code, words) = expected;
+    let finished = scene.fed(arguments, input);
+    assert_eq!(finished.code, Some(code), "{arguments:?}: {finished:#?}");
+    let told = format!("{}{}", finished.stdout, finished.stderr);
+    for word in words {
+        assert!(told.contains(word), "{arguments:?}: {word:?} in {told}");
+    }
+}
+
+#[test]
+fn logs_without_a_report_are_told() {
+    let scene = Scene::new();
+    let tail = "    #1 0x2 in main /src/a.c:40\n==7==ABORTING\n";
+    let place = "in standard input, of 45 bytes: give all that the program printed";
+    let crash: &[&str] = &["crash"];
+    check(&scene, crash, tail, (1, &["no crash report", place]));
+    check(&scene, crash, " \n", (1, &["standard input is empty"]));
+    let gone = ["the log gone.log cannot be read", "No such file"];
+    check(&scene, &["crash", "gone.log"], "", (2, &gone));
+}
+
+#[test]
+fn tasks_that_are_not_there_are_told() {
+    let scene = Scene::new();
+    let expected: &[&str] = &["no task file at gone", "name a folder with a task.toml"];
+    check(&scene, &["run", "gone"], "", (2, expected));
+    let finished = scene.fed(&["run", "gone"], "");
+    assert!(!finished.stdout.contains("rounds"), "{finished:#?}");
+    let settings = ["run", "records", "--model", "m", "--base-url"];
+    let keyless = [&settings[..], &["https://api.openai.com/v1"]].concat();
+    let scene = scene.with("PATCHWRIGHT_MODEL__API_KEY", "");
+    check(
+        &scene,
+        &keyless,
+        "",
+        (2, &["needs a key", "OPENAI_API_KEY"]),
+    );
+}
+
+#[test]
+fn a_dry_run_wants_no_command() {
+    let scene = Scene::new();
+    fs::create_dir_all(scene.path("src")).unwrap();
+    let task = "id = \"t\"\nlanguage = \"c\"\n[source]\npath = \"src\"\n";
+    let scene = scene.write("task.toml", task);
+    let needed: &[&str] = &["commands.build", "mode = \"dry-run\""];
+    check(&scene, &["run", "records"], "", (2, needed));
+    let proposing = ["run", "records", "--dry-run"];
+    check(&scene, &proposing, "", (2, &["no model is configured"]));
+}
+
+#[test]
+fn patches_that_are_none_are_told_before_anything_is_built() {
+    let scene = Scene::new();
+    let judge = ["judge", "records", "--patch", "records/task.toml"];
+    let expected: &[&str] = &["invalid_task: --patch: records/task.toml changes nothing"];
+    check(&scene, &judge, "", (2, expected));
+    let apply = ["apply", "--repo", "records/src", "gone.txt"];
+    let expected: &[&str] = &["the reply gone.txt cannot be read"];
+    check(&scene, &apply, "", (2, expected));
+}
+
+#[test]
+fn questions_that_are_none_are_told() {
+    let scene = Scene::new();
+    let retrieve = |query| ["retrieve", "--repo", "records/src", query];
+    for (query, code, words) in [
+        ("symbol", 2, "write KIND:QUERY"),
+        ("symbl:f", 2, "the kinds are symbol"),
+        ("symbol:no_such_name", 0, "nothing found"),
+    ] {
+        check(&scene, &retrieve(query), "", (code, &[words]));
+    }
+    let context = ["context", "--repo", "records/src"];
+    check(&scene, &context, "\n", (2, &["standard input is empty"]));
+    let expected: &[&str] = &["no setting begins with \"modle\""];
+    check(&scene, &["config", "modle"], "", (2, expected));
+}
+
+#[test]
+fn trees_that_cannot_be_read_are_told_with_their_path() {
+    let scene = Scene::new();
+    for verb in [&["index", "gone"][..], &["mcp", "--repo", "gone"]] {
+        let finished = scene.fed(verb, "");
+        assert!(finished.code > Some(0), "{finished:#?}");
+        let told = "source folder \"gone\" cannot be opened: No such file";
+        assert!(finished.stderr.contains(told), "{finished:#?}");
+    }
+    // What cannot be read is named and left out; the rest is there. A link that
+    // leads nowhere is that for every user.
+    symlink("nowhere", scene.path("src/dangling.c")).unwrap();
+    check(&scene, &["index", "records/src"], "", (0, &["symbols;"]));
+}
+
+#[test]
+fn a_daemon_that_is_not_there_is_told() {
+    let scene = Scene::new();
+    let server = ["--set", "client.server=http://127.0.0.1:1"];
+    for verb in [&["tasks"][..], &["submit", "records"], &["events", "x"]] {
+        let arguments = [verb, &server[..]].concat();
+        let expected: &[&str] = &[
+            "no daemon answers at http://127.0.0.1:1/",
+            "`patchwright serve`",
+        ];
+        check(&scene, &arguments, "", (5, expected));
+    }
+    check(
+        &scene,
+        &["show", "gone"],
+        "",
+        (2, &["there is no run \"gone\"", "--out"]),
+    );
+}
