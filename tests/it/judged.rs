@@ -3,20 +3,18 @@
 //!
 //! `tests/judge/CASE` holds the patches, and the task where it is no example
 //! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
-//! then holds a task and a folder of patches for each. `make judge-bench` takes all cases (or those that are named
-//! in `PATCHWRIGHT_JUDGE`) and needs the network to fetch them; otherwise only
-//! the fixture is looked at, and one rung on one example.
+//! then holds a task and a folder of patches for each. `make judge-bench` takes
+//! all cases (or those that are named in `PATCHWRIGHT_JUDGE`) and needs the
+//! network to fetch them; otherwise only the fixture is looked at, and one rung
+//! on one example.
 
-use patchwright::display::Display;
-use patchwright::drive::{self, Parts};
-use patchwright::settings::{self, Settings, Sources};
-use patchwright::{task, wire};
-use patchwright_evaluator::{AttemptFacts, Baseline, RungName, RungResult, Target, climb, confirm};
-use patchwright_patcher::Patch;
+use crate::scene::Told;
+use patchwright::settings::Sources;
+use patchwright_tests::command::Patchwright;
+use serde_json::Value;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 /// The share of wrong patches that must be refused, in percent.
@@ -42,9 +40,9 @@ struct Row {
     patch: String,
     right: bool,
     /// The rung that refused it.
-    refused: Option<RungName>,
+    refused: Option<String>,
     /// The rungs that could not be climbed.
-    open: Vec<RungName>,
+    open: Vec<String>,
     reason: String,
     seconds: f64,
 }
@@ -52,12 +50,11 @@ struct Row {
 impl fmt::Display for Row {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = if self.right { "right" } else { "wrong" };
-        let outcome = match (self.refused, self.open.as_slice()) {
+        let outcome = match (&self.refused, self.open.as_slice()) {
             (Some(rung), _) => format!("refused by {rung}"),
             (None, []) => "every rung holds".to_owned(),
             (None, open) => {
-                let names: Vec<_> = open.iter().map(ToString::to_string).collect();
-                format!("open: {}", names.join(", "))
+                format!("open: {}", open.join(", "))
             }
         };
         let mut reason: String = self.reason.chars().take(110).collect();
@@ -70,28 +67,29 @@ impl fmt::Display for Row {
     }
 }
 
-fn sources() -> Sources {
-    let mut sources = Sources::from_process(None, Vec::new());
+/// A Patchwright with the budgets of a fixture, or of real programs.
+fn patchwright(sources: &Sources) -> Patchwright {
     let asked = sources.variables.contains_key(CASES);
+    let mut patchwright = Patchwright::new().expect("patchwright builds");
     for (name, fixture, real) in BUDGETS {
-        let value = if asked { real } else { fixture };
-        let own = sources.variables.entry(name.to_owned());
-        own.or_insert_with(|| value.to_owned());
+        let usual = if asked { real } else { fixture };
+        let own = sources.variables.get(name).map_or(usual, String::as_str);
+        patchwright = patchwright.with(name, own);
     }
-    sources
+    patchwright
 }
 
-/// The cases that were asked for, and whether they were.
-fn cases(sources: &Sources) -> (Vec<String>, bool) {
+/// The cases that were asked for.
+fn cases(sources: &Sources) -> Vec<String> {
     let asked = sources.variables.get(CASES);
     let Some(asked) = asked.filter(|text| !text.is_empty()) else {
-        return (vec!["records".to_owned()], false);
+        return vec!["records".to_owned()];
     };
     let mut names: Vec<String> = asked.split_whitespace().map(str::to_owned).collect();
     if names == ["all"] {
         names = cases_in("");
     }
-    (names, true)
+    names
 }
 
 /// The cases in a folder of `tests/judge`, by their paths from there.
@@ -140,28 +138,29 @@ fn known(case: &str) -> Vec<Known> {
     found
 }
 
-async fn parts(case: &str, settings: &Settings) -> Arc<Parts> {
-    let task = task::read(&task_of(case)).unwrap_or_else(|problem| panic!("{case}: {problem}"));
-    let models = wire::models(&wire::Answers::Nobody, settings).expect("nobody answers");
-    wire::parts(&task, settings, models, Display::Silent)
-        .await
-        .unwrap_or_else(|ending| panic!("{case}: {ending:?}"))
+/// What `patchwright judge` says of a patch. The unpatched program is built once
+/// a task: the rest is in the cache.
+fn told(patchwright: &Patchwright, case: &str, patch: &Path) -> Told {
+    let (task, patch) = (task_of(case), patch.display().to_string());
+    let task = task.display().to_string();
+    let finished = patchwright
+        .run(&["judge", &task, "--patch", &patch, "--format", "json"])
+        .expect("patchwright runs");
+    let report: Value = serde_json::from_str(&finished.stdout)
+        .unwrap_or_else(|error| panic!("{case}: {error}: {}", finished.stderr));
+    let told = Told { finished, report };
+    assert!(told.report["attempts"][0].is_object(), "{case}: {told:#?}");
+    told
 }
 
-fn facts(patch: &Path, parts: &Parts) -> AttemptFacts {
-    let bytes = fs::read(patch).expect("a patch");
-    let edits = Patch::from_diff(&bytes);
-    let prepared = patchwright_patcher::prepare(&parts.tree, &edits, &parts.guard, &|_| true)
-        .unwrap_or_else(|refusals| panic!("{}: {refusals:?}", patch.display()));
-    drive::facts(prepared)
-}
-
-async fn row(case: &str, patch: &Known, parts: &Parts, baseline: &Baseline) -> Row {
+fn row(patchwright: &Patchwright, case: &str, patch: &Known) -> Row {
     let started = Instant::now();
-    let facts = facts(&patch.file, parts);
-    let target = parts.target.as_deref().expect("a target");
-    let climbed = ladder(target, baseline, &facts).await;
-    let last = climbed.last().expect("a rung");
+    let told = told(patchwright, case, &patch.file);
+    let attempt = &told.report["attempts"][0];
+    let rungs = attempt["rungs"].as_array().expect("rungs");
+    let named = |rung: &&Value| rung["name"].as_str().unwrap_or_default().to_owned();
+    let first = rungs.iter().find(|rung| rung["holds"] != true);
+    let refused = rungs.iter().find(|rung| rung["holds"] == false);
     Row {
         case: case.to_owned(),
         patch: patch
@@ -171,61 +170,29 @@ async fn row(case: &str, patch: &Known, parts: &Parts, baseline: &Baseline) -> R
             .to_string_lossy()
             .into_owned(),
         right: patch.right,
-        refused: (last.holds == Some(false)).then_some(last.name),
-        open: climbed
+        refused: refused.as_ref().map(named),
+        open: rungs
             .iter()
-            .filter(|rung| rung.holds.is_none())
-            .map(|rung| rung.name)
+            .filter(|rung| rung["holds"].is_null())
+            .map(|rung| named(&rung))
             .collect(),
-        reason: climbed
-            .iter()
-            .find(|rung| rung.holds != Some(true))
-            .map(|rung| rung.reason.clone())
-            .unwrap_or_default(),
+        reason: refused
+            .or(first)
+            .and_then(|rung| rung["reason"].as_str())
+            .unwrap_or_default()
+            .to_owned(),
         seconds: started.elapsed().as_secs_f64(),
     }
 }
 
-async fn ladder(target: &dyn Target, baseline: &Baseline, facts: &AttemptFacts) -> Vec<RungResult> {
-    let mut climbed: Vec<RungResult> = Vec::new();
-    for rung in RungName::ALL {
-        let result = climb(target, baseline, facts, &climbed, rung).await;
-        climbed.push(result.unwrap_or_else(|error| panic!("{rung}: {error}")));
-        if climbed.last().is_some_and(|rung| rung.holds == Some(false)) {
-            return climbed;
-        }
-    }
-    let confirmed = confirm(target, baseline, facts)
-        .await
-        .expect("a clean build");
-    if confirmed.holds == Some(false) {
-        climbed.push(confirmed);
-    }
-    climbed
-}
-
-#[tokio::test]
-async fn right_patches_pass_and_wrong_ones_do_not() {
-    let sources = sources();
-    let mut settings = settings::load(&sources).expect("settings").settings;
-    let (cases, asked) = cases(&sources);
-    let scratch = tempfile::tempdir().expect("a folder");
-    if !asked {
-        settings.cache.folder = scratch.path().to_path_buf();
-    }
+#[test]
+fn right_patches_pass_and_wrong_ones_do_not() {
+    let sources = Sources::from_process(None, Vec::new());
+    let patchwright = patchwright(&sources);
     let mut rows = Vec::new();
-    for case in cases {
-        let parts = parts(&case, &settings).await;
-        let started = Instant::now();
-        let target = parts.target.as_deref().expect("a target");
-        let baseline = target.baseline().await;
-        let baseline = baseline.unwrap_or_else(|error| panic!("{case}: {error}"));
-        println!(
-            "{case}: baseline in {:.1} s",
-            started.elapsed().as_secs_f64()
-        );
+    for case in cases(&sources) {
         for patch in known(&case) {
-            let row = row(&case, &patch, &parts, &baseline).await;
+            let row = row(&patchwright, &case, &patch);
             println!("{row}");
             rows.push(row);
         }
@@ -235,31 +202,21 @@ async fn right_patches_pass_and_wrong_ones_do_not() {
 
 /// The published fix of the NAPTR parser refuses short records, also where the
 /// unpatched program reads past their end and finds other bytes of the answer.
-#[tokio::test]
-async fn a_fix_may_refuse_what_is_malformed_as_the_pov_is() {
-    let mut sources = sources();
-    let limit = "PATCHWRIGHT_LIMITS__SAME".to_owned();
-    sources.variables.insert(limit, "30s".to_owned());
-    let mut settings = settings::load(&sources).expect("settings").settings;
-    let scratch = tempfile::tempdir().expect("a folder");
-    settings.cache.folder = scratch.path().to_path_buf();
-    let parts = parts("cares-naptr", &settings).await;
-    let target = parts.target.as_deref().expect("a target");
-    let baseline = target.baseline().await.expect("a baseline");
-    let counted = |rung: &RungResult, what: &str| rung.counts.get(what).copied().unwrap_or(0);
-    for (patch, holds) in [
-        ("right/upstream", Some(true)),
-        ("wrong/ascii-only", Some(false)),
-    ] {
+#[test]
+fn a_fix_may_refuse_what_is_malformed_as_the_pov_is() {
+    let patchwright = Patchwright::new()
+        .expect("patchwright builds")
+        .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
+        .with("PATCHWRIGHT_LIMITS__SAME", "30s");
+    for (patch, holds) in [("right/upstream", true), ("wrong/ascii-only", false)] {
         let file = folder("tests/judge/cares-naptr").join(format!("{patch}.diff"));
-        let facts = facts(&file, &parts);
-        let rung = climb(target, &baseline, &facts, &[], RungName::SameElsewhere).await;
-        let rung = rung.expect("a rung");
-        assert_eq!(rung.holds, holds, "{patch}: {rung:#?}");
-        let away = counted(&rung, "mutants of given turned away");
-        assert!(away > 0, "{patch}: {rung:#?}");
-        let malformed = counted(&rung, "malformed mutants turned away");
-        assert_eq!(malformed == away, holds == Some(true), "{patch}: {rung:#?}");
+        let told = told(&patchwright, "cares-naptr", &file);
+        let rung = told.rung(1, "same elsewhere");
+        assert_eq!(rung["holds"], holds, "{patch}: {rung:#}");
+        let away = &rung["counts"]["mutants of given turned away"];
+        assert!(away.as_u64() > Some(0), "{patch}: {rung:#}");
+        let malformed = &rung["counts"]["malformed mutants turned away"];
+        assert_eq!(malformed == away, holds, "{patch}: {rung:#}");
     }
 }
 
