@@ -7,7 +7,9 @@ mod kills;
 
 use farm::{Database, Farm};
 use patchwright::serve::service::{Canceled, TaskState};
+use patchwright_tests::model::{Misbehaviour, ScriptedModel};
 use patchwright_tests::postgres::Postgres;
+use patchwright_tests::program::PATCH;
 use std::process::Command;
 use std::time::Duration;
 
@@ -90,6 +92,46 @@ async fn a_canceled_task_is_killed_and_a_paused_queue_waits() {
     farm::until(|| farm::children(worker.id()).is_empty());
     let report = farm.service.report("task-0").await.unwrap().unwrap();
     assert_eq!(report["ending"], "canceled");
+}
+
+#[tokio::test]
+async fn a_run_that_no_model_can_answer_is_woken_when_its_time_has_come() {
+    for database in Database::both() {
+        let mut asked = 0;
+        let model = ScriptedModel::answering(move |_| {
+            asked += 1;
+            match asked {
+                1 => Misbehaviour::TooManyRequests.into(),
+                _ => PATCH.into(),
+            }
+        });
+        let farm = Farm::asking(model.unwrap(), database, "0s").await;
+        farm.submit(1).await;
+        let _worker = farm.worker_with(&[
+            "limits.pause=0s",
+            "model.retries.pause=1s",
+            "model.retries.count=0",
+        ]);
+        farm.until(|row| row.state.is_over()).await;
+        let row = farm.row("task-0").await;
+        assert_eq!(row.ending.as_deref(), farm::ENDING, "{row:?}");
+        assert_eq!((row.claims, row.failures), (2, 0), "{row:?}");
+        farm.check_run(&row).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_waits_for_a_model_holds_no_worker() {
+    let model = ScriptedModel::answering(|_| Misbehaviour::TooManyRequestsLongWait.into());
+    let farm = Farm::asking(model.unwrap(), Database::Sqlite, "0s").await;
+    farm.submit(2).await;
+    let _worker = farm.worker();
+    farm.until(|row| row.state == TaskState::Paused).await;
+    let depth = farm.service.depth().await.unwrap();
+    assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
+    for id in ["task-0", "task-1"] {
+        assert_eq!(farm.service.cancel(id).await.unwrap(), Canceled::Queued);
+    }
 }
 
 #[tokio::test]

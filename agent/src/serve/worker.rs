@@ -14,7 +14,7 @@ use super::queue::{Queue, QueueError, Taker, Ticket};
 use super::{Service, disk};
 use crate::display::Display;
 use crate::settings::Loaded;
-use crate::store::submissions::Claimed;
+use crate::store::submissions::{Back, Claimed};
 use crate::store::{Store, StoreError};
 use std::fmt;
 use std::sync::Arc;
@@ -262,9 +262,9 @@ impl Crew {
         let now = jiff::Timestamp::now();
         let held = match &came {
             Came::Lost => false,
-            Came::Stopped => self.store.hand_back(claimed, now, false).await?,
-            Came::Paused(due) => self.store.hand_back(claimed, *due, false).await?,
-            Came::Failed(due) => self.store.hand_back(claimed, *due, true).await?,
+            Came::Stopped => self.store.hand_back(claimed, now, Back::Stopped).await?,
+            Came::Paused(due) => self.store.hand_back(claimed, *due, Back::Paused).await?,
+            Came::Failed(due) => self.store.hand_back(claimed, *due, Back::Failed).await?,
             Came::Ended(ending) => self.store.end(claimed, ending).await?,
         };
         self.submitted.notify_one();

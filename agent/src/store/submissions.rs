@@ -9,7 +9,7 @@
 mod claim;
 mod list;
 
-pub use claim::{Claimed, Ending, Issue};
+pub use claim::{Back, Claimed, Ending, Issue};
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
 use super::{Store, StoreError, now, storable};

@@ -83,6 +83,12 @@ pub(super) struct Farm {
 impl Farm {
     /// A queue whose tasks' tests take this long.
     pub(super) async fn new(database: Database, tests: &str) -> Self {
+        let model = ScriptedModel::answering(|_| PATCH.into()).unwrap();
+        Self::asking(model, database, tests).await
+    }
+
+    /// The same with a model of the test's own, asked once a call.
+    pub(super) async fn asking(model: ScriptedModel, database: Database, tests: &str) -> Self {
         let patchwright = Patchwright::new()
             .unwrap()
             .with("PATCHWRIGHT_DATABASE__URL", database.url())
@@ -97,7 +103,7 @@ impl Farm {
         Self {
             service: Service::new(store),
             patchwright,
-            model: ScriptedModel::answering(|_| PATCH.into()).unwrap(),
+            model,
             tests: tests.to_owned(),
         }
     }
@@ -146,7 +152,14 @@ impl Farm {
 
     /// Starts a worker.
     pub(super) fn worker(&self) -> Worker {
-        self.start(&["work"])
+        self.worker_with(&[])
+    }
+
+    /// Starts a worker with further settings.
+    pub(super) fn worker_with(&self, settings: &[&str]) -> Worker {
+        let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+        let arguments: Vec<&str> = std::iter::once("work").chain(settings).collect();
+        self.start(&arguments)
     }
 
     /// Starts a daemon.

@@ -12,7 +12,7 @@ pub(crate) enum State {
     Queued,
     /// A worker has it.
     Running,
-    /// It waits for somebody to let it go on.
+    /// Its run waits until a model can answer again.
     Paused,
     /// It has an ending.
     Done,
@@ -125,7 +125,7 @@ pub(crate) struct QueueView {
     pub queued: i64,
     /// A worker has them.
     pub running: i64,
-    /// They wait for somebody to let them go on.
+    /// Their runs wait until a model can answer again.
     pub waiting: i64,
     /// They have an ending.
     pub done: i64,

@@ -8,6 +8,7 @@ use crate::serve::queue::test_double::MemoryQueue;
 use crate::serve::service::{NewTask, TaskState};
 use crate::settings::{self, Flag, Loaded, Sources};
 use crate::store::Store;
+use crate::store::submissions::Back;
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -118,23 +119,64 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     Work::new(&crew, &old).lost().await;
     assert!(!crew.store.begun(&old, "run").await.unwrap());
     let now = jiff::Timestamp::now();
-    assert!(!crew.store.hand_back(&old, now, false).await.unwrap());
-    assert!(crew.store.hand_back(&new, now, false).await.unwrap());
+    assert!(
+        !crew
+            .store
+            .hand_back(&old, now, Back::Stopped)
+            .await
+            .unwrap()
+    );
+    assert!(
+        crew.store
+            .hand_back(&new, now, Back::Stopped)
+            .await
+            .unwrap()
+    );
     // The ticket of before does not count any more; the next one does.
     assert_eq!(
         crew.store.claim("a", second.number, "h").await.unwrap(),
         None
     );
-    let third = crew
-        .store
-        .claim("a", second.number + 1, "h")
-        .await
-        .unwrap()
-        .unwrap();
-    let came = Work::new(&crew, &third).carry_out().await;
+    let last = async || {
+        let claimed = crew.store.claim("a", second.number + 1, "h").await;
+        claimed.unwrap().unwrap()
+    };
+    last().await;
+    // Two workers died with it; the one that handed it back does not count.
+    let fourth = last().await;
+    assert_eq!((fourth.claims, fourth.handed_back), (4, 1));
+    let came = Work::new(&crew, &fourth).carry_out().await;
     let Came::Ended(ending) = came else {
         panic!("{came:?}");
     };
     assert_eq!(ending.ending, "infra_error");
     assert!(ending.detail.contains("2 workers took it"), "{ending:?}");
+}
+
+#[tokio::test]
+async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
+    let folder = tempfile::tempdir().unwrap();
+    let (service, crew, _queue) = crew(folder.path()).await;
+    let tasks = ["now", "later"].map(|id| new(id, None));
+    service.submit(tasks.to_vec()).await.unwrap();
+    crew.issue_some().await.unwrap();
+    let now = jiff::Timestamp::now();
+    let later = now + jiff::SignedDuration::from_hours(1);
+    for (id, due) in [("now", now), ("later", later)] {
+        let claimed = crew.store.claim(id, 1, "h").await.unwrap().unwrap();
+        assert!(crew.store.begun(&claimed, "run").await.unwrap());
+        let given = crew.store.hand_back(&claimed, due, Back::Paused).await;
+        assert!(given.unwrap());
+        let row = service.task(id).await.unwrap().unwrap();
+        assert_eq!(row.state, TaskState::Paused);
+    }
+    let depth = service.depth().await.unwrap();
+    assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
+    assert_eq!(crew.issue_some().await.unwrap(), 1, "one is due");
+    let woken = crew.store.claim("now", 2, "h").await.unwrap().unwrap();
+    assert_eq!(woken.run.as_deref(), Some("run"), "its run goes on");
+    assert_eq!(crew.store.claim("later", 2, "h").await.unwrap(), None);
+    service.cancel("later").await.unwrap();
+    let row = service.task("later").await.unwrap().unwrap();
+    assert_eq!(row.state, TaskState::Canceled);
 }

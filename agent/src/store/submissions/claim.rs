@@ -27,6 +27,8 @@ pub struct Claimed {
     pub run: Option<String>,
     /// How often it was claimed, this time included.
     pub claims: i64,
+    /// How often it was handed back in order since its first claim.
+    pub handed_back: i64,
     /// How often its infrastructure failed.
     pub failures: i64,
     /// When nobody wants the patch any more.
@@ -44,23 +46,35 @@ pub struct Ending {
     pub detail: String,
 }
 
+/// Why a claim is handed back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Back {
+    /// Whoever had it was asked to end.
+    Stopped,
+    /// Its run waits until it is due: no model can answer before.
+    Paused,
+    /// Its infrastructure failed; the next run begins anew.
+    Failed,
+}
+
 /// Seconds after which somebody who began to issue a ticket is given up.
 const ISSUING: i64 = 10;
 
-type Row = (String, Option<String>, i64, i64, Option<String>, i64);
+type Row = (String, Option<String>, i64, i64, i64, Option<String>, i64);
 
 impl Store {
     /// Tickets of tasks that are due and have none in the queue, for the caller
-    /// to put there. One that somebody began to put there and did not finish is
+    /// to put there. One that waited for this time is queued again. One that somebody began to put there and did not finish is
     /// replaced by the next number: should it turn up, it does not count.
     pub async fn to_issue(&self, limit: u32) -> Result<Vec<Issue>, StoreError> {
         let now = jiff::Timestamp::now();
         let stale = now - jiff::SignedDuration::from_secs(ISSUING);
         let rows: Vec<(String, i64, i64, Option<String>)> = sqlx::query_as(
-            "UPDATE submissions SET ticket = ticket + (CASE WHEN issued = 2 THEN 1 ELSE 0 END), issued = 2, grabbed = $1
-             WHERE id IN (SELECT id FROM submissions WHERE state = 'queued' AND issued <> 1 AND due <= $1
+            "UPDATE submissions SET state = 'queued', ticket = ticket + (CASE WHEN issued = 2 THEN 1 ELSE 0 END),
+             issued = 2, grabbed = $1
+             WHERE id IN (SELECT id FROM submissions WHERE state IN ('queued', 'paused') AND issued <> 1 AND due <= $1
                           AND (issued = 0 OR grabbed < $2) ORDER BY sequence LIMIT $3)
-             AND state = 'queued' AND (issued = 0 OR grabbed < $2) RETURNING id, ticket, priority, place",
+             AND state IN ('queued', 'paused') AND (issued = 0 OR grabbed < $2) RETURNING id, ticket, priority, place",
         )
         .bind(in_journal_form(now))
         .bind(in_journal_form(stale))
@@ -105,7 +119,7 @@ impl Store {
                     "UPDATE submissions SET state = 'running', claims = claims + 1, issued = 1, host = $1,
                      started = COALESCE(started, $2)
                      WHERE id = $3 AND ticket = $4 AND state IN ('queued', 'running')
-                     RETURNING task, run, claims, failures, deadline, cancel",
+                     RETURNING task, run, claims, handed_back, failures, deadline, cancel",
                 )
                 .bind(host)
                 .bind(now())
@@ -114,17 +128,19 @@ impl Store {
                 Ok(row.fetch_optional(&self.pool).await?)
             })
             .await?;
-        Ok(
-            row.map(|(task, run, claims, failures, deadline, cancel)| Claimed {
+        Ok(row.map(|row| {
+            let (task, run, claims, handed_back, failures, deadline, cancel) = row;
+            Claimed {
                 id: id.to_owned(),
                 task,
                 run,
                 claims,
+                handed_back,
                 failures,
                 deadline,
                 cancel: cancel != 0,
-            }),
-        )
+            }
+        }))
     }
 
     /// Whether the claim still counts, and whether somebody canceled the task.
@@ -180,22 +196,28 @@ impl Store {
         .await
     }
 
-    /// Puts a task back into the queue, to be claimed anew when it is due: with
-    /// the run that was begun, or with a failure more and a run of its own.
+    /// Gives a task back, to be claimed anew when it is due: with the run that
+    /// was begun, or with a failure more and a run of its own.
     pub async fn hand_back(
         &self,
         claimed: &Claimed,
         due: jiff::Timestamp,
-        failed: bool,
+        why: Back,
     ) -> Result<bool, StoreError> {
+        let state = match why {
+            Back::Paused => "paused",
+            Back::Stopped | Back::Failed => "queued",
+        };
         self.patiently(|_| async {
             let done = sqlx::query(
-                "UPDATE submissions SET state = 'queued', ticket = ticket + 1, issued = 0, due = $1,
-                 failures = failures + $2, run = CASE WHEN $2 = 0 THEN run END
-                 WHERE id = $3 AND claims = $4 AND state = 'running'",
+                "UPDATE submissions SET state = $1, ticket = ticket + 1, issued = 0, due = $2,
+                 failures = failures + $3, handed_back = handed_back + 1 - $3,
+                 run = CASE WHEN $3 = 0 THEN run END
+                 WHERE id = $4 AND claims = $5 AND state = 'running'",
             )
+            .bind(state)
             .bind(in_journal_form(due))
-            .bind(i64::from(failed))
+            .bind(i64::from(why == Back::Failed))
             .bind(&claimed.id)
             .bind(claimed.claims)
             .execute(&self.pool)

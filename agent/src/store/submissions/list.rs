@@ -18,7 +18,7 @@ pub enum TaskState {
     Queued,
     /// A worker has it.
     Running,
-    /// It waits for somebody to let it go on.
+    /// Its run waits until a model can answer again.
     Paused,
     /// It has an ending.
     Done,
@@ -159,7 +159,7 @@ pub struct Depth {
     pub queued: i64,
     /// A worker has them.
     pub running: i64,
-    /// They wait for somebody to let them go on.
+    /// Their runs wait until a model can answer again.
     pub paused: i64,
     /// They have an ending.
     pub done: i64,
