@@ -5,6 +5,7 @@
 //! to a run needs its current epoch, so that whoever claimed it last is the
 //! only one who writes. This module decides nothing and knows no model.
 
+mod backup;
 mod blobs;
 mod connect;
 pub mod crs;
@@ -44,9 +45,9 @@ pub enum StoreError {
         "database.url: expected an address such as postgres://user@host/database, or \"unset\""
     )]
     Address,
-    /// PostgreSQL has a program of its own for this.
-    #[error("the database is a PostgreSQL; copy it with pg_dump")]
-    BackUpElsewhere,
+    /// The database was not copied.
+    #[error("the database is not copied: {0}")]
+    NotCopied(String),
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(#[from] sqlx::Error),

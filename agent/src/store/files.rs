@@ -65,11 +65,12 @@ impl Store {
         Ok(done.rows_affected() > 0)
     }
 
-    /// Forgets the files that came before a time and that no task names.
+    /// Forgets the files that came before a time and that no task and no case names.
     pub(super) async fn prune_files(&self, before: &str) -> Result<u64, StoreError> {
         let old: Vec<(String,)> = sqlx::query_as(
             "SELECT hash FROM files WHERE created < $1
-             AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')",
+             AND NOT EXISTS (SELECT 1 FROM submissions WHERE submissions.task LIKE '%' || hash || '%')
+             AND NOT EXISTS (SELECT 1 FROM crs_cases WHERE crs_cases.prepared LIKE '%' || hash || '%')",
         )
         .bind(before)
         .fetch_all(&self.pool)

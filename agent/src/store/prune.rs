@@ -1,12 +1,11 @@
-//! What is forgotten in time, and what is copied in time.
+//! What is forgotten in time.
 //!
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
 
 use super::submissions::in_journal_form;
-use super::{DatabaseKind, Store, StoreError};
+use super::{Store, StoreError};
 use std::collections::BTreeSet;
-use std::path::Path;
 use std::time::Duration;
 
 /// Letters of a SHA-256 in hexadecimal.
@@ -121,24 +120,6 @@ impl Store {
             forgotten += done.rows_affected();
         }
         Ok(forgotten)
-    }
-
-    /// Copies the database to a file that is not there yet.
-    pub async fn back_up(&self, file: &Path) -> Result<(), StoreError> {
-        if self.kind() == DatabaseKind::Postgres {
-            return Err(StoreError::BackUpElsewhere);
-        }
-        if file.exists() {
-            return Err(StoreError::Folder {
-                path: file.to_path_buf(),
-                source: std::io::ErrorKind::AlreadyExists.into(),
-            });
-        }
-        sqlx::query("VACUUM INTO $1")
-            .bind(file.display().to_string())
-            .execute(&self.pool)
-            .await?;
-        Ok(())
     }
 }
 
