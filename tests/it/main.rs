@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod clients;
+#[cfg(test)]
 mod compact;
 #[cfg(test)]
 mod crs;

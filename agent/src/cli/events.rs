@@ -1,6 +1,7 @@
 //! `patchwright events`: follow what happens to a task of a daemon.
 
 use super::client::{Daemon, field};
+use super::show::told;
 use super::{Common, Format};
 use clap::Args;
 use reqwest::Method;
@@ -55,16 +56,7 @@ fn tell(line: &str, format: Format) -> anyhow::Result<()> {
     if format == Format::Json {
         writeln!(out, "{data}")?;
     } else if event.get("summary").is_some() {
-        let of = |name| field(&event, name);
-        writeln!(
-            out,
-            "{} lane {} {:<7} {:<9} {}",
-            of("time"),
-            of("lane"),
-            of("kind"),
-            of("name"),
-            of("summary")
-        )?;
+        writeln!(out, "{}", told(&event))?;
     } else if event.get("state").is_some() {
         writeln!(
             out,

@@ -12,9 +12,9 @@ use std::process::ExitCode;
 /// Arguments of `tasks`.
 #[derive(Debug, Args)]
 pub struct TasksArguments {
-    /// Only tasks in this state: queued, running, paused, done or canceled
+    /// Only tasks that are so: queued, running, paused, done or canceled
     #[arg(long)]
-    pub state: Option<String>,
+    pub status: Option<String>,
     /// Only tasks that ended so, as in verified
     #[arg(long)]
     pub ending: Option<String>,
@@ -53,7 +53,7 @@ pub async fn list(common: &Common, arguments: &TasksArguments) -> anyhow::Result
         .request(Method::GET, &["tasks"])?
         .query(&[("limit", arguments.limit)]);
     for (name, value) in [
-        ("state", &arguments.state),
+        ("state", &arguments.status),
         ("ending", &arguments.ending),
         ("group", &arguments.group),
         ("text", &arguments.text),
