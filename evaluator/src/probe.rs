@@ -54,6 +54,12 @@ pub struct Sight {
     pub code: Vec<u32>,
     /// Whether the debugger knows the file at all.
     pub known: bool,
+    /// Whether the compiler kept no value at the line.
+    #[serde(default)]
+    pub lost: bool,
+    /// What was seen at the nearest line of the function that has one instead.
+    #[serde(default)]
+    pub near: Option<Box<Sight>>,
 }
 
 /// What a debugger saw of one run.

@@ -107,7 +107,9 @@ fn surplus(token: Token<'_>) -> String {
             format!("{word:?} changes the program; only reading is allowed")
         }
         Token::Operator("(") => {
-            "calls are not made; ask for the values that the call would use or return".to_owned()
+            "calls are not made and macros are not expanded; ask for the values that go into it, or write out what the \
+             macro stands for"
+                .to_owned()
         }
         Token::Operator(word) => format!("{word:?} is not expected there"),
         Token::Name(name) => format!("{name:?} is not expected there"),

@@ -37,10 +37,8 @@ pub(super) fn answer(
     }
     let _ = writeln!(text, "reached {}:", times(sight.hits));
     values(&mut text, sight);
-    if let (Some((least, at)), Some((most, then))) = (sight.least, sight.most)
-        && least != most
-    {
-        let _ = writeln!(text, "  least {least} (hit {at}), most {most} (hit {then})");
+    if sight.lost {
+        text.push_str(&instead(sight, &line));
     }
     let end = match sights.ended.as_str() {
         "time" => "The time for probes ran out then; what came later was not seen.".to_owned(),
@@ -48,6 +46,23 @@ pub(super) fn answer(
         ended => format!("Then the program ended with {ended}."),
     };
     text + &end
+}
+
+/// What is known in place of a value that the compiler did not keep.
+fn instead(sight: &Sight, line: &dyn Fn(u32) -> String) -> String {
+    let Some(near) = sight.near.as_deref() else {
+        return "The compiler kept no value of it there, nor at the lines around. Ask for what it is made of, or in a \
+            function that it is passed to.\n"
+            .to_owned();
+    };
+    let lines: Vec<String> = near.lines.iter().map(|number| line(*number)).collect();
+    let mut text = format!(
+        "The compiler kept no value of it there. At line {} of the same function, reached {}:\n",
+        lines.join(", "),
+        times(near.hits)
+    );
+    values(&mut text, near);
+    text
 }
 
 fn times(hits: u64) -> String {
@@ -71,6 +86,11 @@ fn values(text: &mut String, sight: &Sight) {
     }
     for seen in rest {
         row(text, seen);
+    }
+    if let (Some((least, at)), Some((most, then))) = (sight.least, sight.most)
+        && least != most
+    {
+        let _ = writeln!(text, "  least {least} (hit {at}), most {most} (hit {then})");
     }
 }
 
@@ -167,6 +187,31 @@ mod tests {
         assert_eq!(
             told(once, "time"),
             "line 9 holds no code; this is line 11\nreached once:\n  hit 1: null\nThe time for probes ran out then; what came later was not seen."
+        );
+    }
+
+    #[test]
+    fn a_value_that_was_not_kept_is_told_from_nearby() {
+        let at = |line: u32, value: &str| Sight {
+            hits: 1,
+            lines: vec![line],
+            first: vec![seen(value, 1, 1)],
+            ..Sight::default()
+        };
+        let lost = |near| Sight {
+            lost: true,
+            near,
+            ..at(9, "optimised out")
+        };
+        let nearby = told(lost(Some(Box::new(at(6, "-7")))), "exit status 1");
+        assert_eq!(
+            nearby,
+            "reached once:\n  hit 1: optimised out\nThe compiler kept no value of it there. At line 6 of the same function, reached once:\n  hit 1: -7\nThen the program ended with exit status 1."
+        );
+        let nowhere = told(lost(None), "exit status 1");
+        assert!(
+            nowhere.contains("nor at the lines around. Ask for what it is made of"),
+            "{nowhere}"
         );
     }
 

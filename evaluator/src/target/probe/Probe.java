@@ -220,7 +220,8 @@ public final class Probe {
                 request.enable();
             }
             for (ReferenceType type : vm.allClasses()) if (type.isPrepared()) meet(vm, type);
-            vm.resume();
+            // The program waits until the event of its start is resumed below. Resumed here as well, that event would
+            // later set free a thread that waits for its breakpoints.
             while (true) {
                 EventSet events = vm.eventQueue().remove();
                 for (Event event : events) {

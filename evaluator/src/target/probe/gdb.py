@@ -20,6 +20,10 @@ import gdb
 FIRST, LAST = 6, 4
 # How much of a value is shown.
 ELEMENTS, FIELDS, LONGEST_TEXT = 16, 24, 80
+# Lines around one at which the compiler kept no value that are looked at instead.
+NEAR = 8
+# What is shown of a value that the compiler did not keep.
+LOST = "optimised out"
 # Seconds between two looks at the clock's verdict while nothing is hit.
 TICK = 0.2
 # Seconds that gdb gets to stop a program.
@@ -98,7 +102,7 @@ def show_elements(value, kind, depth):
 
 def show(value, depth=0):
     if value.is_optimized_out:
-        return "optimised out"
+        return LOST
     kind = value.type.strip_typedefs()
     if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
         return show(value.referenced_value(), depth)
@@ -151,13 +155,19 @@ def plain(error):
         return f"cannot be read: it leads to {where}"
     if "may-call-functions" in text:
         return "would call a function of the program, which is not done"
+    if "optimized out" in text:
+        return LOST
+    if text.startswith("No symbol "):
+        return text.rstrip(".") + ": it is not in scope there, or a macro, and these are not expanded"
     return without_addresses(text).rstrip(".")
 
 
 class Probe(gdb.Breakpoint):
-    def __init__(self, number, path, line, expression):
-        self.path, self.wanted = path, expression
+    def __init__(self, path, line, expression, function=None):
+        self.path, self.asked, self.wanted = path, line, expression
+        self.function = function
         self.hits, self.lines = 0, set()
+        self.around, self.near = set(), []
         self.first, self.last = [], collections.deque(maxlen=LAST)
         self.least = self.most = None
         super().__init__(source=place(path, line), line=line, internal=True)
@@ -170,8 +180,14 @@ class Probe(gdb.Breakpoint):
             sal = frame.find_sal()
             if sal.symtab is not None and elsewhere(sal.symtab.fullname(), self.path):
                 return False
+            function = str(frame.function())
+            if self.function not in (None, function):
+                return False
             self.lines.add(sal.line)
             met.add(gdb.selected_inferior().num)
+            if not self.hits:
+                self.function = function
+                self.around = lines_of_function(frame, sal.symtab)
             self.note(self.value())
         except Exception as error:
             self.note(f"({plain(error)})")
@@ -198,7 +214,24 @@ class Probe(gdb.Breakpoint):
             if len(self.first) < FIRST:
                 self.first.append(self.last[-1])
 
+    def is_lost(self):
+        """Whether the line was come to, and the compiler never kept a value there."""
+        return self.hits > 0 and all(LOST in text for text in self.texts())
+
+    def is_known(self):
+        """Whether some value was read."""
+        return any(LOST not in text and not text.startswith("(") for text in self.texts())
+
+    def texts(self):
+        return [text for text, _, _ in self.first + list(self.last)]
+
+    def look_around(self):
+        """Asks at the nearest lines of the function in place of this one."""
+        lines = sorted(self.around - self.lines, key=lambda line: (abs(line - self.asked), line))
+        self.near = [Probe(self.path, line, self.wanted, self.function) for line in lines[:NEAR]]
+
     def told(self, may_ask):
+        instead = [probe for probe in self.near if probe.is_known()]
         with_code = sorted(lines_with_code(self.path)) if may_ask and not self.hits else []
         return {
             "hits": self.hits,
@@ -209,6 +242,8 @@ class Probe(gdb.Breakpoint):
             "most": self.most,
             "code": with_code,
             "known": bool(self.hits or with_code),
+            "lost": self.is_lost(),
+            "near": instead[0].told(may_ask=False) if instead else None,
         }
 
 
@@ -228,6 +263,16 @@ def place(path, line):
     return path
 
 
+def lines_of_function(frame, symtab):
+    """The lines with code of the function that a frame is in, which may be an inlined one."""
+    block = frame.block()
+    while block is not None and block.function is None:
+        block = block.superblock
+    if block is None or symtab is None:
+        return set()
+    return {item.line for item in symtab.linetable() if block.start <= item.pc < block.end and item.line > 0}
+
+
 def lines_with_code(path):
     lines = set()
     for name in (f"{tree}/{path}", path):
@@ -244,7 +289,7 @@ def lines_with_code(path):
 
 def load():
     """Loads the program itself where the command line is one program of the
-    build, else leaves it to a shell whose processes are all followed."""
+    build, and says so; else leaves it to a shell whose processes are all followed."""
     program = os.environ.get("PROGRAM", "")
     path = f"{os.environ['OUT']}/{program}"
     if program:
@@ -252,12 +297,13 @@ def load():
             if file.read(4) == b"\x7fELF":
                 gdb.execute(f"file {path}", to_string=True)
                 gdb.execute(f"set args {os.environ['ARGUMENTS']}")
-                return
+                return True
     gdb.execute("set detach-on-fork off")
     gdb.execute("set schedule-multiple on")
     gdb.execute("set follow-fork-mode parent")
     gdb.execute("file /bin/sh", to_string=True)
     gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
+    return False
 
 
 def is_running(pid):
@@ -328,6 +374,7 @@ def write(problem=None, may_ask=True):
 
 
 def main():
+    global ended
     for setting in (
         "confirm off",
         "pagination off",
@@ -348,13 +395,22 @@ def main():
         more = "detect_leaks=0" + (":detect_stack_use_after_return=0" if name[0] == "A" else "")
         gdb.execute(f"set environment {name} {old + ':' if old else ''}{more}")
     try:
-        load()
-        for number, row in enumerate(os.environ["PROBES"].split("\n")):
+        is_alone = load()
+        for row in os.environ["PROBES"].split("\n"):
             path, line, expression = row.split("\t")
-            probes.append(Probe(number, path, int(line), expression))
+            probes.append(Probe(path, int(line), expression))
         gdb.events.exited.connect(on_exit)
         threading.Thread(target=watch, daemon=True).start()
         run()
+        lost = [probe for probe in probes if probe.is_lost()]
+        if is_alone and lost and ended != "time":
+            first_ending = ended
+            for probe in probes:
+                probe.enabled = False
+            for probe in lost:
+                probe.look_around()
+            run()
+            ended = first_ending
         write()
     except (OSError, gdb.error, ValueError) as error:
         write(plain(error))

@@ -205,6 +205,41 @@ async fn gdb_looks_at_c() {
     .await;
 }
 
+/// `n` is dead where the second call is made; the compiler forgets it.
+const OPTIMISED: &str = "#include <stdlib.h>
+#define TWICE(x) ((x) + (x))
+static __attribute__((noinline)) int use(int v) { return abs(v) + 1; }
+static __attribute__((noinline)) int f(int a) {
+  int n = use(a) * 3;
+  int m = use(n);
+  int k = use(m + 7);
+  return k + use(k);
+}
+int main(int argc, char **argv) {
+  char *text = malloc(1);
+  return text[f(argc)];
+}
+";
+
+#[tokio::test]
+async fn gdb_looks_around_where_the_compiler_kept_no_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let build = r#"gcc -g -O1 -fsanitize=address src/a.c -o "$OUT"/prog"#;
+    let pov = r#""$OUT"/prog "$POV""#;
+    let target = open(
+        task(folder.path(), "c", ("src/a.c", OPTIMISED), build, pov),
+        folder.path(),
+    )
+    .await;
+    check(&target, "src/a.c", None, &[
+        (8, "n + 1", "reached once:\n  hit 1: (optimised out)\nThe compiler kept no value of it there. At line 6 of the same function, reached once:\n  hit 1: 10\nThen the program ended with exit status 1."),
+        (8, "k", "reached once:\n  hit 1: 18\nThen the program ended"),
+        (6, "m", "hit 1: optimised out\nThe compiler kept no value of it there. At line 7 of the same function, reached once:\n  hit 1: 10"),
+        (6, "LIMIT", "No symbol \"LIMIT\" in current context: it is not in scope there, or a macro"),
+    ])
+    .await;
+}
+
 #[tokio::test]
 async fn gdb_looks_at_cpp_through_a_shell() {
     let folder = tempfile::tempdir().unwrap();
