@@ -3,6 +3,7 @@
 #   cargo NAME VERSION        a crate
 #   wheel NAME VERSION        a Python package as it is installed
 #   sdist NAME VERSION        a Python package's source distribution
+#   here NAME -            a folder beside this file
 #   maven GROUP:NAME VERSION  the sources of a Java library, below src/main/java
 set -eu
 kind=$1 name=$2 version=$3
@@ -47,5 +48,6 @@ maven)
   mkdir -p "$dest/src/main/java"
   (cd "$dest/src/main/java" && unzip -q "$scratch"/*-sources.jar && rm -rf META-INF)
   ;;
+here) cp -R "$(dirname "$0")/$name/." "$dest/" ;;
 *) fail "no such kind" ;;
 esac

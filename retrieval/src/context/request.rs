@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
-const ENOUGH: usize = 1_200;
+const ENOUGH: usize = 1_350;
+/// How many of what was chosen are followed to what belongs to them.
+const FOLLOWED: usize = 5;
 /// How many callers and tests are looked at.
 const USERS: usize = 60;
 /// Lines of each of them.
@@ -47,7 +49,7 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     if !by_name {
         likely::add(engine, &spoken, intent, &mut picks);
     }
-    let primary = picks.heaviest(3);
+    let primary = picks.heaviest(FOLLOWED);
     match intent {
         Intent::UsageExploration | Intent::Refactor => add_callers(engine, &primary, &mut picks),
         Intent::TestWriting => add_tests(engine, &primary, &mut picks),

@@ -173,6 +173,23 @@ fn a_request_finds_shortened_names_and_what_they_call() {
 }
 
 #[test]
+fn what_others_of_the_likely_call_is_found_by_its_name() {
+    let (_folder, engine) = tree_of(&[
+        (
+            "models.py",
+            "def check_body_length(body, content):\n    '''Checks the length of a body of content.'''\n    \
+             return content\n\n\ndef add_body_length(headers, body):\n    headers['x'] = total_len(body)\n",
+        ),
+        (
+            "utils.py",
+            "def total_len(it):\n    return it.end - it.start\n",
+        ),
+    ]);
+    let found = symbols(&engine, "the length of a body with content is wrong");
+    assert!(found.contains(&"total_len".to_owned()), "{found:?}");
+}
+
+#[test]
 fn of_many_namesakes_only_some_are_shown() {
     let overloads: String = (0..30)
         .map(|n| format!("    int unpack(int a{n}) {{ return a{n}; }}\n"))
@@ -190,4 +207,33 @@ fn of_many_namesakes_only_some_are_shown() {
         heads.filter(|symbol| symbol.ends_with(name)).count()
     };
     assert!(first("unpack") <= 2 && first("entry") == 1, "{snippets:?}");
+}
+
+/// What a published pipeline missed because requests say it in other words
+/// than the names: an abbreviation, a helper, a word that it took for noise.
+#[test]
+fn what_others_lost_is_found() {
+    let tree = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/quality/losses");
+    let cache = tempfile::tempdir().unwrap();
+    let engine = Engine::open(&tree, cache.path(), Settings::default()).unwrap();
+    for (text, wanted) in [
+        (
+            "fix the bug in context_pruning.py where get_relevant_context returns early without \
+             running the DFS",
+            ["get_relevant_context", "context_dfs"],
+        ),
+        (
+            "implement a new symbol resolver that uses tree-sitter to find definitions",
+            ["extract_definitions", "get_parser"],
+        ),
+        (
+            "add validation for file paths in the modify agent",
+            ["validate_and_parse_function_call", "handle_function_call"],
+        ),
+    ] {
+        let found = symbols(&engine, text);
+        for name in wanted {
+            assert!(found.iter().any(|one| one == name), "{text}: {found:?}");
+        }
+    }
 }

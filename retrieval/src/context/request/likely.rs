@@ -15,14 +15,21 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many candidates are weighed.
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
-const CLOSE_TO_BEST: f64 = 0.3;
+const CLOSE_TO_BEST: f64 = 0.42;
+/// Below this share only heads are shown, and only of files that are shown
+/// anyway: the file is mostly right before the function is.
+const WORTH_READING: f64 = 0.6;
 /// From this share on a candidate may bring a file of its own.
-const WITH_ITS_FILE: f64 = 0.66;
+const WITH_ITS_FILE: f64 = 0.7;
 /// How many files candidates may bring.
 const FILES: usize = 3;
 /// Lines that are shown of the candidates in their order: what is likeliest is
 /// worth reading, of the others the name and what made them candidates.
-const LINES: [usize; 8] = [60, 30, 12, 8, 8, 6, 6, 6];
+const LINES: [usize; 14] = [
+    45, 24, 12, 10, 10, 6, 6, 6, HEAD, HEAD, HEAD, HEAD, HEAD, HEAD,
+];
+/// Lines of a head.
+const HEAD: usize = 3;
 /// How many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
 /// How much the next candidate counts against the one before.
@@ -33,6 +40,10 @@ const BESIDE_LINES: usize = 12;
 const BESIDE_NAMED: f64 = 0.3;
 /// How much better a definition in a file that the request names is.
 const IN_NAMED_FILE: f64 = 1.5;
+/// How many of the best candidates make likelier what they call, and by how
+/// much of their own score.
+const CALLERS: usize = 3;
+const CALLED_BY_LIKELY: f64 = 0.1;
 /// How much it counts that other candidates are in the same file.
 const SAME_FILE: f64 = 0.1;
 /// How much types count: what is asked about is mostly what they do, and their
@@ -64,6 +75,10 @@ pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks
         let Some(lines) = LINES.get(taken).filter(|_| share >= CLOSE_TO_BEST) else {
             break;
         };
+        let lines = if share < WORTH_READING { HEAD } else { *lines };
+        if share < WORTH_READING && !files.contains(&symbol.path) {
+            continue;
+        }
         if chosen.iter().any(|other| overlap(other, symbol)) {
             continue;
         }
@@ -86,7 +101,7 @@ pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks
             }
             0.95 * share * (1.0 - PER_RANK * taken as f64)
         };
-        let lines = if has_names { BESIDE_LINES } else { *lines };
+        let lines = if has_names { BESIDE_LINES } else { lines };
         taken += 1;
         *same += 1;
         chosen.push(symbol);
@@ -166,11 +181,37 @@ fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<
             (score, symbol)
         })
         .collect();
+    sort(&mut ranked);
+    promote_called(engine, &mut ranked);
+    ranked
+}
+
+fn sort(ranked: &mut [(f64, Symbol)]) {
     ranked.sort_by(|a, b| {
         b.0.total_cmp(&a.0)
             .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
     });
-    ranked
+}
+
+/// A candidate that the best ones call does a part of what they do.
+fn promote_called(engine: &Engine, ranked: &mut [(f64, Symbol)]) {
+    let likely = ranked.iter().filter(|(_, one)| one.kind.is_callable());
+    let callers: Vec<(f64, Symbol)> = likely.take(CALLERS).cloned().collect();
+    let mut gained: BTreeMap<i64, f64> = BTreeMap::new();
+    for (score, caller) in &callers {
+        let calls = engine.calls_from(caller);
+        let called: BTreeSet<&str> = calls.iter().map(|(name, _)| name.as_str()).collect();
+        for (_, callee) in ranked.iter() {
+            if callee.id != caller.id && called.contains(callee.name.as_str()) {
+                let gain = gained.entry(callee.id).or_default();
+                *gain = gain.max(CALLED_BY_LIKELY * score);
+            }
+        }
+    }
+    for (score, symbol) in ranked.iter_mut() {
+        *score += gained.get(&symbol.id).copied().unwrap_or_default();
+    }
+    sort(ranked);
 }
 
 /// The signals by their weights. How central and how recent a definition is

@@ -14,6 +14,9 @@ use std::collections::BTreeSet;
 /// How much one call away counts, and two.
 const CALLED: f64 = 0.22;
 const CALLED_BY_CALLED: f64 = 0.14;
+/// How much counts what the others of the first call, where its name says what
+/// is asked about: `super_len` below what computes a length.
+const CALLED_BY_OTHERS: f64 = 0.3;
 /// How much a function counts that is like it, at most.
 const ALIKE: f64 = 0.2;
 /// Below this they have no more in common than others.
@@ -32,6 +35,9 @@ pub(super) fn add(engine: &Engine, primary: &[Wanted], stems: &[String], picks: 
     let Some(first) = primary.first().filter(|one| one.symbol.kind.is_callable()) else {
         return;
     };
+    for other in primary.iter().skip(1) {
+        add_spoken(engine, &other.symbol, stems, picks);
+    }
     let why = format!("called by {}", first.symbol.name);
     let called = called_from(engine, &first.symbol, stems);
     for callee in &called {
@@ -53,6 +59,15 @@ pub(super) fn add(engine: &Engine, primary: &[Wanted], stems: &[String], picks: 
                 &why,
             );
         }
+    }
+}
+
+/// Adds what a function calls first of all when its name is spoken of.
+fn add_spoken(engine: &Engine, caller: &Symbol, stems: &[String], picks: &mut Picks) {
+    let called = called_from(engine, caller, stems);
+    if let Some(callee) = called.iter().find(|one| is_spoken(&one.name, stems)) {
+        let why = format!("called by {}", caller.name);
+        picks.add_brief(callee, (CALLED_BY_OTHERS, LINES), &[], &why);
     }
 }
 
