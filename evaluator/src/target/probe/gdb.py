@@ -21,7 +21,7 @@ FIRST, LAST = 6, 4
 # How much of a value is shown.
 ELEMENTS, FIELDS, LONGEST_TEXT = 16, 24, 80
 # Lines around one at which the compiler kept no value that are looked at instead.
-NEAR = 8
+NEAR = 40
 # What is shown of a value that the compiler did not keep.
 LOST = "optimised out"
 # Seconds between two looks at the clock's verdict while nothing is hit.
@@ -33,6 +33,8 @@ work = os.environ["WORK"]
 tree = os.environ["TREE"]
 until = time.monotonic() + float(os.environ["PROBE_SECONDS"])
 ended = other = "unknown"
+# How the program ended, once that is known whatever comes after.
+settled = None
 probes = []
 met = set()
 
@@ -190,7 +192,8 @@ class Probe(gdb.Breakpoint):
                 self.around = lines_of_function(frame, sal.symtab)
             self.note(self.value())
         except Exception as error:
-            self.note(f"({plain(error)})")
+            reason = plain(error)
+            self.note(reason if reason == LOST else f"({reason})")
         return time.monotonic() > until
 
     def value(self):
@@ -331,7 +334,7 @@ def watch():
         except OSError:
             pass
     time.sleep(GRACE)
-    ended = "time"
+    ended = settled or "time"
     write(may_ask=False)
     os._exit(0)
 
@@ -374,7 +377,7 @@ def write(problem=None, may_ask=True):
 
 
 def main():
-    global ended
+    global ended, settled
     for setting in (
         "confirm off",
         "pagination off",
@@ -404,13 +407,13 @@ def main():
         run()
         lost = [probe for probe in probes if probe.is_lost()]
         if is_alone and lost and ended != "time":
-            first_ending = ended
+            settled = ended
             for probe in probes:
                 probe.enabled = False
             for probe in lost:
                 probe.look_around()
             run()
-            ended = first_ending
+            ended = settled
         write()
     except (OSError, gdb.error, ValueError) as error:
         write(plain(error))

@@ -232,7 +232,7 @@ async fn gdb_looks_around_where_the_compiler_kept_no_value() {
     )
     .await;
     check(&target, "src/a.c", None, &[
-        (8, "n + 1", "reached once:\n  hit 1: (optimised out)\nThe compiler kept no value of it there. At line 6 of the same function, reached once:\n  hit 1: 10\nThen the program ended with exit status 1."),
+        (8, "n + 1", "reached once:\n  hit 1: optimised out\nThe compiler kept no value of it there. At line 6 of the same function, reached once:\n  hit 1: 10\nThen the program ended with exit status 1."),
         (8, "k", "reached once:\n  hit 1: 18\nThen the program ended"),
         (6, "m", "hit 1: optimised out\nThe compiler kept no value of it there. At line 7 of the same function, reached once:\n  hit 1: 10"),
         (6, "LIMIT", "No symbol \"LIMIT\" in current context: it is not in scope there, or a macro"),
