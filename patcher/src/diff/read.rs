@@ -83,12 +83,13 @@ impl Reader<'_> {
     }
 
     fn file_header(&mut self, old: &str, new: &str) {
-        let begun = !self.section.hunks.is_empty();
-        let named = self.section.name.take();
-        if begun {
+        // A section with hunks is another file's, and keeps its name.
+        let by_git = if self.section.hunks.is_empty() {
+            self.section.name.take()
+        } else {
             self.finish();
-        }
-        let by_git = named.filter(|_| !begun);
+            None
+        };
         self.section.created |= old == NO_FILE;
         self.section.deleted |= new == NO_FILE;
         let name = common_name(old, new);
