@@ -5,6 +5,10 @@
 //! and brackets of text formats, splices of two inputs. No coverage, no clock:
 //! the sequence depends on the seeds alone, so that a verdict can be repeated.
 
+mod transplant;
+
+pub(crate) use transplant::transplants;
+
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -3,6 +3,7 @@
 pub(crate) mod applies;
 pub(crate) mod builds;
 pub(crate) mod confirmed;
+mod given;
 pub(crate) mod parses;
 pub(crate) mod reviewed;
 pub(crate) mod robust;

@@ -1,4 +1,5 @@
-//! *robust*: inputs made from the PoVs by mutation do not bring the crash back.
+//! *robust*: inputs made from the PoVs by mutation do not bring the crash back,
+//! nor do texts that are fine with a number of a PoV in them.
 //!
 //! Each input that makes the patched program crash or hang is run on the
 //! unpatched one as well. The old crash (also at another place) refutes the
@@ -10,10 +11,11 @@
 mod many;
 mod sort;
 
+use super::given;
 use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
-use crate::mutation::Mutator;
+use crate::mutation::{Mutator, transplants};
 use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
 use crate::touched;
 pub(crate) use sort::is_failure;
@@ -139,9 +141,13 @@ impl Search<'_> {
         if let Some(found) = self.fuzzed(&sorter, group, budget).await? {
             return Ok(Some(found));
         }
+        let given = given::inputs(self.target.task(), group.pov).into_iter();
+        let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
+        let mut first = transplants(&group.seeds, &given);
         let mut mutator = Mutator::new(group.seeds.clone());
         while Instant::now() < until && self.runs < MOST {
-            let inputs = mutator.take(CHUNK);
+            let mut inputs = std::mem::take(&mut first);
+            inputs.extend(mutator.take(CHUNK.saturating_sub(inputs.len())));
             let left = until.saturating_duration_since(Instant::now());
             let runs = self.run(&new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;

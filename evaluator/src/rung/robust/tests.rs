@@ -4,6 +4,8 @@ use super::hex;
 use crate::ladder::{RungName, climb};
 use crate::target::Target;
 use crate::target::local::tests::{attempt, open, task};
+use patchwright_source::TreePath;
+use std::fs;
 use std::time::Duration;
 
 #[tokio::test]
@@ -29,6 +31,37 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
             assert!(found.bytes[0] > 8 && found.reason.contains("same crash"));
             assert!(result.feedback.unwrap().contains("The input has"));
         }
+    }
+}
+
+/// Two words lead to the same place; the PoV says one of them.
+const CELLS: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parse(const unsigned char *b, long n) {\n  char text[65] = {0};\n  memcpy(text, b, n);\n  char *cells = calloc(8, 1);\n  int at, r = -1;\n  if (sscanf(text, \"first %d\", &at) == 1) r = cells[at];\n  if (sscanf(text, \"other %d\", &at) == 1) r = cells[at];\n  free(cells);\n  return r;\n}\n";
+
+#[tokio::test]
+async fn a_fix_of_one_of_two_ways_is_refuted() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.robust = Duration::from_secs(4);
+    fs::write(task.tree.join("parse.c"), CELLS).unwrap();
+    fs::write(folder.path().join("pov.bin"), "first 40").unwrap();
+    let harmless = folder.path().join("harmless.bin");
+    fs::write(&harmless, "other 3").unwrap();
+    task.harmless.push(harmless);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let guard = "== 1 && at >= 0 && at < 8) r";
+    let first = CELLS.replacen("== 1) r", guard, 1);
+    for (text, holds) in [(first, false), (CELLS.replace("== 1) r", guard), true)] {
+        let mut attempt = attempt("", "");
+        let path = TreePath::new("parse.c").unwrap();
+        attempt.changes.files.insert(path, text.into_bytes());
+        let result = climb(&target, &baseline, &attempt, &[], RungName::Robust)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, Some(holds), "{result:#?}");
+        let found: Vec<_> = result.found.iter().map(|found| &found.bytes).collect();
+        assert_eq!(found.is_empty(), holds);
+        assert!(found.iter().all(|bytes| *bytes == b"other 40"));
     }
 }
 

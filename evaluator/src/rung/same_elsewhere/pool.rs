@@ -1,19 +1,10 @@
 //! The inputs on which two programs are compared.
 
 use crate::mutation::Mutator;
+use crate::rung::given;
 use crate::target::{Pov, TargetTask};
-use patchwright_source::{Tree, TreePath};
-use std::collections::BTreeSet;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The largest file that serves as an input.
-const LARGEST: u64 = 1 << 20;
-/// Given inputs that are taken at most.
-const MOST_GIVEN: usize = 400;
-/// Files of the tree that are taken because they look like the PoV.
-const MOST_ALIKE: usize = 64;
 /// Mutants made of one given input that was accepted.
 const MUTANTS_EACH: usize = 6;
 /// Mutants of the PoVs, which tell less than inputs that are given.
@@ -63,31 +54,16 @@ pub(super) struct Pool {
 
 impl Pool {
     pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Self {
-        let povs: Vec<Vec<u8>> = task
-            .povs
-            .iter()
-            .filter_map(|pov| fs::read(&pov.file).ok())
+        let povs = given::povs(task);
+        let inputs = given::inputs(task, pov).into_iter();
+        let mut given: Vec<Input> = inputs
+            .map(|(name, bytes)| Input {
+                kind: Kind::Given,
+                name,
+                bytes,
+                parent: None,
+            })
             .collect();
-        let mut seen: BTreeSet<Vec<u8>> = povs.iter().cloned().collect();
-        let mut given = Vec::new();
-        let alike = alike(task, pov);
-        for path in task.harmless.iter().chain(&alike).take(MOST_GIVEN) {
-            let small = fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
-            if let (true, Ok(bytes)) = (small, fs::read(path))
-                && seen.insert(bytes.clone())
-            {
-                given.push(Input {
-                    kind: Kind::Given,
-                    name: path
-                        .file_name()
-                        .unwrap_or_default()
-                        .to_string_lossy()
-                        .into_owned(),
-                    bytes,
-                    parent: None,
-                });
-            }
-        }
         given.reverse();
         let derived_left = match (povs.is_empty(), given.is_empty()) {
             (true, _) => 0,
@@ -141,31 +117,4 @@ impl Pool {
         }
         (!chunk.is_empty()).then_some(chunk)
     }
-}
-
-/// Files of the tree and of the task's folder whose name ends like the PoV's:
-/// what the tests read, mostly.
-fn alike(task: &TargetTask, pov: &Pov) -> Vec<PathBuf> {
-    let Some(ending) = pov.file.extension().and_then(|e| e.to_str()) else {
-        return Vec::new();
-    };
-    let povs: BTreeSet<&Path> = task
-        .povs
-        .iter()
-        .filter_map(|pov| pov.file.parent())
-        .collect();
-    let mut found = Vec::new();
-    for root in [&task.tree, &task.task_folder] {
-        let Ok(tree) = Tree::open(root) else {
-            continue;
-        };
-        let files = tree.files();
-        let alike = files
-            .iter()
-            .filter(|path: &&TreePath| path.extension() == Some(ending))
-            .map(|path| tree.absolute(path))
-            .filter(|path| !povs.iter().any(|folder| path.starts_with(folder)));
-        found.extend(alike.take(MOST_ALIKE));
-    }
-    found
 }
