@@ -6,6 +6,7 @@
 
 mod card;
 mod crash;
+mod documents;
 mod pack;
 mod render;
 mod request;
@@ -95,6 +96,8 @@ pub(crate) struct Plan {
     pub(crate) enough: usize,
     /// The share of the budget that definitions may take.
     pub(crate) card_share: f64,
+    /// Whether what the documentation says belongs to it.
+    pub(crate) with_documents: bool,
 }
 
 impl Engine {
@@ -142,6 +145,7 @@ impl Engine {
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget,
             card_share: f64::from(intent.shares().imports) / 100.0,
+            with_documents: intent.wants_documents(),
         };
         let mut context = pack::pack(self, &plan, budget);
         self.forget_texts();

@@ -67,6 +67,12 @@ impl Intent {
         }
     }
 
+    /// Whether it asks what code is for and how it is meant to be used, which
+    /// documentation says. A flaw is where code and documentation differ.
+    pub(crate) fn wants_documents(self) -> bool {
+        self != Self::BugFix
+    }
+
     /// Phrases that speak for it.
     fn marks(self) -> Marks {
         match self {

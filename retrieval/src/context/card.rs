@@ -55,13 +55,18 @@ pub(super) fn cards(
         let Some(card) = card(engine, &symbol, &mentioned) else {
             continue;
         };
-        let size = tokens_of(&card.text) + tokens_of(&card.name) + tokens_of(&card.place) + 4;
+        let size = size_of(&card);
         if used + size <= budget && cards.len() < MOST {
             used += size;
             cards.push(card);
         }
     }
     cards
+}
+
+/// What a card takes of the budget, in tokens.
+pub(super) fn size_of(card: &Card) -> usize {
+    tokens_of(&card.text) + tokens_of(&card.name) + tokens_of(&card.place) + 4
 }
 
 /// How a name occurs in the snippets.

@@ -89,6 +89,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         wanted: weighed.into_wanted(),
         enough: ENOUGH,
         card_share: 0.1,
+        with_documents: false,
     }
 }
 

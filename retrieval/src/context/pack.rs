@@ -1,9 +1,9 @@
 //! Cuts a plan to its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
-use super::card::cards;
+use super::card::{cards, size_of};
 use super::render::{file_section, render};
-use super::{Context, Plan, Wanted, tokens_of};
+use super::{Context, Plan, Wanted, documents, tokens_of};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::engine::outline::{body_ranges, with_comment};
@@ -67,6 +67,13 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     context.snippets = taken.into_iter().map(|(_, snippet)| snippet).collect();
     let left = budget.saturating_sub(used).min(for_cards);
     context.definitions = cards(engine, &context.snippets, &plan.wanted, left);
+    if plan.with_documents {
+        let taken: usize = context.definitions.iter().map(size_of).sum();
+        let left = left.saturating_sub(taken);
+        context
+            .definitions
+            .extend(documents::card(engine, &plan.wanted, left));
+    }
     context.tokens = tokens_of(&render(&context));
     context
 }

@@ -72,6 +72,7 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
             2 * ENOUGH
         },
         card_share: f64::from(intent.shares().imports) / 100.0,
+        with_documents: intent.wants_documents(),
     }
 }
 

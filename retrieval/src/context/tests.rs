@@ -190,6 +190,34 @@ fn what_others_of_the_likely_call_is_found_by_its_name() {
 }
 
 #[test]
+fn documentation_that_names_it_comes_along_but_not_with_a_flaw() {
+    let (_folder, engine) = tree_of(&[
+        ("src/a.c", "int read_row(int n)\n{\n    return n;\n}\n"),
+        ("docs/notes.md", "# Notes\n\nread_rows is gone.\n"),
+        (
+            "docs/manual.md",
+            "# Manual\n\nUse `read_row` for\none row at a time.\n\nOther things.\n",
+        ),
+    ]);
+    let cards = |text: &str| -> Vec<(String, String)> {
+        let request = Request {
+            text: text.to_owned(),
+            ..Request::default()
+        };
+        let all = engine.context(&request).definitions.into_iter();
+        all.map(|card| (card.place, card.text)).collect()
+    };
+    assert_eq!(
+        cards("where is read_row defined?"),
+        [(
+            "docs/manual.md:3-4".to_owned(),
+            "Use `read_row` for\none row at a time.\n".to_owned()
+        )]
+    );
+    assert!(cards("read_row returns a wrong number").is_empty());
+}
+
+#[test]
 fn of_many_namesakes_only_some_are_shown() {
     let overloads: String = (0..30)
         .map(|n| format!("    int unpack(int a{n}) {{ return a{n}; }}\n"))

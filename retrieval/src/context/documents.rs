@@ -1,0 +1,114 @@
+//! What the tree's own documentation says of what a request is about: one
+//! paragraph that names it. Code comes first, so this is a card among others,
+//! within what they left of their budget.
+
+use super::card::size_of;
+use super::{Card, Wanted};
+use crate::engine::Engine;
+use crate::snippet::line;
+use crate::words::{split_words, stem};
+use patchwright_source::{Text, TreePath};
+use std::collections::BTreeSet;
+
+/// Endings of files that people write for readers.
+const ENDINGS: [&str; 6] = ["md", "rst", "adoc", "pod", "txt", "markdown"];
+/// How many of them are read, those named like what is looked for first.
+const READ: usize = 40;
+/// Longer ones are logs and lists.
+const LONGEST: usize = 20_000;
+/// Lines of the paragraph that are shown.
+const LINES: u32 = 10;
+/// What a definition must weigh to be looked up.
+const MATTERS: f64 = 0.6;
+
+/// A paragraph about the first of what matters that the documentation names.
+pub(super) fn card(engine: &Engine, wanted: &[Wanted], budget: usize) -> Option<Card> {
+    let documents: Vec<&TreePath> = engine
+        .files()
+        .iter()
+        .filter(|path| path.extension().is_some_and(|end| ENDINGS.contains(&end)))
+        // The one list of that ending that programs read.
+        .filter(|path| path.file_name() != "CMakeLists.txt")
+        .collect();
+    let matters = wanted.iter().take_while(|one| one.weight >= MATTERS);
+    matters
+        .take(2)
+        .filter_map(|one| about(engine, &documents, &one.symbol.name))
+        .find(|card| size_of(card) <= budget)
+}
+
+fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
+    let words: BTreeSet<String> = split_words(name).iter().map(|word| stem(word)).collect();
+    let alike = |path: &TreePath| {
+        let parts = split_words(path.as_str());
+        parts
+            .iter()
+            .filter(|part| words.contains(&stem(part)))
+            .count()
+    };
+    let mut nearest: Vec<(usize, &TreePath)> =
+        documents.iter().map(|path| (alike(path), *path)).collect();
+    nearest.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(b.1)));
+    nearest.into_iter().take(READ).find_map(|(_, path)| {
+        let text = engine.text(path).ok()?;
+        let count = u32::try_from(text.line_count()).ok()?;
+        if text.line_count() > LONGEST {
+            return None;
+        }
+        let hit = (1..=count).find(|number| names(&line(&text, *number), name))?;
+        let (first, last) = paragraph(&text, hit, count);
+        let shown: String = (first..=last)
+            .map(|number| format!("{}\n", line(&text, number).trim_end()))
+            .collect();
+        Some(Card {
+            kind: "documentation".to_owned(),
+            name: name.to_owned(),
+            place: format!("{path}:{first}-{last}"),
+            text: shown,
+        })
+    })
+}
+
+/// Whether a line holds a name as a word of its own.
+fn names(text: &str, name: &str) -> bool {
+    let continues = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(name).any(|(at, _)| {
+        let before = text.get(..at).and_then(|text| text.chars().next_back());
+        let after = text
+            .get(at + name.len()..)
+            .and_then(|text| text.chars().next());
+        !before.is_some_and(continues) && !after.is_some_and(continues)
+    })
+}
+
+/// The lines around one up to the next that are empty; after a heading those
+/// that follow it.
+fn paragraph(text: &Text, hit: u32, count: u32) -> (u32, u32) {
+    let empty = |number: u32| line(text, number).trim().is_empty();
+    let mut first = hit;
+    while first > 1 && hit - first < LINES / 2 && !empty(first - 1) {
+        first -= 1;
+    }
+    let mut last = hit;
+    while last < count && last - first + 1 < LINES && !(empty(last + 1) && last > first) {
+        last += 1;
+    }
+    (first, last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn a_name_is_a_word_of_its_own() {
+        for (text, name, expected) in [
+            ("call `read_row(p)` first", "read_row", true),
+            ("read_rows and pread_row", "read_row", false),
+            ("Größe read_row", "read_row", true),
+            ("", "read_row", false),
+        ] {
+            assert_eq!(names(text, name), expected, "{text}");
+        }
+    }
+}
