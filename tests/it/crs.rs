@@ -5,5 +5,6 @@ mod challenges;
 mod competition;
 mod daemon;
 mod oss;
+mod rows;
 mod served;
 mod twins;

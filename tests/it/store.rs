@@ -32,7 +32,7 @@ pub(crate) fn settings(folder: &Path, url: &str) -> Settings {
 }
 
 /// An empty store of each kind, and the folder it needs.
-async fn stores() -> Vec<(TempDir, Store)> {
+pub(crate) async fn stores() -> Vec<(TempDir, Store)> {
     let mut stores = Vec::new();
     for url in ["unset", &Postgres::shared().database().unwrap()] {
         let folder = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ mod rows;
 
 pub use rows::{CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow};
 
+use super::submissions::in_journal_form;
 use super::{Store, StoreError};
 use rows::{list, word};
 
@@ -211,6 +212,33 @@ impl Store {
         .bind(patch.created)
         .execute(&self.pool)
         .await?;
+        Ok(())
+    }
+
+    /// Forgets messages that came before a time, challenges whose deadline lies
+    /// before it, and what came of findings of known projects before it.
+    pub(super) async fn crs_prune(&self, before: jiff::Timestamp) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        sqlx::query("DELETE FROM crs_messages WHERE received < $1")
+            .bind(in_journal_form(before))
+            .execute(&mut *transaction)
+            .await?;
+        for forget in [
+            "DELETE FROM crs_patches WHERE crs_case IN (SELECT id FROM crs_cases WHERE deadline < $1)",
+            "DELETE FROM crs_findings WHERE crs_case IN (SELECT id FROM crs_cases WHERE deadline < $1)",
+            "DELETE FROM crs_cases WHERE deadline < $1",
+            "DELETE FROM crs_findings WHERE created < $1 AND state <> 'open'
+             AND crs_case IN (SELECT id FROM crs_cases WHERE deadline IS NULL)",
+            "DELETE FROM crs_patches WHERE created < $1
+             AND crs_case IN (SELECT id FROM crs_cases WHERE deadline IS NULL)
+             AND NOT EXISTS (SELECT 1 FROM crs_findings WHERE crs_findings.patch = crs_patches.id)",
+        ] {
+            sqlx::query(forget)
+                .bind(before.as_millisecond())
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
         Ok(())
     }
 

@@ -32,6 +32,7 @@ impl Store {
         let age = jiff::SignedDuration::try_from(keep).unwrap_or(jiff::SignedDuration::MAX);
         let now = jiff::Timestamp::now();
         let before = now.checked_sub(age).unwrap_or(jiff::Timestamp::MIN);
+        self.crs_prune(before).await?;
         let before = in_journal_form(before);
         let mut pruned = Pruned::default();
         let mut named = BTreeSet::new();

@@ -43,14 +43,16 @@ pub fn name_of(step: &Step) -> &'static str {
     }
 }
 
-/// Something done for a challenge, in the words that its organisers ask for.
-pub fn action(category: &str, name: &str, task: &str) -> Span {
+/// Something done for a challenge, in the words that its organisers ask for,
+/// with the metadata that they sent along.
+pub fn action((category, name): (&str, &str), task: &str, metadata: &str) -> Span {
     info_span!(
         "action",
         otel.name = name,
         crs.action.category = category,
         crs.action.name = name,
-        task.id = task
+        task.id = task,
+        task.metadata = metadata
     )
 }
 

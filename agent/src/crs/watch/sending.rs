@@ -3,9 +3,12 @@
 use super::{Watch, WatchError, milliseconds, now, warn};
 use crate::crs::choice::{Terms, to_send};
 use crate::crs::competition::{Competition, CompetitionError};
-use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, SubmissionStatus, decode, is_uuid};
+use crate::crs::protocol::{
+    PATCH_LIMIT, PatchAnswer, SubmissionStatus, TaskDetail, decode, is_uuid,
+};
 use crate::store::crs::{CaseRow, Fate, FindingRow, FindingState, PatchRow};
 use crate::telemetry::spans;
+use serde_json::Value;
 use std::time::Duration;
 use tracing::Instrument;
 
@@ -21,9 +24,11 @@ impl Watch {
         case: &CaseRow,
         competition: &Competition,
     ) -> Result<(), WatchError> {
-        if case.detail.is_none() {
+        let Some(detail) = &case.detail else {
             return Ok(());
-        }
+        };
+        let detail: TaskDetail = serde_json::from_str(detail)?;
+        let metadata = Value::from(detail.metadata).to_string();
         let mut patches = self.store().crs_patches(&case.id).await?;
         for at in 0..patches.len() {
             let asked = patches.get_mut(at).filter(|patch| patch.is_looked_at());
@@ -43,7 +48,8 @@ impl Watch {
         };
         for place in to_send(&findings, &patches, terms) {
             if let Some(patch) = patches.get_mut(place) {
-                let span = spans::action("scoring_submission", "submit_patch", &patch.case);
+                let action = ("scoring_submission", "submit_patch");
+                let span = spans::action(action, &patch.case, &metadata);
                 self.submit(competition, patch).instrument(span).await?;
             }
         }
