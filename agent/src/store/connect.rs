@@ -3,15 +3,16 @@
 //! is away for a moment.
 //!
 //! The statements of the store are the same for both. What differs is here:
-//! how a transaction that writes begins, and how the database is found.
+//! how a transaction that writes begins, how the database is found, and two
+//! words of its tables.
 
 use super::{Store, StoreError};
 use crate::settings::Settings;
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret;
 use sqlx::any::AnyPoolOptions;
-use sqlx::migrate::Migrator;
-use sqlx::{Any, AnyConnection, Connection, Executor, Transaction};
+use sqlx::migrate::{Migration, Migrator};
+use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fmt::Write;
 use std::future::Future;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,17 @@ const CONNECTING: Duration = Duration::from_secs(10);
 const PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; \
                        PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
 
+/// The words of the migrations that the databases have different ones for:
+/// SQLite's, then PostgreSQL's.
+const WORDS: [(&str, &str, &str); 2] = [
+    ("{bytes}", "BLOB", "BYTEA"),
+    (
+        "{sequence}",
+        "INTEGER PRIMARY KEY AUTOINCREMENT",
+        "BIGSERIAL PRIMARY KEY",
+    ),
+];
+
 /// Which database it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DatabaseKind {
@@ -47,6 +59,31 @@ pub enum DatabaseKind {
 pub(crate) struct Address {
     pub(crate) kind: DatabaseKind,
     pub(crate) url: String,
+}
+
+/// What makes the tables, in the words of a database.
+fn migrator(kind: DatabaseKind) -> Migrator {
+    static NEUTRAL: Migrator = sqlx::migrate!();
+    let worded = |migration: &Migration| {
+        let mut sql = migration.sql.as_str().to_owned();
+        for (word, sqlite, postgres) in WORDS {
+            sql = sql.replace(
+                word,
+                match kind {
+                    DatabaseKind::Sqlite => sqlite,
+                    DatabaseKind::Postgres => postgres,
+                },
+            );
+        }
+        Migration::new(
+            migration.version,
+            migration.description.clone(),
+            migration.migration_type,
+            AssertSqlSafe(sql).into_sql_str(),
+            migration.no_tx,
+        )
+    };
+    Migrator::with_migrations(NEUTRAL.iter().map(worded).collect())
 }
 
 impl Store {
@@ -97,16 +134,12 @@ impl Store {
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
-        static SQLITE: Migrator = sqlx::migrate!("migrations/sqlite");
-        static POSTGRES: Migrator = sqlx::migrate!("migrations/postgres");
-        match self.address.kind {
-            DatabaseKind::Postgres => POSTGRES.run(&self.pool).await?,
-            DatabaseKind::Sqlite => {
-                let _held = self.lock().await?;
-                SQLITE.run(&self.pool).await?;
-            }
-        }
-        Ok(())
+        let migrator = migrator(self.address.kind);
+        let _held = match self.address.kind {
+            DatabaseKind::Postgres => None,
+            DatabaseKind::Sqlite => Some(self.lock().await?),
+        };
+        Ok(migrator.run(&self.pool).await?)
     }
 
     /// Lets one process at a time make tables in a SQLite file. Held until it
@@ -259,6 +292,27 @@ mod tests {
             ),
         ] {
             assert_eq!(sqlite_url(Path::new(path)), url);
+        }
+    }
+
+    /// A database that was made before knows a migration by the hash of its words.
+    #[test]
+    fn tables_that_were_made_before_are_known() {
+        for (kind, version, beginning) in [
+            (DatabaseKind::Sqlite, 1, "e4412c0b1bb2af53"),
+            (DatabaseKind::Sqlite, 2, "920dcfbcdb8acee3"),
+            (DatabaseKind::Postgres, 1, "b2ab073127d1cd44"),
+            (DatabaseKind::Postgres, 2, "c012b4496cb186f3"),
+        ] {
+            let migrator = migrator(kind);
+            let migration = migrator.iter().find(|one| one.version == version).unwrap();
+            let hash: String = migration
+                .checksum
+                .iter()
+                .map(|byte| format!("{byte:02x}"))
+                .collect();
+            assert!(hash.starts_with(beginning), "{kind:?} {version}: {hash}");
+            assert!(!migration.sql.as_str().contains('{'), "{kind:?} {version}");
         }
     }
 

@@ -42,5 +42,5 @@ CREATE INDEX spending_by_day ON spending (day);
 
 CREATE TABLE blobs (
     hash TEXT PRIMARY KEY,
-    bytes BLOB NOT NULL
+    bytes {bytes} NOT NULL
 );

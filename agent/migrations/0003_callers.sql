@@ -18,6 +18,6 @@ CREATE TABLE files (
 CREATE TABLE file_pieces (
     hash TEXT NOT NULL,
     number BIGINT NOT NULL,
-    bytes BYTEA NOT NULL,
+    bytes {bytes} NOT NULL,
     PRIMARY KEY (hash, number)
 );

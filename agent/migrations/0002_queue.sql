@@ -5,7 +5,7 @@ UPDATE runs SET events = COALESCE((SELECT MAX(number) FROM events WHERE events.r
 
 -- What the daemon was handed. The newest have the highest sequence.
 CREATE TABLE submissions (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
+    sequence {sequence},
     id TEXT NOT NULL UNIQUE,
     content TEXT NOT NULL,
     priority BIGINT NOT NULL,
