@@ -55,21 +55,23 @@ impl Sorter<'_> {
             return self.decide_without_report(&old.outcome, new);
         };
         let summary = &crash.summary;
-        let to_pov = self.change(self.before.replay.crash.as_ref(), crash);
-        match to_pov {
+        let pov = self.before.replay.crash.as_ref();
+        let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
+        let other_defect = had_it && pov.is_some_and(|pov| unlike(&pov.kind, &crash.kind));
+        match self.change(pov, crash) {
             Some(Change::Same) => {
                 return (
                     Kind::Refutes,
                     format!("the same crash as the PoV's ({summary})"),
                 );
             }
-            Some(Change::Moved) => {
+            Some(Change::Moved) if !other_defect => {
                 return (
                     Kind::Refutes,
                     format!("the PoV's crash has moved ({summary})"),
                 );
             }
-            Some(Change::New) | None => {}
+            Some(Change::Moved | Change::New) | None => {}
         }
         if !old.outcome.is_failure() {
             return (
@@ -77,7 +79,6 @@ impl Sorter<'_> {
                 format!("a crash that the patch brings in ({summary})"),
             );
         }
-        let had_it = self.change(old.crash.as_ref(), crash) == Some(Change::Same);
         if !had_it && self.is_touched(crash) {
             let reason = format!("a crash in a function that the patch touches ({summary})");
             return (Kind::Refutes, reason);
@@ -132,6 +133,18 @@ impl Sorter<'_> {
     }
 }
 
+/// Whether one crash is of memory that was given back and the other of memory
+/// beyond an object: two defects, however near to one another they show.
+fn unlike(one: &str, other: &str) -> bool {
+    let freed = |kind: &str| kind.contains("use-after") || kind == "double-free";
+    let beyond = |kind: &str| {
+        ["buffer-overflow", "buffer-underflow", "container-overflow"]
+            .iter()
+            .any(|word| kind.ends_with(word))
+    };
+    freed(one) && beyond(other) || beyond(one) && freed(other)
+}
+
 /// A first look: an input that was refused in good order is no failure.
 pub(crate) fn is_failure(run: &InputRun) -> bool {
     let execution = Execution {
@@ -154,5 +167,27 @@ fn found(kind: Kind, reason: &str, replay: &Replay, input: &[u8]) -> Found {
         shown: replay.execution.text(),
         crash: replay.crash.clone(),
         input: input.to_vec(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unlike;
+
+    #[test]
+    fn freed_memory_and_memory_beyond_an_object_are_two_defects() {
+        for (one, other, expected) in [
+            ("heap-use-after-free", "heap-buffer-overflow", true),
+            ("stack-buffer-underflow", "stack-use-after-return", true),
+            ("double-free", "container-overflow", true),
+            ("heap-use-after-free", "double-free", false),
+            ("heap-buffer-overflow", "global-buffer-overflow", false),
+            // These may come of either.
+            ("heap-buffer-overflow", "SEGV", false),
+            ("heap-use-after-free", "SEGV", false),
+            ("stack-overflow", "heap-use-after-free", false),
+        ] {
+            assert_eq!(unlike(one, other), expected, "{one} {other}");
+        }
     }
 }
