@@ -28,32 +28,27 @@ pub(crate) fn functions(attempt: &AttemptFacts) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Of the touched functions those whose names stand in the pristine files too:
-/// what a patch adds is called by the patched program alone.
+/// Of the touched functions those that the pristine files define too: what a
+/// patch adds is called by the patched program alone.
 pub(crate) fn known(attempt: &AttemptFacts, tree: &Path) -> Vec<String> {
     let Ok(tree) = Tree::open(tree) else {
         return Vec::new();
     };
-    let pristine: Vec<String> = attempt
-        .files()
-        .into_iter()
-        .filter_map(|path| tree.read(path).ok())
-        .map(|text| String::from_utf8_lossy(text.bytes()).into_owned())
-        .collect();
-    let stands = |name: &str, text: &str| {
-        text.split(|c: char| !(c.is_alphanumeric() || c == '_'))
-            .any(|word| word == name)
-    };
-    functions(attempt)
-        .into_iter()
-        .filter(|function| {
-            let name = function.rsplit(['.', ':']).next().unwrap_or(function);
-            let name = name.trim_start_matches('~');
-            // Operators have no name of their own.
-            !name.is_empty()
-                && (name.starts_with("operator") || pristine.iter().any(|text| stands(name, text)))
-        })
-        .collect()
+    let mut pristine: BTreeSet<String> = BTreeSet::new();
+    for path in attempt.files() {
+        if let (Ok(text), Some(language)) = (tree.read(path), Language::of_path(path)) {
+            let defined = defined(language, text.bytes(), &|_| true);
+            pristine.extend(defined.iter().map(|name| last(name).to_owned()));
+        }
+    }
+    let mut functions = functions(attempt);
+    functions.retain(|function| pristine.contains(last(function)));
+    functions
+}
+
+/// The name of a function without those of its class and namespace.
+fn last(function: &str) -> &str {
+    function.rsplit(['.', ':']).next().unwrap_or(function)
 }
 
 /// The function of a crash frame as touched functions are called.
@@ -79,28 +74,32 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
     else {
         return Vec::new();
     };
-    let Some(tree) = parse(language, bytes) else {
-        return Vec::new();
-    };
     let class = match language {
         Language::Java => path.file_name().strip_suffix("java").map(str::to_owned),
         _ => None,
     };
     let class = class.unwrap_or_default();
+    let meets = |rows: (u32, u32)| {
+        let mut ranges = touched.new.iter();
+        ranges.any(|range| range.0 <= rows.1 && range.1 >= rows.0)
+    };
+    let names = defined(language, bytes, &meets).into_iter();
+    names.map(|name| format!("{class}{name}")).collect()
+}
+
+/// The functions that a file defines within rows that are asked for.
+fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool) -> Vec<String> {
+    let Some(tree) = parse(language, bytes) else {
+        return Vec::new();
+    };
     let mut names = Vec::new();
     let mut cursor = tree.walk();
     loop {
         let node = cursor.node();
-        let rows = (
-            node.start_position().row as u32 + 1,
-            node.end_position().row as u32 + 1,
-        );
-        let meets = touched
-            .new
-            .iter()
-            .any(|range| range.0 <= rows.1 && range.1 >= rows.0);
-        if meets && let Some(name) = name(node, bytes) {
-            names.push(format!("{class}{name}"));
+        let (start, end) = (node.start_position(), node.end_position());
+        let meets = meets((start.row as u32 + 1, end.row as u32 + 1));
+        if meets {
+            names.extend(name(node, bytes));
         }
         let deeper = meets && cursor.goto_first_child();
         if !deeper {
@@ -138,7 +137,7 @@ fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::functions;
+    use super::{functions, known};
     use crate::Changes;
     use crate::ladder::{AttemptFacts, Touched};
     use patchwright_source::TreePath;
@@ -180,5 +179,18 @@ mod tests {
                 "{path} {lines:?}"
             );
         }
+    }
+
+    #[test]
+    fn what_a_patch_adds_is_not_known() {
+        const OLD: &str =
+            "// keep (it)\nint a(int x)\n{\n  return keep + x;\n}\nint A::f() {\n  return 1;\n}\n";
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("a.cc"), OLD).unwrap();
+        let new = OLD.replace("keep +", "keep(x) +");
+        let new = format!("static int keep(int x) {{ return x; }}\n{new}");
+        let attempt = attempt("a.cc", &new, &[(1, 9)]);
+        assert_eq!(functions(&attempt), ["A::f", "a", "keep"]);
+        assert_eq!(known(&attempt, folder.path()), ["A::f", "a"]);
     }
 }
