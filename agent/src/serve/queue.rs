@@ -7,6 +7,9 @@
 //! whoever took it over from a worker that was frozen. A queue decides nothing
 //! about tasks: whether a ticket counts stands in the row of its submission.
 
+// Two adapters, not one generic one: apalis has a crate for each database, whose
+// statements share no trait and differ in what they take, in transactions, and
+// in what a lost worker looks like.
 mod postgres;
 mod sqlite;
 #[cfg(test)]
