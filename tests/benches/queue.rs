@@ -36,8 +36,9 @@ const WAIT: &str = "4";
 
 fn main() {
     let url = std::env::args().skip(1).find(|word| word.contains("://"));
-    intake(url.as_deref());
+    // First, as what the other leaves in the queue would be claimed before.
     claims(url.as_deref());
+    intake(url.as_deref());
     if url.is_none() {
         workers();
     }

@@ -2,7 +2,7 @@
 //! same rules as local commands.
 //!
 //! Every build of the builder is a clean one, so both kinds of build are one
-//! here. Inputs are run in [`runs`]; values inside the program cannot be looked
+//! here. Inputs are run in `runs`; values inside the program cannot be looked
 //! at, and what needs them says so.
 
 mod runs;
