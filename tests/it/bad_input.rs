@@ -211,3 +211,18 @@ fn wrong_settings_and_unknown_runs_are_told() {
         assert!(told.contains(words), "{arguments:?}: {told}");
     }
 }
+
+#[test]
+fn a_java_task_where_no_jdk_is_installed_is_told_before_any_question() {
+    let scene = Scene::new()
+        .edit("task.toml", "language = \"c\"", "language = \"java\"")
+        .edit(
+            "task.toml",
+            "build = 'make",
+            "build = '/opt/no-jdk/bin/javac",
+        );
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let told = scene.run(&model, &[]);
+    told.expect("invalid_task", 2, "/opt/no-jdk/bin/javac: not found");
+    assert!(model.requests().is_empty());
+}
