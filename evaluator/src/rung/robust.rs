@@ -10,12 +10,13 @@
 
 mod many;
 mod sort;
+mod transplanted;
 
 use super::given;
 use super::told::Told;
 use crate::TargetError;
 use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
-use crate::mutation::{Mutator, transplants};
+use crate::mutation::Mutator;
 use crate::target::{Baseline, BaselinePov, Build, InputRun, Inputs, Pov, Target, Wanted};
 use crate::touched;
 pub(crate) use sort::is_failure;
@@ -141,13 +142,12 @@ impl Search<'_> {
         if let Some(found) = self.fuzzed(&sorter, group, budget).await? {
             return Ok(Some(found));
         }
-        let given = given::inputs(self.target.task(), group.pov).into_iter();
-        let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
-        let mut first = transplants(&group.seeds, &given);
+        if let Some(found) = self.transplanted(&sorter, group, budget).await? {
+            return Ok(Some(found));
+        }
         let mut mutator = Mutator::new(group.seeds.clone());
         while Instant::now() < until && self.runs < MOST {
-            let mut inputs = std::mem::take(&mut first);
-            inputs.extend(mutator.take(CHUNK.saturating_sub(inputs.len())));
+            let inputs = mutator.take(CHUNK);
             let left = until.saturating_duration_since(Instant::now());
             let runs = self.run(&new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;

@@ -174,7 +174,8 @@ impl Call<'_> {
     /// Runs a batch in one process; true when that ended well.
     async fn all_are_fine(&self, batch: &[usize]) -> Result<bool, TargetError> {
         let folder = self.write(batch)?;
-        let wall = self.inputs.each * u32::try_from(batch.len()).unwrap_or(u32::MAX);
+        let left = self.until.saturating_duration_since(Instant::now());
+        let wall = together(self.inputs.each, batch.len(), left);
         let many = self.target.pov_command(self.pov).map(many::command)?;
         let Some(script) = many.filter(|_| self.inputs.many) else {
             let execution = self.execute(WHOLE, folder.path(), (wall, None)).await?;
@@ -331,6 +332,15 @@ impl Call<'_> {
     }
 }
 
+/// How long a batch in one process may take. One input may take ten times the
+/// usual, so all together take a tenth of that each; one that hangs must leave
+/// time to find it among the others, and a slow start is waited for.
+fn together(each: Duration, inputs: usize, left: Duration) -> Duration {
+    let inputs = u32::try_from(inputs).unwrap_or(u32::MAX);
+    let fair = each + each.saturating_mul(inputs) / 10;
+    fair.min(each.saturating_mul(2).max(left / 2))
+}
+
 /// Takes a command line that is one program of the build with its arguments
 /// apart: `"$OUT"/name "$POV"`. Anything else is left to a shell.
 pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
@@ -369,7 +379,57 @@ fn fine(index: usize) -> InputRun {
 
 #[cfg(test)]
 mod tests {
-    use super::{plain, with_harness};
+    use super::super::local::tests::{open, task};
+    use super::{Inputs, plain, together, with_harness};
+    use crate::target::{BuildKind, Target};
+    use crate::{Changes, Ending, Limit};
+    use std::time::Duration;
+
+    #[test]
+    fn a_batch_takes_no_longer_than_its_inputs_and_leaves_time() {
+        for (each, inputs, left, expected) in [
+            (2_000, 64, 60_000, 14_800),
+            (2_000, 64, 10_000, 5_000),
+            (10_000, 64, 10_000, 20_000),
+            (2_000, 1, 60_000, 2_200),
+            (2_000, 64, 0, 4_000),
+        ] {
+            let [each, left, expected] = [each, left, expected].map(Duration::from_millis);
+            assert_eq!(together(each, inputs, left), expected);
+        }
+    }
+
+    /// A program that takes many inputs and hangs at one that says so.
+    const MANY: &str = r#"cat >"$OUT"/many <<'END'
+for file; do case $(cat "$file") in hang) sleep 1000;; esac; done
+END"#;
+
+    #[tokio::test]
+    async fn one_that_hangs_among_many_is_found_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.build = MANY.to_owned();
+        task.commands.pov = Some(r#"sh "$OUT"/many "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let text = |number| if number == 5 { "hang" } else { "fine" };
+        let inputs = Inputs {
+            contents: (0..20).map(|number| text(number).into()).collect(),
+            budget: Duration::from_secs(30),
+            each: Duration::from_secs(1),
+            many: true,
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let bad: Vec<_> = runs.iter().filter(|run| !run.ending.success()).collect();
+        assert_eq!(runs.len(), 20);
+        assert_eq!(bad.len(), 1);
+        let ending = (bad[0].index, bad[0].ending);
+        assert_eq!(ending, (5, Ending::Limit(Limit::WallTime)));
+    }
 
     #[test]
     fn takes_plain_command_lines_apart() {
