@@ -356,19 +356,6 @@ pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
     (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
 }
 
-/// The command line with the harness's name put in, where it is a plain one.
-pub(super) fn with_harness(command: &str, harness: Option<&str>) -> String {
-    let usual = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
-    match harness {
-        Some(name) if !name.is_empty() && name.chars().all(usual) => {
-            ["\"$HARNESS\"", "${HARNESS}", "$HARNESS"]
-                .iter()
-                .fold(command.to_owned(), |line, word| line.replace(word, name))
-        }
-        _ => command.to_owned(),
-    }
-}
-
 fn fine(index: usize) -> InputRun {
     InputRun {
         index,
@@ -380,7 +367,7 @@ fn fine(index: usize) -> InputRun {
 #[cfg(test)]
 mod tests {
     use super::super::local::tests::{open, task};
-    use super::{Inputs, plain, together, with_harness};
+    use super::{Inputs, plain, together};
     use crate::target::{BuildKind, Target};
     use crate::{Changes, Ending, Limit};
     use std::time::Duration;
@@ -443,23 +430,6 @@ END"#;
             ("\"$OUT\"/$HARNESS", None),
         ] {
             assert_eq!(plain(command), expected, "{command}");
-        }
-        for (command, harness, expected) in [
-            (
-                "$OUT/$HARNESS $POV",
-                Some("fuzz_a"),
-                Some(("fuzz_a", "$POV")),
-            ),
-            (
-                "\"$OUT\"/\"$HARNESS\" \"$POV\"",
-                Some("h"),
-                Some(("h", "\"$POV\"")),
-            ),
-            ("$OUT/$HARNESS", Some("a b"), None),
-            ("$OUT/$HARNESS", None, None),
-        ] {
-            let line = with_harness(command, harness);
-            assert_eq!(plain(&line), expected, "{command}");
         }
     }
 }

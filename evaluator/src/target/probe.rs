@@ -6,7 +6,7 @@
 //! What the two leave behind is read back as data that nobody vouches for.
 
 use super::local::{Job, LocalTarget};
-use super::{Build, Pov, inputs};
+use super::{Build, Pov};
 use crate::TargetError;
 use crate::beneath::Beneath;
 use crate::probe::{Probe, Sights};
@@ -20,10 +20,22 @@ const MORE: Duration = Duration::from_secs(20);
 /// Bytes of an answer that are read back.
 const LIMIT: u64 = 4 << 20;
 
-/// Runs gdb; `$2` is the program for it.
+/// Runs the PoV's command with each program of the build under gdb; `$2` is the
+/// program for it. The command sees a copy of what was built, made of links, in
+/// which a script that calls gdb stands in for each program: so it does not
+/// matter what else the command's shell starts, and gdb has but one to look at.
 const GDB: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
-POV_COMMAND=$1; export POV_COMMAND; printf %s "$2" >"$WORK/probe.py"
-exec gdb -nx -batch -x "$WORK/probe.py" >/dev/null 2>&1 </dev/null"#;
+printf %s "$2" >"$WORK/probe.py"
+cp -rs "$OUT" "$WORK/out"
+find "$OUT" -type f -perm -u+x | while IFS= read -r program; do
+  [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
+  stand_in=$WORK/out${program#"$OUT"}
+  rm -f "$stand_in"
+  printf '#!/bin/sh\nexec gdb -nx -batch -x "$WORK/probe.py" --args "%s" "$@"\n' "$program" >"$stand_in"
+  chmod +x "$stand_in"
+done
+OUT=$WORK/out
+eval "$1" >/dev/null 2>&1 </dev/null"#;
 /// What gdb does.
 const GDB_PROGRAM: &str = include_str!("probe/gdb.py");
 
@@ -38,29 +50,8 @@ const JAVA_PROGRAM: &str = concat!(
     include_str!("probe/Expression.java")
 );
 
-/// How often a run is tried in which gdb came by nothing: among the processes
-/// of a shell it loses the one that matters now and then.
-const TRIES: u32 = 3;
-
 /// Asks all probes in one run.
 pub(super) async fn run(
-    target: &LocalTarget,
-    build: &Build,
-    pov: &Pov,
-    probes: &[Probe],
-) -> Result<Sights, TargetError> {
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let sights = look(target, build, pov, probes).await?;
-        let blind = sights.problem.is_none() && sights.probes.iter().all(|sight| !sight.known);
-        if !blind || target.is_java() || tries >= TRIES {
-            return Ok(sights);
-        }
-    }
-}
-
-async fn look(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
@@ -72,16 +63,10 @@ async fn look(
         .iter()
         .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
         .collect();
-    let mut environment = vec![
+    let environment = vec![
         ("PROBES", rows.join("\n")),
         ("PROBE_SECONDS", TIME.as_secs().to_string()),
     ];
-    // Without a shell between them the debugger is faster and sees more.
-    let named = inputs::with_harness(command, pov.harness.as_deref());
-    if let Some((program, arguments)) = inputs::plain(&named) {
-        environment.push(("PROGRAM", program.to_owned()));
-        environment.push(("ARGUMENTS", arguments.to_owned()));
-    }
     let (script, program) = if target.is_java() {
         (JAVA, JAVA_PROGRAM)
     } else {
@@ -105,7 +90,10 @@ async fn look(
     Ok(answer.unwrap_or_else(|| Sights {
         problem: Some(match execution.text().lines().next() {
             Some(line) if execution.ending == crate::Ending::Exited(3) => line.to_owned(),
-            _ => "it came to no end".to_owned(),
+            _ if matches!(execution.ending, crate::Ending::Limit(_)) => {
+                "it came to no end".to_owned()
+            }
+            _ => "the command runs no program of the build that could be looked at".to_owned(),
         }),
         ..Sights::default()
     }))

@@ -32,11 +32,12 @@ GRACE = 3
 work = os.environ["WORK"]
 tree = os.environ["TREE"]
 until = time.monotonic() + float(os.environ["PROBE_SECONDS"])
-ended = other = "unknown"
+ended = "unknown"
+# What a shell is told that waits for the program.
+status = 0
 # How the program ended, once that is known whatever comes after.
 settled = None
 probes = []
-met = set()
 
 
 def is_address(number):
@@ -186,7 +187,6 @@ class Probe(gdb.Breakpoint):
             if self.function not in (None, function):
                 return False
             self.lines.add(sal.line)
-            met.add(gdb.selected_inferior().num)
             if not self.hits:
                 self.function = function
                 self.around = lines_of_function(frame, sal.symtab)
@@ -290,47 +290,16 @@ def lines_with_code(path):
     return {line for line in lines if line > 0}
 
 
-def load():
-    """Loads the program itself where the command line is one program of the
-    build, and says so; else leaves it to a shell whose processes are all followed."""
-    program = os.environ.get("PROGRAM", "")
-    path = f"{os.environ['OUT']}/{program}"
-    if program:
-        with open(path, "rb") as file:
-            if file.read(4) == b"\x7fELF":
-                gdb.execute(f"file {path}", to_string=True)
-                gdb.execute(f"set args {os.environ['ARGUMENTS']}")
-                return True
-    gdb.execute("set detach-on-fork off")
-    gdb.execute("set schedule-multiple on")
-    gdb.execute("set follow-fork-mode parent")
-    gdb.execute("file /bin/sh", to_string=True)
-    gdb.execute("set args -eu -c 'eval \"$POV_COMMAND\"'")
-    return False
-
-
-def is_running(pid):
-    try:
-        with open(f"/proc/{pid}/stat", encoding="latin-1") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] not in "ZX"
-    except OSError:
-        return False
-
-
-def alive():
-    """The processes that still run; of several gdb may miss the end of one."""
-    return [inferior for inferior in gdb.inferiors() if inferior.pid and is_running(inferior.pid)]
-
-
 def watch():
     """Stops a program that does not come to an end by itself; and gdb, should
     that not be enough."""
     global ended
     while time.monotonic() < until:
         time.sleep(TICK)
-    for inferior in alive():
+    process = gdb.selected_inferior().pid
+    if process:
         try:
-            os.kill(inferior.pid, signal.SIGINT)
+            os.kill(process, signal.SIGINT)
         except OSError:
             pass
     time.sleep(GRACE)
@@ -340,37 +309,28 @@ def watch():
 
 
 def on_exit(event):
-    """How the program ended that came by; where none did, whichever ended last."""
-    global ended, other
+    global ended, status
     code = getattr(event, "exit_code", None)
-    how = "a signal" if code is None else f"exit status {code}"
-    if event.inferior.num in met:
-        ended = how
-    else:
-        other = how
+    ended = "a signal" if code is None else f"exit status {code}"
+    status = 1 if code is None else int(code)
 
 
 def run():
     global ended
     gdb.execute("run", to_string=True)
-    while time.monotonic() < until:
-        left = alive()
-        if not left:
+    while gdb.selected_inferior().pid:
+        if time.monotonic() > until:
+            ended = "time"
             return
-        try:
-            if gdb.selected_inferior().num not in [inferior.num for inferior in left]:
-                gdb.execute(f"inferior {left[0].num}", to_string=True)
-            gdb.execute("continue", to_string=True)
-        except gdb.error:
-            # One of several processes is gone, and gdb was not told yet.
-            time.sleep(TICK)
-    ended = "time"
+        gdb.execute("continue", to_string=True)
 
 
 def write(problem=None, may_ask=True):
     told = [probe.told(may_ask) for probe in probes]
-    how = other if ended == "unknown" and not met else ended
-    answer = {"ended": how, "problem": problem, "probes": told}
+    # Of several programs that a command runs the one that was asked about tells.
+    if os.path.exists(f"{work}/answer.json") and not any(probe["known"] for probe in told):
+        return
+    answer = {"ended": ended, "problem": problem, "probes": told}
     with open(f"{work}/answer.new", "w", encoding="utf-8") as file:
         json.dump(answer, file)
     os.replace(f"{work}/answer.new", f"{work}/answer.json")
@@ -398,7 +358,6 @@ def main():
         more = "detect_leaks=0" + (":detect_stack_use_after_return=0" if name[0] == "A" else "")
         gdb.execute(f"set environment {name} {old + ':' if old else ''}{more}")
     try:
-        is_alone = load()
         for row in os.environ["PROBES"].split("\n"):
             path, line, expression = row.split("\t")
             probes.append(Probe(path, int(line), expression))
@@ -406,7 +365,7 @@ def main():
         threading.Thread(target=watch, daemon=True).start()
         run()
         lost = [probe for probe in probes if probe.is_lost()]
-        if is_alone and lost and ended != "time":
+        if lost and ended != "time":
             settled = ended
             for probe in probes:
                 probe.enabled = False
@@ -418,7 +377,7 @@ def main():
     except (OSError, gdb.error, ValueError) as error:
         write(plain(error))
     # What still runs ends with the sandbox.
-    os._exit(0)
+    os._exit(status)
 
 
 main()

@@ -274,6 +274,21 @@ async fn gdb_looks_at_cpp_through_a_shell() {
 }
 
 #[tokio::test]
+async fn a_command_without_a_program_of_the_build_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let pov = r#"test -e "$OUT"/prog; sh -c 'kill -SEGV $$'"#;
+    let task = task(folder.path(), "c", ("src/a.c", C), C_BUILD, pov);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let asked = [question("src/a.c", 9, "total")];
+    let answers = probe(&target, &baseline, None, &asked).await.unwrap();
+    assert!(
+        answers[0].contains("runs no program of the build"),
+        "{answers:?}"
+    );
+}
+
+#[tokio::test]
 async fn the_debugger_of_the_jdk_looks_at_java() {
     let folder = tempfile::tempdir().unwrap();
     let path = "src/main/java/p/Stack.java";
