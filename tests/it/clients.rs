@@ -122,7 +122,7 @@ fn a_task_is_canceled_and_who_has_no_token_is_refused() {
     }
     words(&client.run(&["tasks"]), "401");
     client.server = "http://127.0.0.1:1".to_owned();
-    words(&client.run(&["tasks"]), "does not answer");
+    words(&client.run(&["tasks"]), "no daemon answers at");
 }
 
 #[test]
