@@ -3,11 +3,11 @@
 
 use super::Common;
 use super::export::{candidate, report};
+use super::judge;
 use super::session::{self, OutputArguments, run_id};
-use crate::repair::{Ending, EndingKind, Run};
+use crate::repair::{Ending, EndingKind};
 use crate::store::Store;
 use crate::task::{Mode, Task};
-use crate::wire::{self, Answers};
 use anyhow::Context;
 use clap::Args;
 use patchwright_patcher::Patch;
@@ -49,12 +49,5 @@ pub async fn evaluate(common: &Common, arguments: EvaluateArguments) -> anyhow::
         ..task
     };
     let patch = Patch::from_diff(attempt.diff.as_bytes());
-    let display = wire::display(&loaded.settings);
-    session::announce(&display, &task, &Answers::Nobody);
-    let answers = (Answers::Nobody, Some(patch.clone()));
-    let session = session::begin(task, loaded, answers, &arguments.output).await?;
-    session::carry_out(&session, &arguments.output, display, |plan| {
-        Ok(Run::judging(plan, patch))
-    })
-    .await
+    Box::pin(judge::climb(task, loaded, patch, &arguments.output)).await
 }

@@ -3,7 +3,8 @@
 use super::Common;
 use super::session::{self, OutputArguments};
 use crate::repair::{Ending, EndingKind, Run};
-use crate::task;
+use crate::settings::Loaded;
+use crate::task::{self, Task};
 use crate::wire::{self, Answers};
 use clap::Args;
 use patchwright_patcher::Patch;
@@ -44,11 +45,24 @@ pub async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result
             return session::refuse(&task.id, ending, arguments.output.format);
         }
     };
+    Box::pin(climb(task, loaded, patch, &arguments.output)).await
+}
+
+/// Climbs the ladder with a patch, without any model.
+///
+/// # Errors
+/// The store fails.
+pub(super) async fn climb(
+    task: Task,
+    loaded: Loaded,
+    patch: Patch,
+    output: &OutputArguments,
+) -> anyhow::Result<ExitCode> {
     let display = wire::display(&loaded.settings);
     session::announce(&display, &task, &Answers::Nobody);
     let answers = (Answers::Nobody, Some(patch.clone()));
-    let session = session::begin(task, loaded, answers, &arguments.output).await?;
-    session::carry_out(&session, &arguments.output, display, |plan| {
+    let session = session::begin(task, loaded, answers, output).await?;
+    session::carry_out(&session, output, display, |plan| {
         Ok(Run::judging(plan, patch))
     })
     .await
