@@ -19,10 +19,16 @@ const PROJECT_FILE: u64 = 1 << 20;
 /// Fills `$TREE` with the folder in focus and applies the change in question,
 /// as far as it applies: challenges bring diffs with odd headers and binary parts.
 const FETCH: &str = include_str!("oss_fuzz/fetch.sh");
-/// Runs the project's `build.sh`.
-const BUILD: &str = include_str!("oss_fuzz/build.sh");
-/// Runs the project's `test.sh`.
-const TEST: &str = include_str!("oss_fuzz/test.sh");
+/// Runs the project's `build.sh`, where the base image would have it.
+const BUILD: &str = concat!(
+    include_str!("oss_fuzz/unpack.sh"),
+    "bash -eu \"$SRC/build.sh\"\n"
+);
+/// Runs the project's `test.sh` in the same place.
+const TEST: &str = concat!(
+    include_str!("oss_fuzz/unpack.sh"),
+    "bash -eu \"$SRC/test.sh\"\n"
+);
 /// Feeds one input to a harness, with the limits that the competition uses.
 const POV: &str = r#""$OUT/$HARNESS" -rss_limit_mb=2560 -timeout=25 "$POV""#;
 

@@ -7,4 +7,3 @@ cp -a "$project/." "$SRC/"
 focus=$(cat "$TASK/focus")
 ln -sfn "$TREE" "$SRC/${focus##*/}"
 cd "$TREE"
-bash -eu "$SRC/build.sh"
