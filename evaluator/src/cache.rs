@@ -7,6 +7,7 @@
 //! from being pruned. What failed for reasons of the machine is never kept.
 //! What this module does not know: what an entry means.
 
+use crate::process::watch::size_below;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, OpenOptions};
@@ -66,7 +67,7 @@ impl Cache {
     ) -> io::Result<Option<Entry>> {
         fs::create_dir_all(&self.folder)?;
         fs::write(from.join(RECORD), serde_json::to_vec(record)?)?;
-        let size = size(from);
+        let size = size_below(from);
         if size > self.limit {
             return Ok(None);
         }
@@ -128,22 +129,6 @@ fn remove_unused(path: &Path) -> bool {
                 true
             })
     })
-}
-
-fn size(folder: &Path) -> u64 {
-    let mut total = 0;
-    let mut open = vec![folder.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
-                // A file takes a block at least.
-                Ok(metadata) => total += metadata.len().max(4096),
-                Err(_) => {}
-            }
-        }
-    }
-    total
 }
 
 #[cfg(test)]

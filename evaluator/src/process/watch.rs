@@ -11,6 +11,9 @@ use std::path::Path;
 /// Memory below which the machine itself is in danger, and commands are ended: 256 MiB.
 const MACHINE_RESERVE: u64 = 256 << 20;
 
+/// What the smallest file takes on a disk, as file systems are usually made.
+const BLOCK: u64 = 4096;
+
 /// What a process tree uses at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
@@ -64,7 +67,7 @@ pub(crate) fn free_space(folder: &Path) -> Option<u64> {
     Some(stat.f_bavail * stat.f_frsize)
 }
 
-/// Bytes of all regular files below `folder`; links are not followed.
+/// Bytes of all files below `folder`, a block for each at least; links are not followed.
 pub(crate) fn size_below(folder: &Path) -> u64 {
     let mut total = 0;
     let mut open = vec![folder.to_path_buf()];
@@ -72,7 +75,7 @@ pub(crate) fn size_below(folder: &Path) -> u64 {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
-                Ok(metadata) => total += metadata.len(),
+                Ok(metadata) => total += metadata.len().max(BLOCK),
                 Err(_) => {}
             }
         }
