@@ -207,6 +207,16 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
     process::run(launch, command.limits).await
 }
 
+/// The words of a call, which the isolations write each in their own way.
+#[derive(Default)]
+struct Words(Vec<OsString>);
+
+impl Words {
+    fn add<const N: usize>(&mut self, words: [&str; N]) {
+        self.0.extend(words.map(OsString::from));
+    }
+}
+
 /// What [`SHELL`] is told to run a script within limits a shell can set: no core dumps,
 /// no file larger than allowed (`ulimit -f` counts blocks of 512 bytes).
 fn shell_words(command: &Command<'_>) -> Vec<OsString> {

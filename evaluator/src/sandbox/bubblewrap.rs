@@ -4,7 +4,7 @@
 //! files nothing else. The root of what the command sees is read-only too, so
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
-use super::{Command, Host, SHELL, shell_words};
+use super::{Command, Host, SHELL, Words, shell_words};
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -68,14 +68,7 @@ pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> V
     words.0
 }
 
-#[derive(Default)]
-struct Words(Vec<OsString>);
-
 impl Words {
-    fn add<const N: usize>(&mut self, words: [&str; N]) {
-        self.0.extend(words.map(OsString::from));
-    }
-
     fn bind(&mut self, kind: &str, from: &Path, to: &Path) {
         self.0.push(kind.into());
         self.0.push(from.into());

@@ -5,7 +5,7 @@
 //! not used: its daemon starts a command where no supervisor of ours could end
 //! it, and whoever may talk to the daemon is root.
 
-use super::{Command, Host, Place, SHELL, helper, shell_words};
+use super::{Command, Host, Place, SHELL, Words, helper, shell_words};
 use crate::TargetError;
 use crate::process::{self, Ending, Execution, Launch, Limits};
 use rustix::process::{Resource, getrlimit};
@@ -212,14 +212,7 @@ fn beneath(root: &Path, path: &Path) -> std::path::PathBuf {
     root.join(path.strip_prefix("/").unwrap_or(path))
 }
 
-#[derive(Default)]
-struct Words(Vec<OsString>);
-
 impl Words {
-    fn add<const N: usize>(&mut self, words: [&str; N]) {
-        self.0.extend(words.map(OsString::from));
-    }
-
     /// Podman reads a mount as a row of comma-separated values.
     fn mount(&mut self, place: &Place) -> Result<(), TargetError> {
         for path in [&place.host, &place.inside] {
