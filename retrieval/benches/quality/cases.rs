@@ -159,9 +159,10 @@ pub(super) fn prepare(store: &Path, case: &Case) -> Option<Place> {
                 .arg(&being_made),
         )?;
         if let Some(over) = over {
+            // A file that stands elsewhere in the repository is a link here.
             succeeds(
                 Command::new("cp")
-                    .arg("-R")
+                    .arg("-RL")
                     .arg(over.join("."))
                     .arg(&being_made),
             )?;
