@@ -1,0 +1,293 @@
+//! What a crash report says, in one shape for all families: who noticed it,
+//! what happened, the bad access, the stacks by their roles.
+//!
+//! What it deliberately does not do: read text (the families do), or compare
+//! two crashes ([`crate::signature`] does).
+
+use super::{Frame, Place, java, purify};
+use crate::signature::Signature;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// How much of a stack that overflowed is looked at for its recursion.
+const RECURSION: usize = 128;
+
+/// Who noticed the crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "each variant is the tool's own name")]
+pub enum Tool {
+    AddressSanitizer,
+    HWAddressSanitizer,
+    LeakSanitizer,
+    MemorySanitizer,
+    ThreadSanitizer,
+    UndefinedBehaviorSanitizer,
+    #[serde(rename = "libFuzzer")]
+    LibFuzzer,
+    Jazzer,
+    Java,
+    #[serde(rename = "JVM")]
+    Jvm,
+    Valgrind,
+    #[serde(rename = "gdb")]
+    Gdb,
+    #[serde(rename = "glibc")]
+    Glibc,
+    Rust,
+    #[serde(rename = "signal")]
+    Signal,
+}
+
+impl Tool {
+    /// The name as the tool spells it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AddressSanitizer => "AddressSanitizer",
+            Self::HWAddressSanitizer => "HWAddressSanitizer",
+            Self::LeakSanitizer => "LeakSanitizer",
+            Self::MemorySanitizer => "MemorySanitizer",
+            Self::ThreadSanitizer => "ThreadSanitizer",
+            Self::UndefinedBehaviorSanitizer => "UndefinedBehaviorSanitizer",
+            Self::LibFuzzer => "libFuzzer",
+            Self::Jazzer => "Jazzer",
+            Self::Java => "Java",
+            Self::Jvm => "JVM",
+            Self::Valgrind => "Valgrind",
+            Self::Gdb => "gdb",
+            Self::Glibc => "glibc",
+            Self::Rust => "Rust",
+            Self::Signal => "signal",
+        }
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a stack of a report is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Where it crashed, hung, or was noticed.
+    Crash,
+    /// The exception that led to the one before.
+    Cause,
+    /// An exception that was set aside in favour of the one before.
+    Suppressed,
+    /// The other side of a race or of a lock order.
+    Previous,
+    /// Where the memory was allocated, or the function that owns it.
+    Allocated,
+    /// Where the memory was freed.
+    Freed,
+    /// Where the uninitialised value was copied.
+    Stored,
+    /// Where the value, the thread or the mutex came into being.
+    Created,
+}
+
+impl Role {
+    /// The role in one lower-case word, as in the JSON form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Cause => "cause",
+            Self::Suppressed => "suppressed",
+            Self::Previous => "previous",
+            Self::Allocated => "allocated",
+            Self::Freed => "freed",
+            Self::Stored => "stored",
+            Self::Created => "created",
+        }
+    }
+}
+
+/// One stack of a report, innermost frame first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stack {
+    /// What it is about.
+    pub role: Role,
+    /// The sentence or exception above it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Its frames, innermost first. Frames that the tool left out are missing.
+    pub frames: Vec<Frame>,
+}
+
+impl Stack {
+    /// The frames down to the harness. Below it is the fuzzer, whose `main`
+    /// looks like the project's own.
+    pub fn above_harness(&self) -> &[Frame] {
+        let harness = self
+            .frames
+            .iter()
+            .rposition(|frame| frame.place() == Place::Harness);
+        match harness {
+            Some(last) => self.frames.get(..=last).unwrap_or_default(),
+            None => &self.frames,
+        }
+    }
+}
+
+/// Whether memory was read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Operation {
+    /// A load.
+    Read,
+    /// A store.
+    Write,
+}
+
+/// Where an access lies, seen from the object next to it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// Before its first byte.
+    Before,
+    /// Inside of it.
+    Inside,
+    /// After its last byte.
+    After,
+}
+
+/// The access to memory that was wrong, as far as the report tells.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Access {
+    /// Load or store.
+    pub operation: Option<Operation>,
+    /// How many bytes.
+    pub size: Option<u64>,
+    /// The address, `0x..`; differs from run to run unless it is close to null.
+    pub address: Option<String>,
+    /// Bytes between the access and the object, or from the object's start
+    /// where the access is inside.
+    pub distance: Option<u64>,
+    /// On which side of the object.
+    pub side: Option<Side>,
+    /// The object: a variable's name, or what kind of memory it is.
+    pub object: Option<String>,
+    /// The object's size in bytes.
+    pub object_size: Option<u64>,
+}
+
+impl Access {
+    /// Whether the address is a null pointer, or one plus a field's offset.
+    pub fn is_near_null(&self) -> bool {
+        self.address
+            .as_deref()
+            .and_then(|address| u64::from_str_radix(address.trim_start_matches("0x"), 16).ok())
+            // The first page is never mapped; a field offset beyond it is rare.
+            .is_some_and(|address| address < 4096)
+    }
+}
+
+/// A crash, whoever reported it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrashReport {
+    /// Who noticed it.
+    pub tool: Tool,
+    /// What happened, in the tool's own word: `heap-buffer-overflow`,
+    /// `signed-integer-overflow`, `java.lang.NullPointerException`, `timeout`.
+    pub kind: String,
+    /// The weakness that usually stands behind this kind, as `CWE-125`.
+    pub cwe: Option<String>,
+    /// The bad access, where there is one.
+    pub access: Option<Access>,
+    /// The stacks, the most telling one first.
+    pub stacks: Vec<Stack>,
+    /// One line for people.
+    pub summary: String,
+    /// The report as a repairer should read it: complete in what tells
+    /// something about the program, and the same from run to run.
+    pub purified: String,
+}
+
+impl CrashReport {
+    /// The stack that says where it crashed (for a leak: where the memory came
+    /// from).
+    pub fn main_stack(&self) -> Option<&Stack> {
+        self.stacks
+            .iter()
+            .find(|stack| stack.role == Role::Crash)
+            .or_else(|| self.stacks.first())
+    }
+
+    /// The innermost frame that belongs to the program itself, by what its
+    /// names and paths tell; else one of the harness.
+    pub fn first_project_frame(&self) -> Option<&Frame> {
+        let frames = || self.stacks.iter().flat_map(Stack::above_harness);
+        let main = || self.main_stack().into_iter().flat_map(Stack::above_harness);
+        let own = || main().filter(|frame| frame.place() == Place::Project);
+        let recursion = || {
+            // Which turn the stack ran out in is chance.
+            let top: Vec<&Frame> = own().take(RECURSION).collect();
+            let times = |frame: &Frame| top.iter().filter(|other| **other == frame).count();
+            let repeated = top.iter().copied().filter(|frame| times(frame) > 2);
+            repeated.min_by_key(|frame| (&frame.function, frame.line))
+        };
+        let overflow = self.is_stack_overflow().then(recursion).flatten();
+        overflow
+            .or_else(|| own().next())
+            .or_else(|| frames().find(|frame| frame.place() == Place::Project))
+            .or_else(|| main().find(|frame| frame.place() == Place::Harness))
+    }
+
+    /// The class of the exception that a chain of causes ends with.
+    pub(crate) fn root_cause(&self) -> Option<&str> {
+        let title = java::root_cause(&self.stacks)?.title.as_deref()?;
+        let (class, _) = java::exception(title.strip_prefix("Caused by: ")?)?;
+        Some(class)
+    }
+
+    /// What makes two crashes the same.
+    ///
+    /// `in_project` tells the frames of the tree; where it holds for none, the
+    /// frames' own [`Place`] decides.
+    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
+        Signature::of(self, in_project)
+    }
+
+    /// Whether the program hung rather than died.
+    pub fn is_hang(&self) -> bool {
+        matches!(self.kind.as_str(), "timeout" | "hang")
+    }
+
+    /// Whether the program ran out of stack, whichever tool says so.
+    pub fn is_stack_overflow(&self) -> bool {
+        self.kind == "stack-overflow" || self.kind.ends_with("StackOverflowError")
+    }
+
+    /// Replaces the paths of another machine, in frames and texts alike.
+    ///
+    /// `rebase` gives the path in the tree, or nothing for a foreign file.
+    pub fn rebase(&mut self, rebase: &dyn Fn(&str) -> Option<String>) {
+        let mut known: std::collections::BTreeMap<String, Option<String>> =
+            std::collections::BTreeMap::new();
+        let frames = self.stacks.iter_mut().flat_map(|stack| &mut stack.frames);
+        for frame in frames {
+            let Some(file) = frame.file.as_mut() else {
+                continue;
+            };
+            let new = known
+                .entry(file.clone())
+                .or_insert_with(|| rebase(file).filter(|new| new != file));
+            if let Some(new) = new {
+                file.clone_from(new);
+            }
+        }
+        // Longest first, so that no path is replaced inside a longer one.
+        let mut changed: Vec<(String, String)> = known
+            .into_iter()
+            .filter_map(|(old, new)| Some((old, new?)))
+            .collect();
+        changed.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
+        for (old, new) in &changed {
+            self.purified = purify::replace_path(&self.purified, old, new);
+            self.summary = purify::replace_path(&self.summary, old, new);
+        }
+    }
+}
