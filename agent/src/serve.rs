@@ -7,6 +7,7 @@
 pub mod api;
 pub mod disk;
 pub mod files;
+mod lookout;
 pub mod queue;
 pub mod service;
 mod submitter;

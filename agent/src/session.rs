@@ -13,6 +13,7 @@ use crate::repair::{Ending, EndingKind, Outcome, Plan, Run, RunLimits};
 use crate::report::Report;
 use crate::serve::files;
 use crate::settings::{self, Flag, Loaded, SettingsError};
+use crate::store::submissions::Claimed;
 use crate::store::{Event, EventKind, Journal, Store};
 use crate::task::Task;
 use crate::wire::{self, Answers};
@@ -97,6 +98,8 @@ pub struct Start {
     pub foreign: Option<Patch>,
     /// The folder that its results will go to.
     pub out: Option<PathBuf>,
+    /// The claim of the task, when a worker has it from the queue.
+    pub claimed: Option<Claimed>,
 }
 
 /// A run that was cut off, claimed anew.
@@ -123,6 +126,7 @@ impl Session {
             answers,
             foreign,
             out,
+            claimed,
         } = start;
         let models = wire::models(&answers, &loaded.settings)?;
         if let Some(out) = &out {
@@ -137,10 +141,13 @@ impl Session {
             out: out.map(std::path::absolute).transpose()?,
         })?;
         let written = serde_json::to_string(&task)?;
-        store
-            .create_run(&id, (&task.id, &written), &beginning)
-            .await?;
-        let journal = Journal::claim(store, &id).await?;
+        let journal = if let Some(claimed) = claimed {
+            Journal::begin(store, &claimed, &id, (&written, &beginning)).await?
+        } else {
+            let task = (task.id.as_str(), written.as_str());
+            store.create_run(&id, task, &beginning).await?;
+            Journal::claim(store, &id).await?
+        };
         Ok(Self {
             task,
             loaded,

@@ -24,7 +24,7 @@ pub use prune::Pruned;
 pub use spending::SpendingLimits;
 
 use connect::Address;
-use sqlx::AnyPool;
+use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -129,21 +129,8 @@ impl Store {
         task: (&str, &str),
         settings: &str,
     ) -> Result<(), StoreError> {
-        let now = now();
         let mut transaction = self.begin().await?;
-        sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
-            .bind(task.0)
-            .bind(task.1)
-            .bind(&now)
-            .execute(&mut *transaction)
-            .await?;
-        sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
-            .bind(run)
-            .bind(task.0)
-            .bind(&now)
-            .bind(settings)
-            .execute(&mut *transaction)
-            .await?;
+        write_run(&mut transaction, run, task, settings).await?;
         transaction.commit().await?;
         Ok(())
     }
@@ -154,7 +141,14 @@ impl Store {
             .bind(run)
             .fetch_optional(&self.pool)
             .await?
-            .ok_or_else(|| StoreError::NoRun { run: run.to_owned(), path: self.folder.clone() })
+            .ok_or_else(|| self.no_run(run))
+    }
+
+    fn no_run(&self, run: &str) -> StoreError {
+        StoreError::NoRun {
+            run: run.to_owned(),
+            path: self.folder.clone(),
+        }
     }
 
     /// The report of a run, once it has ended.
@@ -166,12 +160,33 @@ impl Store {
                 .await?;
         match row {
             Some((report,)) => Ok(report),
-            None => Err(StoreError::NoRun {
-                run: run.to_owned(),
-                path: self.folder.clone(),
-            }),
+            None => Err(self.no_run(run)),
         }
     }
+}
+
+/// Writes down a task and a new run of it, in a transaction.
+async fn write_run(
+    transaction: &mut Transaction<'static, Any>,
+    run: &str,
+    (id, task): (&str, &str),
+    settings: &str,
+) -> Result<(), StoreError> {
+    let now = now();
+    sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+        .bind(id)
+        .bind(task)
+        .bind(&now)
+        .execute(&mut **transaction)
+        .await?;
+    sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
+        .bind(run)
+        .bind(id)
+        .bind(&now)
+        .bind(settings)
+        .execute(&mut **transaction)
+        .await?;
+    Ok(())
 }
 
 /// The time as journals show it: UTC, to the millisecond.

@@ -1,6 +1,6 @@
 //! Measures the daemon from outside: how fast tasks are taken in over HTTP, how
 //! long lists take, how soon a task is claimed and begun, what an idle daemon
-//! needs, and what a second worker is worth.
+//! needs, what those cost who follow, and what a second worker is worth.
 //!
 //! `cargo bench -p patchwright-tests --bench queue --profile dev`
 //!
@@ -16,10 +16,12 @@
 
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
-use patchwright_tests::http::Request;
-use patchwright_tests::model::ScriptedModel;
+use patchwright_tests::http::{Answer, Kept, Request};
+use patchwright_tests::model::{Misbehaviour, ScriptedModel};
 use patchwright_tests::program::{PATCH, PROGRAM};
 use serde_json::{Value, json};
+use std::io::BufReader;
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -30,6 +32,11 @@ const TASKS: usize = 10_000;
 const CLIENTS: usize = 16;
 /// Tasks that are claimed one by one.
 const CLAIMS: usize = 40;
+/// Those who follow, and how often tasks are handed in with them and without.
+const STREAMS: usize = 24;
+const ROUNDS: usize = 6;
+/// Tasks of such a round: handed in, and claimed.
+const ROUND: (usize, usize) = (1500, 25);
 /// Tasks of the comparison of workers, and how long the tests of each wait.
 const BATCH: usize = 8;
 const WAIT: &str = "4";
@@ -39,6 +46,7 @@ fn main() {
     // First, as what the other leaves in the queue would be claimed before.
     claims(url.as_deref());
     intake(url.as_deref());
+    followed(url.as_deref());
     if url.is_none() {
         workers();
     }
@@ -71,23 +79,10 @@ fn intake(url: Option<&str>) {
     thread::sleep(Duration::from_secs(2));
     println!("idle memory: {} MiB", memory(daemon.id()) / 1024);
     let source = json!({"git": "https://github.com/a/b", "revision": "main"});
-    let next = AtomicUsize::new(0);
-    let since = Instant::now();
-    thread::scope(|scope| {
-        for _ in 0..CLIENTS {
-            scope.spawn(|| {
-                loop {
-                    let number = next.fetch_add(1, Ordering::Relaxed);
-                    if number >= TASKS {
-                        return;
-                    }
-                    submit(&daemon, &format!("task-{number}"), &source);
-                }
-            });
-        }
+    let rate = many(TASKS, || {
+        |number| submit(&daemon, &format!("task-{number}"), &source)
     });
-    let rate = TASKS as f64 / since.elapsed().as_secs_f64();
-    println!("submitted by {CLIENTS} clients: {rate:.0} tasks a second");
+    println!("submitted by {CLIENTS} clients, a connection each time: {rate:.0} tasks a second");
     for query in ["", "?state=queued&limit=50", "?text=999", "?origin=cli"] {
         let path = format!("/api/v1/tasks{query}");
         let times = (0..50).map(|_| {
@@ -101,6 +96,91 @@ fn intake(url: Option<&str>) {
     daemon.stop().unwrap();
 }
 
+/// Lets all clients work off this many numbers; how many a second.
+fn many<W: FnMut(usize)>(count: usize, worker: impl Fn() -> W + Sync) -> f64 {
+    let next = AtomicUsize::new(0);
+    let since = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..CLIENTS {
+            scope.spawn(|| {
+                let mut work = worker();
+                loop {
+                    match next.fetch_add(1, Ordering::Relaxed) {
+                        number if number < count => work(number),
+                        _ => return,
+                    }
+                }
+            });
+        }
+    });
+    count as f64 / since.elapsed().as_secs_f64()
+}
+
+/// What it costs the others that many follow a task: rounds without and with
+/// them in turn, on the same growing table. The time that the daemon computes
+/// tells more than the clock on a machine that is busy with other things.
+fn followed(url: Option<&str>) {
+    let patchwright = patchwright(url);
+    let daemon = Daemon::start(&patchwright, &["--workers", "0"]).unwrap();
+    let source = json!({"git": "https://github.com/a/b", "revision": "main"});
+    submit(&daemon, "watched", &source);
+    let mut figures: [Vec<(f64, f64)>; 2] = Default::default();
+    for round in 0..2 * ROUNDS {
+        let streams = follow(&daemon, "watched", STREAMS * (round % 2));
+        let before = computed(daemon.id());
+        let rate = many(ROUND.0, || {
+            let mut connection = Kept::open(daemon.address()).unwrap();
+            let (source, round) = (&source, &round);
+            move |number| {
+                let body = task(&format!("round-{round}-{number}"), source);
+                let request = Request::new("POST", "/api/v1/tasks").body("application/json", body);
+                assert_eq!(connection.ask(&request).unwrap().status, 201);
+            }
+        });
+        let each = (computed(daemon.id()) - before) * 1000.0 / ROUND.0 as f64;
+        figures[round % 2].push((rate, each));
+        drop(streams);
+    }
+    for (what, figures) in
+        [("alone", 0), ("beside streams", 1)].map(|(what, at)| (what, &figures[at]))
+    {
+        let rate = median(figures.iter().map(|(rate, _)| *rate).collect());
+        let each = median(figures.iter().map(|(_, each)| *each).collect());
+        println!(
+            "submitted {what}, connections kept: {rate:.0} a second, {each:.3} ms computed for each"
+        );
+    }
+    daemon.stop().unwrap();
+}
+
+/// Streams of the events of a task, begun.
+fn follow(daemon: &Daemon, id: &str, count: usize) -> Vec<BufReader<TcpStream>> {
+    let streams = (0..count).map(|_| {
+        let request = Request::get(&format!("/api/v1/tasks/{id}/events"));
+        let mut stream = BufReader::new(request.begin(daemon.address()).unwrap());
+        assert_eq!(Answer::head(&mut stream).unwrap().status, 200);
+        stream
+    });
+    streams.collect()
+}
+
+fn median(mut figures: Vec<f64>) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
+}
+
+/// Seconds that a process has computed so far.
+fn computed(process: u32) -> f64 {
+    let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    let ticks = fields.split(' ').skip(11).take(2);
+    // Linux counts a hundred of them a second, whatever the machine.
+    ticks
+        .map(|field| field.parse::<f64>().unwrap())
+        .sum::<f64>()
+        / 100.0
+}
+
 /// From the submission to the claim, and from the claim to the first event of
 /// the run, with a worker that waits for work.
 fn claims(url: Option<&str>) {
@@ -108,7 +188,17 @@ fn claims(url: Option<&str>) {
     let sources = patchwright.scratch("sources");
     std::fs::create_dir_all(sources.join("one")).unwrap();
     std::fs::write(sources.join("one/main.c"), "int main(void) { return 0; }\n").unwrap();
-    let model = ScriptedModel::answering(|_| PATCH.into()).unwrap();
+    // A task that is followed and waits for its model a day.
+    std::fs::create_dir_all(sources.join("watched")).unwrap();
+    std::fs::write(sources.join("watched/watched.c"), "int watched;\n").unwrap();
+    let model = ScriptedModel::answering(|asked| {
+        if asked.body.to_string().contains("watched") {
+            Misbehaviour::TooManyRequestsLongWait.into()
+        } else {
+            PATCH.into()
+        }
+    });
+    let model = model.unwrap();
     let endpoint = format!("model.base_url={}", model.base_url());
     let folders = format!("intake.folders=[\"{}\"]", sources.display());
     let settings = [
@@ -116,15 +206,43 @@ fn claims(url: Option<&str>) {
         &endpoint,
         &folders,
         "limits.attempts=1",
+        "limits.pause=0s",
     ];
     let settings = settings.iter().flat_map(|setting| ["--set", *setting]);
     let daemon = Daemon::start(&patchwright, &settings.collect::<Vec<_>>()).unwrap();
     let source = json!({"path": sources.join("one")});
-    let (mut claimed, mut begun) = (Vec::new(), Vec::new());
-    for number in 0..CLAIMS {
-        let id = format!("claim-{number}");
-        submit(&daemon, &id, &source);
-        let row = over(&daemon, &id);
+    let (claimed, begun) = claimed_in(&daemon, "claim", CLAIMS, &source);
+    show("submitted to claimed", claimed);
+    show("claimed to begun", begun);
+    submit(
+        &daemon,
+        "watched",
+        &json!({"path": sources.join("watched")}),
+    );
+    state(&daemon, "watched", "paused");
+    let mut figures: [(Vec<f64>, Vec<f64>); 2] = Default::default();
+    for round in 0..2 * ROUNDS {
+        let streams = follow(&daemon, "watched", STREAMS * (round % 2));
+        let (waited, began) = claimed_in(&daemon, &format!("round-{round}"), ROUND.1, &source);
+        figures[round % 2].0.extend(waited);
+        figures[round % 2].1.extend(began);
+        drop(streams);
+    }
+    let [alone, beside] = figures;
+    for (what, (waited, began)) in [("alone", alone), ("beside streams", beside)] {
+        show(&format!("submitted to claimed, {what}"), waited);
+        show(&format!("claimed to begun, {what}"), began);
+    }
+    daemon.stop().unwrap();
+}
+
+/// Hands tasks in one after the other: the times from each submission to its
+/// claim, and from there to the first event of its run, in milliseconds.
+fn claimed_in(daemon: &Daemon, prefix: &str, count: usize, source: &Value) -> (Vec<f64>, Vec<f64>) {
+    let times = (0..count).map(|number| {
+        let id = format!("{prefix}-{number}");
+        submit(daemon, &id, source);
+        let row = state(daemon, &id, "done");
         let events = daemon.get(&format!("/api/v1/tasks/{id}/journal")).text();
         let first: Value = serde_json::from_str(events.lines().next().unwrap()).unwrap();
         let time = |value: &Value| -> jiff::Timestamp { value.as_str().unwrap().parse().unwrap() };
@@ -132,18 +250,19 @@ fn claims(url: Option<&str>) {
         let between = |from: jiff::Timestamp, to: jiff::Timestamp| {
             to.duration_since(from).as_secs_f64() * 1000.0
         };
-        claimed.push(between(created, started));
-        begun.push(between(started, time(&first["time"])));
-    }
-    show("submitted to claimed", claimed);
-    show("claimed to begun", begun);
-    daemon.stop().unwrap();
+        (
+            between(created, started),
+            between(started, time(&first["time"])),
+        )
+    });
+    times.unzip()
 }
 
-fn over(daemon: &Daemon, id: &str) -> Value {
+/// The task, once it is so.
+fn state(daemon: &Daemon, id: &str, state: &str) -> Value {
     loop {
         let row = daemon.get(&format!("/api/v1/tasks/{id}")).json();
-        if row["state"] == "done" {
+        if row["state"] == state {
             return row;
         }
         thread::sleep(Duration::from_millis(20));

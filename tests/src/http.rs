@@ -1,7 +1,8 @@
 //! A small HTTP client for tests that must send what no good client would:
 //! bodies that are cut off, lengths that are lies, paths as they are.
 //!
-//! One connection a request. It follows nothing and retries nothing.
+//! One connection a request, unless it is [`Kept`]. It follows nothing and
+//! retries nothing.
 
 use std::fmt::Write as _;
 use std::io::{self, BufRead, BufReader, Write};
@@ -93,9 +94,13 @@ impl Request {
     /// # Errors
     /// When nobody listens.
     pub fn begin(&self, to: SocketAddr) -> io::Result<TcpStream> {
-        let mut stream = TcpStream::connect(to)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
+        let mut stream = connect(to)?;
+        stream.write_all(self.head(to, "close").as_bytes())?;
+        Ok(stream)
+    }
+
+    /// The first line and the headers.
+    fn head(&self, to: SocketAddr, connection: &str) -> String {
         let mut head = format!("{} {} HTTP/1.1\r\n", self.method, self.path);
         let has = |name: &str| {
             self.headers
@@ -111,10 +116,45 @@ impl Request {
         for (name, value) in &self.headers {
             let _ = write!(head, "{name}: {value}\r\n");
         }
-        head += "connection: close\r\n\r\n";
-        stream.write_all(head.as_bytes())?;
-        Ok(stream)
+        let _ = write!(head, "connection: {connection}\r\n\r\n");
+        head
     }
+}
+
+/// A connection that is kept from one request to the next.
+#[derive(Debug)]
+pub struct Kept {
+    stream: BufReader<TcpStream>,
+    to: SocketAddr,
+}
+
+impl Kept {
+    /// Connects.
+    ///
+    /// # Errors
+    /// When nobody listens.
+    pub fn open(to: SocketAddr) -> io::Result<Self> {
+        let stream = BufReader::new(connect(to)?);
+        Ok(Self { stream, to })
+    }
+
+    /// Sends a request and reads the whole answer.
+    ///
+    /// # Errors
+    /// When there is none that can be read.
+    pub fn ask(&mut self, request: &Request) -> io::Result<Answer> {
+        let mut whole = request.head(self.to, "keep-alive").into_bytes();
+        whole.extend_from_slice(&request.body);
+        self.stream.get_mut().write_all(&whole)?;
+        Answer::read(&mut self.stream)
+    }
+}
+
+fn connect(to: SocketAddr) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(to)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    Ok(stream)
 }
 
 impl Answer {

@@ -85,6 +85,7 @@ pub(super) async fn begin(
         answers,
         foreign,
         out: output.out.clone(),
+        claimed: None,
     };
     Session::begin(&store, task, loaded, start).await
 }

@@ -5,6 +5,7 @@
 //! `async-openai`, whose interface changes often; its own retries and time limits
 //! are replaced by `transport`.
 
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
 
 use async_openai::{
@@ -37,7 +38,7 @@ use wire::WireLog;
 pub struct OpenAi {
     settings: settings::Model,
     address: Address,
-    client: reqwest::Client,
+    client: OnceLock<reqwest::Client>,
     counter: Counter,
     wire: Option<WireLog>,
 }
@@ -54,8 +55,6 @@ impl OpenAi {
             ));
         }
         let address = Address::new(settings)?;
-        let client = super::http_client(&address.base, settings.timeouts.connect)
-            .map_err(|error| ModelError::fatal(format!("no HTTP client: {error}")))?;
         Ok(Self {
             counter: Counter::of(&settings.name),
             wire: settings
@@ -65,13 +64,24 @@ impl OpenAi {
                 .transpose()?,
             settings: settings.clone(),
             address,
-            client,
+            client: OnceLock::new(),
         })
+    }
+
+    /// Made when something is sent: it reads every certificate of the system,
+    /// and a run begins sooner than it asks.
+    fn client(&self) -> Result<reqwest::Client, ModelError> {
+        if let Some(client) = self.client.get() {
+            return Ok(client.clone());
+        }
+        let made = super::http_client(&self.address.base, self.settings.timeouts.connect)
+            .map_err(|error| ModelError::fatal(format!("no HTTP client: {error}")))?;
+        Ok(self.client.get_or_init(|| made).clone())
     }
 
     async fn exchange(&self, request: &Request, slot: Slot) -> Result<Collected, ModelError> {
         let guard = Guard(Exchange {
-            client: self.client.clone(),
+            client: self.client()?,
             timeouts: self.settings.timeouts,
             base_url: self.settings.base_url.clone(),
             slot: slot.clone(),

@@ -8,12 +8,14 @@ pub use crate::store::submissions::{
 };
 pub use crate::store::{Event, StoreError};
 
+use super::lookout::Lookout;
 use super::submitter::Submitter;
+use crate::store::submissions::Sight;
 use crate::store::{DatabaseKind, Store};
 use crate::task::{Source, Task};
 use serde_json::Value;
 use std::sync::Arc;
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 /// The most events that one call yields.
 const MOST_EVENTS: u32 = 10_000;
@@ -43,6 +45,7 @@ pub enum ServiceError {
 pub struct Service {
     store: Store,
     submitter: Submitter,
+    lookout: Lookout,
     submitted: Arc<Notify>,
 }
 
@@ -52,6 +55,7 @@ impl Service {
     pub fn new(store: Store) -> Self {
         let submitter = Submitter::start(store.clone());
         Self {
+            lookout: Lookout::new(store.clone()),
             store,
             submitter,
             submitted: Arc::new(Notify::new()),
@@ -83,6 +87,11 @@ impl Service {
     /// A task as it stands.
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, ServiceError> {
         Ok(self.store.task(id).await?)
+    }
+
+    /// Tells whenever a task has come further. What was so before is not told.
+    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
+        self.lookout.follow(id)
     }
 
     /// A page of tasks, the newest first.

@@ -167,8 +167,8 @@ impl Crew {
             return Ok(0);
         }
         self.queue.put(&issues).await?;
-        self.store.issued(&issues).await?;
         self.issued.notify_waiters();
+        self.store.issued(&issues).await?;
         Ok(u32::try_from(issues.len()).unwrap_or(ISSUES))
     }
 
@@ -185,11 +185,13 @@ impl Crew {
     /// One task after the other.
     async fn slot(self, stop: CancellationToken) {
         while !stop.is_cancelled() {
+            // Listened to before the look: what is issued meanwhile is not missed.
+            let issued = self.issued.notified();
             match self.take().await {
                 Ok(Some(ticket)) => self.attend(ticket, &stop).await,
                 Ok(None) => tokio::select! {
                     () = stop.cancelled() => {}
-                    () = self.issued.notified() => {}
+                    () = issued => {}
                     () = tokio::time::sleep(POLL) => {}
                 },
                 Err(error) => {
@@ -257,7 +259,8 @@ impl Crew {
             biased;
             () = stop.cancelled() => Came::Stopped,
             () = work.lost() => Came::Lost,
-            came = work.carry_out() => came,
+            // On the heap: what holds a whole run is large.
+            came = Box::pin(work.carry_out()) => came,
         };
         let now = jiff::Timestamp::now();
         let held = match &came {

@@ -4,7 +4,8 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use super::{Store, StoreError, now, storable};
+use super::submissions::Claimed;
+use super::{Store, StoreError, now, storable, write_run};
 use crate::repair::StepId;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -80,6 +81,9 @@ pub struct Event {
     pub body: Value,
 }
 
+/// Raises the epoch of a run.
+const RAISE: &str = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+
 /// The right to write to a run.
 #[derive(Debug, Clone)]
 pub struct Journal {
@@ -93,15 +97,42 @@ impl Journal {
     pub async fn claim(store: &Store, run: &str) -> Result<Self, StoreError> {
         let row: Option<(i64,)> = store
             .patiently(|_| async {
-                let raise = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
-                let row = sqlx::query_as(raise).bind(run);
+                let row = sqlx::query_as(RAISE).bind(run);
                 Ok(row.fetch_optional(&store.pool).await?)
             })
             .await?;
-        let (epoch,) = row.ok_or_else(|| StoreError::NoRun {
+        let (epoch,) = row.ok_or_else(|| store.no_run(run))?;
+        Ok(Self {
+            store: store.clone(),
             run: run.to_owned(),
-            path: store.folder.clone(),
-        })?;
+            epoch,
+        })
+    }
+
+    /// Begins a new run of a claimed task: the run is named there, written down
+    /// and claimed in one commit, so that a start waits for the disk once.
+    ///
+    /// # Errors
+    /// Superseded, when the claim of the task does not count any more.
+    pub async fn begin(
+        store: &Store,
+        claimed: &Claimed,
+        run: &str,
+        (task, settings): (&str, &str),
+    ) -> Result<Self, StoreError> {
+        let epoch = store
+            .patiently(|_| async {
+                let mut transaction = store.begin().await?;
+                if !claimed.name_run(&mut transaction, run).await? {
+                    return Err(superseded(run));
+                }
+                write_run(&mut transaction, run, (&claimed.id, task), settings).await?;
+                let row = sqlx::query_as(RAISE).bind(run);
+                let row: Option<(i64,)> = row.fetch_optional(&mut *transaction).await?;
+                transaction.commit().await?;
+                row.map(|(epoch,)| epoch).ok_or_else(|| store.no_run(run))
+            })
+            .await?;
         Ok(Self {
             store: store.clone(),
             run: run.to_owned(),
@@ -131,9 +162,7 @@ impl Journal {
                 .fetch_optional(&self.store.pool)
                 .await;
         match epoch {
-            Ok(Some((epoch,))) if epoch != self.epoch => Err(StoreError::Superseded {
-                run: self.run.clone(),
-            }),
+            Ok(Some((epoch,))) if epoch != self.epoch => Err(superseded(&self.run)),
             _ => Ok(()),
         }
     }
@@ -180,7 +209,7 @@ impl Journal {
         .bind(self.epoch)
         .fetch_optional(&mut *transaction)
         .await?;
-        let (number,) = next.ok_or_else(|| self.superseded())?;
+        let (number,) = next.ok_or_else(|| superseded(&self.run))?;
         sqlx::query(
             "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
@@ -215,7 +244,7 @@ impl Journal {
                 .execute(&self.store.pool)
                 .await?;
                 match done.rows_affected() {
-                    0 => Err(self.superseded()),
+                    0 => Err(superseded(&self.run)),
                     _ => Ok(()),
                 }
             })
@@ -233,15 +262,15 @@ impl Journal {
             .execute(&mut **transaction)
             .await?;
         match held.rows_affected() {
-            0 => Err(self.superseded()),
+            0 => Err(superseded(&self.run)),
             _ => Ok(()),
         }
     }
+}
 
-    fn superseded(&self) -> StoreError {
-        StoreError::Superseded {
-            run: self.run.clone(),
-        }
+fn superseded(run: &str) -> StoreError {
+    StoreError::Superseded {
+        run: run.to_owned(),
     }
 }
 

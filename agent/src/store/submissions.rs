@@ -10,6 +10,7 @@ mod claim;
 mod list;
 
 pub use claim::{Back, Claimed, Ending, Issue};
+pub(crate) use list::Sight;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
 use super::{Store, StoreError, now, storable};

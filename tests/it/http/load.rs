@@ -2,11 +2,11 @@
 //! goes. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
 //! raises the counts. No time is asserted.
 
-use super::{TASKS, started, task};
+use super::{TASKS, handing_in, started, task};
 use patchwright_tests::daemon::Daemon;
-use patchwright_tests::http::{Answer, Request};
-use std::io::{BufReader, Write};
-use std::net::{SocketAddr, TcpStream};
+use patchwright_tests::http::{Answer, Kept, Request};
+use std::io::BufReader;
+use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,20 +21,13 @@ const EACH: usize = if option_env!("PATCHWRIGHT_SOAK").is_some() {
 
 /// Hands tasks in over one connection until one is not acknowledged; how many were.
 fn hand_in(to: SocketAddr, prefix: &str) -> Vec<String> {
-    let Ok(stream) = TcpStream::connect(to) else {
+    let Ok(mut connection) = Kept::open(to) else {
         return Vec::new();
     };
-    let mut stream = BufReader::new(stream);
     let mut acknowledged = Vec::new();
     for number in 0..EACH {
         let id = format!("{prefix}-{number}");
-        let body = task(&id).to_string();
-        let request = format!(
-            "POST {TASKS} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            body.len()
-        );
-        let sent = stream.get_mut().write_all(request.as_bytes());
-        match sent.and_then(|()| Answer::read(&mut stream)) {
+        match connection.ask(&handing_in(&task(&id))) {
             Ok(answer) if answer.status == 201 => acknowledged.push(id),
             Ok(answer) => panic!("{}", answer.text()),
             Err(_) => break,

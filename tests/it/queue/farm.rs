@@ -200,8 +200,9 @@ impl Farm {
         self.wait(|rows| rows.iter().any(&so)).await;
     }
 
+    /// As long as something changes there is hope, however many tasks there are.
     async fn wait(&self, so: impl Fn(&[TaskRow]) -> bool) {
-        let since = Instant::now();
+        let (mut since, mut before) = (Instant::now(), Vec::new());
         loop {
             let all = TaskFilter {
                 limit: Some(1000),
@@ -213,7 +214,10 @@ impl Farm {
             if !rows.is_empty() && so(&rows) {
                 return;
             }
-            assert!(since.elapsed() < PATIENCE, "{rows:#?}");
+            if rows != before {
+                (since, before) = (Instant::now(), rows);
+            }
+            assert!(since.elapsed() < PATIENCE, "{before:#?}");
             tokio::time::sleep(GLANCE).await;
         }
     }

@@ -35,7 +35,7 @@ impl OpenAi {
     async fn list(&self) -> Result<Option<Vec<String>>, ModelError> {
         let broken = |error: reqwest::Error| failure::of_connection(&error, &self.address.base);
         let response = self
-            .client
+            .client()?
             .get(format!("{}/models", self.address.base))
             .headers(self.address.headers.clone())
             .query(&self.address.query)

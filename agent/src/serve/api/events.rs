@@ -10,6 +10,7 @@ use super::extract::TaskId;
 use super::problem::Problem;
 use super::view::TaskView;
 use crate::serve::service::{Event, Service, ServiceError, TaskRow};
+use crate::store::submissions::Sight;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::sse::{self, KeepAlive, Sse};
@@ -18,11 +19,9 @@ use futures::stream::{self, Stream};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tokio_util::sync::CancellationToken;
 
-/// Between two looks at a run: at first, and when nothing has happened for a while.
-const LOOK: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// Events that are read at once.
 const BATCH: u32 = 64;
 /// The id of the last event of a task.
@@ -64,11 +63,11 @@ pub(crate) async fn events(
     }
     let place = api.limits.stream()?;
     let follow = Follow {
+        changes: api.service.follow(&id),
         service: api.service.clone(),
         id,
         place: Place::read(last),
         waiting: VecDeque::new(),
-        pause: LOOK.0,
         over: false,
         stop: api.stop.clone(),
         _place: place,
@@ -109,7 +108,7 @@ struct Follow {
     id: String,
     place: Place,
     waiting: VecDeque<Event>,
-    pause: Duration,
+    changes: watch::Receiver<Sight>,
     over: bool,
     stop: CancellationToken,
     _place: OwnedSemaphorePermit,
@@ -148,11 +147,8 @@ impl Follow {
             if self.waiting.is_empty() {
                 tokio::select! {
                     () = self.stop.cancelled() => return None,
-                    () = tokio::time::sleep(self.pause) => {}
+                    changed = self.changes.changed() => changed.ok()?,
                 }
-                self.pause = (self.pause * 3 / 2).min(LOOK.1);
-            } else {
-                self.pause = LOOK.0;
             }
         }
     }

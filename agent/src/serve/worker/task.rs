@@ -138,9 +138,6 @@ impl<'a> Work<'a> {
     /// A new run. Its id stands in the row before the run is made, so that
     /// there is no run that nobody knows.
     async fn begin(&self, id: String) -> anyhow::Result<Came> {
-        if !self.crew.store.begun(self.claimed, &id).await? {
-            return Ok(Came::Lost);
-        }
         let loaded = self.crew.loaded.as_ref().clone();
         let mut task: Task =
             serde_json::from_str(&self.claimed.task).context("the task cannot be read")?;
@@ -154,6 +151,7 @@ impl<'a> Work<'a> {
             answers,
             foreign: None,
             out: None,
+            claimed: Some(self.claimed.clone()),
         };
         let session = Session::begin(&self.crew.store, task, loaded, start).await?;
         let display = (self.crew.displays)(&self.claimed.id);

@@ -7,8 +7,8 @@ use crate::serve::Service;
 use crate::serve::queue::test_double::MemoryQueue;
 use crate::serve::service::{NewTask, TaskState};
 use crate::settings::{self, Flag, Loaded, Sources};
-use crate::store::Store;
 use crate::store::submissions::Back;
+use crate::store::{Journal, Store, StoreError};
 use std::path::Path;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -110,14 +110,17 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     queue.bury(crew.name());
     let second = crew.take().await.unwrap().unwrap();
     assert_eq!(first, second);
-    let new = crew
-        .store
-        .claim("a", second.number, "h")
-        .await
-        .unwrap()
-        .unwrap();
+    let new = crew.store.claim("a", second.number, "h").await;
+    let new = new.unwrap().unwrap();
     Work::new(&crew, &old).lost().await;
-    assert!(!crew.store.begun(&old, "run").await.unwrap());
+    assert!(matches!(
+        Journal::begin(&crew.store, &old, "run", ("{}", "{}")).await,
+        Err(StoreError::Superseded { .. })
+    ));
+    assert!(
+        crew.store.run("run").await.is_err(),
+        "nothing of it is left"
+    );
     let now = jiff::Timestamp::now();
     assert!(
         !crew
@@ -164,7 +167,9 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     let later = now + jiff::SignedDuration::from_hours(1);
     for (id, due) in [("now", now), ("later", later)] {
         let claimed = crew.store.claim(id, 1, "h").await.unwrap().unwrap();
-        assert!(crew.store.begun(&claimed, "run").await.unwrap());
+        Journal::begin(&crew.store, &claimed, &format!("run of {id}"), ("{}", "{}"))
+            .await
+            .unwrap();
         let given = crew.store.hand_back(&claimed, due, Back::Paused).await;
         assert!(given.unwrap());
         let row = service.task(id).await.unwrap().unwrap();
@@ -174,7 +179,7 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
     assert_eq!(crew.issue_some().await.unwrap(), 1, "one is due");
     let woken = crew.store.claim("now", 2, "h").await.unwrap().unwrap();
-    assert_eq!(woken.run.as_deref(), Some("run"), "its run goes on");
+    assert_eq!(woken.run.as_deref(), Some("run of now"), "its run goes on");
     assert_eq!(crew.store.claim("later", 2, "h").await.unwrap(), None);
     service.cancel("later").await.unwrap();
     let row = service.task("later").await.unwrap().unwrap();

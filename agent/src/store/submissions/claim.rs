@@ -2,6 +2,7 @@
 
 use super::super::{Store, StoreError, now, storable};
 use super::in_journal_form;
+use sqlx::{Any, Transaction};
 
 /// A ticket that has to be put into the queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +36,25 @@ pub struct Claimed {
     pub deadline: Option<String>,
     /// Whether somebody canceled it.
     pub cancel: bool,
+}
+
+impl Claimed {
+    /// Names the run of the task; false when the claim does not count any more.
+    pub(in super::super) async fn name_run(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        run: &str,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(
+            "UPDATE submissions SET run = $1 WHERE id = $2 AND claims = $3 AND state = 'running'",
+        )
+        .bind(run)
+        .bind(&self.id)
+        .bind(self.claims)
+        .execute(&mut **transaction)
+        .await?;
+        Ok(done.rows_affected() == 1)
+    }
 }
 
 /// How a task ended.
@@ -153,22 +173,6 @@ impl Store {
         .fetch_optional(&self.pool)
         .await?;
         Ok(row.map(|(cancel,)| cancel != 0))
-    }
-
-    /// Names the run of a task; false when the claim does not count any more.
-    pub async fn begun(&self, claimed: &Claimed, run: &str) -> Result<bool, StoreError> {
-        self.patiently(|_| async {
-            let done = sqlx::query(
-                "UPDATE submissions SET run = $1 WHERE id = $2 AND claims = $3 AND state = 'running'",
-            )
-            .bind(run)
-            .bind(&claimed.id)
-            .bind(claimed.claims)
-            .execute(&self.pool)
-            .await?;
-            Ok(done.rows_affected() == 1)
-        })
-        .await
     }
 
     /// Ends a task; false when the claim does not count any more.

@@ -169,7 +169,35 @@ pub struct Depth {
     pub queue_paused: bool,
 }
 
+/// How far a task has come, as far as whoever follows it must know.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sight {
+    state: String,
+    run: Option<String>,
+    events: i64,
+}
+
 impl Store {
+    /// How far tasks have come, by their ids. What is not known is left out.
+    pub(crate) async fn sights(&self, ids: &[String]) -> Result<Vec<(String, Sight)>, StoreError> {
+        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
+             FROM submissions LEFT JOIN runs ON runs.id = submissions.run WHERE submissions.id IN ({})",
+            places.join(", ")
+        );
+        let mut query = sqlx::query_as(sqlx::AssertSqlSafe(sql));
+        for id in ids {
+            query = query.bind(id);
+        }
+        let rows: Vec<(String, String, Option<String>, i64)> = query.fetch_all(&self.pool).await?;
+        let sights = rows.into_iter().map(|(id, state, run, events)| {
+            let sight = Sight { state, run, events };
+            (id, sight)
+        });
+        Ok(sights.collect())
+    }
+
     /// A task as it stands.
     pub(crate) async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
         self.patiently(|_| async {
