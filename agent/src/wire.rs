@@ -290,12 +290,16 @@ async fn local_target(
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
-    Ok(match settings.cache.builds_mb {
-        0 => target,
-        megabytes => {
-            let folder = settings.cache.folder.join("builds");
-            target.caching(Cache::new(folder, megabytes << 20))
-        }
+    let cache = |name: &str, megabytes: u64| {
+        (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
+    };
+    let target = match cache("builds", settings.cache.builds_mb) {
+        Some(builds) => target.caching(builds),
+        None => target,
+    };
+    Ok(match cache("verdicts", settings.cache.verdicts_mb) {
+        Some(verdicts) => target.recalling(verdicts),
+        None => target,
     })
 }
 

@@ -43,8 +43,19 @@ impl Cache {
         Self { folder, limit }
     }
 
+    /// The entry of this name with what it tells of itself. One that does not
+    /// tell it is damaged: it goes away, so that a new one can take its place.
+    pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<(Entry, T)> {
+        let entry = self.take(key)?;
+        if let Some(record) = entry.record() {
+            return Some((entry, record));
+        }
+        entry.discard();
+        None
+    }
+
     /// The entry of this name, where there is one.
-    pub(crate) fn take(&self, key: &str) -> Option<Entry> {
+    fn take(&self, key: &str) -> Option<Entry> {
         let path = self.folder.join(key);
         let held = OpenOptions::new().write(true).open(path.join(HELD)).ok()?;
         held.lock_shared().ok()?;
@@ -112,8 +123,16 @@ impl Entry {
         &self.path
     }
 
+    /// Removes it because it turned out to be damaged, unless others hold it.
+    pub(crate) fn discard(self) {
+        tracing::warn!(path = %self.path.display(), "an entry of the cache was damaged");
+        let Self { path, _held: held } = self;
+        drop(held);
+        remove_unused(&path);
+    }
+
     /// What was said about it when it was made.
-    pub(crate) fn record<T: DeserializeOwned>(&self) -> Option<T> {
+    fn record<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&fs::read(self.path.join(RECORD)).ok()?).ok()
     }
 }
@@ -179,5 +198,19 @@ mod tests {
         assert!(large.is_dir() && cache.take("a").is_some());
         let left = fs::read_dir(root.path().join("cache")).unwrap().count();
         assert_eq!(left, 2, "nothing half removed");
+    }
+
+    #[test]
+    fn a_damaged_entry_makes_room_for_another() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path().join("cache"), 1 << 20);
+        for (number, damage) in ["", "{", "\"x\""].into_iter().enumerate() {
+            let made = made(root.path(), &number.to_string(), 10);
+            drop(cache.put("a", &made, &7).unwrap().unwrap());
+            assert_eq!(cache.read::<i32>("a").unwrap().1, 7);
+            fs::write(root.path().join("cache/a/record.json"), damage).unwrap();
+            assert!(cache.read::<i32>("a").is_none(), "{damage}");
+            assert!(cache.take("a").is_none(), "{damage}");
+        }
     }
 }

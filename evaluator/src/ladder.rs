@@ -4,6 +4,8 @@
 //! that was cut off goes on where it stood. What a rung could not check it says
 //! with `None`; what broke in the machinery is an error and never a verdict.
 
+mod known;
+
 use crate::rung;
 use crate::target::{Baseline, Target};
 use crate::{Changes, TargetError};
@@ -95,6 +97,10 @@ pub struct RungResult {
     /// Inputs that refute the patch and can serve as PoVs from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
+    /// Whether climbing again would show the same: nothing was flaky, no limit
+    /// struck, and no search was cut short by its time.
+    #[serde(default)]
+    pub settled: bool,
 }
 
 /// An input that a rung came upon.
@@ -121,7 +127,14 @@ impl RungResult {
             counts: BTreeMap::new(),
             feedback: None,
             found: Vec::new(),
+            settled: false,
         }
+    }
+
+    /// The same, and whether climbing again would show it again.
+    pub(crate) fn settled(mut self, settled: bool) -> Self {
+        self.settled = settled;
+        self
     }
 
     pub(crate) fn log(mut self, log: impl Into<String>) -> Self {
@@ -213,7 +226,25 @@ pub async fn climb(
         let reason = format!("the rung {:?} below does not hold", broken.name.name());
         return Ok(RungResult::new(next, None, reason));
     }
-    let mut result = match next {
+    let known = known::Known::of(target, baseline, attempt, next);
+    let mut result = if let Some(result) = known.recall().await {
+        result
+    } else {
+        let result = climb_anew(target, baseline, attempt, next).await?;
+        known.keep(&result).await;
+        result
+    };
+    result.seconds = started.elapsed().as_secs_f64();
+    Ok(result)
+}
+
+async fn climb_anew(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+    next: RungName,
+) -> Result<RungResult, TargetError> {
+    Ok(match next {
         RungName::Applies => rung::applies::climb(attempt),
         RungName::Parses => rung::parses::climb(attempt),
         RungName::Builds => rung::builds::climb(target, attempt).await?,
@@ -222,7 +253,5 @@ pub async fn climb(
         RungName::Robust => rung::robust::climb(target, baseline, attempt).await?,
         RungName::Reviewed => rung::reviewed::climb(target, baseline, attempt),
         RungName::SameElsewhere => rung::same_elsewhere::climb(target, baseline, attempt).await?,
-    };
-    result.seconds = started.elapsed().as_secs_f64();
-    Ok(result)
+    })
 }

@@ -20,6 +20,7 @@ pub use oracle::Outcome;
 pub(crate) use oracle::{judge, missing_banner};
 
 use crate::crash::CrashReport;
+use crate::ladder::RungResult;
 use crate::probe::{Probe, Sights};
 use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
@@ -293,6 +294,21 @@ pub trait Target: Send + Sync {
         _time: Duration,
     ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// The result that a rung came to before when it asked the same; nothing
+    /// where none is kept.
+    fn known_verdict<'a>(&'a self, _question: &'a str) -> BoxFuture<'a, Option<RungResult>> {
+        Box::pin(std::future::ready(None))
+    }
+
+    /// Keeps the result of a rung for those who will ask the same.
+    fn keep_verdict<'a>(
+        &'a self,
+        _question: &'a str,
+        _result: &'a RungResult,
+    ) -> BoxFuture<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 

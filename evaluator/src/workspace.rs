@@ -46,12 +46,19 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// One that lies in the cache.
-    pub(crate) fn kept(entry: Entry) -> Self {
-        Self {
-            root: entry.path().to_path_buf(),
-            kept: Some(entry),
+    /// One that lies in the cache; the entry itself where it is none.
+    pub(crate) fn kept(entry: Entry) -> Result<Self, Entry> {
+        let root = entry.path().to_path_buf();
+        if ![TREE, OUT, HOME]
+            .iter()
+            .all(|part| root.join(part).is_dir())
+        {
+            return Err(entry);
         }
+        Ok(Self {
+            root,
+            kept: Some(entry),
+        })
     }
 
     /// Moves it into the cache, where it is only read from now on.

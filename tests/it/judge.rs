@@ -45,6 +45,66 @@ fn a_right_patch_gets_the_evidence_that_a_run_would_give_it() {
     );
 }
 
+/// Which rungs of the attempt were not climbed anew.
+fn known(told: &Told) -> Vec<String> {
+    let rungs = told.report["attempts"][0]["rungs"].as_array().unwrap();
+    let known = rungs
+        .iter()
+        .filter(|rung| rung["counts"]["from the cache"] == 1);
+    known
+        .map(|rung| rung["name"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn the_same_patch_is_judged_from_the_cache_and_looked_at_once_more() {
+    let mut scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    std::fs::write(scene.patchwright.scratch("right.diff"), RIGHT).unwrap();
+    let wrong = RIGHT.replace("name > NAME_LIMIT", "name > 1000");
+    std::fs::write(scene.patchwright.scratch("wrong.diff"), wrong).unwrap();
+    let judge = |scene: &Scene, patch: &str| scene.json(&["judge", "records", "--patch", patch]);
+    let builds = |scene: &Scene| {
+        let folder = scene.patchwright.folder().join("cache/patchwright/builds");
+        std::fs::read_dir(folder).unwrap().count()
+    };
+    for (patch, ending, status, rungs) in [
+        (
+            "right.diff",
+            "verified",
+            0,
+            &["builds", "silent", "tested"][..],
+        ),
+        ("wrong.diff", "no_patch", 1, &["builds", "silent"]),
+    ] {
+        let first = judge(&scene, patch);
+        first.expect(ending, status, "");
+        assert_eq!(known(&first), [""; 0]);
+        let before = builds(&scene);
+        let again = judge(&scene, patch);
+        again.expect(ending, status, "");
+        let known = known(&again);
+        assert!(
+            known.starts_with(&rungs.iter().map(ToString::to_string).collect::<Vec<_>>()),
+            "{known:?}"
+        );
+        assert_eq!(builds(&scene), before, "nothing was built");
+        let climbed = |told: &Told| {
+            told.report["attempts"][0]["rungs"]
+                .as_array()
+                .unwrap()
+                .len()
+        };
+        assert_eq!(climbed(&again), climbed(&first));
+    }
+    // Neither when nobody wants it nor when the task is another one.
+    scene = scene.with("PATCHWRIGHT_CACHE__VERDICTS_MB", "0");
+    assert_eq!(known(&judge(&scene, "wrong.diff")), [""; 0]);
+    scene = scene.with("PATCHWRIGHT_CACHE__VERDICTS_MB", "64");
+    assert_eq!(known(&judge(&scene, "wrong.diff")).len(), 2);
+    scene = scene.write("notes", "another folder");
+    assert_eq!(known(&judge(&scene, "wrong.diff")), [""; 0]);
+}
+
 #[test]
 fn a_wrong_patch_is_refuted_at_its_rung() {
     let added = "+  if (name > NAME_LIMIT) return -1;";

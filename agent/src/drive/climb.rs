@@ -233,5 +233,6 @@ fn result_of(rung: &RungRecord) -> RungResult {
         counts: BTreeMap::clone(&rung.counts),
         feedback: rung.feedback.clone(),
         found: Vec::new(),
+        settled: false,
     }
 }

@@ -227,6 +227,8 @@ pub struct Cache {
     pub folder: PathBuf,
     /// The most megabytes of builds that are kept; 0 keeps none.
     pub builds_mb: u64,
+    /// The most megabytes of verdicts that are kept; 0 keeps none.
+    pub verdicts_mb: u64,
 }
 
 /// What a person sees.

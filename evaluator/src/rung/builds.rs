@@ -22,7 +22,8 @@ pub(crate) async fn climb(
     Ok(
         RungResult::new(RungName::Builds, Some(true), "the build command succeeds")
             .count("builds", names.len() as u64)
-            .log(log),
+            .log(log)
+            .settled(true),
     )
 }
 
@@ -57,4 +58,5 @@ fn failed(build: &Build, log: String, told: &Told<'_>) -> RungResult {
     RungResult::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)
+        .settled(matches!(build.execution.ending, Ending::Exited(_)))
 }

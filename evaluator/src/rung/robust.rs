@@ -31,6 +31,9 @@ const MOST: u64 = 20_000;
 const CHUNK: usize = 512;
 /// Failures that are looked at one by one in a chunk; the rest are counted.
 const LOOKED_AT: usize = 8;
+/// Time for the first inputs, however little the fuzzer and the texts left:
+/// two batches of a slow program.
+const FIRST: Duration = Duration::from_secs(4);
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
 
@@ -51,6 +54,7 @@ pub(crate) async fn climb(
         attempt,
         runs: 0,
         others: Vec::new(),
+        passing: 0,
         blind: 0,
         touched: touched::functions(attempt),
         many: false,
@@ -104,6 +108,8 @@ struct Search<'a> {
     runs: u64,
     /// Crashes that the unpatched program has as well.
     others: Vec<String>,
+    /// Failures that did not happen again.
+    passing: u64,
     /// Groups whose PoV does not crash when inputs are run in numbers.
     blind: usize,
     /// Functions that the attempt touches.
@@ -146,9 +152,14 @@ impl Search<'_> {
             return Ok(Some(found));
         }
         let mut mutator = Mutator::new(group.seeds.clone());
-        while Instant::now() < until && self.runs < MOST {
+        let mut least = FIRST;
+        while self.runs < MOST {
             let inputs = mutator.take(CHUNK);
             let left = until.saturating_duration_since(Instant::now());
+            let left = left.max(std::mem::take(&mut least));
+            if left.is_zero() {
+                break;
+            }
             let runs = self.run(&new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;
             let failed = runs.iter().filter(|run| !run.ending.success());
@@ -174,7 +185,8 @@ impl Search<'_> {
             Kind::Other if !self.others.contains(&found.reason) => {
                 self.others.push(found.reason);
             }
-            Kind::Other | Kind::Nothing => {}
+            Kind::Other => {}
+            Kind::Nothing => self.passing += 1,
         }
         None
     }
@@ -214,7 +226,8 @@ impl Search<'_> {
         let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
             .feedback(feedback)
             .log(found.shown.clone())
-            .count("executions", self.runs);
+            .count("executions", self.runs)
+            .settled(found.crash.is_some());
         result.found.push(FoundInput {
             bytes: found.input.clone(),
             reason,
@@ -252,6 +265,7 @@ impl Search<'_> {
             .count("executions", self.runs)
             .count("other crashes", self.others.len() as u64)
             .log(log)
+            .settled(self.runs >= ENOUGH && self.passing == 0)
     }
 }
 

@@ -117,6 +117,8 @@ struct Difference {
     what: String,
     old: String,
     new: String,
+    /// Whether one of the two was ended by a limit.
+    limited: bool,
 }
 
 struct Comparison<'a> {
@@ -305,7 +307,8 @@ impl Comparison<'_> {
         );
         let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
             .feedback(self.told.log(&lead, &shown))
-            .log(shown);
+            .log(shown)
+            .settled(!difference.limited);
         result.counts.clone_from(&self.counts);
         result
     }
@@ -379,6 +382,9 @@ fn difference(input: &Input, before: &InputRun, after: &InputRun) -> Difference 
         what: format!("{what} ({})", input.kind.name()),
         old: shown(before),
         new: shown(after),
+        limited: [before, after]
+            .iter()
+            .any(|run| matches!(run.ending, Ending::Limit(_))),
     }
 }
 

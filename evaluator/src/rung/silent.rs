@@ -38,7 +38,8 @@ pub(crate) async fn climb(
                 let feedback = feedback(&told, &reason, (before, &replay), &dumps);
                 let result =
                     RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-                return Ok(result.count("runs", runs).log(text));
+                let settled = replay.outcome == Outcome::Crashed;
+                return Ok(result.count("runs", runs).log(text).settled(settled));
             }
             log = text;
         }
@@ -56,15 +57,19 @@ pub(crate) async fn climb(
             let told = Told::new(task, attempt);
             let feedback = feedback(&told, &reason, (before, &replay), &[]);
             let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-            return Ok(result.count("runs", runs).log(replay.execution.text()));
+            let settled = replay.outcome == Outcome::Crashed;
+            let result = result.count("runs", runs).settled(settled);
+            return Ok(result.log(replay.execution.text()));
         }
     }
     let povs = (task.povs.len() + attempt.found.len()) as u64;
     let reason = format!("{povs} PoV(s) ran {runs} time(s) without a crash");
+    let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
     Ok(RungResult::new(RungName::Silent, Some(true), reason)
         .count("povs", povs)
         .count("runs", runs)
-        .log(log))
+        .log(log)
+        .settled(baseline.povs.iter().all(steady)))
 }
 
 /// Which of the target's PoVs a patch stops, one answer for each. A PoV that

@@ -28,7 +28,11 @@ pub(crate) async fn climb(
     };
     let told = Told::new(target.task(), attempt);
     let result = judge(before, &now, &BTreeSet::new(), &told);
-    if result.holds != Some(false) || hangs(&now) {
+    if result.holds != Some(false) {
+        let settled = matches!(now.execution.ending, Ending::Exited(_));
+        return Ok(result.settled(settled));
+    }
+    if hangs(&now) {
         return Ok(result);
     }
     // A test that fails now and passes on a second look is flaky, not broken.
@@ -40,7 +44,9 @@ pub(crate) async fn climb(
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
     }
-    Ok(result)
+    // Twice the same.
+    let settled = flaky.is_empty() && now.execution.ending == again.execution.ending;
+    Ok(result.settled(settled))
 }
 
 /// Judges one run of the tests by the one of the baseline.

@@ -7,11 +7,12 @@
 
 mod agent;
 mod many;
+mod together;
 
 pub(super) use many::fuzz;
 
 use super::local::LocalTarget;
-use super::{Build, Outcome, Pov, judge};
+use super::{Build, Pov};
 use crate::beneath::Beneath;
 use crate::target::local::Job;
 use crate::{Ending, Execution, Limit, TargetError};
@@ -34,8 +35,12 @@ for input in "$WORK"/in/*; do
 done
 "#;
 
-/// One process for a whole folder of inputs.
-const WHOLE: &str = r#"POV="$WORK/in"; export POV; eval "$1""#;
+/// Has sanitizers leave the names out of their reports: looking them up takes
+/// most of the time of a run that fails, and what fails is run again by itself.
+const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
+  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
+done
+"#;
 
 /// Runs gdb over a batch; `$3` is the program for it.
 const VALUES: &str = r#"POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$WORK/values.py"
@@ -145,14 +150,16 @@ impl Call<'_> {
                 runs.extend(self.values(&left).await?);
                 continue;
             }
-            let only_failures = self.inputs.wanted == Wanted::Failures;
-            let together = self.pov.batch || self.inputs.many;
-            if together && only_failures && self.all_are_fine(&left).await? {
-                runs.extend(left.iter().map(|index| fine(*index)));
-                continue;
+            let mut until = self.until;
+            if self.goes_together() {
+                let sorted = self.together(&left).await?;
+                runs.extend(sorted.fine.iter().map(|index| fine(*index)));
+                // What is known to hold a failure is looked at, whatever time is left.
+                until = until.max(Instant::now() + sorted.patience());
+                left = sorted.suspects;
             }
-            while !left.is_empty() && Instant::now() < self.until {
-                let done = self.one_by_one(&left).await?;
+            while !left.is_empty() && Instant::now() < until {
+                let done = self.one_by_one(&left, until).await?;
                 if done.is_empty() {
                     break;
                 }
@@ -171,25 +178,14 @@ impl Call<'_> {
         }
     }
 
-    /// Runs a batch in one process; true when that ended well.
-    async fn all_are_fine(&self, batch: &[usize]) -> Result<bool, TargetError> {
-        let folder = self.write(batch)?;
-        let left = self.until.saturating_duration_since(Instant::now());
-        let wall = together(self.inputs.each, batch.len(), left);
-        let many = self.target.pov_command(self.pov).map(many::command)?;
-        let Some(script) = many.filter(|_| self.inputs.many) else {
-            let execution = self.execute(WHOLE, folder.path(), (wall, None)).await?;
-            return Ok(execution.ending.success());
-        };
-        // It was seen to go on after inputs that it refuses.
-        let execution = self.execute(&script, folder.path(), (wall, None)).await?;
-        Ok(judge(&execution, None).0 == Outcome::Silent)
-    }
-
     /// Runs a batch input by input; stops early at one that does not end.
-    async fn one_by_one(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    async fn one_by_one(
+        &self,
+        batch: &[usize],
+        until: Instant,
+    ) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
-        let left = self.until.saturating_duration_since(Instant::now());
+        let left = until.saturating_duration_since(Instant::now());
         let execution = self
             .execute(LOOP, folder.path(), (left, Some(self.inputs.each)))
             .await?;
@@ -304,9 +300,13 @@ impl Call<'_> {
         (wall, idle): (Duration, Option<Duration>),
     ) -> Result<Execution, TargetError> {
         let command = self.target.pov_command(self.pov)?;
+        let mut script = script.to_owned();
         let mut environment = Vec::new();
         let keep = match &self.inputs.wanted {
-            Wanted::Failures => "bad",
+            Wanted::Failures => {
+                script.insert_str(0, UNNAMED);
+                "bad"
+            }
             Wanted::Outputs => "all",
             Wanted::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
@@ -326,19 +326,10 @@ impl Call<'_> {
             environment: &environment,
             work: Some(work),
             harness: self.pov.harness.as_deref(),
-            ..Job::new(script, self.build.place()?, &self.build.name)
+            ..Job::new(&script, self.build.place()?, &self.build.name)
         };
         self.target.command(job).await
     }
-}
-
-/// How long a batch in one process may take. One input may take ten times the
-/// usual, so all together take a tenth of that each; one that hangs must leave
-/// time to find it among the others, and a slow start is waited for.
-fn together(each: Duration, inputs: usize, left: Duration) -> Duration {
-    let inputs = u32::try_from(inputs).unwrap_or(u32::MAX);
-    let fair = each + each.saturating_mul(inputs) / 10;
-    fair.min(each.saturating_mul(2).max(left / 2))
 }
 
 /// Takes a command line that is one program of the build with its arguments

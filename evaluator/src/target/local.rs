@@ -12,6 +12,7 @@ mod fetch;
 mod kept;
 mod scratch;
 mod spare;
+mod verdicts;
 
 pub use fetch::fetch;
 
@@ -20,6 +21,7 @@ use super::{
     inputs, oracle, probe, reports,
 };
 use crate::cache::Cache;
+use crate::ladder::RungResult;
 use crate::probe::{Probe, Sights};
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -61,6 +63,8 @@ pub struct LocalTarget {
     built: Mutex<Vec<(BuildKey, Build)>>,
     /// What earlier runs built.
     cache: Option<Cache>,
+    /// What earlier runs judged.
+    verdicts: Option<verdicts::Verdicts>,
     /// What all entries of the cache that are this task's depend on.
     digest: OnceCell<Option<String>>,
     /// What tells the values of Java methods; nothing where it does not compile.
@@ -100,6 +104,7 @@ impl LocalTarget {
             baseline: OnceCell::new(),
             built: Mutex::default(),
             cache: None,
+            verdicts: None,
             digest: OnceCell::new(),
             agent: OnceCell::new(),
         })
@@ -336,6 +341,14 @@ impl Target for LocalTarget {
         time: Duration,
     ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
         inputs::fuzz(self, build, pov, (seeds, time)).boxed()
+    }
+
+    fn known_verdict<'a>(&'a self, question: &'a str) -> BoxFuture<'a, Option<RungResult>> {
+        self.recalled(question).boxed()
+    }
+
+    fn keep_verdict<'a>(&'a self, question: &'a str, result: &'a RungResult) -> BoxFuture<'a, ()> {
+        self.keep_result(question, result).boxed()
     }
 }
 

@@ -123,5 +123,6 @@ fn difference(input: &Input, before: &str, after: &str) -> Difference {
         what: format!("{what} ({})", input.kind.name()),
         old: before.to_owned(),
         new: after.to_owned(),
+        limited: false,
     }
 }

@@ -39,6 +39,9 @@ pub(in crate::target) async fn fuzz(
     pov: &Pov,
     (seeds, time): (&[Vec<u8>], Duration),
 ) -> Result<Option<Fuzzed>, TargetError> {
+    if !takes_options(target, build, pov, time).await? {
+        return Ok(None);
+    }
     let options = format!(
         "-seed=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$WORK\"/out/ \"$WORK\"/in",
         time.as_secs().max(1)
@@ -60,6 +63,27 @@ pub(in crate::target) async fn fuzz(
         executions,
         found: found(folder.path()),
     }))
+}
+
+/// Whether the command hands a fuzzer all that stands in its input's place.
+/// One that takes the first word alone and leaves the rest would fuzz without
+/// end, and without telling what it found.
+async fn takes_options(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    time: Duration,
+) -> Result<bool, TargetError> {
+    let Some(script) = with(target.pov_command(pov)?, "-runs=0 -help=1") else {
+        return Ok(false);
+    };
+    let job = Job {
+        wall: time + GRACE,
+        harness: pov.harness.as_deref(),
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    // The usage names every option.
+    Ok(target.command(job).await?.text().contains("max_total_time"))
 }
 
 fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {

@@ -14,8 +14,8 @@ impl LocalTarget {
     /// The tree as `prepare` left it.
     pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
         let made = self.prepared.get_or_try_init(|| async {
-            if let Some(entry) = self.kept(&["prepared"]).await {
-                return Ok(Arc::new(Workspace::kept(entry)));
+            if let Some((workspace, ())) = self.kept_whole(&["prepared"]).await {
+                return Ok(Arc::new(workspace));
             }
             let (tree, root) = (self.task.tree.clone(), self.fresh("prepared"));
             let copied = tokio::task::spawn_blocking(move || {
@@ -76,12 +76,12 @@ impl LocalTarget {
 
     /// The unpatched tree as an earlier run built it.
     async fn kept_pristine(&self, name: &str) -> Option<Build> {
-        let entry = self.kept(&["pristine", name]).await?;
+        let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
         Some(Build {
             name: name.to_owned(),
             changes: Changes::default().digest(),
-            execution: entry.record()?,
-            workspace: Some(Arc::new(Workspace::kept(entry))),
+            execution,
+            workspace: Some(Arc::new(workspace)),
         })
     }
 

@@ -9,9 +9,10 @@ use crate::cache::{Cache, Entry};
 use crate::target::{Baseline, BaselinePov, Build, BuildKind, TestRun};
 use crate::workspace::{Workspace, delta};
 use crate::{Changes, Ending, Execution, TargetError};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// What is kept of an attempt's build.
@@ -40,8 +41,7 @@ impl LocalTarget {
     }
 
     /// The name of an entry: everything that it depends on.
-    async fn cache_key(&self, parts: &[&str]) -> Option<(Cache, String)> {
-        let cache = self.cache.clone()?;
+    pub(super) async fn entry_name(&self, parts: &[&str]) -> Option<String> {
         let base = self.digest.get_or_init(|| async {
             let (task, host) = (self.task.clone(), self.sandbox.host().clone());
             let digest = move || super::digest::of(&task, &host);
@@ -53,12 +53,28 @@ impl LocalTarget {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }
-        Some((cache, format!("{:x}", hash.finalize())))
+        Some(format!("{:x}", hash.finalize()))
     }
 
-    pub(super) async fn kept(&self, parts: &[&str]) -> Option<Entry> {
-        let (cache, key) = self.cache_key(parts).await?;
-        cache.take(&key)
+    /// An entry and what it tells of itself.
+    async fn kept<T: DeserializeOwned>(&self, parts: &[&str]) -> Option<(Entry, T)> {
+        let cache = self.cache.as_ref()?;
+        cache.read(&self.entry_name(parts).await?)
+    }
+
+    /// A whole workspace of an earlier run, and what was said of it.
+    pub(super) async fn kept_whole<T: DeserializeOwned>(
+        &self,
+        parts: &[&str],
+    ) -> Option<(Workspace, T)> {
+        let (entry, record) = self.kept(parts).await?;
+        match Workspace::kept(entry) {
+            Ok(workspace) => Some((workspace, record)),
+            Err(entry) => {
+                entry.discard();
+                None
+            }
+        }
     }
 
     /// Moves a whole workspace into the cache.
@@ -68,7 +84,7 @@ impl LocalTarget {
         workspace: Workspace,
         record: impl Serialize + Send + 'static,
     ) -> Result<Workspace, TargetError> {
-        let Some((cache, key)) = self.cache_key(parts).await else {
+        let (Some(cache), Some(key)) = (self.cache.clone(), self.entry_name(parts).await) else {
             return Ok(workspace);
         };
         tokio::task::spawn_blocking(move || workspace.into_cache(&cache, &key, &record))
@@ -78,7 +94,8 @@ impl LocalTarget {
 
     /// What the unpatched program did in an earlier run.
     pub(super) async fn kept_baseline(&self) -> Option<KeptBaseline> {
-        self.kept(&["baseline"]).await?.record()
+        let (_entry, baseline) = self.kept(&["baseline"]).await?;
+        Some(baseline)
     }
 
     pub(super) async fn keep_baseline(&self, baseline: &Baseline) {
@@ -103,10 +120,7 @@ impl LocalTarget {
         changes: &Changes,
         key: &BuildKey,
     ) -> Result<Option<Build>, TargetError> {
-        let Some(entry) = self.kept(&parts(key)).await else {
-            return Ok(None);
-        };
-        let Some(kept) = entry.record::<KeptBuild>() else {
+        let Some((entry, kept)) = self.kept::<KeptBuild>(&parts(key)).await else {
             return Ok(None);
         };
         let workspace = match key.2 {
@@ -169,14 +183,18 @@ impl LocalTarget {
     /// Keeps a record and the folder that goes with it. What cannot be kept is
     /// made again next time.
     async fn keep_record(&self, parts: &[&str], record: &impl Serialize, folder: Option<PathBuf>) {
-        let Some((cache, key)) = self.cache_key(parts).await else {
-            return;
-        };
         let folder = folder.unwrap_or_else(|| self.fresh("record"));
-        let put = std::fs::create_dir_all(&folder).and_then(|()| cache.put(&key, &folder, record));
-        if !matches!(put, Ok(Some(_))) {
-            crate::workspace::remove(&folder);
+        if let (Some(cache), Some(key)) = (&self.cache, self.entry_name(parts).await) {
+            put(cache, &key, (&folder, record));
         }
+    }
+}
+
+/// Puts a folder, which may still have to be made, and its record into a cache.
+pub(super) fn put(cache: &Cache, key: &str, (folder, record): (&Path, &impl Serialize)) {
+    let put = std::fs::create_dir_all(folder).and_then(|()| cache.put(key, folder, record));
+    if !matches!(put, Ok(Some(_))) {
+        crate::workspace::remove(folder);
     }
 }
 

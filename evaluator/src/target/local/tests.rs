@@ -72,7 +72,10 @@ pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
     }
 }
 
-async fn climb_to_tested(target: &LocalTarget, attempt: &AttemptFacts) -> Vec<RungResult> {
+pub(super) async fn climb_to_tested(
+    target: &LocalTarget,
+    attempt: &AttemptFacts,
+) -> Vec<RungResult> {
     let baseline = target.baseline().await.unwrap();
     let mut climbed = Vec::new();
     for rung in RungName::ALL.into_iter().take(5) {
