@@ -7,7 +7,7 @@
 use crate::Settings;
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{Searcher, SearcherBuilder, Sink, SinkMatch};
-use patchwright_source::{Text, Tree, TreePath};
+use patchwright_source::{Tree, TreePath, is_binary};
 use rayon::prelude::*;
 use std::io;
 use std::time::{Duration, Instant};
@@ -165,7 +165,7 @@ fn search_file(
     let mut lines = Lines(Vec::new());
     let searched = searcher.search_slice(matcher, &bytes, &mut lines);
     // Few files have a hit, so only these are looked at more closely.
-    if searched.is_err() || lines.0.is_empty() || Text::new(bytes).is_binary() {
+    if searched.is_err() || lines.0.is_empty() || is_binary(&bytes) {
         return Outcome::Nothing;
     }
     Outcome::Lines(FileLines {

@@ -21,5 +21,5 @@ pub use error::SourceError;
 pub use language::Language;
 pub use parse::{SyntaxError, parse, syntax_errors};
 pub use path::TreePath;
-pub use text::{Encoding, LineEnding, Text};
+pub use text::{Encoding, LineEnding, Text, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

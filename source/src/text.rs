@@ -43,13 +43,7 @@ impl Text {
     /// Finds the lines and the encoding of some bytes.
     pub fn new(bytes: Vec<u8>) -> Self {
         let mut starts = vec![0];
-        starts.extend(
-            bytes
-                .iter()
-                .enumerate()
-                .filter(|(_, byte)| **byte == b'\n')
-                .map(|(at, _)| at + 1),
-        );
+        starts.extend(memchr::memchr_iter(b'\n', &bytes).map(|at| at + 1));
         if starts.last() == Some(&bytes.len()) {
             starts.pop();
         }
@@ -155,11 +149,16 @@ impl Text {
         self.bytes.last() == Some(&b'\n')
     }
 
-    /// Whether this is no text: a NUL byte among the first 8,000 bytes, the
-    /// rule that git uses.
+    /// Whether this is no text.
     pub fn is_binary(&self) -> bool {
-        self.bytes.iter().take(8_000).any(|byte| *byte == 0)
+        is_binary(&self.bytes)
     }
+}
+
+/// Whether bytes are no text: a NUL among the first 8,000, the rule that git
+/// uses.
+pub fn is_binary(bytes: &[u8]) -> bool {
+    memchr::memchr(0, bytes.get(..8_000).unwrap_or(bytes)).is_some()
 }
 
 #[cfg(test)]

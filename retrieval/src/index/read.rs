@@ -85,7 +85,7 @@ fn unreadable(text: &Text, limits: &IndexLimits) -> Option<String> {
         return Some("it is binary".to_owned());
     }
     let (mut line, mut start) = (1, 0);
-    for end in memchr_lines(text.bytes()) {
+    for end in line_ends(text.bytes()) {
         if end - start > limits.line_length {
             let length = end - start;
             return Some(format!(
@@ -98,11 +98,6 @@ fn unreadable(text: &Text, limits: &IndexLimits) -> Option<String> {
 }
 
 /// The offsets at which lines end.
-fn memchr_lines(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
-    bytes
-        .iter()
-        .enumerate()
-        .filter(|(_, byte)| **byte == b'\n')
-        .map(|(at, _)| at)
-        .chain(std::iter::once(bytes.len()))
+fn line_ends(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len()))
 }
