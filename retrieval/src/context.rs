@@ -104,6 +104,7 @@ impl Engine {
     /// The code that a request or a crash report calls for, within its budget.
     pub fn context(&self, request: &Request) -> Context {
         let started = Instant::now();
+        let _hold = self.index.hold();
         let budget = match request.budget {
             0 => DEFAULT_BUDGET,
             budget => budget,

@@ -19,7 +19,7 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::rank::{Frame, Proximity};
-use crate::search::Scored;
+use crate::search::{Scored, Size};
 use crate::settings::Settings;
 use crate::signals::Told;
 use crate::snippet::{Snippet, Tier};
@@ -64,8 +64,8 @@ pub struct Engine {
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
-    /// The generation of the index whose words were counted.
-    pub(crate) words: Mutex<Option<i64>>,
+    /// How many words were counted, in which state of the index.
+    pub(crate) words: Mutex<Option<Size>>,
     /// What other signals said of requests.
     pub(crate) told: Told,
 }

@@ -7,6 +7,7 @@
 pub(crate) mod files;
 
 mod database;
+mod pool;
 mod read;
 mod schema;
 mod update;
@@ -19,6 +20,7 @@ use crate::error::RetrievalError;
 use crate::flow::Analysis;
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
+use pool::{Lent, Pool};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
 use std::path::{Path, PathBuf};
@@ -75,8 +77,7 @@ pub struct IndexReport {
 pub struct Index {
     tree: Tree,
     database: PathBuf,
-    /// Connections that nobody uses at the moment.
-    idle: Mutex<Vec<Connection>>,
+    pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
     /// The flow in functions that were asked about, by their numbers.
     analyses: Mutex<FxHashMap<i64, Arc<Analysis>>>,
@@ -125,7 +126,7 @@ impl Index {
         Ok(Self {
             tree,
             database,
-            idle: Mutex::new(vec![connection]),
+            pool: Mutex::new(Pool::new(connection)),
             files: RwLock::new(Arc::new(files)),
             analyses: Mutex::default(),
             names: Mutex::default(),
@@ -164,17 +165,35 @@ impl Index {
         &self,
         ask: impl FnOnce(&Reader<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, RetrievalError> {
-        let idle = self.lock_idle().pop();
-        let connection = match idle {
-            Some(connection) => connection,
-            None => database::open(&self.database)?,
+        let kept = self.pool().take();
+        let mut lent = match kept {
+            Some(lent) => lent,
+            None => Lent::new(database::open(&self.database)?),
         };
-        let answer = self.ask(&connection, ask);
+        let answer = self.look(&mut lent).and_then(|files| {
+            ask(&Reader {
+                connection: &lent.connection,
+                files: &files,
+            })
+        });
         match &answer {
             Err(error) if is_damage(error) => database::discard(&self.database),
-            _ => self.lock_idle().push(connection),
+            _ => self.pool().give_back(lent),
         }
         Ok(answer?)
+    }
+
+    /// Until this is dropped, what is read may be as it was at its beginning:
+    /// who asks hundreds of times then need not look each time whether another
+    /// process has changed something.
+    pub(crate) fn hold(&self) -> Hold<'_> {
+        self.pool().begin_hold();
+        Hold(self)
+    }
+
+    /// Makes what is written from now on visible to the readers of a hold.
+    pub(crate) fn look_anew(&self) {
+        self.pool().finish_all();
     }
 
     /// A connection that nobody else gets.
@@ -182,26 +201,22 @@ impl Index {
         database::open(&self.database)
     }
 
-    fn ask<T>(
-        &self,
-        connection: &Connection,
-        ask: impl FnOnce(&Reader<'_>) -> rusqlite::Result<T>,
-    ) -> rusqlite::Result<T> {
-        // One snapshot for the whole question: another process may be writing.
-        let transaction = connection.unchecked_transaction()?;
+    /// Begins to read, if this connection has not begun yet, and gives the
+    /// files as it sees them.
+    fn look(&self, lent: &mut Lent) -> rusqlite::Result<Arc<Files>> {
+        if let Some(files) = &lent.seen {
+            return Ok(Arc::clone(files));
+        }
+        lent.begin()?;
         let mut files = self.files_now();
-        if files::generation(connection)? != files.generation {
-            files = Arc::new(Files::load(connection)?);
+        if files::generation(&lent.connection)? != files.generation {
+            files = Arc::new(Files::load(&lent.connection)?);
             *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
             self.analyses().clear();
             *self.lock_names() = None;
         }
-        let answer = ask(&Reader {
-            connection,
-            files: &files,
-        });
-        transaction.finish()?;
-        answer
+        lent.seen = Some(Arc::clone(&files));
+        Ok(files)
     }
 
     pub(crate) fn analyses(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Analysis>>> {
@@ -226,8 +241,17 @@ impl Index {
         Arc::clone(&self.files.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn lock_idle(&self) -> MutexGuard<'_, Vec<Connection>> {
-        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps what is read as it was.
+pub(crate) struct Hold<'i>(&'i Index);
+
+impl Drop for Hold<'_> {
+    fn drop(&mut self) {
+        self.0.pool().end_hold();
     }
 }
 

@@ -11,11 +11,13 @@ mod store;
 
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
-use crate::error::RetrievalError;
 use crate::words::shortened;
 use postings::Posting;
+use rusqlite::Result;
 use rustc_hash::FxHashMap;
 use std::sync::PoisonError;
+pub(crate) use store::Size;
+use store::Words;
 
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
@@ -42,84 +44,132 @@ pub(crate) struct Scored {
 impl Engine {
     /// The definitions that fit some stems best, at most `limit`.
     pub(crate) fn search_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
-        self.prepare_search();
-        or_nothing(self.score_words(stems, limit))
+        let size = self.counted();
+        let scored = self.index.read(|reader| {
+            let words = Words { reader, size };
+            score_words(&words, stems, limit)
+        });
+        or_nothing(scored)
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the
     /// first search; here for who wants it done before.
     pub fn prepare_search(&self) {
+        self.counted();
+    }
+
+    /// How much was counted, after counting what was not counted yet.
+    fn counted(&self) -> Size {
         let mut counted = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let generation = or_nothing(self.index.read(|reader| Ok(reader.files.generation)));
-        if *counted != Some(generation) {
-            or_nothing(store::update(self));
-            *counted = Some(generation);
+        if let Some(size) = *counted
+            && size.generation == generation
+        {
+            return size;
         }
+        or_nothing(store::update(self));
+        let size = or_nothing(self.index.read(store::size));
+        *counted = Some(size);
+        size
     }
 
     /// How rare each stem is, the rarest of all being 1.
     pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
-        let (documents, _) = or_nothing(store::size(&self.index));
-        let rarity = |stem: &String| {
-            let with = or_nothing(store::postings(&self.index, stem)).len() as f64;
-            ((documents + 1.0) / (with + 1.0)).ln() / (documents + 2.0).ln()
-        };
-        stems.iter().map(|stem| rarity(stem).max(0.0)).collect()
-    }
-
-    fn score_words(&self, stems: &[String], limit: usize) -> Result<Vec<Scored>, RetrievalError> {
-        let (documents, mean) = store::size(&self.index)?;
-        // Per definition its score, and how much of what was asked it says.
-        let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
-        let mut asked = 0.0;
-        for stem in stems {
-            let mut best: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
-            let mut rarest: f64 = 0.0;
-            for (word, share) in alike(self, stem)? {
-                let found = store::postings(&self.index, &word)?;
-                if found.is_empty() {
-                    continue;
-                }
-                let with = found.len() as f64;
-                let rarity = ((documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
-                rarest = rarest.max(share * rarity);
-                for posting in found {
-                    let score = share * rarity * fitness(&posting, mean);
-                    let entry = best.entry(posting.id).or_default();
-                    if score > entry.0 {
-                        *entry = (score, share * rarity);
-                    }
-                }
+        let size = self.counted();
+        let counts = or_nothing(self.index.read(|reader| {
+            let words = Words { reader, size };
+            let mut found = Vec::new();
+            let mut counts = Vec::new();
+            for stem in stems {
+                words.postings(stem, &mut found)?;
+                counts.push(found.len() as f64);
             }
-            asked += rarest;
-            for (id, (score, said)) in best {
-                let entry = scores.entry(id).or_default();
-                entry.0 += score;
-                entry.1 += said;
-            }
-        }
-        let mut scored: Vec<Scored> = scores
+            Ok(counts)
+        }));
+        let rarity =
+            |with: f64| ((size.documents + 1.0) / (with + 1.0)).ln() / (size.documents + 2.0).ln();
+        counts
             .into_iter()
-            .map(|(id, (score, said))| {
-                let covered = if asked > 0.0 { said / asked } else { 0.0 };
-                let score = score * (1.0 - COVERAGE + COVERAGE * covered);
-                Scored { id, score }
-            })
-            .collect();
-        scored.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id)));
-        scored.truncate(limit);
-        Ok(scored)
+            .map(|with| rarity(with).max(0.0))
+            .collect()
     }
 }
 
-fn fitness(posting: &Posting, mean: f64) -> f64 {
-    let count = f64::from(posting.count);
-    let norm = 1.0 - LENGTH + LENGTH * posting.length() / mean.max(1.0);
-    count * (SATURATION + 1.0) / (count + SATURATION * norm)
+fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> Result<Vec<Scored>> {
+    let documents = words.size.documents;
+    let fitness = Fitness::new(words.size.mean);
+    // Per definition its score, and how much of what was asked it says.
+    let mut scores: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
+    let mut best: FxHashMap<i64, (f64, f64)> = FxHashMap::default();
+    let mut found: Vec<Posting> = Vec::new();
+    let mut asked = 0.0;
+    for stem in stems {
+        let mut rarest: f64 = 0.0;
+        for (word, share) in alike(words, stem)? {
+            words.postings(&word, &mut found)?;
+            if found.is_empty() {
+                continue;
+            }
+            let with = found.len() as f64;
+            let rarity = ((documents - with + 0.5).max(0.5) / (with + 0.5)).ln_1p();
+            rarest = rarest.max(share * rarity);
+            for posting in &found {
+                let score = share * rarity * fitness.of(posting);
+                let entry = best.entry(posting.id).or_default();
+                if score > entry.0 {
+                    *entry = (score, share * rarity);
+                }
+            }
+        }
+        asked += rarest;
+        for (id, (score, said)) in best.drain() {
+            let entry = scores.entry(id).or_default();
+            entry.0 += score;
+            entry.1 += said;
+        }
+    }
+    let scored = scores
+        .into_iter()
+        .map(|(id, (score, said))| {
+            let covered = if asked > 0.0 { said / asked } else { 0.0 };
+            let score = score * (1.0 - COVERAGE + COVERAGE * covered);
+            Scored { id, score }
+        })
+        .collect();
+    Ok(first(scored, limit))
+}
+
+/// The best, in order. Most are not among them and need no order.
+fn first(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
+    let order = |a: &Scored, b: &Scored| b.score.total_cmp(&a.score).then(a.id.cmp(&b.id));
+    if scored.len() > limit {
+        scored.select_nth_unstable_by(limit, order);
+        scored.truncate(limit);
+    }
+    scored.sort_unstable_by(order);
+    scored
+}
+
+/// How well a word fits a definition, by how often it is there and by the
+/// definition's length, of which there are few.
+struct Fitness([f64; 256]);
+
+impl Fitness {
+    fn new(mean: f64) -> Self {
+        Self(std::array::from_fn(|scale| {
+            1.0 - LENGTH + LENGTH * postings::length(scale as u8) / mean.max(1.0)
+        }))
+    }
+
+    fn of(&self, posting: &Posting) -> f64 {
+        let count = f64::from(posting.count);
+        let norm = self.0.get(usize::from(posting.length));
+        count * (SATURATION + 1.0) / (count + SATURATION * norm.copied().unwrap_or(1.0))
+    }
 }
 
 /// The known words that a stem means, with what each counts.
-fn alike(engine: &Engine, stem: &str) -> Result<Vec<(String, f64)>, RetrievalError> {
+fn alike(words: &Words<'_>, stem: &str) -> Result<Vec<(String, f64)>> {
     let mut alike = vec![(stem.to_owned(), 1.0)];
     alike.extend(shortened(stem).map(|short| (crate::words::stem(short), SHORTENED)));
     for beginning in (SHORTEST..stem.len()).filter_map(|end| stem.get(..end)) {
@@ -128,7 +178,7 @@ fn alike(engine: &Engine, stem: &str) -> Result<Vec<(String, f64)>, RetrievalErr
         alike.push((beginning.to_owned(), BEGINS_ALIKE * share));
     }
     if stem.len() >= SHORTEST {
-        for word in store::words_from(&engine.index, stem, LONGER)? {
+        for word in words.from(stem, LONGER)? {
             let share = stem.len() as f64 / word.len() as f64;
             alike.push((word, BEGINS_ALIKE * share));
         }

@@ -213,12 +213,17 @@ pub(crate) fn merge_ranges(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
 /// One line of a file, made safe to show: cut when very long.
 pub(crate) fn line(text: &Text, number: u32) -> String {
     let raw = text.line(number as usize).unwrap_or_default();
-    let length = raw.chars().count();
-    let shown: String = raw.chars().take(LONGEST_LINE).collect();
+    // No line has more characters than bytes, and few have too many.
+    let length = if raw.len() > LONGEST_LINE {
+        raw.chars().count()
+    } else {
+        0
+    };
     if length > LONGEST_LINE {
+        let shown: String = raw.chars().take(LONGEST_LINE).collect();
         format!("{shown} [... {} more characters]", length - LONGEST_LINE)
     } else {
-        shown.trim_end().to_owned()
+        raw.trim_end().to_owned()
     }
 }
 

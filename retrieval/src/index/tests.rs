@@ -271,6 +271,24 @@ fn an_open_index_sees_the_update_of_another() {
 }
 
 #[test]
+fn a_hold_keeps_what_is_read_as_it_was() {
+    let fixture = Fixture::new(&[("a.c", b"int f(void) { return 1; }\n")]);
+    let index = fixture.open();
+    let hold = index.hold();
+    assert_eq!(names(&index, "a.c"), ["f"]);
+    fixture.write("a.c", b"\n\nint f2(void) { return 1; }\n");
+    drop(fixture.open());
+    assert_eq!(names(&index, "a.c"), ["f"]);
+    index.look_anew();
+    assert_eq!(names(&index, "a.c"), ["f2"]);
+    fixture.write("a.c", b"int f3(void) { return 1; }\n");
+    drop(fixture.open());
+    assert_eq!(names(&index, "a.c"), ["f2"]);
+    drop(hold);
+    assert_eq!(names(&index, "a.c"), ["f3"]);
+}
+
+#[test]
 fn bad_files_are_skipped_and_named() {
     let mut long = b"int x[] = {".to_vec();
     long.extend(b"1,".repeat(500_000));

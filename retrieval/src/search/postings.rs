@@ -13,7 +13,7 @@ pub(super) struct Posting {
     /// How often the word is there, weighed by where.
     pub(super) count: u8,
     /// How many words are there, on a scale of doublings.
-    length: u8,
+    pub(super) length: u8,
 }
 
 impl Posting {
@@ -25,11 +25,11 @@ impl Posting {
             length: steps.round() as u8,
         }
     }
+}
 
-    /// How many words its definition has, about.
-    pub(super) fn length(&self) -> f64 {
-        (f64::from(self.length) / STEPS).exp2() - 1.0
-    }
+/// How many words a definition has whose length is on this place of the scale.
+pub(super) fn length(scale: u8) -> f64 {
+    (f64::from(scale) / STEPS).exp2() - 1.0
 }
 
 /// Postings in ascending order as bytes.
@@ -85,7 +85,7 @@ mod tests {
     #[test]
     fn lengths_are_nearly_kept() {
         for length in [0, 1, 7, 100, 5_000, 60_000] {
-            let kept = Posting::new(1, 1, length).length();
+            let kept = super::length(Posting::new(1, 1, length).length);
             assert!(
                 (kept - f64::from(length)).abs() <= 0.05 * f64::from(length) + 0.1,
                 "{length}: {kept}"

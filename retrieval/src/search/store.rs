@@ -9,7 +9,7 @@ use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
 use crate::engine::Engine;
 use crate::error::RetrievalError;
-use crate::index::{Index, Reader};
+use crate::index::Reader;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
@@ -37,10 +37,13 @@ pub(super) fn update(engine: &Engine) -> Result<(), RetrievalError> {
         .par_iter()
         .map(|(path, _)| count_file(engine, path))
         .collect();
+    engine.index.look_anew();
     let mut connection = engine.index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     write(&transaction, &work, counted)?;
     transaction.commit()?;
+    // Readers are slower as long as what was written stands beside the file.
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))?;
     Ok(())
 }
 
@@ -117,57 +120,68 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
     Ok(())
 }
 
-/// How many definitions were counted, and how many words one has on average.
-pub(super) fn size(index: &Index) -> Result<(f64, f64), RetrievalError> {
-    index.read(|reader| {
-        reader
-            .connection
-            .prepare_cached(
-                "SELECT coalesce(sum(documents), 0), coalesce(sum(length), 0) FROM worded",
-            )?
-            .query_row([], |row| {
-                let (documents, length): (f64, f64) =
-                    (row.get::<_, i64>(0)? as f64, row.get::<_, i64>(1)? as f64);
-                Ok((documents, length / documents.max(1.0)))
-            })
+/// How much was counted, and when.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Size {
+    /// The state of the index that was counted.
+    pub(super) generation: i64,
+    /// How many definitions were counted.
+    pub(super) documents: f64,
+    /// How many words one has on average.
+    pub(super) mean: f64,
+    /// Whether some of it is about files that are no longer as they were.
+    stale: bool,
+}
+
+/// How much was counted.
+pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT first_symbol, documents, length FROM worded")?;
+    let mut rows = statement.query([])?;
+    let (mut documents, mut length, mut stale) = (0_i64, 0_i64, false);
+    while let Some(row) = rows.next()? {
+        documents += row.get::<_, i64>(1)?;
+        length += row.get::<_, i64>(2)?;
+        stale |= !is_current(reader, row.get(0)?);
+    }
+    let documents = documents as f64;
+    Ok(Size {
+        generation: reader.files.generation,
+        documents,
+        mean: length as f64 / documents.max(1.0),
+        stale,
     })
 }
 
-/// Where a word is, in files as they are now.
-pub(super) fn postings(index: &Index, word: &str) -> Result<Vec<Posting>, RetrievalError> {
-    index.read(|reader| {
-        let mut statement = reader
+/// The counted words as one reader sees them.
+pub(super) struct Words<'r> {
+    pub(super) reader: &'r Reader<'r>,
+    pub(super) size: Size,
+}
+
+impl Words<'_> {
+    /// Puts where a word is, in files as they are now, in the place of what
+    /// was found before.
+    pub(super) fn postings(&self, word: &str, found: &mut Vec<Posting>) -> Result<()> {
+        found.clear();
+        let mut statement = self
+            .reader
             .connection
             .prepare_cached("SELECT postings FROM word WHERE word = ?1")?;
         let mut rows = statement.query([word])?;
-        let mut found = Vec::new();
-        let mut layers = 0;
         while let Some(row) = rows.next()? {
-            postings::read(row.get_ref(0)?.as_blob()?, &mut found);
-            layers += 1;
+            postings::read(row.get_ref(0)?.as_blob()?, found);
         }
-        if layers > 0 {
-            found.retain(|posting| is_current(reader, posting.id));
+        if self.size.stale || self.size.generation != self.reader.files.generation {
+            found.retain(|posting| is_current(self.reader, posting.id));
         }
-        Ok(found)
-    })
-}
+        Ok(())
+    }
 
-fn is_current(reader: &Reader<'_>, id: i64) -> bool {
-    reader
-        .files
-        .of_symbol(id)
-        .is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
-}
-
-/// Known words that begin with another and are longer, in their order.
-pub(super) fn words_from(
-    index: &Index,
-    start: &str,
-    limit: usize,
-) -> Result<Vec<String>, RetrievalError> {
-    index.read(|reader| {
-        let mut statement = reader.connection.prepare_cached(
+    /// Known words that begin with another and are longer, in their order.
+    pub(super) fn from(&self, start: &str, limit: usize) -> Result<Vec<String>> {
+        let mut statement = self.reader.connection.prepare_cached(
             "SELECT DISTINCT word FROM word WHERE word > ?1 ORDER BY word LIMIT ?2",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -181,5 +195,13 @@ pub(super) fn words_from(
             found.push(word);
         }
         Ok(found)
-    })
+    }
+}
+
+/// Whether a definition is in a file as it is now.
+fn is_current(reader: &Reader<'_>, id: i64) -> bool {
+    reader
+        .files
+        .of_symbol(id)
+        .is_some_and(|file| (file.first_symbol..=file.last_symbol).contains(&id))
 }
