@@ -129,6 +129,9 @@ impl fmt::Display for Miss {
 pub(crate) struct Hit {
     pub(crate) path: TreePath,
     pub(crate) ranges: Vec<(u32, u32)>,
+    /// Lines whose surroundings are named once the hit is shown; for hits that
+    /// are only counted nobody looks.
+    pub(crate) inside: Vec<(u32, u32)>,
     pub(crate) symbols: Vec<String>,
     pub(crate) note: Option<String>,
     /// Single lines far apart, shown without a mark for each gap.
@@ -161,20 +164,31 @@ pub(crate) fn merge_hits(mut hits: Vec<Hit>) -> Vec<Hit> {
 fn absorb(into: &mut Hit, hit: Hit) {
     into.ranges.extend(hit.ranges);
     into.ranges = merge_ranges(std::mem::take(&mut into.ranges));
+    into.inside.extend(hit.inside);
     for symbol in hit.symbols {
-        if !into.symbols.contains(&symbol) {
-            into.symbols.push(symbol);
+        into.add_symbol(symbol);
+    }
+    if let Some(note) = hit.note {
+        into.add_note(&note);
+    }
+}
+
+impl Hit {
+    /// Adds a name, once.
+    pub(crate) fn add_symbol(&mut self, symbol: String) {
+        if !self.symbols.contains(&symbol) {
+            self.symbols.push(symbol);
         }
     }
-    if into.note != hit.note
-        && let Some(note) = hit.note
-    {
-        let mine = into.note.get_or_insert_default();
-        if !mine.contains(&note) {
+
+    /// Adds a remark, once.
+    pub(crate) fn add_note(&mut self, note: &str) {
+        let mine = self.note.get_or_insert_default();
+        if !mine.contains(note) {
             if !mine.is_empty() {
                 mine.push_str("; ");
             }
-            mine.push_str(&note);
+            mine.push_str(note);
         }
     }
 }

@@ -272,6 +272,7 @@ impl Engine {
         let mut left = ANSWER_LINES;
         for mut hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
             answer.shown += 1;
+            self.name_surroundings(&mut hit);
             left = shorten(&mut hit, left);
             let Ok(text) = self.tree().read(&hit.path) else {
                 answer

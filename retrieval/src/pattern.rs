@@ -5,19 +5,23 @@
 //! Which function a hit lies in, and how hits are shown, is decided elsewhere.
 
 mod grammar;
+mod needs;
 mod read;
 mod relax;
 #[cfg(test)]
 mod tests;
 
 use crate::Settings;
+use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Matcher};
 pub(crate) use grammar::Grammar;
-use patchwright_source::{Language, Tree, TreePath};
+pub(crate) use needs::{Needs, Words};
+use patchwright_source::{Language, Text, Tree, TreePath, is_binary};
 use rayon::prelude::*;
 pub(crate) use read::{Readings, read_pattern};
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// How many matches of one file are kept.
@@ -43,30 +47,31 @@ pub(crate) struct Matches {
     pub(crate) stopped: bool,
 }
 
-/// A matcher with what a file must hold for it to match at all.
+/// A matcher for one language with what it needs.
 pub(crate) struct Needle<M> {
     pub(crate) language: Language,
     pub(crate) matcher: M,
-    /// Text without which no file matches; empty for no such text.
-    pub(crate) fixed: String,
+    pub(crate) needs: Needs,
+}
+
+/// Where to look, and since when.
+pub(crate) struct Haystack<'h> {
+    tree: &'h Tree,
+    files: &'h [&'h TreePath],
+    limits: &'h Settings,
+    started: Instant,
 }
 
 /// Finds a pattern in every file whose language can read it. The error says
 /// why no language can.
-pub(crate) fn find_pattern(
-    tree: &Tree,
-    files: &[&TreePath],
-    pattern: &str,
-    limits: &Settings,
-) -> Result<Matches, String> {
-    let started = Instant::now();
+pub(crate) fn find_pattern(haystack: &Haystack<'_>, pattern: &str) -> Result<Matches, String> {
     let mut needles: Vec<Needle<Readings>> = Vec::new();
     let mut reasons = BTreeSet::new();
-    for language in languages(files) {
+    for language in haystack.languages() {
         match read_pattern(language, pattern) {
             Ok(matcher) => needles.push(Needle {
                 language,
-                fixed: matcher.fixed(),
+                needs: matcher.needs(),
                 matcher,
             }),
             Err(reason) => {
@@ -81,94 +86,132 @@ pub(crate) fn find_pattern(
             reasons.into_iter().collect::<Vec<_>>().join("; ")
         });
     }
-    let mut matches = find(tree, files, &needles, limits, started);
-    for step in relax::STEPS {
-        if !matches.found.is_empty() || matches.stopped {
-            break;
-        }
-        let relaxed: Vec<Needle<Readings>> = needles
-            .iter()
-            .filter_map(|needle| relax::relax(needle, step))
-            .collect();
-        if relaxed.is_empty() {
-            continue;
-        }
-        matches = find(tree, files, &relaxed, limits, started);
-        matches.relaxed = Some(step.describe().to_owned());
+    let forms = [needles];
+    let (_, matches) = haystack.find(&forms);
+    if matches.stopped || !matches.found.is_empty() {
+        return Ok(matches);
     }
+    let [needles] = forms;
+    let (steps, forms): (Vec<_>, Vec<_>) = relax::STEPS
+        .into_iter()
+        .map(|step| (step, relax::relax_all(&needles, step)))
+        .filter(|(_, relaxed)| !relaxed.is_empty())
+        .unzip();
+    let (form, mut matches) = haystack.find(&forms);
+    matches.relaxed = steps.get(form).map(|step| step.describe().to_owned());
     Ok(matches)
 }
 
-/// The languages that a list of files is written in.
-pub(crate) fn languages(files: &[&TreePath]) -> BTreeSet<Language> {
-    let mut languages: BTreeSet<Language> = files
-        .iter()
-        .filter_map(|path| Language::of_path(path))
-        .collect();
-    // A header's name does not tell which of the two it is.
-    if languages.contains(&Language::C) && files.iter().any(|path| path.extension() == Some("h")) {
-        languages.insert(Language::Cpp);
+impl<'h> Haystack<'h> {
+    /// Starts a search through files.
+    pub(crate) fn new(tree: &'h Tree, files: &'h [&'h TreePath], limits: &'h Settings) -> Self {
+        Self {
+            tree,
+            files,
+            limits,
+            started: Instant::now(),
+        }
     }
-    languages
+
+    /// The languages that the files are written in.
+    pub(crate) fn languages(&self) -> BTreeSet<Language> {
+        let mut languages: BTreeSet<Language> = self
+            .files
+            .iter()
+            .filter_map(|path| Language::of_path(path))
+            .collect();
+        // A header's name does not tell which of the two it is.
+        let headers = self.files.iter().any(|path| path.extension() == Some("h"));
+        if languages.contains(&Language::C) && headers {
+            languages.insert(Language::Cpp);
+        }
+        languages
+    }
+
+    /// Looks for the first of several forms of one question that matches
+    /// anywhere; gives which it was, with its matches in the order of the
+    /// files. Each file is parsed once for all of them.
+    pub(crate) fn find<M: Matcher + Sync>(&self, forms: &[Vec<Needle<M>>]) -> (usize, Matches) {
+        let first = AtomicUsize::new(forms.len());
+        let found: Vec<Option<Found>> = self
+            .files
+            .par_iter()
+            // Files differ much in size: each is work of its own.
+            .with_max_len(1)
+            .map(|path| {
+                if self.started.elapsed() > TIME_LIMIT {
+                    return None;
+                }
+                let wanted = first.load(Ordering::Relaxed);
+                let forms = forms.get(..=wanted).unwrap_or(forms);
+                let found = self.find_in_file(path, forms);
+                if let Some((form, _)) = &found {
+                    first.fetch_min(*form, Ordering::Relaxed);
+                }
+                Some(found.unwrap_or_default())
+            })
+            .collect();
+        let first = first.into_inner();
+        let matches = Matches {
+            stopped: found.iter().any(Option::is_none),
+            found: found
+                .into_iter()
+                .flatten()
+                .filter(|(form, _)| *form == first)
+                .flat_map(|(_, found)| found)
+                .collect(),
+            relaxed: None,
+        };
+        (first, matches)
+    }
+
+    /// The first form that matches in a file, with its matches.
+    fn find_in_file<M: Matcher>(&self, path: &TreePath, forms: &[Vec<Needle<M>>]) -> Option<Found> {
+        Language::of_path(path)?;
+        let bytes = self
+            .tree
+            .bytes_up_to(path, self.limits.file_size_limit)
+            .ok()?;
+        let language = Language::of(path, &bytes)?;
+        let needles: Vec<(usize, &Needle<M>)> = forms
+            .iter()
+            .enumerate()
+            .flat_map(|(form, needles)| needles.iter().map(move |needle| (form, needle)))
+            .filter(|(_, needle)| needle.language == language && needle.needs.words.are_in(&bytes))
+            .collect();
+        if needles.is_empty() || is_binary(&bytes) {
+            return None;
+        }
+        let text = Text::new(bytes);
+        let source = text.decode(text.bytes()).into_owned();
+        let root = AstGrep::doc(StrDoc {
+            tree: patchwright_source::parse(language, source.as_bytes())?,
+            src: source,
+            lang: Grammar(language),
+        });
+        needles.into_iter().find_map(|(form, needle)| {
+            let found = needle.find_in(path, &root);
+            (!found.is_empty()).then_some((form, found))
+        })
+    }
 }
 
-/// Runs matchers over files in parallel; the order of the result is that of
-/// the files.
-pub(crate) fn find<M: Matcher + Sync>(
-    tree: &Tree,
-    files: &[&TreePath],
-    needles: &[Needle<M>],
-    limits: &Settings,
-    started: Instant,
-) -> Matches {
-    let found: Vec<Option<Vec<Match>>> = files
-        .par_iter()
-        .map(|path| {
-            if started.elapsed() > TIME_LIMIT {
-                return None;
-            }
-            Some(find_in_file(tree, path, needles, limits).unwrap_or_default())
-        })
-        .collect();
-    Matches {
-        stopped: found.iter().any(Option::is_none),
-        found: found.into_iter().flatten().flatten().collect(),
-        relaxed: None,
-    }
-}
+/// Which form matched in a file, and where.
+type Found = (usize, Vec<Match>);
 
-fn find_in_file<M: Matcher>(
-    tree: &Tree,
-    path: &TreePath,
-    needles: &[Needle<M>],
-    limits: &Settings,
-) -> Option<Vec<Match>> {
-    Language::of_path(path)?;
-    let text = tree.read_up_to(path, limits.file_size_limit).ok()?;
-    if text.is_binary() {
-        return None;
+impl<M: Matcher> Needle<M> {
+    fn find_in(&self, path: &TreePath, root: &AstGrep<StrDoc<Grammar>>) -> Vec<Match> {
+        let top = root.root().get_inner_node();
+        let text = root.root().get_doc().src.as_bytes();
+        self.needs
+            .candidates(top, text)
+            .filter_map(|node| self.matcher.match_node(root.adopt(node)))
+            .take(PER_FILE)
+            .map(|node| Match {
+                path: path.clone(),
+                first: node.start_pos().line() as u32 + 1,
+                last: node.end_pos().line() as u32 + 1,
+            })
+            .collect()
     }
-    let language = Language::of(path, text.bytes())?;
-    let needle = needles.iter().find(|needle| needle.language == language)?;
-    let source = text.decode(text.bytes()).into_owned();
-    if !source.contains(&needle.fixed) {
-        return None;
-    }
-    let document = StrDoc {
-        tree: patchwright_source::parse(language, source.as_bytes())?,
-        src: source,
-        lang: Grammar(language),
-    };
-    let root = AstGrep::doc(document);
-    let matches = root
-        .root()
-        .find_all(&needle.matcher)
-        .take(PER_FILE)
-        .map(|node| Match {
-            path: path.clone(),
-            first: node.start_pos().line() as u32 + 1,
-            last: node.end_pos().line() as u32 + 1,
-        })
-        .collect();
-    Some(matches)
 }

@@ -6,17 +6,15 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::Settings;
-use crate::pattern::{Matches, Needle, Readings, find, languages, read_pattern};
+use crate::pattern::{Haystack, Matches, Needle, Needs, Readings, Words, read_pattern};
 use ast_grep_core::language::Language as _;
 use ast_grep_core::meta_var::MetaVarEnv;
 use ast_grep_core::{Doc, Matcher, Node};
-use patchwright_source::{Language, Tree, TreePath};
+use patchwright_source::Language;
 pub(crate) use read::{Rule, read_rule};
 use regex::Regex;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 /// How many nodes `has` looks at below one node; a node with more below it is
 /// a file, not a piece of code.
@@ -35,23 +33,21 @@ enum Ready {
 }
 
 /// Finds what a rule matches in every file whose language can read it.
-pub(crate) fn find_rule(
-    tree: &Tree,
-    files: &[&TreePath],
-    rule: &str,
-    limits: &Settings,
-) -> Result<Matches, String> {
+pub(crate) fn find_rule(haystack: &Haystack<'_>, rule: &str) -> Result<Matches, String> {
     let rule = read_rule(rule)?;
     if !rule.is_positive() {
         return Err("at least one <pattern>, <kind> or <regex> must stand outside <not>, <inside> and <has>".to_owned());
     }
     let mut needles = Vec::new();
     let mut reasons = BTreeSet::new();
-    for language in languages(files) {
+    for language in haystack.languages() {
         match make_ready(&rule, language) {
             Ok(ready) => needles.push(Needle {
                 language,
-                fixed: ready.fixed(),
+                needs: Needs {
+                    words: ready.words(),
+                    kinds: ready.kinds(),
+                },
                 matcher: ready,
             }),
             Err(reason) => {
@@ -62,7 +58,7 @@ pub(crate) fn find_rule(
     if needles.is_empty() {
         return Err(reasons.into_iter().collect::<Vec<_>>().join("; "));
     }
-    Ok(find(tree, files, &needles, limits, Instant::now()))
+    Ok(haystack.find(&[needles]).1)
 }
 
 fn make_ready(rule: &Rule, language: Language) -> Result<Ready, String> {
@@ -109,17 +105,30 @@ impl Ready {
         }
     }
 
-    /// The longest text that every match's file holds for certain.
-    fn fixed(&self) -> String {
+    /// Text without which no file holds a match.
+    fn words(&self) -> Words {
+        let each = |rules: &[Self]| rules.iter().map(Self::words).collect();
         match self {
-            Self::Pattern(pattern) => pattern.fixed(),
-            Self::All(rules) => rules
-                .iter()
-                .map(Self::fixed)
-                .max_by_key(String::len)
-                .unwrap_or_default(),
-            Self::Inside(rule) | Self::Has(rule) => rule.fixed(),
-            Self::Kind(_) | Self::Regex(_) | Self::Any(_) | Self::Not(_) => String::new(),
+            Self::Pattern(pattern) => pattern.needs().words,
+            Self::All(rules) => Words::All(each(rules)),
+            Self::Any(rules) => Words::Any(each(rules)),
+            Self::Inside(rule) => Words::Around(Box::new(rule.words())),
+            Self::Has(rule) => rule.words(),
+            Self::Kind(_) | Self::Regex(_) | Self::Not(_) => Words::none(),
+        }
+    }
+
+    /// The kinds of nodes that can match; `None` for any.
+    fn kinds(&self) -> Option<Vec<u16>> {
+        match self {
+            Self::Pattern(pattern) => pattern.needs().kinds,
+            Self::Kind(kind) => Some(vec![*kind]),
+            Self::All(rules) => rules.iter().filter_map(Self::kinds).min_by_key(Vec::len),
+            Self::Any(rules) => {
+                let kinds: Option<Vec<_>> = rules.iter().map(Self::kinds).collect();
+                kinds.map(|kinds| kinds.concat())
+            }
+            Self::Regex(_) | Self::Not(_) | Self::Inside(_) | Self::Has(_) => None,
         }
     }
 }

@@ -129,11 +129,6 @@ fn a_query_of_any_size_or_shape_gets_an_answer() {
     ];
     for kind in patchwright_retrieval::KINDS {
         for body in bad {
-            // A minute of matching a pattern of ten million letters proves nothing more.
-            if body.len() > 1_000 && kind == "pattern" && option_env!("PATCHWRIGHT_SOAK").is_none()
-            {
-                continue;
-            }
             let answer = ask(&engine, kind, body);
             assert!(!answer.is_empty(), "{kind}");
             assert!(answer.len() < 200_000, "{kind}: {}", answer.len());

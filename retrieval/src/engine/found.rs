@@ -3,7 +3,7 @@
 
 use super::Engine;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
-use crate::pattern::{Matches, find_pattern};
+use crate::pattern::{Haystack, Matches, find_pattern};
 use crate::query::Query;
 use crate::rule::find_rule;
 use crate::snippet::Tier;
@@ -73,12 +73,9 @@ impl Engine {
         path: Option<&str>,
         skip: usize,
     ) -> Answer {
-        let files = self.files_in(path);
-        self.structural(
-            query,
-            find_pattern(self.tree(), &files, pattern, &self.settings),
-            skip,
-        )
+        let files = self.large_first(path);
+        let haystack = Haystack::new(self.tree(), &files, &self.settings);
+        self.structural(query, find_pattern(&haystack, pattern), skip)
     }
 
     pub(super) fn answer_rule(
@@ -88,12 +85,19 @@ impl Engine {
         path: Option<&str>,
         skip: usize,
     ) -> Answer {
-        let files = self.files_in(path);
-        self.structural(
-            query,
-            find_rule(self.tree(), &files, rule, &self.settings),
-            skip,
-        )
+        let files = self.large_first(path);
+        let haystack = Haystack::new(self.tree(), &files, &self.settings);
+        self.structural(query, find_rule(&haystack, rule), skip)
+    }
+
+    /// The files in which to look, the one that takes longest first: when it
+    /// comes last, one processor works and the others wait.
+    fn large_first(&self, path: Option<&str>) -> Vec<&TreePath> {
+        let mut files = self.files_in(path);
+        files.sort_by_cached_key(|path| {
+            std::cmp::Reverse(self.index.file(path).map_or(0, |file| file.size))
+        });
+        files
     }
 
     fn structural(&self, query: &Query, matches: Result<Matches, String>, skip: usize) -> Answer {
@@ -160,12 +164,12 @@ impl Engine {
         } else {
             vec![(first.saturating_sub(around), last + around)]
         };
-        let enclosing = self.enclosing(path, first, last);
         Hit {
             path: path.clone(),
             ranges: shown,
-            symbols: enclosing.iter().map(|around| around.name.clone()).collect(),
-            note: enclosing.map(|around| around.describe()),
+            inside: vec![(first, last)],
+            symbols: Vec::new(),
+            note: None,
             sparse: false,
             order: self.near.order(path, first),
         }

@@ -4,6 +4,7 @@
 //! nothing found: a query never ends a run.
 
 use super::Engine;
+use crate::answer::Hit;
 use crate::error::RetrievalError;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -71,6 +72,16 @@ impl Engine {
             .or_else(|| or_nothing(self.index.enclosing(path, first)))?;
         let beyond = first < around.start_line || around.end_line < last;
         (!beyond).then(|| around.into())
+    }
+
+    /// Adds to a hit which definitions lie around the lines it was found for.
+    pub(super) fn name_surroundings(&self, hit: &mut Hit) {
+        for (first, last) in std::mem::take(&mut hit.inside) {
+            if let Some(around) = self.enclosing(&hit.path, first, last) {
+                hit.add_note(&around.describe());
+                hit.add_symbol(around.name);
+            }
+        }
     }
 
     /// Names like one that was not found, the likest first.

@@ -10,7 +10,7 @@ use crate::query::Query;
 use crate::snippet::Tier;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Language, Text, TreePath};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// More definitions of one name than this are not prepared for showing.
 const PREPARED: usize = 64;
@@ -52,10 +52,11 @@ impl Engine {
         let many = symbols.len();
         symbols.truncate(PREPARED.max(skip + self.settings.max_results));
         let left_out = many - symbols.len();
-        let hits = symbols
+        let mut hits: Vec<Hit> = symbols
             .iter()
             .flat_map(|one| self.symbol_hits(one))
             .collect();
+        self.add_imports(&symbols, &mut hits);
         self.take_hits(&mut answer, merge_hits(hits), tier, skip);
         answer.total += left_out;
         answer
@@ -138,20 +139,21 @@ impl Engine {
 
     fn symbol_hit(&self, symbol: &Symbol, note: Option<String>) -> Option<Hit> {
         let text = self.tree().read(&symbol.path).ok()?;
-        let note = note.unwrap_or_else(|| self.describe(symbol));
+        let note = note.unwrap_or_else(|| symbol.kind.to_string());
         Some(Hit {
             path: symbol.path.clone(),
             ranges: self.definition_ranges(&text, symbol),
+            inside: Vec::new(),
             symbols: vec![symbol.qualified()],
             note: Some(note),
-            sparse: false,
+            // A long type is a list of heads: their numbers tell of the gaps.
+            sparse: symbol.kind.is_type() && self.is_long(symbol),
             order: self.near.order(&symbol.path, symbol.name_line),
         })
     }
 
     /// The lines of a definition to show.
     pub(crate) fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Vec<(u32, u32)> {
-        let limit = self.settings.body_lines;
         let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator);
         if is_member {
             let parent = symbol
@@ -164,11 +166,15 @@ impl Engine {
             }
             return vec![(symbol.name_line.saturating_sub(5), symbol.name_line + 5)];
         }
-        let long = (symbol.end_line - symbol.start_line) as usize >= limit;
-        if long && symbol.kind.is_type() {
+        if symbol.kind.is_type() && self.is_long(symbol) {
             return self.member_ranges(text, symbol);
         }
+        let limit = self.settings.body_lines;
         body_ranges(text, symbol, &self.near.lines_in(symbol), limit)
+    }
+
+    fn is_long(&self, symbol: &Symbol) -> bool {
+        (symbol.end_line - symbol.start_line) as usize >= self.settings.body_lines
     }
 
     /// A large type: its head and the signatures of its members.
@@ -188,14 +194,18 @@ impl Engine {
         ranges
     }
 
-    fn describe(&self, symbol: &Symbol) -> String {
-        let kind = symbol.kind.to_string();
-        if symbol.language != Language::Java {
-            return kind;
-        }
-        match self.grouped_imports(symbol) {
-            Some(imports) => format!("{kind}; {imports}"),
-            None => kind,
+    /// Adds what a Java file imports, to the first hit in each: to its other
+    /// hits it would say nothing new.
+    fn add_imports(&self, symbols: &[Symbol], hits: &mut [Hit]) {
+        let mut told: BTreeSet<&TreePath> = BTreeSet::new();
+        for symbol in symbols {
+            if symbol.language != Language::Java || !told.insert(&symbol.path) {
+                continue;
+            }
+            let first = hits.iter_mut().find(|hit| hit.path == symbol.path);
+            if let (Some(hit), Some(imports)) = (first, self.grouped_imports(symbol)) {
+                hit.add_note(&imports);
+            }
         }
     }
 

@@ -152,6 +152,37 @@ fn answers_how_names_are_used() {
 }
 
 #[test]
+fn who_uses_a_function_that_nobody_calls_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let tree = folder.path().join("tree");
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(
+        tree.join("a.c"),
+        "static int read_row(int n)\n{\n    return n;\n}\nstatic int alone(void) { return 1; }\nstruct methods m = { read_row };\n",
+    )
+    .unwrap();
+    let engine = Engine::open(&tree, &folder.path().join("cache"), Settings::default()).unwrap();
+    check(
+        &engine,
+        "callers",
+        "read_row",
+        "a pointer to it may be called",
+    );
+    check(
+        &engine,
+        "callers",
+        "read_row",
+        "6: struct methods m = { read_row };",
+    );
+    check(
+        &engine,
+        "callers",
+        "alone",
+        "nothing in the tree uses it by name",
+    );
+}
+
+#[test]
 fn the_same_question_gets_the_same_bytes() {
     let (_folder, engine) = fixture();
     for kind in ["symbol", "references", "callers", "text"] {

@@ -58,6 +58,7 @@ impl Engine {
                 .or_insert_with(|| Hit {
                     path: one.path.clone(),
                     ranges: Vec::new(),
+                    inside: Vec::new(),
                     symbols: around.iter().map(|around| around.name.clone()).collect(),
                     note: around.map(|around| around.describe()),
                     sparse: true,
@@ -80,7 +81,7 @@ impl Engine {
     ) -> Answer {
         let calls = or_nothing(self.index.callers(name, depth, PREPARED));
         if calls.is_empty() {
-            return Answer::missed(query, self.unused(&plain(name)));
+            return self.uncalled(query, name, skip);
         }
         let mut answer = Answer::new(query);
         let mut hits: Vec<(u32, Hit)> = calls
@@ -90,6 +91,20 @@ impl Engine {
         hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
         let hits = hits.into_iter().map(|(_, hit)| hit).collect();
         self.take_hits(&mut answer, hits, Tier::Low, skip);
+        answer
+    }
+
+    /// What is never called by name is often called through a pointer: where it
+    /// is used else leads there.
+    fn uncalled(&self, query: &Query, name: &str, skip: usize) -> Answer {
+        let mut answer = self.answer_references(query, name, skip);
+        if answer.miss.is_none() {
+            let note = format!(
+                "nothing calls {} by name; shown is where else it is used, as a pointer to it may be called",
+                plain(name)
+            );
+            answer.notes.insert(0, note);
+        }
         answer
     }
 
@@ -110,6 +125,7 @@ impl Engine {
         Hit {
             path: call.path.clone(),
             ranges: call.lines.iter().map(|line| (*line, *line)).collect(),
+            inside: Vec::new(),
             symbols: call.caller.iter().map(Symbol::qualified).collect(),
             note: Some(note),
             sparse: true,
@@ -237,6 +253,7 @@ impl Engine {
         Hit {
             path: symbol.path.clone(),
             ranges: vec![(symbol.start_line, last)],
+            inside: Vec::new(),
             symbols: vec![symbol.qualified()],
             note: Some(match note {
                 Some(note) => format!("{extent}; {note}"),

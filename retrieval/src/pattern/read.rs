@@ -2,7 +2,7 @@
 //! `memcpy($A, $B, $C)` is no whole file, so it is parsed inside the contexts
 //! in which such a fragment can stand.
 
-use super::{Grammar, grammar::with_expando};
+use super::{Grammar, Needs, grammar::with_expando};
 use ast_grep_core::language::Language as _;
 use ast_grep_core::matcher::PatternNode;
 use ast_grep_core::meta_var::{MetaVarEnv, MetaVariable};
@@ -56,21 +56,9 @@ fn contexts(language: Language) -> &'static [(&'static str, &'static str)] {
 pub(crate) struct Readings(pub(super) Vec<Pattern>);
 
 impl Readings {
-    /// Text without which nothing matches; empty when there is none.
-    pub(crate) fn fixed(&self) -> String {
-        match self.0.as_slice() {
-            [only] => only.fixed_string().into_owned(),
-            [first, rest @ ..] => {
-                let fixed = first.fixed_string();
-                let shared = rest.iter().all(|other| other.fixed_string() == fixed);
-                if shared {
-                    fixed.into_owned()
-                } else {
-                    String::new()
-                }
-            }
-            [] => String::new(),
-        }
+    /// What a file must hold for any reading to match in it.
+    pub(crate) fn needs(&self) -> Needs {
+        Needs::of(&self.0)
     }
 }
 
@@ -86,8 +74,18 @@ impl Matcher for Readings {
     }
 }
 
+/// The longest pattern, in bytes: a longer one is a file, and no reader of an
+/// answer has a use for code that is like a whole file.
+const LONGEST: usize = 32 * 1024;
+
 /// Reads a pattern for one language; the error says what the parser thought.
 pub(crate) fn read_pattern(language: Language, pattern: &str) -> Result<Readings, String> {
+    if pattern.len() > LONGEST {
+        return Err(format!(
+            "a pattern of {} bytes is too long (at most {LONGEST}); write what is typical of the code, the rest as $$$",
+            pattern.len()
+        ));
+    }
     let grammar = Grammar(language);
     let pattern = with_expando(pattern.trim(), grammar.expando_char());
     if grammar.extract_meta_var(&pattern).is_some() {

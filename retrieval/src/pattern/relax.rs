@@ -40,8 +40,16 @@ impl Step {
     }
 }
 
-/// The loosened pattern, or `None` when this step would change nothing.
-pub(super) fn relax(needle: &Needle<Readings>, step: Step) -> Option<Needle<Readings>> {
+/// The patterns that this step loosens; those that it would leave as they are
+/// are left out.
+pub(super) fn relax_all(needles: &[Needle<Readings>], step: Step) -> Vec<Needle<Readings>> {
+    needles
+        .iter()
+        .filter_map(|needle| relax(needle, step))
+        .collect()
+}
+
+fn relax(needle: &Needle<Readings>, step: Step) -> Option<Needle<Readings>> {
     let kinds = Kinds::of(needle.language);
     let readings: Vec<Pattern> = needle
         .matcher
@@ -52,7 +60,7 @@ pub(super) fn relax(needle: &Needle<Readings>, step: Step) -> Option<Needle<Read
     let matcher = Readings(readings);
     (!matcher.0.is_empty()).then(|| Needle {
         language: needle.language,
-        fixed: matcher.fixed(),
+        needs: matcher.needs(),
         matcher,
     })
 }

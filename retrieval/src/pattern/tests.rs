@@ -1,8 +1,10 @@
 //! Patterns as models write them, over real grammars.
 
-use super::find_pattern;
+use super::{Grammar, Haystack, Needle, Readings, find_pattern, read_pattern, relax};
 use crate::Settings;
-use patchwright_source::Tree;
+use ast_grep_core::AstGrep;
+use ast_grep_core::tree_sitter::StrDoc;
+use patchwright_source::{Language, Tree};
 
 const C: &str = "\
 #include <string.h>
@@ -55,7 +57,9 @@ fn find(pattern: &str) -> (Vec<String>, Option<String>) {
     let (_folder, tree) = tree();
     let files = tree.files();
     let files: Vec<_> = files.iter().collect();
-    match find_pattern(&tree, &files, pattern, &Settings::default()) {
+    let settings = Settings::default();
+    let haystack = Haystack::new(&tree, &files, &settings);
+    match find_pattern(&haystack, pattern) {
         Ok(matches) => (
             matches
                 .found
@@ -134,7 +138,95 @@ fn says_what_is_wrong_with_a_pattern() {
         let (found, _) = find(pattern);
         assert!(found[0].contains(expected), "{pattern}: {found:?}");
     }
+    let (found, _) = find(&"f();".repeat(10_000));
+    assert!(found[0].contains("40000 bytes is too long"), "{found:?}");
     assert_eq!(find("no_such_function($X)").0, Vec::<String>::new());
+}
+
+/// What ast-grep finds when it looks at every node of a text.
+fn at_every_node(matcher: &Readings, language: Language, source: &str) -> Vec<(u32, u32)> {
+    let root = AstGrep::doc(StrDoc {
+        tree: patchwright_source::parse(language, source.as_bytes()).unwrap(),
+        src: source.to_owned(),
+        lang: Grammar(language),
+    });
+    let top = root.root();
+    top.find_all(matcher)
+        .map(|node| {
+            (
+                node.start_pos().line() as u32 + 1,
+                node.end_pos().line() as u32 + 1,
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_passed_over_does_not_match() {
+    let path = patchwright_source::TreePath::new("a").unwrap();
+    let mut hits = 0;
+    for (language, source) in [(Language::C, C), (Language::Cpp, C), (Language::Java, JAVA)] {
+        let root = AstGrep::doc(StrDoc {
+            tree: patchwright_source::parse(language, source.as_bytes()).unwrap(),
+            src: source.to_owned(),
+            lang: Grammar(language),
+        });
+        for pattern in [
+            "memcpy($A, $B, $C)",
+            "memcpy(dst, $B, 12)",
+            "if ($A > 4) { $$$B }",
+            "if ($A > 4) { memcpy($$$); }",
+            "if ($C) $BODY",
+            "$A[$I] = $B[$I]",
+            "int $X;",
+            "return $X;",
+            "struct state { $$$ }",
+            "list.add($$$)",
+            "try { open(); } catch ($$$) { $$$ }",
+            "\"no such text\"",
+        ] {
+            let Ok(matcher) = read_pattern(language, pattern) else {
+                continue;
+            };
+            let needle = Needle {
+                language,
+                needs: matcher.needs(),
+                matcher,
+            };
+            let mut needles = vec![needle];
+            for step in relax::STEPS {
+                needles.extend(relax::relax_all(&needles[..1], step));
+            }
+            for needle in needles {
+                let expected = at_every_node(&needle.matcher, language, source);
+                let found: Vec<(u32, u32)> = needle
+                    .find_in(&path, &root)
+                    .iter()
+                    .map(|hit| (hit.first, hit.last))
+                    .collect();
+                assert_eq!(found, expected, "{language} {pattern}");
+                let may_match = needle.needs.words.are_in(source.as_bytes());
+                assert!(may_match || expected.is_empty(), "{language} {pattern}");
+                hits += expected.len();
+            }
+        }
+    }
+    assert!(hits > 40, "{hits}");
+}
+
+#[test]
+fn most_of_a_tree_is_passed_over() {
+    let matcher = read_pattern(Language::C, "if ($A == NULL) { $$$B }").unwrap();
+    let needs = matcher.needs();
+    assert!(!needs.words.are_in(b"int f(void) { if (x == 0) { g(); } }"));
+    let source =
+        "int f(void) { if (x == 0) { g(); } return h(); }\nint g(void) { if (x == NULL) { g(); } }";
+    let tree = patchwright_source::parse(Language::C, source.as_bytes()).unwrap();
+    let candidates: Vec<usize> = needs
+        .candidates(tree.root_node(), source.as_bytes())
+        .map(|node| node.start_position().row)
+        .collect();
+    assert_eq!(candidates, [1]);
 }
 
 proptest::proptest! {

@@ -2,6 +2,7 @@
 
 use super::{find_rule, read_rule};
 use crate::Settings;
+use crate::pattern::Haystack;
 use patchwright_source::Tree;
 
 const C: &str = "\
@@ -23,7 +24,9 @@ fn find(rule: &str) -> Vec<String> {
     let tree = Tree::open(folder.path()).unwrap();
     let files = tree.files();
     let files: Vec<_> = files.iter().collect();
-    match find_rule(&tree, &files, rule, &Settings::default()) {
+    let settings = Settings::default();
+    let haystack = Haystack::new(&tree, &files, &settings);
+    match find_rule(&haystack, rule) {
         Ok(matches) => matches
             .found
             .iter()
@@ -64,6 +67,19 @@ fn combines_patterns() {
         (
             "<pattern>memcpy($A, $B, $N)</pattern><inside>if ($A < 9) { $$$ }</inside>",
             vec![],
+        ),
+        // What must stand around a match may stand before or after it.
+        (
+            "<pattern>free($P)</pattern><inside><pattern>void b($$$) { $$$ }</pattern></inside>",
+            vec!["9-9"],
+        ),
+        (
+            "<any><pattern>memmove($$$)</pattern><kind>if_statement</kind></any>",
+            vec!["2-4", "8-8"],
+        ),
+        (
+            "<any><pattern>memmove($$$)</pattern><pattern>nowhere($$$)</pattern></any>",
+            vec!["8-8"],
         ),
     ] {
         assert_eq!(find(rule), expected, "{rule}");

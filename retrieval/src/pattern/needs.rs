@@ -1,0 +1,192 @@
+//! What a file must hold, and where a match may begin: looked at before
+//! anything is parsed or compared.
+//!
+//! It only rules out. Whether something matches is for the matcher to say.
+
+use ast_grep_core::matcher::PatternNode;
+use ast_grep_core::{MatchStrictness, Pattern};
+use memchr::memmem::Finder;
+use tree_sitter::{Node, TreeCursor};
+
+/// The kind that a parser gives to what it did not understand; a pattern of
+/// this kind matches any.
+const ERROR_KIND: u16 = u16::MAX;
+
+/// What a matcher asks of a file and of the nodes in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Needs {
+    /// Text without which nothing matches.
+    pub(crate) words: Words,
+    /// The kinds of nodes that can match; `None` for any.
+    pub(crate) kinds: Option<Vec<u16>>,
+}
+
+/// Text that has to be there.
+#[derive(Debug, Clone)]
+pub(crate) enum Words {
+    /// Stands in every match.
+    Word(Box<Finder<'static>>),
+    /// Each of these; none at all when there are none.
+    All(Vec<Words>),
+    /// At least one of these.
+    Any(Vec<Words>),
+    /// Stands in the file of a match, maybe outside of it.
+    Around(Box<Words>),
+}
+
+impl Words {
+    /// No word at all is needed.
+    pub(crate) fn none() -> Self {
+        Self::All(Vec::new())
+    }
+
+    /// Whether a text holds what is needed.
+    pub(crate) fn are_in(&self, text: &[u8]) -> bool {
+        match self {
+            Self::Word(finder) => finder.find(text).is_some(),
+            Self::All(words) => words.iter().all(|word| word.are_in(text)),
+            Self::Any(words) => words.iter().any(|word| word.are_in(text)),
+            Self::Around(words) => words.are_in(text),
+        }
+    }
+
+    /// Places of which every match holds at least one, in order; `None` when
+    /// a match may be anywhere.
+    fn places(&self, text: &[u8]) -> Option<Vec<usize>> {
+        match self {
+            Self::Word(finder) => Some(finder.find_iter(text).collect()),
+            Self::All(words) => words
+                .iter()
+                .filter_map(|word| word.places(text))
+                .min_by_key(Vec::len),
+            Self::Any(words) => {
+                let mut all = Vec::new();
+                for word in words {
+                    all.append(&mut word.places(text)?);
+                }
+                all.sort_unstable();
+                Some(all)
+            }
+            Self::Around(_) => None,
+        }
+    }
+}
+
+impl Needs {
+    /// What any one of some patterns needs.
+    pub(crate) fn of(patterns: &[Pattern]) -> Self {
+        Self {
+            words: Words::Any(patterns.iter().map(words_of).collect()),
+            kinds: patterns
+                .iter()
+                .map(|pattern| kind_of(&pattern.node))
+                .collect(),
+        }
+    }
+
+    /// The nodes of a tree at which a match may begin, in the order of the text.
+    pub(super) fn candidates<'t, 'n>(&'n self, root: Node<'t>, text: &[u8]) -> Candidates<'t, 'n> {
+        Candidates {
+            cursor: root.walk(),
+            kinds: self.kinds.as_deref(),
+            places: self.words.places(text),
+            ended: false,
+        }
+    }
+}
+
+/// The kind of a pattern's outermost node, where that is certain.
+fn kind_of(node: &PatternNode) -> Option<u16> {
+    match node {
+        PatternNode::MetaVar { .. } => None,
+        PatternNode::Terminal { kind_id, .. } | PatternNode::Internal { kind_id, .. } => {
+            (*kind_id != ERROR_KIND).then_some(*kind_id)
+        }
+    }
+}
+
+fn words_of(pattern: &Pattern) -> Words {
+    let mut words = Vec::new();
+    named_words(&pattern.node, &mut words);
+    // Keywords and punctuation count only where they may not be skipped.
+    if matches!(pattern.strictness, MatchStrictness::Smart) {
+        words.push(pattern.fixed_string().into_owned());
+    }
+    // In a file of another encoding other bytes stand for such a letter.
+    words.retain(|word| !word.is_empty() && word.is_ascii());
+    words.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
+    words.dedup();
+    let words = words
+        .iter()
+        .map(|word| Words::Word(Box::new(Finder::new(word).into_owned())));
+    Words::All(words.collect())
+}
+
+fn named_words(node: &PatternNode, words: &mut Vec<String>) {
+    match node {
+        PatternNode::Terminal {
+            text,
+            is_named: true,
+            ..
+        } => words.push(text.clone()),
+        PatternNode::Internal { children, .. } => {
+            for child in children {
+                named_words(child, words);
+            }
+        }
+        PatternNode::Terminal { .. } | PatternNode::MetaVar { .. } => {}
+    }
+}
+
+/// A walk through a syntax tree that passes over what cannot match.
+pub(super) struct Candidates<'t, 'n> {
+    cursor: TreeCursor<'t>,
+    kinds: Option<&'n [u16]>,
+    places: Option<Vec<usize>>,
+    ended: bool,
+}
+
+impl Candidates<'_, '_> {
+    /// Whether a match may lie in a node.
+    fn may_hold(&self, node: Node<'_>) -> bool {
+        self.places.as_ref().is_none_or(|places| {
+            let next = places.partition_point(|place| *place < node.start_byte());
+            places
+                .get(next)
+                .is_some_and(|place| *place < node.end_byte())
+        })
+    }
+
+    /// Goes on to the next node, into this one or past it.
+    fn step(&mut self, into: bool) {
+        if into && self.cursor.goto_first_child() {
+            return;
+        }
+        while !self.cursor.goto_next_sibling() {
+            if !self.cursor.goto_parent() {
+                self.ended = true;
+                return;
+            }
+        }
+    }
+}
+
+impl<'t> Iterator for Candidates<'t, '_> {
+    type Item = Node<'t>;
+
+    fn next(&mut self) -> Option<Node<'t>> {
+        while !self.ended {
+            let node = self.cursor.node();
+            let held = self.may_hold(node);
+            self.step(held);
+            if held
+                && self
+                    .kinds
+                    .is_none_or(|kinds| kinds.contains(&node.kind_id()))
+            {
+                return Some(node);
+            }
+        }
+        None
+    }
+}
