@@ -112,14 +112,18 @@ struct Wanted {
     name: String,
     lower: String,
     words: BTreeSet<String>,
+    /// The last word says what a thing does, the first often whose it is.
+    last: String,
 }
 
 impl Wanted {
     fn new(name: &str) -> Self {
         let name: String = name.trim().chars().take(LONGEST * 2).collect();
+        let words = words_in_order(&name);
         Self {
             lower: name.to_ascii_lowercase(),
-            words: words(&name),
+            last: words.last().cloned().unwrap_or_default(),
+            words: words.into_iter().collect(),
             name,
         }
     }
@@ -141,16 +145,23 @@ impl Wanted {
             }
         }
         let lower = known.to_ascii_lowercase();
-        let shorter = known.len().min(self.name.len());
-        if shorter >= 4 && (lower.contains(&self.lower) || self.lower.contains(&lower)) {
+        let holds = self.name.len() >= 4 && lower.contains(&self.lower);
+        // `open` is a part of many names that have nothing to do with it.
+        let is_held = 2 * known.len() >= self.name.len().max(8) && self.lower.contains(&lower);
+        if holds || is_held {
             return Some(Nearness::Part);
         }
         // Cutting every name into words would take most of the time.
         if !self.words.iter().any(|word| lower.contains(word)) {
             return None;
         }
-        let shared = words(known).intersection(&self.words).count();
-        let enough = shared >= 2 || shared == 1 && self.words.len() == 1;
+        let words = words(known);
+        let shared = words.intersection(&self.words).count();
+        let enough = match shared {
+            0 => false,
+            1 => self.words.len() == 1 || self.last.len() > 3 && words.contains(&self.last),
+            _ => true,
+        };
         enough.then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
     }
 }
@@ -174,14 +185,18 @@ fn differing_letters(a: &str, b: &str) -> usize {
 
 /// The words of a name: `png_readRow2` is `png`, `read`, `row2`.
 pub(crate) fn words(name: &str) -> BTreeSet<String> {
-    let mut words = BTreeSet::new();
+    words_in_order(name).into_iter().collect()
+}
+
+fn words_in_order(name: &str) -> Vec<String> {
+    let mut words = Vec::new();
     let mut word = String::new();
     let mut previous = ' ';
     for character in name.chars() {
         let boundary =
             !character.is_alphanumeric() || character.is_uppercase() && previous.is_lowercase();
         if boundary && word.len() > 1 {
-            words.insert(std::mem::take(&mut word));
+            words.push(std::mem::take(&mut word));
         } else if boundary {
             word.clear();
         }
@@ -191,7 +206,7 @@ pub(crate) fn words(name: &str) -> BTreeSet<String> {
         previous = character;
     }
     if word.len() > 1 {
-        words.insert(word);
+        words.push(word);
     }
     words
 }
@@ -209,6 +224,10 @@ mod tests {
             ("read_row", "png_read_row_now", Some(Nearness::Part)),
             ("read_png_row", "png_row_filter", Some(Nearness::Words(2))),
             ("png", "socket", None),
+            ("OPENSSL_zalloc", "open", None),
+            ("OPENSSL_zalloc", "OPENSSL_init", None),
+            ("OPENSSL_zalloc", "CRYPTO_zalloc", Some(Nearness::Words(1))),
+            ("read_rows_in_png", "read_rows_in", Some(Nearness::Part)),
         ] {
             assert_eq!(
                 Wanted::new(wanted).nearness(known),
