@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench-trees.sh DEST: fetches what the index is measured on, once: OpenSSL, more than a million lines of C put together
-# from three crates, a large Java library, and ast-grep to compare with. Prints the trees, one a line.
+# from three crates, gRPC (C and C++) as it is published for Python, a large Java library, and ast-grep to compare with.
+# Prints the trees, one a line.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -41,14 +42,24 @@ java() {
   rm -rf "$scratch"
 }
 
-ast_grep() {
+tools() {
   [ -x "$dest/tools/bin/ast-grep" ] && return
   python3 -m venv "$dest/tools" && "$dest/tools/bin/pip" install --quiet ast-grep-cli >&2
 }
 
+grpc() {
+  [ -d "$dest/grpc" ] && return
+  scratch=$(mktemp -d "$dest/fetch.XXXXXX")
+  "$dest/tools/bin/pip" download --quiet --no-deps --no-binary grpcio --dest "$scratch" grpcio==1.76.0 >&2
+  tar -C "$scratch" -xzf "$scratch/grpcio-1.76.0.tar.gz"
+  mv "$scratch/grpcio-1.76.0" "$dest/grpc"
+  rm -rf "$scratch"
+}
+
 crates
 java || echo "no Java tree: Maven and the network are needed" >&2
-ast_grep || echo "no ast-grep to compare with: Python and the network are needed" >&2
-for tree in openssl million java; do
+tools || echo "no ast-grep to compare with: Python and the network are needed" >&2
+grpc || echo "no gRPC tree: Python and the network are needed" >&2
+for tree in openssl million grpc java; do
   if [ -d "$dest/$tree" ]; then echo "$dest/$tree"; fi
 done

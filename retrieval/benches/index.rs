@@ -14,6 +14,8 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
+#[path = "index/contexts.rs"]
+mod contexts;
 #[path = "index/peers.rs"]
 mod peers;
 
@@ -88,6 +90,7 @@ fn measure(original: &Path) {
     );
     println!("  change {:7.1} ms", changed * 1000.0);
     ask(&tree, &cache);
+    contexts::measure(&tree, &cache);
     let tools = original.parent().unwrap().join("tools");
     peers::measure(&tree, &cache, &tools);
     println!("  memory {} MB at most", peak_memory() / 1000);
