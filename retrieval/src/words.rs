@@ -146,6 +146,29 @@ pub(crate) fn stem(word: &str) -> String {
     stem
 }
 
+/// What the words with certain stems begin with. Cutting a text into words and
+/// these to their stems takes long; most texts need not be cut, for they hold
+/// none of these beginnings.
+#[derive(Debug)]
+pub(crate) struct Beginnings<'s>(Vec<&'s str>);
+
+impl<'s> Beginnings<'s> {
+    pub(crate) fn of(stems: impl IntoIterator<Item = &'s String>) -> Self {
+        let beginning = |stem: &'s String| stem.strip_suffix('y').unwrap_or(stem);
+        Self(stems.into_iter().map(beginning).collect())
+    }
+
+    /// Whether a word with one of the stems may be in a text.
+    pub(crate) fn may_be_in(&self, text: &str) -> bool {
+        // What other letters are in lower case is left to who cuts them.
+        if !text.is_ascii() {
+            return true;
+        }
+        let text = text.to_ascii_lowercase();
+        self.0.iter().any(|beginning| text.contains(beginning))
+    }
+}
+
 fn doubled(stem: &str) -> bool {
     let mut last = stem.chars().rev();
     match (last.next(), last.next()) {
@@ -230,7 +253,8 @@ fn looks_like_code(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{identifiers, meaningful, split_words, stem};
+    use super::{Beginnings, identifiers, meaningful, split_words, stem};
+    use proptest::prelude::*;
 
     #[test]
     fn splits_names() {
@@ -281,5 +305,20 @@ mod tests {
             meaningful("Make the code review process faster by parallelizing the annotation step"),
             ["review", "process", "fast", "paralleliz", "annotat", "step"]
         );
+    }
+
+    proptest! {
+        #[test]
+        fn a_word_with_a_stem_has_its_beginning(
+            text in "([A-Za-z]{0,4}(ies|ing|sses|ed|ion|y|es|ers|_| |É|2)){1,6}",
+            other in "[a-z]{1,6}",
+        ) {
+            let stems: Vec<String> = split_words(&text).iter().map(|word| stem(word)).collect();
+            for stem in &stems {
+                prop_assert!(Beginnings::of([stem]).may_be_in(&text), "{stem} {text}");
+            }
+            let begins = stems.iter().any(|stem| stem.starts_with(&other));
+            prop_assert!(!begins || Beginnings::of([&other]).may_be_in(&text), "{other} {text}");
+        }
     }
 }

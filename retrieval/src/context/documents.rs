@@ -6,7 +6,8 @@ use super::card::size_of;
 use super::{Card, Wanted};
 use crate::engine::Engine;
 use crate::snippet::line;
-use crate::words::{split_words, stem};
+use crate::words::{Beginnings, split_words, stem};
+use memchr::memmem;
 use patchwright_source::{Text, TreePath};
 use std::collections::BTreeSet;
 
@@ -39,7 +40,11 @@ pub(super) fn card(engine: &Engine, wanted: &[Wanted], budget: usize) -> Option<
 
 fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
     let words: BTreeSet<String> = split_words(name).iter().map(|word| stem(word)).collect();
+    let beginnings = Beginnings::of(&words);
     let alike = |path: &TreePath| {
+        if !beginnings.may_be_in(path.as_str()) {
+            return 0;
+        }
         let parts = split_words(path.as_str());
         parts
             .iter()
@@ -52,7 +57,8 @@ fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
     nearest.into_iter().take(READ).find_map(|(_, path)| {
         let text = engine.text(path).ok()?;
         let count = u32::try_from(text.line_count()).ok()?;
-        if text.line_count() > LONGEST {
+        let absent = name.is_ascii() && memmem::find(text.bytes(), name.as_bytes()).is_none();
+        if absent || text.line_count() > LONGEST {
             return None;
         }
         let hit = (1..=count).find(|number| names(&line(&text, *number), name))?;

@@ -8,7 +8,7 @@ use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::{Symbol, SymbolKind};
-use crate::words::{meaningful, split_words, stem};
+use crate::words::{Beginnings, meaningful, split_words, stem};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -130,9 +130,12 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
         return Vec::new();
     };
     let last = symbol.end_line.min(symbol.start_line + LOOKED_AT);
+    let beginnings = Beginnings::of(stems);
     let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=last)
-        .map(|number| {
-            let mut words: Vec<String> = split_words(&line(&text, number));
+        .map(|number| (number, line(&text, number)))
+        .filter(|(_, code)| beginnings.may_be_in(code))
+        .map(|(number, code)| {
+            let mut words: Vec<String> = split_words(&code);
             for word in &mut words {
                 *word = stem(word);
             }

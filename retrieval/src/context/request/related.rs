@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::{shortened, split_words, stem};
+use crate::words::{Beginnings, shortened, split_words, stem};
 use std::collections::BTreeSet;
 
 /// How much one call away counts, and two.
@@ -108,12 +108,12 @@ fn spoken_of(engine: &Engine, symbol: &Symbol, stems: &[String]) -> usize {
     };
     let last = symbol.end_line.min(symbol.start_line + LOOKED_AT);
     let mut said: BTreeSet<String> = BTreeSet::new();
+    let beginnings = Beginnings::of(stems);
     for number in symbol.start_line..=last {
-        said.extend(
-            split_words(&line(&text, number))
-                .iter()
-                .map(|word| stem(word)),
-        );
+        let code = line(&text, number);
+        if beginnings.may_be_in(&code) {
+            said.extend(split_words(&code).iter().map(|word| stem(word)));
+        }
     }
     let begins = |stem: &String| {
         said.iter()
