@@ -15,15 +15,18 @@ const WORDS: [(&str, Status); 6] = [
 pub(super) fn read(log: &str) -> Found {
     let mut found: Found = Vec::new();
     let mut section = false;
+    let mut heading = 0;
     for line in lines(log) {
         if let Some((name, status)) = result(&line) {
             section = false;
+            heading = line.trim_end().len();
             found.push((name.to_owned(), TestResult::new(status)));
         } else if let Some((_, test)) = found.last_mut()
             && test.status == Status::Failed
         {
-            // In test-suite.log the name is underlined, and its log follows.
-            if line.starts_with("====") {
+            // In test-suite.log the name is underlined, and its log follows;
+            // a longer line stands around the sums at the end.
+            if line.starts_with("====") && line.len() == heading {
                 section = true;
             } else if section {
                 let details = test.details.get_or_insert_default();

@@ -1,31 +1,49 @@
-//! What Perl's `prove` prints without `-v`: a line for each file.
+//! What Perl's `prove` prints: a line for each file. What it prints with `-v`
+//! in between is TAP, and read as such.
 
 use super::{Found, Status, TestResult, lines};
 
 pub(super) fn read(log: &str) -> Found {
     let mut found: Found = Vec::new();
     let mut in_summary = false;
+    // A file whose result did not follow its name on the same line.
+    let mut running: Option<String> = None;
     for line in lines(log) {
         if line.starts_with("Test Summary Report") {
             in_summary = true;
         } else if in_summary {
             summary_line(&mut found, &line);
         } else if let Some((file, words)) = file_line(&line) {
-            let result = if words.starts_with("ok") {
-                TestResult::new(Status::Passed)
-            } else if words.starts_with("skipped") {
-                TestResult::new(Status::Skipped)
-            } else {
-                TestResult {
-                    status: Status::Failed,
-                    message: Some(words.trim().to_owned()).filter(|words| !words.is_empty()),
-                    details: None,
-                }
-            };
-            found.push((file.to_owned(), result));
+            running = words.is_empty().then(|| file.to_owned());
+            if running.is_none() {
+                found.push((file.to_owned(), result(words)));
+            }
+        } else if let Some(file) = running.take_if(|_| is_result(&line)) {
+            found.push((file, result(line.trim())));
         }
     }
     found
+}
+
+/// Whether a line of its own is the result of the file named before; `ok 1` is
+/// a point of its TAP.
+fn is_result(line: &str) -> bool {
+    let words = ["skipped", "Dubious, ", "Failed ", "No subtests run"];
+    line == "ok" || words.iter().any(|word| line.starts_with(word))
+}
+
+fn result(words: &str) -> TestResult {
+    if words.starts_with("ok") {
+        TestResult::new(Status::Passed)
+    } else if words.starts_with("skipped") {
+        TestResult::new(Status::Skipped)
+    } else {
+        TestResult {
+            status: Status::Failed,
+            message: Some(words.trim().to_owned()).filter(|words| !words.is_empty()),
+            details: None,
+        }
+    }
 }
 
 /// `t/01-basic.t .... ok`

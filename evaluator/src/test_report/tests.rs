@@ -3,6 +3,8 @@
 use super::{Status, TestReport, TestResult};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::path::Path;
 
 /// Reads a log and shows it as `P name` lines, failures with their message.
 fn shown(report: Option<&TestReport>) -> Vec<String> {
@@ -24,6 +26,40 @@ fn shown(report: Option<&TestReport>) -> Vec<String> {
 
 fn check(log: &str, expected: &[&str]) {
     assert_eq!(shown(TestReport::read_log(log).as_ref()), expected, "{log}");
+}
+
+/// Every tool's own output, from real runs of tests that pass, fail, crash, are
+/// left out or expected to fail; `tests/fixtures/results/make.sh` made them.
+#[test]
+fn reads_what_every_tool_really_prints() {
+    let folder = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../tests/fixtures/results/reports"
+    );
+    let entries = std::fs::read_dir(Path::new(folder)).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let mut text = String::new();
+    for path in paths {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let report = TestReport::read_file(name, &std::fs::read(&path).unwrap());
+        let report = report.unwrap_or_else(|| panic!("{name} names no test"));
+        let kind = if report.partial {
+            "failures only"
+        } else {
+            "all"
+        };
+        let _ = writeln!(text, "## {name}: {kind}");
+        for line in shown(Some(&report)) {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    for tool in [
+        "automake", "ctest", "google", "maven", "prove", "pytest", "surefire", "tap",
+    ] {
+        assert!(text.contains(&format!("## {tool}")), "{tool}");
+    }
+    insta::assert_snapshot!("real", text);
 }
 
 #[test]
