@@ -118,6 +118,34 @@ fn there_are_enough_reports_of_every_family() {
     }
 }
 
+/// What a report may hold besides the usual, and how many hold it.
+#[test]
+fn there_are_reports_of_every_form() {
+    let fixtures = fixtures();
+    for (form, least) in [
+        (r"\(/[^ )]*\+0x[0-9a-f]+\)", 20),
+        (r"in \w.*<.*>.* /src", 4),
+        (r"\.rs:[0-9]", 4),
+        (r"in second_inlined ", 2),
+        (r"free\(\): invalid pointer", 1),
+        (r"stack smashing detected", 1),
+        (r"A fatal error has been detected by the Java", 4),
+        (r"(?m)^C  \[", 2),
+        (r"\(Native Method\)", 2),
+        (r"Caused by: ", 6),
+        (r"Suppressed: ", 1),
+        (r"libFuzzer: timeout", 2),
+        (r"libFuzzer: out-of-memory", 1),
+        (r"libFuzzer: deadly signal", 2),
+        (r"FuzzerSecurityIssue", 4),
+        (r"Program (received|terminated with) signal", 5),
+    ] {
+        let form = Regex::new(form).unwrap();
+        let count = fixtures.values().filter(|text| form.is_match(text)).count();
+        assert!(count >= least, "{form}: {count} of {least}");
+    }
+}
+
 #[test]
 fn nothing_of_a_run_is_left() {
     let address = Regex::new(r"\b0x[0-9a-f]{5,}|==[0-9]+==|/tmp/|pid[=:]|BuildId|\btid=").unwrap();

@@ -1,6 +1,8 @@
 //! What a repairer is told of Java programs that hang or recurse without end,
 //! by a real JVM.
 
+mod c;
+
 use crate::Changes;
 use crate::ladder::{AttemptFacts, RungName, RungResult};
 use crate::sandbox::IsolationChoice;
