@@ -8,9 +8,11 @@
 //! used up. No coverage, no clock:
 //! the sequence depends on the seeds alone, so that a verdict can be repeated.
 
+mod parallel;
 mod transplant;
 
-pub(crate) use transplant::transplants;
+pub(crate) use parallel::parallel;
+pub(crate) use transplant::{numbers, transplants};
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

@@ -51,7 +51,7 @@ fn said(text: &str) -> Vec<&str> {
 }
 
 /// Where numbers stand, signs included; digits of names are none.
-fn numbers(text: &str) -> Vec<Range<usize>> {
+pub(crate) fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
     let mut found = Vec::new();

@@ -4,8 +4,8 @@
 //! made so that a right patch passes. What only a reader can judge, whether the
 //! cause is treated, is left to the critic that the agent may add.
 
-mod code;
-mod diff;
+pub(super) mod code;
+pub(super) mod diff;
 mod rules;
 
 use crate::ladder::{AttemptFacts, RungName, RungResult};

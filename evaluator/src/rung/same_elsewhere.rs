@@ -7,8 +7,10 @@
 //! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: a right
 //! fix may refuse some that the old program happened to survive, so a difference
 //! refutes only where both accept the input and print something else. What
+//! Inputs *aimed* at the patch's own numbers count alike (`aimed`). What
 //! differs between two runs of the unpatched program is not compared.
 
+mod aimed;
 mod malformed;
 mod pool;
 mod values;
@@ -23,6 +25,7 @@ use crate::target::{
 use crate::touched;
 use pool::{Input, Kind};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
 /// Inputs that are compared in one go.
@@ -71,7 +74,10 @@ pub(crate) async fn climb(
         before,
         functions: watched(task, before, attempt),
         told: Told::new(task, attempt),
+        pool: pool::Pool::gather(task, pov),
+        outputs_seen: BTreeSet::new(),
         compared: Vec::new(),
+        reaching: Vec::new(),
         turned_away: Vec::new(),
         aside: Duration::ZERO,
         counts: BTreeMap::new(),
@@ -84,6 +90,11 @@ pub(crate) async fn climb(
     let spent = started.elapsed().saturating_sub(comparison.aside);
     let left = task.limits.same.saturating_sub(spent);
     if let Some(difference) = comparison.values(left).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    let spent = started.elapsed().saturating_sub(comparison.aside);
+    let left = task.limits.same.saturating_sub(spent);
+    if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
         return Ok(comparison.refuted(&difference));
     }
     Ok(comparison.held())
@@ -128,8 +139,13 @@ struct Comparison<'a> {
     before: &'a BaselinePov,
     functions: Vec<String>,
     told: Told<'a>,
+    pool: pool::Pool,
+    /// Digests of the unpatched program's outputs.
+    outputs_seen: BTreeSet<u64>,
     /// Inputs whose outputs were the same.
     compared: Vec<Input>,
+    /// Of these the ones that were seen to reach a touched function.
+    reaching: Vec<Input>,
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
     turned_away: Vec<(Input, Difference)>,
@@ -191,16 +207,15 @@ impl Comparison<'_> {
             _ => OUTPUTS_SHARE,
         };
         let all = task.limits.same.mul_f64(share);
-        let mut pool = pool::Pool::gather(task, self.pov);
         while self.compared.len() < MOST {
             let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
             if left.is_zero() {
                 break;
             }
-            let Some(chunk) = pool.next(self.fits(left)) else {
+            let Some(chunk) = self.pool.next(self.fits(left)) else {
                 break;
             };
-            if let Some(difference) = self.outputs(chunk, &mut pool, left).await? {
+            if let Some(difference) = self.outputs(chunk, left).await? {
                 return Ok(Some(difference));
             }
             if let Some(difference) = self.weigh_turned_away().await? {
@@ -214,7 +229,6 @@ impl Comparison<'_> {
     async fn outputs(
         &mut self,
         chunk: Vec<Input>,
-        pool: &mut pool::Pool,
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
@@ -222,7 +236,7 @@ impl Comparison<'_> {
         let first = self.run(old, &chunk, Wanted::Outputs, half).await?;
         let patched = self.run(new, &chunk, Wanted::Outputs, half).await?;
         let noisy = self.noisy(&chunk, &first, &patched).await?;
-        for (index, input) in chunk.into_iter().enumerate() {
+        for (index, mut input) in chunk.into_iter().enumerate() {
             let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
                 continue;
             };
@@ -231,7 +245,7 @@ impl Comparison<'_> {
                 continue;
             }
             let accepted = before.ending.success();
-            if input.kind == Kind::GivenMutant && !accepted {
+            if matches!(input.kind, Kind::GivenMutant | Kind::Aimed) && !accepted {
                 continue;
             }
             self.count(input.kind.name(), 1);
@@ -239,8 +253,9 @@ impl Comparison<'_> {
                 let both_accept = accepted && after.ending.success();
                 let difference = difference(&input, before, after);
                 match input.kind {
-                    Kind::Derived if !both_accept => {
-                        self.count("derived and answered differently", 1);
+                    Kind::Derived | Kind::Aimed if !both_accept => {
+                        let what = format!("{} and answered differently", input.kind.name());
+                        self.count(&what, 1);
                         self.doubts.push(difference.what);
                     }
                     Kind::GivenMutant if turns_away(after) => {
@@ -252,8 +267,9 @@ impl Comparison<'_> {
                 continue;
             }
             if input.kind == Kind::Given && accepted {
-                pool.accepted(&input.bytes);
+                self.pool.accepted(&input.bytes);
             }
+            input.fresh = self.outputs_seen.insert(digest(&before.output));
             self.compared.push(input);
         }
         Ok(None)
@@ -364,6 +380,15 @@ impl Comparison<'_> {
 fn half(left: Duration, compared: u64) -> Duration {
     let half = left.mul_f64(0.45);
     if compared == 0 { half.max(FIRST) } else { half }
+}
+
+/// What an output says but for its numbers: an output like none before comes of
+/// another way through the program.
+fn digest(output: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
+    words.for_each(|byte| byte.hash(&mut hasher));
+    hasher.finish()
 }
 
 /// Whether a program ended of its own will and said no.

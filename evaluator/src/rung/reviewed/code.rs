@@ -31,7 +31,7 @@ const KEYWORDS: &[&str] = &[
 ];
 
 /// The line without comments and without what its string literals hold.
-pub(super) fn bare(line: &str) -> String {
+pub(in crate::rung) fn bare(line: &str) -> String {
     let mut kept = String::new();
     let mut characters = line.chars().peekable();
     let mut quote: Option<char> = None;

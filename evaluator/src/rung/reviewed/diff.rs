@@ -2,7 +2,7 @@
 
 /// What became of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Sign {
+pub(in crate::rung) enum Sign {
     Kept,
     Added,
     Removed,
@@ -10,23 +10,23 @@ pub(super) enum Sign {
 
 /// One line of a hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Line {
-    pub(super) sign: Sign,
+pub(in crate::rung) struct Line {
+    pub(in crate::rung) sign: Sign,
     /// Its number: in the patched file, or in the pristine one where it was removed.
-    pub(super) number: u32,
-    pub(super) text: String,
+    pub(in crate::rung) number: u32,
+    pub(in crate::rung) text: String,
 }
 
 /// The changes of one file, hunk by hunk.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileDiff {
-    pub(super) path: String,
-    pub(super) hunks: Vec<Vec<Line>>,
+pub(in crate::rung) struct FileDiff {
+    pub(in crate::rung) path: String,
+    pub(in crate::rung) hunks: Vec<Vec<Line>>,
 }
 
 impl FileDiff {
     /// The lines with a sign, over all hunks.
-    pub(super) fn lines(&self, sign: Sign) -> impl Iterator<Item = &Line> {
+    pub(in crate::rung) fn lines(&self, sign: Sign) -> impl Iterator<Item = &Line> {
         self.hunks
             .iter()
             .flatten()
@@ -36,7 +36,7 @@ impl FileDiff {
 
 /// Reads a diff. The counts in the hunk headers say where a hunk ends, so that
 /// a removed line that looks like a file header is not taken for one.
-pub(super) fn read(diff: &str) -> Vec<FileDiff> {
+pub(in crate::rung) fn read(diff: &str) -> Vec<FileDiff> {
     let mut files: Vec<FileDiff> = Vec::new();
     let mut old_path = "";
     let mut left = (0, 0);

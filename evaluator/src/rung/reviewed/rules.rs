@@ -58,7 +58,7 @@ impl fmt::Display for Finding {
 
 /// Everything that the rules say about one file.
 pub(super) fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 11] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 12] = [
         suppression::forbidden_place,
         suppression::catches_everything,
         suppression::blinds_the_sanitizer,
@@ -69,6 +69,7 @@ pub(super) fn apply(case: &Case<'_>) -> Vec<Finding> {
         removal::lost_assertions,
         literal::knows_the_pov,
         weakened::no_longer_refused,
+        weakened::ends_as_if_done,
         weakened::only_padding,
     ];
     rules.iter().flat_map(|rule| rule(case)).collect()

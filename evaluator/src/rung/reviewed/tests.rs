@@ -1,5 +1,7 @@
 //! For each rule wrong patches that it catches, and right ones that it lets pass.
 
+mod near;
+
 use super::diff;
 use super::rules::{Case, apply};
 
@@ -257,6 +259,39 @@ fn other_errors_other_ends_and_room_that_is_used_pass() {
     ] {
         let found = objections(&patch);
         assert!(found.is_empty(), "{:?} {found:?}", patch.edits);
+    }
+}
+
+/// A status for each side of a range.
+#[test]
+fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
+    const OLD: &str = "int f(S *s) {\n  GET(n, 15);\n  if (n < 1) RETURN(BZ_DATA_ERROR);\n  if (s->m > s->n) {\n    return E_INVALID;\n  }\n  work(s);\n  return E_OK;\n}\n";
+    for (added, caught) in [
+        ("  if (n > MOST) RETURN(BZ_STREAM_END);\n", true),
+        ("  if (n > MOST) {\n    return E_OK;\n  }\n", true),
+        ("  if (s->m > 18002)\n    return E_DONE;\n", true),
+        ("  if (n > MOST) RETURN(BZ_DATA_ERROR);\n", false),
+        ("  if (n > MOST) return E_TRUNCATED;\n", false),
+        // Another variable, of which nobody says that it is ever wrong.
+        ("  if (s->left > MOST) return E_OK;\n", false),
+        ("  if (n == 0) return E_OK;\n", false),
+        ("  if (s->m) return E_OK;\n", false),
+        ("  if (n > MOST) n = MOST;\n", false),
+    ] {
+        let new = OLD.replace("  work(s);\n", &format!("{added}  work(s);\n"));
+        let text = similar::TextDiff::from_lines(OLD, new.as_str());
+        let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
+        let case = Case {
+            file: &diff::read(&text)[0],
+            old: OLD,
+            kind: "heap-buffer-overflow",
+            povs: &[],
+        };
+        let found = apply(&case);
+        let found = found
+            .iter()
+            .any(|f| f.refutes && f.what.contains("good end"));
+        assert_eq!(found, caught, "{added}");
     }
 }
 

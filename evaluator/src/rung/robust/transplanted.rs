@@ -1,11 +1,12 @@
-//! Texts that are fine, with a number of a PoV in them.
+//! PoVs with the same change in several places, and texts that are fine with a
+//! number of a PoV in them.
 //!
 //! They run one by one and have little time: a large number that ends a loop
 //! makes the loop last, which is no failure of the patch.
 
 use super::sort::{Found, Sorter};
 use super::{Group, LOOKED_AT, Search, given, is_failure};
-use crate::mutation::transplants;
+use crate::mutation::{parallel, transplants};
 use crate::target::{Inputs, Outcome};
 use crate::{Ending, TargetError};
 use std::time::Duration;
@@ -32,8 +33,10 @@ impl Search<'_> {
         let given = given::inputs(self.target.task(), group.pov).into_iter();
         let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
         let usual = Duration::from_secs_f64(before.execution.seconds.min(60.0));
+        let mut contents = parallel(&group.seeds);
+        contents.extend(transplants(&group.seeds, &given));
         let inputs = Inputs {
-            contents: transplants(&group.seeds, &given),
+            contents,
             budget: budget / SHARE,
             each: (usual * TIMES).clamp(EACH.0, EACH.1),
             ..Inputs::default()

@@ -21,6 +21,8 @@ pub(super) enum Kind {
     GivenMutant,
     /// A mutant of a PoV.
     Derived,
+    /// Brought to a number that the patch compares with.
+    Aimed,
 }
 
 impl Kind {
@@ -29,6 +31,7 @@ impl Kind {
             Self::Given => "given",
             Self::GivenMutant => "mutants of given",
             Self::Derived => "derived",
+            Self::Aimed => "aimed",
         }
     }
 }
@@ -41,6 +44,8 @@ pub(super) struct Input {
     pub(super) bytes: Vec<u8>,
     /// The given input that it is a mutant of.
     pub(super) parent: Option<Arc<[u8]>>,
+    /// Whether the unpatched program says something about it that it said of none before.
+    pub(super) fresh: bool,
 }
 
 /// All inputs, given ones first.
@@ -62,6 +67,7 @@ impl Pool {
                 name,
                 bytes,
                 parent: None,
+                fresh: false,
             })
             .collect();
         given.reverse();
@@ -89,6 +95,7 @@ impl Pool {
                 name: format!("mutant {number} of a given input"),
                 bytes,
                 parent: Some(Arc::clone(&parent)),
+                fresh: false,
             });
         }
     }
@@ -113,6 +120,7 @@ impl Pool {
                 name: format!("mutant {} of a PoV", start + number),
                 bytes,
                 parent: None,
+                fresh: false,
             }));
         }
         (!chunk.is_empty()).then_some(chunk)

@@ -91,6 +91,44 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
     }
 }
 
+/// Counts the parts of a list, and has a defect elsewhere.
+const LIST: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parts(const char *t, int n) {\n  int count = 1;\n  for (int i = 0; i < n; i++) count += t[i] == ',';\n  char *p = malloc(8);\n  memset(p, 1, n && t[0] == '!' ? 200 : 8);\n  count += p[0] - 1;\n  free(p);\n  printf(\"%d parts\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  static char all[100000];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  return parts(all, fread(all, 1, sizeof all, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(12);
+    fs::write(task.tree.join("parse.c"), LIST).unwrap();
+    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
+    fs::write(task.tree.join("Makefile"), makefile).unwrap();
+    fs::write(folder.path().join("pov.bin"), "!").unwrap();
+    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
+    task.harmless.push(folder.path().join("few.bin"));
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (also, holds) in [
+        // More is refused: that may be what the repair is about.
+        ("  if (count > 700) return -1;\n", Some(true)),
+        ("  if (count > 700) count = 700;\n", Some(false)),
+    ] {
+        let fix = format!("  if (n && t[0] == '!') return -1;\n{also}");
+        let text = LIST.replace("  char *p", &format!("{fix}  char *p"));
+        let mut attempt = attempt_with(text, (7, 8));
+        attempt.diff = format!("--- a/parse.c\n+++ b/parse.c\n@@ -7,0 +7,2 @@\n+{fix}")
+            .replace("\n  if (count", "\n+  if (count");
+        let result = climb(&target, &baseline, &attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{also}: {result:#?}");
+        let aimed = result.counts.get("aimed").copied();
+        assert!(aimed > Some(0), "{also}: {result:#?}");
+        if holds == Some(false) {
+            assert!(result.reason.contains("(aimed)"), "{}", result.reason);
+        }
+    }
+}
+
 /// A change of `parse.c` that touches some lines.
 fn attempt_with(text: String, lines: (u32, u32)) -> AttemptFacts {
     let mut attempt = attempt("", "");

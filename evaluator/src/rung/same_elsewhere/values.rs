@@ -58,7 +58,10 @@ impl Comparison<'_> {
                 continue;
             };
             seen += 1;
-            reached += u64::from(!before.starts_with("0 calls"));
+            if !before.starts_with("0 calls") {
+                reached += 1;
+                self.reaching.push(input.clone());
+            }
             if before == after || !self.steady(input, &before).await? {
                 continue;
             }
@@ -87,11 +90,14 @@ impl Comparison<'_> {
 }
 
 /// The inputs in an order that takes of each kind in turn, the given ones
-/// first: they are the likeliest to reach what was touched.
+/// first: they are the likeliest to reach what was touched. Of each kind those
+/// come first about which the program said something new.
 fn mixed(inputs: &[Input]) -> Vec<Input> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut ranked: Vec<(usize, usize, &Input)> = Vec::new();
-    for (place, input) in inputs.iter().enumerate() {
+    let mut inputs: Vec<&Input> = inputs.iter().collect();
+    inputs.sort_by_key(|input| !input.fresh);
+    for (place, input) in inputs.into_iter().enumerate() {
         let rank = counts.entry(input.kind.name()).or_default();
         ranked.push((*rank, place, input));
         *rank += 1;
