@@ -67,6 +67,7 @@ check() {
   need "Maven" "maven" command -v mvn
   need "Podman" "podman" command -v podman
   need "PostgreSQL's server" "postgresql" postgresql
+  need "systemd-analyze" "systemd" command -v systemd-analyze
 }
 
 # Newer releases keep clang's run-time libraries in a package of their own.

@@ -29,9 +29,21 @@ fn main() -> ExitCode {
             outcome
         });
     outcome.unwrap_or_else(|error| {
-        let _ = writeln!(std::io::stderr(), "patchwright: {error:#}");
+        let _ = writeln!(std::io::stderr(), "patchwright: {}", told(&error));
         ExitCode::from(exit_code(&error))
     })
+}
+
+/// An error with its causes; one that was told with the error before it is not
+/// told again.
+fn told(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// What is wrong with the user's input is 2, everything else 5.

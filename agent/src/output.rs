@@ -83,7 +83,7 @@ pub async fn write(folder: &Path, report: &Report, store: &Store) -> Result<Repo
         }
     }
     if let Some(best) = &report.best {
-        save(&folder.join("patch.diff"), best.diff.as_bytes())?;
+        save(&folder.join("patch.diff"), &best.diff_bytes())?;
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {

@@ -50,6 +50,10 @@ pub struct AttemptReport {
     pub lane: u32,
     /// Against the pristine tree.
     pub diff: String,
+    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
+    /// the bytes of the same numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latin1: bool,
     /// The model's own words.
     pub explanation: Option<String>,
     /// The evidence.
@@ -138,11 +142,26 @@ impl Report {
     }
 }
 
+impl AttemptReport {
+    /// The diff as `git apply` takes it.
+    pub fn diff_bytes(&self) -> Vec<u8> {
+        if !self.latin1 {
+            return self.diff.clone().into_bytes();
+        }
+        let bytes = self
+            .diff
+            .chars()
+            .map(|char| u8::try_from(char).unwrap_or(b'?'));
+        bytes.collect()
+    }
+}
+
 fn attempt_report(attempt: &Attempt) -> AttemptReport {
     AttemptReport {
         number: attempt.number,
         lane: attempt.lane,
         diff: attempt.diff.clone(),
+        latin1: attempt.latin1,
         explanation: attempt.patch.explanation.clone(),
         rungs: attempt
             .rungs

@@ -51,7 +51,16 @@ pub enum StoreError {
     /// The database failed.
     #[error("the store failed: {0}")]
     Database(#[from] sqlx::Error),
-    /// The database was made by another version.
+    /// The database was made by a newer version.
+    #[error(
+        "the database was made by a newer version of Patchwright: this one does not know its migration {version}; \
+         install that version, or name another database (--state DIR, database.url)"
+    )]
+    Newer {
+        /// The first migration that is not known.
+        version: i64,
+    },
+    /// The database cannot be brought up to date.
     #[error("the store cannot be brought up to date: {0}")]
     Migration(#[from] sqlx::migrate::MigrateError),
     /// Somebody else claimed the run.

@@ -1,6 +1,7 @@
 //! The daemon's HTTP interface: a real process, asked over real connections.
 
 mod access;
+mod disk;
 mod intake;
 mod load;
 mod results;

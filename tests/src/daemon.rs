@@ -6,7 +6,7 @@ use crate::command::Patchwright;
 use crate::http::{Answer, Request};
 use std::io::{self, BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,8 +33,15 @@ impl Daemon {
     pub fn start(patchwright: &Patchwright, arguments: &[&str]) -> io::Result<Self> {
         let mut all = vec!["serve", "--set", "http.listen=127.0.0.1:0"];
         all.extend(arguments);
-        let mut child = patchwright
-            .command(&all)?
+        Self::of(patchwright.command(&all)?)
+    }
+
+    /// Starts the daemon by a command of one's own: in a sandbox, say.
+    ///
+    /// # Errors
+    /// When it ends before it listens; the error holds what it said.
+    pub fn of(mut command: Command) -> io::Result<Self> {
+        let mut child = command
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()?;
@@ -108,9 +115,7 @@ impl Daemon {
     /// When it does not stop.
     pub fn stop(mut self) -> io::Result<Option<i32>> {
         let id = self.child.id().to_string();
-        let asked = std::process::Command::new("kill")
-            .args(["-TERM", &id])
-            .status()?;
+        let asked = Command::new("kill").args(["-TERM", &id]).status()?;
         let since = Instant::now();
         while asked.success() && since.elapsed() < START {
             if let Some(status) = self.child.try_wait()? {

@@ -48,6 +48,6 @@ pub async fn evaluate(common: &Common, arguments: EvaluateArguments) -> anyhow::
         candidates: 1,
         ..task
     };
-    let patch = Patch::from_diff(attempt.diff.as_bytes());
+    let patch = Patch::from_diff(&attempt.diff_bytes());
     Box::pin(judge::climb(task, loaded, patch, &arguments.output)).await
 }

@@ -71,12 +71,12 @@ pub async fn export(common: &Common, arguments: ExportArguments) -> anyhow::Resu
     let attempt = candidate(&report, arguments.candidate)?;
     let title = task.title.as_deref();
     match arguments.format {
-        Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff)?,
+        Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
         Form::Mbox => {
             let events = store.events(&id).await?;
             let began = events.first().map_or("", |event| event.time.as_str());
             let mail = export::mail(title, began, (&report, attempt));
-            put(arguments.out.as_deref(), &mail)?;
+            put(arguments.out.as_deref(), mail.as_bytes())?;
         }
         Form::Branch => branch(&task, (&report, attempt), &arguments).await?,
     }
@@ -128,8 +128,8 @@ async fn folder(
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;
     let story = export::story(task.title.as_deref(), &report, &events);
-    write(&out.join("story.md"), &story)?;
-    say(&format!("{}\n", out.display()))?;
+    write(&out.join("story.md"), story.as_bytes())?;
+    say(format!("{}\n", out.display()).as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -154,26 +154,25 @@ async fn branch(
         folder: &folder,
         base: &arguments.base,
         name: &name,
-        diff: &attempt.diff,
+        diff: &attempt.diff_bytes(),
         message: &message,
     })
     .await?;
-    say(&format!("{name} {commit}\n"))
+    say(format!("{name} {commit}\n").as_bytes())
 }
 
-fn put(out: Option<&Path>, text: &str) -> anyhow::Result<()> {
+fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
     match out {
-        Some(path) => write(path, text),
-        None => say(text),
+        Some(path) => write(path, bytes),
+        None => say(bytes),
     }
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("{} cannot be written", path.display()))
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
 }
 
-fn say(text: &str) -> anyhow::Result<()> {
+fn say(bytes: &[u8]) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
-    out.write_all(text.as_bytes())
-        .context("standard output is closed")
+    out.write_all(bytes).context("standard output is closed")
 }

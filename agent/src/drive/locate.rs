@@ -13,6 +13,7 @@ impl Drive {
             .await?;
         let located = match prepare(&self.parts, &patch).await {
             Ok(prepared) => Located::Placed(LocatedPatch {
+                latin1: prepared.diff.as_bytes() != prepared.diff_bytes,
                 diff: prepared.diff,
                 normal_form: prepared.normal_form,
                 warnings: prepared.warnings,

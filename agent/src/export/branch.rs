@@ -15,7 +15,7 @@ pub struct Branch<'a> {
     /// Its name.
     pub name: &'a str,
     /// The patch.
-    pub diff: &'a str,
+    pub diff: &'a [u8],
     /// The message of its one commit.
     pub message: &'a str,
 }
@@ -59,7 +59,7 @@ pub async fn make(branch: &Branch<'_>) -> Result<String, BranchError> {
         scratch: scratch.path(),
     };
     let patch = git.file("patch", branch.diff)?;
-    let message = git.file("message", branch.message)?;
+    let message = git.file("message", branch.message.as_bytes())?;
     let prefix = git.run(&["rev-parse", "--show-prefix"]).await?;
     let top = PathBuf::from(git.run(&["rev-parse", "--show-toplevel"]).await?);
     let git = Git {
@@ -100,9 +100,9 @@ struct Git<'a> {
 }
 
 impl Git<'_> {
-    fn file(&self, name: &str, text: &str) -> Result<String, BranchError> {
+    fn file(&self, name: &str, content: &[u8]) -> Result<String, BranchError> {
         let path = self.scratch.join(name);
-        std::fs::write(&path, text).map_err(|source| self.not_started(source))?;
+        std::fs::write(&path, content).map_err(|source| self.not_started(source))?;
         Ok(path.display().to_string())
     }
 

@@ -12,6 +12,7 @@ fn report(explanation: &str, diff: &str) -> Report {
         number: 1,
         lane: 1,
         diff: diff.into(),
+        latin1: false,
         explanation: Some(explanation.into()),
         rungs: vec![RungReport {
             name: "builds".into(),

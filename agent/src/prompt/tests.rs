@@ -56,6 +56,7 @@ fn attempt() -> Attempt {
         lane: 1,
         patch: Patch::default(),
         diff: "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n".into(),
+        latin1: false,
         normal_form: String::new(),
         warnings: vec!["a.c:1 calls g, which nobody defines".into()],
         rungs: vec![RungRecord {

@@ -55,6 +55,10 @@ pub struct Attempt {
     pub patch: Patch,
     /// Against the pristine tree.
     pub diff: String,
+    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
+    /// the bytes of the same numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latin1: bool,
     /// For recognising the same patch again.
     pub normal_form: String,
     /// What was noticed while placing it.

@@ -294,6 +294,10 @@ pub enum Located {
 pub struct LocatedPatch {
     /// Against the pristine tree.
     pub diff: String,
+    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
+    /// the bytes of the same numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latin1: bool,
     /// For recognising the same patch again.
     pub normal_form: String,
     /// What the model should know, though nothing is refused for it.

@@ -89,6 +89,7 @@ fn patch(text: &str) -> String {
 fn placed(normal_form: &str) -> Outcome {
     Outcome::Located(Located::Placed(LocatedPatch {
         diff: format!("diff of {normal_form}"),
+        latin1: false,
         normal_form: normal_form.into(),
         warnings: Vec::new(),
     }))

@@ -11,7 +11,7 @@ use crate::settings::Settings;
 use futures::future::BoxFuture;
 use secrecy::ExposeSecret;
 use sqlx::any::AnyPoolOptions;
-use sqlx::migrate::{Migration, Migrator};
+use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fmt::Write;
 use std::future::Future;
@@ -121,6 +121,11 @@ impl Store {
             .max_connections(CONNECTIONS)
             .acquire_timeout(CONNECTING)
             .after_connect(move |connection, _| Box::pin(prepare(connection, kind)))
+            // SQLite ends a transaction by itself when the disk is full, and the
+            // driver does not learn of it: nothing could begin on it again.
+            .before_acquire(|connection, _| {
+                Box::pin(async move { Ok(!connection.is_in_transaction()) })
+            })
             .connect(&address.url)
             .await?;
         let store = Self {
@@ -139,7 +144,10 @@ impl Store {
             DatabaseKind::Postgres => None,
             DatabaseKind::Sqlite => Some(self.lock().await?),
         };
-        Ok(migrator.run(&self.pool).await?)
+        migrator.run(&self.pool).await.map_err(|error| match error {
+            MigrateError::VersionMissing(version) => StoreError::Newer { version },
+            error => StoreError::Migration(error),
+        })
     }
 
     /// Lets one process at a time make tables in a SQLite file. Held until it

@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use patchwright_evaluator::RungResult;
+use patchwright_evaluator::{Limit, RungResult};
 use std::sync::OnceLock;
 use std::time::Instant;
 
@@ -77,6 +77,15 @@ fn describe() {
     describe_counter!(REQUESTS, "HTTP requests, by route and status");
     describe_histogram!(ANSWER, "Seconds until the answer began, by route");
     describe_counter!(KILLS, "Commands killed at a limit, by limit");
+    // Seen from the start: that there was none is worth knowing.
+    for limit in [
+        Limit::WallTime,
+        Limit::Memory,
+        Limit::Processes,
+        Limit::Disk,
+    ] {
+        counter!(KILLS, "limit" => limit.text()).increment(0);
+    }
 }
 
 /// The queue as it stands now.

@@ -119,6 +119,40 @@ fn a_patch_closes_every_pov_that_it_stops() {
 }
 
 #[test]
+fn a_patch_of_a_file_that_is_no_utf8_keeps_its_bytes() {
+    let model = model_of_the_left();
+    let patchwright = patchwright("").with("PATCHWRIGHT_MODEL__BASE_URL", &model.base_url());
+    let main = patchwright.scratch("projects/twins/src/main.c");
+    let code = fs::read_to_string(&main).expect("the program");
+    let place = "size_of(const char *text) {";
+    let (before, after) = code.split_once(place).expect("a function");
+    let marked: &[u8] = b"size_of(const char *text) { /* Gr\xf6\xdfe */";
+    let bytes = [before.as_bytes(), marked, after.as_bytes()].concat();
+    fs::write(&main, bytes).expect("the program");
+    let daemon = start(&patchwright, "1");
+    assert_eq!(post(&daemon, "/v1/patch/", &pov(LEFT, "left9")).status, 200);
+    let found = wait_for(&daemon, LEFT, "succeeded");
+    let diff = decode(found["patch_diff"].as_str().expect("a diff")).expect("base64");
+    // The same bytes over both interfaces, and they apply.
+    let task = &daemon.get("/api/v1/tasks").json()["tasks"][0]["id"];
+    let path = format!("/api/v1/tasks/{}/patch", task.as_str().expect("an id"));
+    let answer = daemon.get(&path);
+    assert_eq!(answer.body, diff, "{}", answer.text());
+    let kind = answer.header("content-type");
+    assert_eq!(kind, Some("text/x-diff; charset=iso-8859-1"));
+    fs::write(patchwright.scratch("found.diff"), &diff).expect("the diff");
+    let applied = std::process::Command::new("git")
+        .args(["apply", "../../../found.diff"])
+        .current_dir(main.parent().expect("a folder"))
+        .output()
+        .expect("git runs");
+    assert!(applied.status.success(), "{applied:?}");
+    let fixed = fs::read(&main).expect("the program");
+    let has = |words: &[u8]| fixed.windows(words.len()).any(|part| part == words);
+    assert!(has(marked) && has(b"return size > 4 ? 4 : size;"));
+}
+
+#[test]
 fn requests_that_do_not_fit_are_refused_by_key() {
     let patchwright = patchwright("");
     let daemon = start(&patchwright, "0");

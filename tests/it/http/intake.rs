@@ -4,7 +4,6 @@
 use super::{TASKS, handing_in, idle, packed, records, refused, started, task, uploading};
 use patchwright_tests::http::Request;
 use serde_json::json;
-use std::process::Command;
 
 /// An upload of a task whose source is this archive.
 fn with_archive(archive: Vec<u8>, sha256: Option<&str>) -> Request {
@@ -257,48 +256,6 @@ fn tasks_are_listed_by_filter_and_page() {
         }
     }
     assert_eq!(pages, [3, 3, 1]);
-}
-
-#[test]
-fn a_store_that_takes_nothing_is_said() {
-    let (patchwright, daemon) = idle();
-    assert_eq!(daemon.ask(&handing_in(&task("before"))).status, 201);
-    let database = patchwright
-        .folder()
-        .join("state/patchwright/patchwright.db");
-    let sql = |statement: &str| {
-        let script = "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()";
-        let done = Command::new("python3")
-            .args(["-c", script])
-            .arg(&database)
-            .arg(statement)
-            .status()
-            .unwrap();
-        assert!(done.success());
-    };
-    // As a disk that is full or mounted read-only would answer.
-    sql(
-        "CREATE TRIGGER full BEFORE INSERT ON submissions BEGIN SELECT RAISE(ABORT, 'disk full: /secret/place'); END",
-    );
-    let answer = daemon.ask(&handing_in(&task("after")));
-    refused(&answer, 503, "nothing was changed");
-    assert!(!answer.text().contains("secret"));
-    assert_eq!(daemon.get(&format!("{TASKS}/before")).status, 200);
-    refused(&daemon.get(&format!("{TASKS}/after")), 404, "no task");
-    drop(daemon);
-    // A database of a newer version is left alone.
-    sql("UPDATE _sqlx_migrations SET version = 9999 WHERE version = 1");
-    let started = patchwright
-        .run(&[
-            "serve",
-            "--workers",
-            "0",
-            "--set",
-            "http.listen=127.0.0.1:0",
-        ])
-        .unwrap();
-    assert!(started.code.is_some_and(|code| code != 0), "{started:?}");
-    assert!(!started.stderr.contains("panicked"), "{started:?}");
 }
 
 #[test]

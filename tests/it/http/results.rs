@@ -57,6 +57,8 @@ fn an_upload_is_repaired_and_followed_to_its_end() {
         .with("PATCHWRIGHT_MODEL__NAME", "scripted")
         .with("PATCHWRIGHT_MODEL__BASE_URL", &model.base_url())
         .with("PATCHWRIGHT_MODEL__API_KEY", KEY)
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_IN", "1.0")
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_OUT", "1.0")
         .with("PATCHWRIGHT_LIMITS__ROBUST", "2s")
         .with("PATCHWRIGHT_LIMITS__SAME", "8s");
     let daemon = Daemon::start(&patchwright, &["--workers", "1"]).unwrap();
@@ -103,6 +105,7 @@ fn an_upload_is_repaired_and_followed_to_its_end() {
     ] {
         assert!(metrics.contains(line), "{line} is missing in {metrics}");
     }
+    super::telemetry::check_documents(&metrics);
     assert!(!daemon.told().contains(KEY));
     assert_eq!(daemon.stop().unwrap(), Some(0));
 }

@@ -3,10 +3,77 @@
 use super::{handing_in, idle, task};
 use crate::scene::{GOOD, KEY, QUERIES, Scene};
 use patchwright_tests::model::ScriptedModel;
+use std::collections::BTreeSet;
 use std::io::{BufReader, Read, Write};
 use std::net::TcpListener;
+use std::path::Path;
+use std::process::Command;
 use std::sync::mpsc;
 use std::thread;
+
+/// The metrics of a daemon that has done everything are those that the guide
+/// tells of, and the dashboard shows no others.
+pub(super) fn check_documents(metrics: &str) {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    let read = |name: &str| std::fs::read_to_string(docs.join(name)).unwrap();
+    let types = metrics
+        .lines()
+        .filter_map(|line| line.strip_prefix("# TYPE "));
+    let given: BTreeSet<String> = types
+        .filter_map(|line| Some(line.split(' ').next()?.to_owned()))
+        .collect();
+    let guide = read("daemon.md");
+    let rows = guide
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `patchwright_"));
+    let told: BTreeSet<String> = rows
+        .filter_map(|row| Some(format!("patchwright_{}", row.split('`').next()?)))
+        .collect();
+    assert_eq!(
+        given, told,
+        "what /metrics gives beside what the guide tells of"
+    );
+    let dashboard: serde_json::Value =
+        serde_json::from_str(&read("grafana/patchwright.json")).unwrap();
+    let dashboard = dashboard.to_string();
+    let shown: BTreeSet<&str> = dashboard
+        .split(|letter: char| letter != '_' && !letter.is_ascii_lowercase())
+        .filter(|word| word.starts_with("patchwright_"))
+        .map(|word| {
+            let mut parts = ["_bucket", "_sum", "_count"].iter();
+            parts
+                .find_map(|part| word.strip_suffix(part))
+                .unwrap_or(word)
+        })
+        .collect();
+    assert!(shown.len() > 5, "{shown:?}");
+    for name in shown {
+        assert!(
+            given.contains(name),
+            "the dashboard shows {name}, which is not given"
+        );
+    }
+}
+
+#[test]
+fn the_unit_is_one_that_systemd_takes() {
+    let unit = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/systemd/patchwright.service");
+    let text = std::fs::read_to_string(unit).unwrap();
+    // The program need not be installed here.
+    let installed = "ExecStart=/usr/local/bin/patchwright ";
+    assert!(text.contains(installed), "{text}");
+    let folder = tempfile::tempdir().unwrap();
+    let copy = folder.path().join("patchwright.service");
+    std::fs::write(&copy, text.replace(installed, "ExecStart=/bin/sh ")).unwrap();
+    let judged = Command::new("systemd-analyze")
+        .arg("verify")
+        .arg(&copy)
+        .output()
+        .unwrap();
+    // Whatever it does not understand it tells of and goes on.
+    let told = String::from_utf8_lossy(&judged.stderr);
+    assert!(judged.status.success() && told.is_empty(), "{told}");
+}
 
 #[test]
 fn metrics_count_what_was_asked() {

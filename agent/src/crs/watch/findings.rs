@@ -5,6 +5,7 @@ use crate::crs::case::{self, queue_id};
 use crate::crs::cover::doubt_of;
 use crate::crs::protocol::encode;
 use crate::repair::EndingKind;
+use crate::report::AttemptReport;
 use crate::serve::service::{NewTask, TaskRow, TaskState};
 use crate::store::crs::{CaseRow, CaseState, FindingRow, FindingState, PatchRow};
 use crate::task::Task;
@@ -126,13 +127,16 @@ impl Watch {
             return Ok(None);
         };
         let report = self.service.report(&row.id).await?;
-        let diff = report
-            .as_ref()
-            .and_then(|report| report.pointer("/best/diff"));
-        let Some(diff) = diff.and_then(Value::as_str) else {
+        let best = report.and_then(|report| report.get("best").cloned());
+        let best: Option<AttemptReport> =
+            best.and_then(|best| serde_json::from_value(best).ok().flatten());
+        let Some(best) = best else {
             return Ok(None);
         };
-        let id = format!("{:x}", Sha256::digest(format!("{}\n{diff}", finding.case)));
+        let id = format!(
+            "{:x}",
+            Sha256::digest(format!("{}\n{}", finding.case, best.diff))
+        );
         let known = self.store().crs_patches(&finding.case).await?.into_iter();
         if let Some(known) = known.into_iter().find(|patch| patch.id == id) {
             return Ok((!known.is_refuted()).then_some(id));
@@ -142,7 +146,7 @@ impl Watch {
             id: id.clone(),
             case: finding.case.clone(),
             finding: finding.id.clone(),
-            diff: encode(diff.as_bytes()),
+            diff: encode(&best.diff_bytes()),
             doubt,
             stops: own.clone(),
             tried: own,

@@ -86,6 +86,7 @@ impl Run {
             lane: lane.number,
             patch,
             diff: placed.diff,
+            latin1: placed.latin1,
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: Vec::new(),

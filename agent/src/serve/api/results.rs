@@ -4,6 +4,7 @@ use super::Api;
 use super::auth::{Caller, Right};
 use super::extract::TaskId;
 use super::problem::{Kind, Problem};
+use crate::report::AttemptReport;
 use crate::serve::service::Service;
 use axum::Json;
 use axum::body::{Body, Bytes};
@@ -43,8 +44,10 @@ pub(crate) async fn patch(
 ) -> Result<Response, Problem> {
     caller.needs(Right::Read)?;
     let report = known_report(&api, &id).await?;
-    let diff = report.pointer("/best/diff").and_then(Value::as_str);
-    let Some(diff) = diff.filter(|diff| !diff.is_empty()) else {
+    let best = report.get("best").cloned().unwrap_or_default();
+    let best = serde_json::from_value::<Option<AttemptReport>>(best);
+    let best = best.map_err(|error| Problem::internal(&error))?;
+    let Some(best) = best.filter(|best| !best.diff.is_empty()) else {
         let ending = report
             .get("ending")
             .and_then(Value::as_str)
@@ -52,8 +55,12 @@ pub(crate) async fn patch(
         let detail = format!("the task {id} ended as {ending}, without a patch");
         return Err(Problem::new(Kind::NotFound, detail));
     };
-    let headers = [(CONTENT_TYPE, "text/x-diff; charset=utf-8")];
-    Ok((headers, diff.to_owned()).into_response())
+    let kind = if best.latin1 {
+        "text/x-diff; charset=iso-8859-1"
+    } else {
+        "text/x-diff; charset=utf-8"
+    };
+    Ok(([(CONTENT_TYPE, kind)], best.diff_bytes()).into_response())
 }
 
 /// Gives the journal of the last run, one JSON object a line

@@ -11,6 +11,7 @@ use apalis_core::worker::context::WorkerContext;
 use apalis_sqlite::{Config, SqliteStorage, queries};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use sqlx::Connection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
 };
@@ -40,6 +41,10 @@ impl SqliteQueue {
             .busy_timeout(BUSY);
         let pool = SqlitePoolOptions::new()
             .max_connections(CONNECTIONS)
+            // As in the store: a full disk ends transactions behind the driver's back.
+            .before_acquire(|connection, _| {
+                Box::pin(async move { Ok(!connection.is_in_transaction()) })
+            })
             .connect_with(options)
             .await?;
         let _held = store.lock().await?;
