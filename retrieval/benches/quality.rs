@@ -1,6 +1,6 @@
 //! How good the context of requests and crash reports is, beside two others.
 //!
-//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh]
+//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen]
 //! [--ours] [--show CASE] [--trees FOLDER] [NAME...]]`: fetches the trees of `quality/trees.toml` once,
 //! runs every case (or those whose name holds NAME) through ours, through a
 //! plain dump of the fifteen best files, and through a pipeline of four stages

@@ -7,6 +7,7 @@
 mod card;
 mod crash;
 mod documents;
+mod heads;
 mod pack;
 mod render;
 mod request;
@@ -92,6 +93,8 @@ pub(crate) struct Plan {
     pub(crate) confidence: f64,
     pub(crate) stack: Vec<String>,
     pub(crate) wanted: Vec<Wanted>,
+    /// Further functions of the files that are shown, to be named by a line.
+    pub(crate) heads: Vec<Symbol>,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
     /// The share of the budget that definitions may take.
@@ -143,6 +146,7 @@ impl Engine {
             confidence,
             stack: crash::stack_lines(&self.locate(&request.frames)),
             wanted,
+            heads: Vec::new(),
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget,
             card_share: f64::from(intent.shares().imports) / 100.0,

@@ -12,6 +12,7 @@ mod store;
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::words::shortened;
+use patchwright_source::TreePath;
 use postings::Posting;
 use rusqlite::Result;
 use rustc_hash::FxHashMap;
@@ -50,6 +51,18 @@ impl Engine {
             score_words(&words, stems, limit)
         });
         or_nothing(scored)
+    }
+
+    /// Those of the found definitions that lie in some files, in their order.
+    pub(crate) fn those_in(&self, scored: &[Scored], files: &[TreePath]) -> Vec<i64> {
+        or_nothing(self.index.read(|reader| {
+            let is_in = |id: i64| {
+                let file = reader.files.of_symbol(id);
+                file.is_some_and(|file| files.contains(&file.path))
+            };
+            let ids = scored.iter().map(|one| one.id);
+            Ok(ids.filter(|id| is_in(*id)).collect())
+        }))
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the

@@ -87,6 +87,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         confidence: 0.95,
         stack: stack_lines(located),
         wanted: weighed.into_wanted(),
+        heads: Vec::new(),
         enough: ENOUGH,
         card_share: 0.1,
         with_documents: false,
@@ -202,6 +203,12 @@ impl Weighed {
         all
     }
 
+    fn has_body_of(&self, name: &str) -> bool {
+        self.functions
+            .values()
+            .any(|one| one.symbol.name == name && one.symbol.body_line.is_some())
+    }
+
     /// Adds what a function calls, calls near the crash before others.
     fn follow(&mut self, engine: &Engine, caller: &Wanted, depth: u32) {
         if depth == 0 || caller.weight < 0.1 {
@@ -218,6 +225,10 @@ impl Weighed {
             };
             if !symbol.kind.is_callable() || is_aside(&symbol.path) || symbol.id == caller.symbol.id
             {
+                continue;
+            }
+            // What was really called stands on the stack, not its declaration.
+            if symbol.body_line.is_none() && self.has_body_of(&symbol.name) {
                 continue;
             }
             let weight = caller.weight

@@ -3,7 +3,7 @@
 
 use super::card::{cards, size_of};
 use super::render::{file_section, render};
-use super::{Context, Plan, Wanted, documents, tokens_of};
+use super::{Context, Plan, Wanted, documents, heads, tokens_of};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::engine::outline::{body_ranges, with_comment};
@@ -65,6 +65,13 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     }
     taken.sort_by_key(|(index, _)| *index);
     context.snippets = taken.into_iter().map(|(_, snippet)| snippet).collect();
+    for snippet in heads::snippets(engine, &plan.heads, &context.snippets) {
+        let size = tokens_of(&file_section(&snippet));
+        if used + size <= for_code {
+            used += size;
+            context.snippets.push(snippet);
+        }
+    }
     let left = budget.saturating_sub(used).min(for_cards);
     context.definitions = cards(engine, &context.snippets, &plan.wanted, left);
     if plan.with_documents {

@@ -39,7 +39,12 @@ pub(super) fn render(context: &Context) -> String {
 
 /// One snippet with its tag.
 pub(super) fn file_section(snippet: &Snippet) -> String {
-    let mut about = snippet.symbols.join(", ");
+    // Heads name their functions themselves.
+    let mut about = if snippet.sparse {
+        String::new()
+    } else {
+        snippet.symbols.join(", ")
+    };
     if let Some(note) = &snippet.note {
         about = if about.is_empty() {
             note.clone()

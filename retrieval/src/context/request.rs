@@ -21,7 +21,9 @@ use std::collections::BTreeMap;
 
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
-const ENOUGH: usize = 1_350;
+const ENOUGH: usize = 800;
+/// The same when a harness saw what is wrong: much may have led there.
+const ENOUGH_FROM_HARNESS: usize = 2_700;
 /// How many of what was chosen are followed to what belongs to them.
 const FOLLOWED: usize = 5;
 /// How many callers and tests are looked at.
@@ -46,8 +48,9 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     // Who asks for one thing by its name wants nothing that merely sounds like it.
     let by_name = matches!(intent, Intent::DefinitionLookup | Intent::UsageExploration)
         && picks.heaviest(1).iter().any(|one| one.weight >= 0.9);
+    let mut heads = Vec::new();
     if !by_name {
-        likely::add(engine, &spoken, intent, &mut picks);
+        heads = likely::add(engine, &spoken, intent, &mut picks);
     }
     let primary = picks.heaviest(FOLLOWED);
     match intent {
@@ -66,10 +69,11 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         confidence,
         stack: stack_lines(located),
         wanted: picks.into_wanted(),
+        heads,
         enough: if located.is_empty() {
             ENOUGH
         } else {
-            2 * ENOUGH
+            ENOUGH_FROM_HARNESS
         },
         card_share: f64::from(intent.shares().imports) / 100.0,
         with_documents: intent.wants_documents(),

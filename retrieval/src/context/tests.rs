@@ -173,20 +173,139 @@ fn a_request_finds_shortened_names_and_what_they_call() {
 }
 
 #[test]
-fn what_others_of_the_likely_call_is_found_by_its_name() {
+fn what_others_of_the_likely_call_comes_in_full_from_their_file_alone() {
     let (_folder, engine) = tree_of(&[
         (
             "models.py",
             "def check_body_length(body, content):\n    '''Checks the length of a body of content.'''\n    \
-             return content\n\n\ndef add_body_length(headers, body):\n    headers['x'] = total_len(body)\n",
+             return content\n\n\ndef add_body_length(headers, body):\n    headers['x'] = total_len(body) + far_len(body)\n\n\n\
+             def total_len(it):\n    return it.end - it.start\n",
         ),
+        ("utils.py", "def far_len(it):\n    return it.far\n"),
+    ]);
+    let request = Request {
+        text: "the length of a body with content is wrong".to_owned(),
+        ..Request::default()
+    };
+    let snippets = engine.context(&request).snippets;
+    let text: String = snippets.iter().map(|one| one.text.as_str()).collect();
+    assert!(text.contains("return it.end - it.start"), "{text}");
+    assert!(
+        snippets.iter().all(|one| one.path.as_str() == "models.py"),
+        "{snippets:?}"
+    );
+}
+
+#[test]
+fn further_functions_of_a_shown_file_are_named_by_one_line_each() {
+    let many: String = (0..12)
+        .map(|n| {
+            format!(
+                "int table_row_{n}(int n)\n{{\n    int kept = {n};\n    return n + kept;\n}}\n\n"
+            )
+        })
+        .collect();
+    let text = format!(
+        "/* Splits a table row at each pipe. */\nint split_table_row_at_pipes(int n)\n{{\n    return n;\n}}\n\n{many}"
+    );
+    let (_folder, engine) = tree_of(&[
+        ("src/table.c", &text),
         (
-            "utils.py",
-            "def total_len(it):\n    return it.end - it.start\n",
+            "src/list.c",
+            "int list_item(int row)\n{\n    return row;\n}\n",
         ),
     ]);
-    let found = symbols(&engine, "the length of a body with content is wrong");
-    assert!(found.contains(&"total_len".to_owned()), "{found:?}");
+    let request = Request {
+        text: "splitting a table row at pipes is wrong".to_owned(),
+        ..Request::default()
+    };
+    let context = engine.context(&request);
+    let heads: Vec<_> = context.snippets.iter().filter(|one| one.sparse).collect();
+    assert_eq!(heads.len(), 1, "{:?}", context.snippets);
+    let shown = |name: &str| {
+        let mut all = context.snippets.iter().flat_map(|one| &one.symbols);
+        all.any(|symbol| symbol == name)
+    };
+    assert!((0..12).all(|n| shown(&format!("table_row_{n}"))));
+    assert!(!heads[0].text.contains("return"), "{}", heads[0].text);
+    assert!(!shown("list_item"));
+    // What is shown in full is not named again.
+    assert!(!heads[0].text.contains("split_table_row_at_pipes"));
+    assert!(context.render().contains("further functions of this file"));
+}
+
+#[test]
+fn what_the_likeliest_calls_comes_before_what_is_just_as_like() {
+    let part = |name: &str| format!("int header_{name}(int n)\n{{\n    return n;\n}}\n\n");
+    let text = format!(
+        "{}{}int check_header_names(int n)\n{{\n    return header_beta(n);\n}}\n",
+        part("alfa"),
+        part("beta")
+    );
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let found = symbols(&engine, "checking of header names is wrong");
+    let at = |name: &str| found.iter().position(|one| one == name).unwrap();
+    assert!(at("header_beta") < at("header_alfa"), "{found:?}");
+}
+
+#[test]
+fn a_name_that_many_define_elsewhere_means_none_of_them() {
+    let token = |n: usize| {
+        let text = format!(
+            "class Token{n} {{\n    int getKind() {{ return {n}; }}\n    int only{n}() {{ return {n}; }}\n}}\n"
+        );
+        (format!("src/Token{n}.java"), text)
+    };
+    let tokens: Vec<(String, String)> = (0..6).map(token).collect();
+    let mut files = vec![
+        (
+            "src/Scanner.java",
+            "interface Scanner {\n    boolean check(int kind);\n}\n",
+        ),
+        (
+            "src/ScannerImpl.java",
+            "class ScannerImpl implements Scanner {\n    public boolean check(int kind) {\n        \
+             return list.get(0).getKind() == first.only3();\n    }\n}\n",
+        ),
+        (
+            "src/Parser.java",
+            "class Parser {\n    boolean parse() {\n        return scanner.check(1);\n    }\n}\n",
+        ),
+    ];
+    files.extend(
+        tokens
+            .iter()
+            .map(|(path, text)| (path.as_str(), text.as_str())),
+    );
+    let (_folder, engine) = tree_of(&files);
+    let frame = |function: &str, file: &str, depth| Frame {
+        function: function.to_owned(),
+        file: Some(file.to_owned()),
+        line: Some(3),
+        role: Role::Crash,
+        depth,
+    };
+    let request = Request {
+        frames: vec![
+            frame("ScannerImpl.check", "ScannerImpl.java", 0),
+            frame("Parser.parse", "Parser.java", 1),
+        ],
+        ..Request::default()
+    };
+    let context = engine.context(&request);
+    let found: Vec<String> = context
+        .snippets
+        .into_iter()
+        .flat_map(|one| one.symbols)
+        .collect();
+    // Six classes have the one, one has the other; of the interface's method
+    // the stack has the implementation.
+    assert!(found.contains(&"Token3.only3".to_owned()), "{found:?}");
+    assert!(
+        !found.iter().any(|one| one.ends_with("getKind")),
+        "{found:?}"
+    );
+    assert!(!found.contains(&"Scanner.check".to_owned()), "{found:?}");
 }
 
 #[test]

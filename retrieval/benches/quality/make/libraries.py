@@ -97,6 +97,8 @@ RST = texts("Title\n=====\n\n* a\n\n  1. b\n\n:field: c\n\n.. note:: d\n   :clas
 C = texts("typedef struct s { int a : 3; union { float b; char c[4]; }; } t; enum e { X = 1, Y }; static const t *f(int n, ...) { for (int i = 0; i < n; i++) { switch (i) { case X: goto l; default: break; } } l: return (t *)0; }", "int a[] = { [1] = 2, 3 }, *b = &a[0], (*g)(int, char **); extern unsigned long long h(void); void k(x, y) int x; char y; { do { x = y ? sizeof(int) : -x; } while (!x && y); }",
           "_Static_assert(1, \"m\"); _Atomic(int) q; #pragma once\nstruct p { struct p *n; } v = { .n = &v }; int w = 'c' + \"s\"[0] + 0x1f + 1.5e3; inline int z(int a[static 3]) { return a[1]++, *a--; }".replace("#pragma once\n", ""))
 
+TOML = texts('a = 1\nb = "x\\u0041"\n[c.d]\ne = [1, 2.5, true]\nf = 1979-05-27T07:32:00Z # g\n', '[[h]]\ni = {j = 1, k.l = "m"}\n[[h]]\nn = \'\'\'o\np\'\'\'\n', 'q = """r\\\n  s"""\nt = 0x1F\nu = [ [1], ["v"], ]\n"w x".y = inf\n', '# c\n\n[z]\na.b = 07:32:00\n[z.q]\n\n[[z.w]]\n[z.w.e]\nr = -1_000\n')
+
 LIBRARIES = {
     "cares": dict(language="c", tree="cares-1.13", sources=["c-ares/*.c"], without=r"^(adig|ahost|acountry|ares_getopt|windows_port)\.c$", harness="cares.c", seeds=dns,
                   flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$E/cares-naptr", "-I$T/c-ares"]),
@@ -113,6 +115,7 @@ LIBRARIES = {
                     flags=["-I$T/include", "-I$T/third_party/md5", "-I$T/third_party/json", "-I$T/third_party/rapidyaml", "-I$T/core"], cxx=["-std=c++17"]),
     "libsass": dict(language="c++", tree="libsass-3.5.4", sources=["libsass/src/*.cpp", "libsass/src/memory/*.cpp", "libsass/src/*.c"], harness="libsass.cc", seeds=SASS,
                     flags=['-DLIBSASS_VERSION="3.5"', "-I$T/libsass/src", "-I$T/libsass/include"], cxx=["-std=c++11"]),
+    "libyaml": dict(language="c", tree="libyaml-0.2.7", sources=["[a-z]*.c"], harness="libyaml.c", seeds=YAML, flags=["-DHAVE_CONFIG_H", "-I$T"]),
     "snakeyaml": dict(language="java", tree="snakeyaml-1.30", sources=["src/main/java/**/*.java"], harness="Yaml.java", seeds=YAML),
     "csv": dict(language="java", tree="commons-csv-1.9", sources=["src/main/java/**/*.java"], harness="Csv.java", seeds=CSV),
     "gson": dict(language="java", tree="gson-2.8.8", sources=["src/main/java/**/*.java"], harness="Gson.java", seeds=JSON),
@@ -120,6 +123,8 @@ LIBRARIES = {
     "sqlparse": dict(language="python", tree="sqlparse-0.4.3", sources=["sqlparse/**/*.py"], harness="run_sqlparse.py", seeds=SQL),
     "markdown": dict(language="python", tree="markdown-3.3.7", sources=["markdown/**/*.py"], harness="run_markdown.py", seeds=MARKDOWN),
     "jinja2": dict(language="python", tree="jinja2-3.1.2", sources=["jinja2/*.py"], harness="run_jinja.py", seeds=JINJA),
+    "tomlkit": dict(language="python", tree="tomlkit-0.11.6", sources=["tomlkit/*.py"], harness="run_tomlkit.py", seeds=TOML),
+    "mistune": dict(language="python", tree="mistune-2.0.4", sources=["mistune/**/*.py"], harness="run_mistune.py", seeds=MARKDOWN),
     "docutils": dict(language="python", tree="docutils-0.19", sources=["docutils/**/*.py"], without=r"^(latex2mathml|mathml|tex2|punctuation)", harness="run_docutils.py", seeds=RST),
     "pycparser": dict(language="python", tree="pycparser-2.21", sources=["pycparser/c_*.py", "pycparser/plyparser.py"], harness="run_pycparser.py", seeds=C),
 }

@@ -12,6 +12,8 @@ use std::collections::BTreeSet;
 const NEAR: u32 = 30;
 /// Lines after it in which one does: what is tried next often shares the flaw.
 const AFTER: u32 = 6;
+/// How many functions may have a name that is to mean one in another file.
+const FEW_NAMESAKES: usize = 4;
 /// How much a call on the very line counts as close at least.
 const ON_THE_LINE: f64 = 0.6;
 
@@ -52,7 +54,13 @@ pub(super) fn called(
             return Some(only.clone());
         }
     }
-    engine.meant(callee, &caller.symbol.path)
+    let meant = engine.meant(callee, &caller.symbol.path)?;
+    // Of many namesakes elsewhere none is meant for certain.
+    let is_certain = || {
+        let same = engine.named(callee);
+        same.iter().filter(|one| one.kind.is_callable()).count() <= FEW_NAMESAKES
+    };
+    (meant.path == caller.symbol.path || is_certain()).then_some(meant)
 }
 
 /// `object` of `object.callee(`, lower case.

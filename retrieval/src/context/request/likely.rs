@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
+use crate::search::Scored;
 use crate::snippet::line;
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::{Beginnings, meaningful, split_words, stem};
@@ -15,25 +16,31 @@ use std::collections::{BTreeMap, BTreeSet};
 /// How many candidates are weighed.
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
-const CLOSE_TO_BEST: f64 = 0.42;
+const CLOSE_TO_BEST: f64 = 0.5;
 /// Below this share only heads are shown, and only of files that are shown
 /// anyway: the file is mostly right before the function is.
 const WORTH_READING: f64 = 0.6;
 /// From this share on a candidate may bring a file of its own.
-const WITH_ITS_FILE: f64 = 0.7;
+const WITH_ITS_FILE: f64 = 0.73;
 /// How many files candidates may bring.
 const FILES: usize = 3;
 /// Lines that are shown of the candidates in their order: what is likeliest is
-/// worth reading, of the others the name and what made them candidates.
-const LINES: [usize; 14] = [
-    45, 24, 12, 10, 10, 6, 6, 6, HEAD, HEAD, HEAD, HEAD, HEAD, HEAD,
-];
-/// Lines of a head.
+/// worth reading, of the others the beginning and what made them candidates.
+const LINES: [usize; 6] = [45, 24, 12, 10, 10, 6];
+/// Lines of one that is less likely.
 const HEAD: usize = 3;
+/// How many definitions that say some of the words are looked through for
+/// further ones of the files that are shown.
+const SEARCHED: usize = 2_000;
+/// How many further functions of these files are named by one line each: the
+/// file is mostly right before the function is.
+const HEADS: usize = 32;
 /// How many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
 /// How much the next candidate counts against the one before.
 const PER_RANK: f64 = 0.06;
+/// How many candidates are shown beside what was named.
+const BESIDE: usize = 14;
 /// Lines that are shown of a candidate beside what was named.
 const BESIDE_LINES: usize = 12;
 /// How much a candidate counts beside what was named.
@@ -44,6 +51,13 @@ const IN_NAMED_FILE: f64 = 1.5;
 /// much of their own score.
 const CALLERS: usize = 3;
 const CALLED_BY_LIKELY: f64 = 0.1;
+/// How much the words of names count against what the settings give them.
+const NAMES: f64 = 2.0;
+/// How much better a definition of a page is than one of a line: what is asked
+/// about is where something is done.
+const DOES_MORE: f64 = 0.1;
+/// The logarithm of the lines of a long definition.
+const LONG: f64 = 5.0;
 /// How much it counts that other candidates are in the same file.
 const SAME_FILE: f64 = 0.1;
 /// How much types count: what is asked about is mostly what they do, and their
@@ -58,24 +72,39 @@ const LOOKED_AT: u32 = 200;
 /// How many such lines are taken.
 const HITS: usize = 3;
 
-pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) {
+/// Adds what is likely meant; gives the further functions of the files that
+/// this brings.
+pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
     let stems = asked_for(text, intent);
-    let candidates = engine.with_signals(text, ranked(engine, text, &stems, intent));
+    let scored = engine.search_words(&stems, SEARCHED);
+    let first = scored.get(..CANDIDATES).unwrap_or(&scored);
+    let ranked = ranked(engine, text, (&stems, intent), first);
+    let candidates = engine.with_signals(text, ranked);
+    let files = choose(engine, (&candidates, &stems), picks);
+    further(engine, (&candidates, &scored), &files)
+}
+
+/// Takes the best candidates; gives the files that they brought.
+fn choose(
+    engine: &Engine,
+    (candidates, stems): (&[(f64, Symbol)], &[String]),
+    picks: &mut Picks,
+) -> Vec<TreePath> {
     let named = picks.heaviest(8);
     let has_names = named.iter().any(|one| one.weight >= 0.5);
-    let Some(best) = candidates.first().map(|(score, _)| *score) else {
-        return;
-    };
+    let most = if has_names { BESIDE } else { LINES.len() };
     let mut files: Vec<TreePath> = Vec::new();
+    let Some(best) = candidates.first().map(|(score, _)| *score) else {
+        return files;
+    };
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut chosen: Vec<&Symbol> = Vec::new();
     let mut taken = 0;
-    for (score, symbol) in &candidates {
+    for (score, symbol) in candidates {
         let share = score / best;
-        let Some(lines) = LINES.get(taken).filter(|_| share >= CLOSE_TO_BEST) else {
+        if taken >= most || share < CLOSE_TO_BEST {
             break;
-        };
-        let lines = if share < WORTH_READING { HEAD } else { *lines };
+        }
         if share < WORTH_READING && !files.contains(&symbol.path) {
             continue;
         }
@@ -101,13 +130,45 @@ pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks
             }
             0.95 * share * (1.0 - PER_RANK * taken as f64)
         };
-        let lines = if has_names { BESIDE_LINES } else { lines };
+        let lines = match LINES.get(taken) {
+            _ if has_names => BESIDE_LINES,
+            Some(lines) if share >= WORTH_READING => *lines,
+            _ => HEAD,
+        };
         taken += 1;
         *same += 1;
         chosen.push(symbol);
-        let hits = telling_lines(engine, symbol, &stems, lines);
+        let hits = telling_lines(engine, symbol, stems, lines);
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
     }
+    files
+}
+
+/// The functions of some files that say some of the words, the likest first.
+fn further(
+    engine: &Engine,
+    (candidates, scored): (&[(f64, Symbol)], &[Scored]),
+    files: &[TreePath],
+) -> Vec<Symbol> {
+    let is_head = |symbol: &Symbol| symbol.kind.is_callable() && files.contains(&symbol.path);
+    let mut heads: Vec<Symbol> = candidates
+        .iter()
+        .map(|(_, symbol)| symbol)
+        .filter(|symbol| is_head(symbol))
+        .take(HEADS)
+        .cloned()
+        .collect();
+    for id in engine.those_in(scored, files) {
+        if heads.len() >= HEADS {
+            break;
+        }
+        if heads.iter().any(|symbol| symbol.id == id) {
+            continue;
+        }
+        let symbol = or_nothing(engine.index.symbol(id));
+        heads.extend(symbol.filter(|symbol| is_head(symbol)));
+    }
+    heads
 }
 
 /// Whether one is a part of the other: it is shown once.
@@ -152,13 +213,17 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
 }
 
 /// Candidates by the weighted sum of the signals, best first.
-fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<(f64, Symbol)> {
-    let scored = engine.search_words(stems, CANDIDATES);
+fn ranked(
+    engine: &Engine,
+    text: &str,
+    (stems, intent): (&[String], Intent),
+    scored: &[Scored],
+) -> Vec<(f64, Symbol)> {
     let Some(top) = scored.first().map(|one| one.score) else {
         return Vec::new();
     };
     let found: Vec<(f64, Symbol)> = scored
-        .into_iter()
+        .iter()
         .filter_map(|one| Some((one.score / top, or_nothing(engine.index.symbol(one.id))?)))
         .collect();
     let crowds = crowds(&found);
@@ -169,6 +234,8 @@ fn ranked(engine: &Engine, text: &str, stems: &[String], intent: Intent) -> Vec<
         .map(|(share, symbol)| {
             let mut score = signals(engine, share, &symbol, (stems, &rare));
             score += SAME_FILE * crowds.get(&symbol.path).copied().unwrap_or_default();
+            let lines = f64::from(symbol.end_line - symbol.start_line + 1);
+            score *= 1.0 + DOES_MORE * (lines.ln_1p() / LONG).min(1.0);
             if files.contains(&symbol.path) {
                 score *= IN_NAMED_FILE;
             }
@@ -232,7 +299,8 @@ fn signals(
     let standing = weights.in_degree * logarithm(from.len())
         + weights.popularity * logarithm(calls.len())
         + weights.recency * engine.recency(&symbol.path);
-    weights.semantic * share + weights.keyword * covered(symbol, stems, rare) + share * standing
+    let names = NAMES * covered(symbol, stems, rare);
+    weights.semantic * share + weights.keyword * names + share * standing
 }
 
 /// How many of the candidates each file holds, the best counting most, against

@@ -1,6 +1,6 @@
 //! What belongs to what a request is about: what that calls, what this calls
-//! in turn, and what is like it. Of other files only what is named like the
-//! request: beyond that the model asks when it needs more.
+//! in turn, and what is like it. Of the same file only: beyond that the model
+//! asks when it needs more.
 
 use super::Picks;
 use crate::context::Wanted;
@@ -80,7 +80,7 @@ fn called_from(engine: &Engine, symbol: &Symbol, stems: &[String]) -> Vec<Symbol
         let Some(callee) = engine.meant(&name, &symbol.path) else {
             continue;
         };
-        let near = callee.path == symbol.path || is_spoken(&name, stems);
+        let near = callee.path == symbol.path;
         if near && callee.id != symbol.id && callee.kind.is_callable() {
             let silent = stems.len() - spoken_of(engine, &callee, stems);
             found.push((silent, engine.caller_files(&name, 40).len(), callee));

@@ -1,0 +1,10 @@
+import tomlkit
+from tomlkit.exceptions import TOMLKitError
+
+
+def run(text):
+    try:
+        document = tomlkit.parse(text)
+    except (TOMLKitError, ValueError, RecursionError):
+        return
+    tomlkit.dumps(document)
