@@ -5,7 +5,8 @@ mod removal;
 mod suppression;
 mod weakened;
 
-use super::diff::{FileDiff, Line};
+use super::code::bare;
+use super::diff::{FileDiff, Line, Sign};
 use std::fmt;
 
 /// One file of an attempt, and what a rule may look at.
@@ -54,6 +55,15 @@ impl fmt::Display for Finding {
             None => write!(f, "{}: {}", self.path, self.what),
         }
     }
+}
+
+/// The lines of a hunk as the patch leaves them, without comments; empty ones
+/// are left out.
+fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
+    let left = hunk.iter().filter(|line| line.sign != Sign::Removed);
+    left.map(|line| (line, bare(&line.text)))
+        .filter(|(_, code)| !code.is_empty())
+        .collect()
 }
 
 /// Everything that the rules say about one file.

@@ -1,8 +1,8 @@
 //! Patched programs that behave as before, and some that do not.
 
 use crate::ladder::{AttemptFacts, RungName, Touched, climb};
-use crate::target::Target;
 use crate::target::local::tests::{PARSE, attempt, open, task};
+use crate::target::{Target, TargetTask};
 use patchwright_source::TreePath;
 use std::fs;
 use std::time::Duration;
@@ -55,9 +55,7 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
     task.limits.same = Duration::from_secs(40);
-    fs::write(task.tree.join("parse.c"), RECORD).unwrap();
-    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
-    fs::write(task.tree.join("Makefile"), makefile).unwrap();
+    one_file(&task, RECORD);
     fs::write(folder.path().join("pov.bin"), [0]).unwrap();
     for number in 0..12_u8 {
         let file = folder.path().join(format!("{number}.bin"));
@@ -99,9 +97,7 @@ async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());
     task.limits.same = Duration::from_secs(12);
-    fs::write(task.tree.join("parse.c"), LIST).unwrap();
-    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
-    fs::write(task.tree.join("Makefile"), makefile).unwrap();
+    one_file(&task, LIST);
     fs::write(folder.path().join("pov.bin"), "!").unwrap();
     fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
     task.harmless.push(folder.path().join("few.bin"));
@@ -127,6 +123,13 @@ async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
             assert!(result.reason.contains("(aimed)"), "{}", result.reason);
         }
     }
+}
+
+/// Makes `parse.c` the whole program.
+fn one_file(task: &TargetTask, text: &str) {
+    fs::write(task.tree.join("parse.c"), text).unwrap();
+    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
+    fs::write(task.tree.join("Makefile"), makefile).unwrap();
 }
 
 /// A change of `parse.c` that touches some lines.

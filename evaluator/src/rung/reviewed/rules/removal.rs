@@ -1,6 +1,6 @@
 //! Rules against patches that take away what the program could do.
 
-use super::{Case, Finding};
+use super::{Case, Finding, patched};
 use crate::rung::reviewed::code::{bare, branches, calls, names, pattern};
 use crate::rung::reviewed::diff::{Line, Sign};
 use regex::Regex;
@@ -40,13 +40,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
 pub(super) fn unreachable_rest(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        let code: Vec<(&Line, String)> = hunk
-            .iter()
-            .filter(|line| line.sign != Sign::Removed)
-            .map(|line| (line, bare(&line.text)))
-            .filter(|(_, code)| !code.is_empty())
-            .collect();
-        for window in code.windows(3) {
+        for window in patched(hunk).windows(3) {
             let [(_, before), (line, this), (_, after)] = window else {
                 continue;
             };

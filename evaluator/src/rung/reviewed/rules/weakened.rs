@@ -1,7 +1,7 @@
 //! Rules against patches that keep a check and take its effect away, or that
 //! make room around a defect instead of repairing it.
 
-use super::{Case, Finding};
+use super::{Case, Finding, patched};
 use crate::rung::reviewed::code::{bare, names, pattern};
 use crate::rung::reviewed::diff::{Line, Sign};
 use regex::Regex;
@@ -55,12 +55,8 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     let old: Vec<String> = case.old.lines().map(bare).collect();
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        let code: Vec<(&Line, String)> = hunk
-            .iter()
-            .filter(|line| line.sign != Sign::Removed)
-            .map(|line| (line, bare(&line.text)))
-            .filter(|(_, code)| !code.is_empty() && code != "{")
-            .collect();
+        let mut code = patched(hunk);
+        code.retain(|(_, code)| code != "{");
         for (at, (line, code_here)) in code.iter().enumerate() {
             let next = code.get(at + 1).map_or("", |(_, next)| next);
             let guarded = guard(code_here, next).filter(|_| line.sign == Sign::Added);
