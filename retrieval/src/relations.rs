@@ -19,6 +19,7 @@ mod types;
 mod tests;
 
 pub use definitions::Found;
+pub(crate) use definitions::nearest_named;
 pub use name::QualifiedName;
 pub use nearest::{Nearest, Nearness};
 pub use similar::Similar;

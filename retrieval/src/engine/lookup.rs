@@ -6,6 +6,7 @@
 use super::Engine;
 use crate::answer::Hit;
 use crate::error::RetrievalError;
+use crate::relations::{QualifiedName, nearest_named};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 
@@ -134,9 +135,16 @@ impl Engine {
     /// The definition that a name most likely means in a file: in the file
     /// itself, in its folder, then wherever product code defines it.
     pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Option<Symbol> {
-        self.named(name)
-            .into_iter()
-            .min_by_key(|symbol| distance(&symbol.path, from, symbol.kind))
+        let wanted = QualifiedName::read(name)?;
+        if !wanted.scope.is_empty() {
+            let named = self.named(name).into_iter();
+            return named.min_by_key(|symbol| distance(&symbol.path, from, symbol.kind));
+        }
+        or_nothing(self.index.read(|reader| {
+            nearest_named(reader, &wanted.name, |path, kind| {
+                distance(path, from, kind)
+            })
+        }))
     }
 }
 
@@ -162,4 +170,29 @@ fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, us
         usize::MAX - shared,
         crate::rank::is_aside(path),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::distance;
+    use crate::engine::tests::fixture;
+
+    #[test]
+    fn the_definition_that_is_meant_is_the_nearest_of_all() {
+        let (_folder, engine) = fixture();
+        let mut chosen = 0;
+        for from in engine.files() {
+            for other in engine.files() {
+                for symbol in engine.symbols_in(other) {
+                    let all = engine.named(&symbol.name).into_iter();
+                    let nearest = all.min_by_key(|one| distance(&one.path, from, one.kind));
+                    assert!(nearest.is_some());
+                    assert_eq!(engine.meant(&symbol.name, from), nearest, "{from}");
+                    chosen += usize::from(nearest.is_some_and(|one| one.id != symbol.id));
+                }
+            }
+        }
+        assert!(chosen > 0, "no name has several definitions");
+        assert_eq!(engine.meant("nowhere", &engine.files()[0]), None);
+    }
 }

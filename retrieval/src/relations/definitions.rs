@@ -3,8 +3,9 @@
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
 use crate::relations::name::{QualifiedName, scope_parts};
-use crate::relations::rows::{name_id, symbols};
+use crate::relations::rows::{name_id, symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::TreePath;
 use rusqlite::Result;
 
 /// The definitions of a name and how literally it was taken.
@@ -35,7 +36,7 @@ impl Index {
 
     /// The symbol with a number.
     pub fn symbol(&self, id: i64) -> Result<Option<Symbol>, RetrievalError> {
-        self.read(|reader| crate::relations::rows::symbol_by_id(reader, id))
+        self.read(|reader| symbol_by_id(reader, id))
     }
 
     /// Whether a symbol, or an imported file, of this name is known, or the
@@ -72,6 +73,42 @@ pub(crate) fn named(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
     let mut found = symbols(reader, "s.name_id = ?1", [id])?;
     in_order(&mut found);
     Ok(found)
+}
+
+/// The definition of a plain name that is nearest by some measure, the first in
+/// the order of paths and lines among equals. Prototypes count only when there
+/// is nothing else. Of common names, such as fields have, only this one is read
+/// in whole.
+pub(crate) fn nearest_named<K: Ord>(
+    reader: &Reader<'_>,
+    name: &str,
+    measure: impl Fn(&TreePath, SymbolKind) -> K,
+) -> Result<Option<Symbol>> {
+    let Some(id) = name_id(reader, name)? else {
+        return Ok(None);
+    };
+    let mut statement = reader
+        .connection
+        .prepare_cached("SELECT id, kind, file_id, line FROM symbol WHERE name_id = ?1")?;
+    let mut rows = statement.query([id])?;
+    let mut best = None;
+    while let Some(row) = rows.next()? {
+        let kind = SymbolKind::from_word(row.get_ref(1)?.as_str()?);
+        let file = reader.files.by_id(row.get(2)?);
+        let (Some(kind), Some(file)) = (kind, file.filter(|file| file.language.is_some())) else {
+            continue;
+        };
+        let (id, line): (i64, u32) = (row.get(0)?, row.get(3)?);
+        let forward = kind == SymbolKind::Prototype;
+        let key = (forward, measure(&file.path, kind), &file.path, line, id);
+        if best.as_ref().is_none_or(|best| key < *best) {
+            best = Some(key);
+        }
+    }
+    match best {
+        Some((.., id)) => symbol_by_id(reader, id),
+        None => Ok(None),
+    }
 }
 
 /// Puts symbols in the order of paths and lines.
