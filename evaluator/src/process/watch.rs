@@ -38,9 +38,39 @@ pub(crate) fn descendants(root: u32) -> Vec<u32> {
     found
 }
 
-/// What the processes below `root` use together.
+/// Every process below `root` as the kernel lists the children of each. One
+/// that is born or dies meanwhile may be missing, which is good enough to see
+/// how much is used; nothing where the kernel keeps no such lists.
+fn listed(root: u32) -> Option<Vec<u32>> {
+    let mut found = Vec::new();
+    let mut open = vec![root];
+    while let Some(parent) = open.pop() {
+        let threads = match fs::read_dir(format!("/proc/{parent}/task")) {
+            Ok(threads) => threads,
+            Err(_) if parent != root => continue,
+            Err(_) => return None,
+        };
+        for thread in threads.flatten() {
+            let children = match fs::read_to_string(thread.path().join("children")) {
+                Ok(children) => children,
+                Err(_) if parent != root => continue,
+                Err(_) => return None,
+            };
+            let children = children
+                .split_whitespace()
+                .filter_map(|pid| pid.parse::<u32>().ok());
+            let before = found.len();
+            found.extend(children);
+            open.extend(found.iter().skip(before));
+        }
+    }
+    Some(found)
+}
+
+/// What the processes below `root` use together. To go through all processes
+/// of a busy machine takes milliseconds, and this is asked many times a second.
 pub(crate) fn usage(root: u32, memory_limit: u64) -> Usage {
-    let below = descendants(root);
+    let below = listed(root).unwrap_or_else(|| descendants(root));
     let resident: u64 = below.iter().map(|pid| resident(*pid)).sum();
     // Pages that forked processes share are counted once for each; only near
     // the limit is the exact (and slower) count worth its time.
@@ -125,7 +155,7 @@ fn field(text: &str, name: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use super::{descendants, field, usage};
+    use super::{descendants, field, listed, usage};
 
     #[test]
     fn reads_a_field() {
@@ -143,6 +173,7 @@ mod tests {
             .spawn()
             .unwrap();
         assert!(descendants(std::process::id()).contains(&child.id()));
+        assert!(listed(std::process::id()).is_none_or(|below| below.contains(&child.id())));
         assert!(usage(std::process::id(), u64::MAX).resident > 0);
         child.kill().unwrap();
         child.wait().unwrap();

@@ -14,6 +14,7 @@
 
 use super::landlock::{self, Fence};
 use crate::process::watch;
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, wait};
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -103,7 +104,7 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
                     .or(signal)
                     .unwrap_or(OWN_FAILURE.into());
             }
-            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(errno.into()),
         }
     };
@@ -128,7 +129,7 @@ fn close_foreign() -> Result<(), Box<dyn Error>> {
 /// Kills everything below this process until nothing is left.
 fn end_all() {
     let until = Instant::now() + KILL_TIME;
-    while Instant::now() < until {
+    while !is_alone() && Instant::now() < until {
         let below = watch::descendants(std::process::id());
         if below.is_empty() {
             return;
@@ -140,7 +141,19 @@ fn end_all() {
                 }
             }
         }
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+    }
+}
+
+/// Whether this process has no children left, those taken leave of that have
+/// ended. As whatever loses its parent becomes a child of ours, nothing is
+/// below us then; to look for it among all processes takes milliseconds.
+fn is_alone() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(errno) => return errno == Errno::CHILD,
+        }
     }
 }
 
