@@ -64,6 +64,10 @@ check() {
   need "clang with sanitizers and libFuzzer" "clang llvm $(clang_runtime)" sanitizes clang++ cc -fsanitize=fuzzer,address
   need "llvm-symbolizer" "llvm" command -v llvm-symbolizer
   need "a JDK, 17 or later" "$(jdk)" java_17
+  need "CMake" "cmake" command -v cmake
+  need "Ninja" "ninja-build" command -v ninja
+  need "Autoconf" "autoconf" command -v autoreconf
+  need "Automake" "automake" command -v automake
   need "Maven" "maven" command -v mvn
   need "Podman" "podman" command -v podman
   need "PostgreSQL's server" "postgresql" postgresql

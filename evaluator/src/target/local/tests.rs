@@ -1,5 +1,7 @@
 //! A tiny C program, really built, crashed, repaired and tested in a sandbox.
 
+mod toolchains;
+
 use super::LocalTarget;
 use crate::ladder::{AttemptFacts, RungName, RungResult, climb};
 use crate::sandbox::IsolationChoice;
