@@ -23,7 +23,8 @@ use serde_json::{Value, json};
 use std::io::BufReader;
 use std::net::TcpStream;
 use std::process::Stdio;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -34,9 +35,9 @@ const CLIENTS: usize = 16;
 const CLAIMS: usize = 40;
 /// Those who follow, and how often tasks are handed in with them and without.
 const STREAMS: usize = 24;
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 5;
 /// Tasks of such a round: handed in, and claimed.
-const ROUND: (usize, usize) = (1500, 25);
+const ROUND: (usize, usize) = (1000, 15);
 /// Tasks of the comparison of workers, and how long the tests of each wait.
 const BATCH: usize = 8;
 const WAIT: &str = "4";
@@ -188,11 +189,11 @@ fn claims(url: Option<&str>) {
     let sources = patchwright.scratch("sources");
     std::fs::create_dir_all(sources.join("one")).unwrap();
     std::fs::write(sources.join("one/main.c"), "int main(void) { return 0; }\n").unwrap();
-    // A task that is followed and waits for its model a day.
-    std::fs::create_dir_all(sources.join("watched")).unwrap();
-    std::fs::write(sources.join("watched/watched.c"), "int watched;\n").unwrap();
-    let model = ScriptedModel::answering(|asked| {
-        if asked.body.to_string().contains("watched") {
+    // The model of a task that is followed lets it wait for a day.
+    let late = Arc::new(AtomicBool::new(false));
+    let is_late = late.clone();
+    let model = ScriptedModel::answering(move |_| {
+        if is_late.load(Ordering::Relaxed) {
             Misbehaviour::TooManyRequestsLongWait.into()
         } else {
             PATCH.into()
@@ -214,12 +215,10 @@ fn claims(url: Option<&str>) {
     let (claimed, begun) = claimed_in(&daemon, "claim", CLAIMS, &source);
     show("submitted to claimed", claimed);
     show("claimed to begun", begun);
-    submit(
-        &daemon,
-        "watched",
-        &json!({"path": sources.join("watched")}),
-    );
+    late.store(true, Ordering::Relaxed);
+    submit(&daemon, "watched", &source);
     state(&daemon, "watched", "paused");
+    late.store(false, Ordering::Relaxed);
     let mut figures: [(Vec<f64>, Vec<f64>); 2] = Default::default();
     for round in 0..2 * ROUNDS {
         let streams = follow(&daemon, "watched", STREAMS * (round % 2));
