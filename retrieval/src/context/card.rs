@@ -174,7 +174,8 @@ fn kind_weight(symbol: &Symbol) -> f64 {
     }
 }
 
-fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
+/// Whether a snippet shows the line of a definition that names it.
+pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
     snippet.path == symbol.path
         && snippet
             .ranges()

@@ -1,6 +1,7 @@
 //! Further functions of the files that are shown, one line each: whoever reads
 //! sees what else is there, and asks for it by name. No file is shown for them.
 
+use super::card::shows;
 use crate::engine::Engine;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
@@ -17,15 +18,7 @@ pub(super) fn snippets(engine: &Engine, heads: &[Symbol], shown: &[Snippet]) -> 
             files.push(&snippet.path);
         }
     }
-    let is_shown = |symbol: &Symbol| {
-        shown.iter().any(|snippet| {
-            snippet.path == symbol.path
-                && snippet
-                    .ranges()
-                    .iter()
-                    .any(|(first, last)| (*first..=*last).contains(&symbol.name_line))
-        })
-    };
+    let is_shown = |symbol: &Symbol| shown.iter().any(|snippet| shows(snippet, symbol));
     files
         .into_iter()
         .filter_map(|path| {
