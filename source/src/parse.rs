@@ -1,12 +1,14 @@
 //! Syntax trees, and the errors in them.
 
 use crate::Language;
+use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-/// How long one file may take; pathological input is given up after that.
+/// Processor time that one file may take; pathological input is given up after
+/// that. Not time by the clock: what is read must not depend on what else runs.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
 
 thread_local! {
@@ -32,9 +34,9 @@ fn parse_with(parser: &mut Parser, language: Language, bytes: &[u8]) -> Option<T
     // What a file that was given up has left behind.
     parser.reset();
     parser.set_language(&language.grammar()).ok()?;
-    let started = Instant::now();
+    let started = processor_time();
     let mut watch = |_: &ParseState| {
-        if started.elapsed() > TIME_LIMIT {
+        if processor_time().saturating_sub(started) > TIME_LIMIT {
             ControlFlow::Break(())
         } else {
             ControlFlow::Continue(())
@@ -45,6 +47,11 @@ fn parse_with(parser: &mut Parser, language: Language, bytes: &[u8]) -> Option<T
         None,
         Some(ParseOptions::new().progress_callback(&mut watch)),
     )
+}
+
+/// What this thread has used of a processor.
+fn processor_time() -> Duration {
+    Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }
 
 /// The topmost errors of a syntax tree, in order, at most `limit` of them.
@@ -93,6 +100,7 @@ fn describe(node: Node<'_>, bytes: &[u8]) -> SyntaxError {
 mod tests {
     use super::{parse, syntax_errors};
     use crate::Language;
+use rustix::time::{ClockId, clock_gettime};
 
     #[test]
     fn every_grammar_loads() {

@@ -1,3 +1,5 @@
+//! The sequence of mutations: the same each time, and nothing overgrown.
+
 use super::{LARGEST, Mutator};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
