@@ -131,3 +131,20 @@ fn what_is_no_patch_is_said_to_be_none() {
     let climbing = "--- a/../../etc/passwd\n+++ b/../../etc/passwd\n@@ -1 +1 @@\n-x\n+y\n";
     refuted_at(&judge(climbing), "applies", "");
 }
+
+#[test]
+fn a_build_that_fails_on_a_full_disk_says_nothing_of_the_patch() {
+    let fill = "build = 'if grep -q \"name > NAME_LIMIT\" \"$TREE\"/records.c; then head -c 1G /dev/zero >\"$OUT\"/large || exit 1; fi; make";
+    let scene = Scene::new().edit("task.toml", "build = 'make", fill);
+    let patchwright = &scene.patchwright;
+    std::fs::write(patchwright.scratch("a.diff"), RIGHT).unwrap();
+    let cache = patchwright.folder().join("cache").display().to_string();
+    let mounts = ["--size", "100000000", "--tmpfs", &cache];
+    let judge = ["judge", "records", "--patch", "a.diff"];
+    let mut command = patchwright.among(&mounts, &[], &judge).unwrap();
+    let output = command.output().unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    assert!(told.contains("infra_error"), "{told}");
+    assert!(told.contains("the disk is full"), "{told}");
+}

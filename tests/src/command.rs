@@ -89,6 +89,27 @@ impl Patchwright {
         Ok(command)
     }
 
+    /// The command among other mounts, which `bwrap` makes of its own options;
+    /// `before` is what starts it.
+    pub fn among(
+        &self,
+        mounts: &[&str],
+        before: &[&str],
+        arguments: &[&str],
+    ) -> io::Result<Command> {
+        let inner = self.command(arguments)?;
+        let mut command = Command::new("bwrap");
+        command.args(["--die-with-parent", "--dev-bind", "/", "/"]);
+        command.args(mounts).arg("--").args(before);
+        command.arg(inner.get_program()).args(inner.get_args());
+        command.current_dir(self.folder.path().join("scratch"));
+        command.env_clear().stdin(Stdio::null());
+        for (name, value) in inner.get_envs() {
+            command.env(name, value.unwrap_or_default());
+        }
+        Ok(command)
+    }
+
     /// Runs the command to its end and keeps what it printed.
     pub fn run<A: AsRef<OsStr>>(&self, arguments: &[A]) -> io::Result<Finished> {
         let mut child = self

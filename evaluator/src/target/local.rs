@@ -10,6 +10,7 @@ mod command;
 mod digest;
 mod fetch;
 mod kept;
+mod room;
 mod scratch;
 mod spare;
 mod verdicts;

@@ -29,20 +29,6 @@ fn state(patchwright: &Patchwright) -> PathBuf {
     patchwright.folder().join("state/patchwright")
 }
 
-/// The command of a daemon in a world where mounts are changed.
-fn inside(patchwright: &Patchwright, mounts: &[&str], before: &[&str]) -> Command {
-    let inner = patchwright.command(&SERVE).unwrap();
-    let mut command = Command::new("bwrap");
-    command.args(["--die-with-parent", "--dev-bind", "/", "/"]);
-    command.args(mounts).arg("--").args(before);
-    command.arg(inner.get_program()).args(inner.get_args());
-    command.env_clear();
-    for (name, value) in inner.get_envs() {
-        command.env(name, value.unwrap_or_default());
-    }
-    command
-}
-
 fn sql(database: &Path, statement: &str) {
     let script =
         "import sqlite3,sys; c=sqlite3.connect(sys.argv[1]); c.execute(sys.argv[2]); c.commit()";
@@ -70,7 +56,8 @@ fn a_full_disk_is_said_and_forgotten_when_it_has_room() {
     let mounts = ["--size", "8000000", "--tmpfs", &place];
     let names = [mark.display().to_string(), ballast.display().to_string()];
     let before = ["sh", "-c", BALLAST, "sh", &names[0], &names[1]];
-    let daemon = Daemon::of(inside(&patchwright, &mounts, &before)).unwrap();
+    let command = patchwright.among(&mounts, &before, &SERVE).unwrap();
+    let daemon = Daemon::of(command).unwrap();
     let mut taken = Vec::new();
     let answer = loop {
         let id = format!("large-{}", taken.len());
@@ -140,7 +127,11 @@ fn a_database_that_is_read_only_or_newer_is_refused() {
     daemon.stop().unwrap();
     let place = state(&patchwright).display().to_string();
     let mounts = ["--ro-bind", &place, &place];
-    let output = inside(&patchwright, &mounts, &[]).output().unwrap();
+    let output = patchwright
+        .among(&mounts, &[], &SERVE)
+        .unwrap()
+        .output()
+        .unwrap();
     check_refused(&patchwright, &output, "Read-only file system");
     sql(
         &state(&patchwright).join("patchwright.db"),

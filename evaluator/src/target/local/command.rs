@@ -1,6 +1,6 @@
 //! One command of a task: where it sees what, and what it finds in its environment.
 
-use super::{INSIDE, LocalTarget};
+use super::{INSIDE, LocalTarget, room};
 use crate::TargetError;
 use crate::process::{Captured, Execution, Limits};
 use crate::sandbox::{Command, Place};
@@ -102,7 +102,9 @@ impl LocalTarget {
             },
             file_size: limits.file,
         };
-        self.sandbox.run(command).await
+        let execution = self.sandbox.run(command).await?;
+        room::check(&execution, self.scratch.path())?;
+        Ok(execution)
     }
 
     fn seen(&self, job: &Job<'_>, root: &Path, work: &Path) -> Seen {
