@@ -100,7 +100,6 @@ fn describe(node: Node<'_>, bytes: &[u8]) -> SyntaxError {
 mod tests {
     use super::{parse, syntax_errors};
     use crate::Language;
-    use rustix::time::{ClockId, clock_gettime};
 
     #[test]
     fn every_grammar_loads() {
