@@ -2,10 +2,9 @@
 //!
 //! Plain mutations, as fuzzers know them: bits and bytes, arithmetic on what
 //! may be a length field, truncations, repeated and removed blocks, numbers
-//! and brackets of text formats, splices of two inputs. First come the nearest
-//! neighbours of each seed, one byte shorter or longer, where a bound that is
-//! off by one shows at once; every other input is one of these until they are
-//! used up. No coverage, no clock:
+//! and brackets of text formats, splices of two inputs. Where it is asked for,
+//! the nearest neighbours of each seed come first, one byte shorter or longer:
+//! next to a crash a bound that is off by one shows there at once. No coverage, no clock:
 //! the sequence depends on the seeds alone, so that a verdict can be repeated.
 
 mod parallel;
@@ -65,6 +64,8 @@ pub(crate) struct Mutator {
     seeds: Vec<Vec<u8>>,
     state: u64,
     made: usize,
+    /// How many neighbours of each seed are made first.
+    nearest: usize,
     /// Digests of what was made.
     seen: BTreeSet<u64>,
 }
@@ -86,7 +87,17 @@ impl Mutator {
             seeds,
             state: state | 1,
             made: 0,
+            nearest: 0,
             seen: BTreeSet::new(),
+        }
+    }
+
+    /// The same, but every other input is one of the nearest neighbours until
+    /// they are used up.
+    pub(crate) fn nearest_first(seeds: Vec<Vec<u8>>) -> Self {
+        Self {
+            nearest: 2 * PLACES,
+            ..Self::new(seeds)
         }
     }
 
@@ -101,7 +112,7 @@ impl Mutator {
         let which = number % self.seeds.len().max(1);
         let mut input = self.seeds.get(which).cloned().unwrap_or_default();
         let turn = number / self.seeds.len().max(1);
-        let aside = turn.is_multiple_of(2) && turn < 4 * PLACES;
+        let aside = turn.is_multiple_of(2) && turn < 2 * self.nearest;
         if aside && !input.is_empty() {
             step_aside(&mut input, turn / 2);
             if self.seen.insert(digest(&input)) {

@@ -27,7 +27,7 @@ fn the_sequence_depends_on_the_seeds_alone_and_varies() {
 #[test]
 fn one_byte_less_and_one_more_come_first() {
     let pov = b"a_name_that_is_too_long=1\n".to_vec();
-    let inputs = Mutator::new(vec![pov.clone()]).take(32);
+    let inputs = Mutator::nearest_first(vec![pov.clone()]).take(32);
     let next_to_it = |input: &&Vec<u8>| input.len().abs_diff(pov.len()) == 1;
     assert!(inputs.iter().filter(next_to_it).count() >= 16, "{inputs:?}");
     assert!(

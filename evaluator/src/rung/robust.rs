@@ -151,7 +151,7 @@ impl Search<'_> {
         if let Some(found) = self.transplanted(&sorter, group, budget).await? {
             return Ok(Some(found));
         }
-        let mut mutator = Mutator::new(group.seeds.clone());
+        let mut mutator = Mutator::nearest_first(group.seeds.clone());
         let mut least = FIRST;
         while self.runs < MOST {
             let inputs = mutator.take(CHUNK);

@@ -6,7 +6,7 @@
 //! program turns away and that is shown to be malformed as the PoV is
 //! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: a right
 //! fix may refuse some that the old program happened to survive, so a difference
-//! refutes only where both accept the input and print something else. What
+//! refutes only where both accept the input and print something else.
 //! Inputs *aimed* at the patch's own numbers count alike (`aimed`). What
 //! differs between two runs of the unpatched program is not compared.
 

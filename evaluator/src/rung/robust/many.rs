@@ -8,9 +8,8 @@ use crate::mutation::Mutator;
 use crate::target::{Build, Inputs, Wanted};
 use std::time::Duration;
 
-/// Inputs that are run before a known crash, to see whether that is still reached;
-/// half of them are next to it and often crash too.
-const BEFORE: usize = 24;
+/// Inputs that are run before a known crash, to see whether that is still reached.
+const BEFORE: usize = 12;
 /// The part of the time that the project's own fuzzer gets.
 const FUZZER_SHARE: f64 = 0.4;
 /// Seeds that it gets.
