@@ -1,6 +1,6 @@
 //! *same elsewhere*: on harmless inputs the patched program does what it did.
 //!
-//! Two kinds of input. *Given* ones are fine today: the task's own, files of
+//! Three kinds of input. *Given* ones are fine today: the task's own, files of
 //! the tree that look like the PoV, and mutants of these that the unpatched
 //! program accepts; any difference refutes, but for a mutant that the patched
 //! program turns away and that is shown to be malformed as the PoV is
