@@ -56,11 +56,8 @@ fn task(id: &str) -> NewTask {
     NewTask {
         id: id.to_owned(),
         task: format!("{{\"id\":\"{id}\"}}"),
-        priority: 0,
-        deadline: None,
         origin: "api".to_owned(),
-        group: None,
-        place: None,
+        ..NewTask::default()
     }
 }
 

@@ -127,11 +127,8 @@ mod tests {
         NewTask {
             id: id.to_owned(),
             task: "{}".to_owned(),
-            priority: 0,
-            deadline: None,
             origin: "api".to_owned(),
-            group: None,
-            place: None,
+            ..NewTask::default()
         }
     }
 

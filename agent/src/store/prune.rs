@@ -168,11 +168,8 @@ mod tests {
         let task = NewTask {
             id: "waits".to_owned(),
             task: "{}".to_owned(),
-            priority: 0,
-            deadline: None,
             origin: "api".to_owned(),
-            group: None,
-            place: None,
+            ..NewTask::default()
         };
         store.submit(&[task]).await.unwrap();
         assert_eq!(

@@ -17,7 +17,7 @@ use super::{Store, StoreError, now, storable};
 use sha2::{Digest, Sha256};
 
 /// A task to be submitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct NewTask {
     /// The task's id.
     pub id: String,

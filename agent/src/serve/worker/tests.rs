@@ -45,11 +45,9 @@ fn new(id: &str, deadline: Option<jiff::Timestamp>) -> NewTask {
     NewTask {
         id: id.to_owned(),
         task: "{}".to_owned(),
-        priority: 0,
         deadline,
         origin: "cli".to_owned(),
-        group: None,
-        place: None,
+        ..NewTask::default()
     }
 }
 
