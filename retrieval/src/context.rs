@@ -4,9 +4,11 @@
 //! cuts it to the budget; rendering makes the text that a model reads. No
 //! model is asked and no network is used.
 
+mod budget;
 mod card;
 mod crash;
 mod documents;
+mod form;
 mod heads;
 mod pack;
 mod render;
@@ -18,10 +20,11 @@ mod traceback;
 pub(crate) use request::headline;
 
 use crate::engine::Engine;
-use crate::intent::detect;
+use crate::intent::{Shares, detect};
 use crate::rank::Frame;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
+pub(crate) use budget::Part;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -55,21 +58,45 @@ pub struct Context {
     pub stack: Vec<String>,
     /// The code, most important first.
     pub snippets: Vec<Snippet>,
-    /// Types, macros and variables that the code names, briefly.
+    /// Types, macros and variables that the code names, and functions that belong
+    /// to it, by cards.
     pub definitions: Vec<Card>,
 }
 
-/// A definition in brief: what it is, where, and its few lines.
+/// How much a card says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Form {
+    /// How it is declared, and the first line of its documentation.
+    Compact,
+    /// That, what it lies in, and its members.
+    Standard,
+    /// Its code.
+    Full,
+}
+
+/// A definition in brief: what it is, where, and as much of it as it is worth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
+    /// How much it says.
+    pub form: Form,
     /// `struct`, `macro`, ...
     pub kind: String,
     /// The name with its scope.
     pub name: String,
     /// `path:first-last`.
     pub place: String,
-    /// Its lines, or the head and the members that matter.
+    /// What it says, line by line.
     pub text: String,
+    /// Why it is there, where the code does not name it.
+    pub why: Option<String>,
+}
+
+impl Card {
+    fn with_reason(mut self, why: &str) -> Self {
+        self.why = Some(why.to_owned());
+        self
+    }
 }
 
 /// One function or type that shall be shown.
@@ -82,12 +109,26 @@ pub(crate) struct Wanted {
     pub(crate) lines: Vec<u32>,
     /// How many of its lines are shown at most; 0 leaves that to its weight.
     pub(crate) body: usize,
+    /// The part of the context that it is for.
+    pub(crate) part: Part,
     /// Why it is shown, for the reader.
     pub(crate) why: String,
 }
 
+/// A definition that shall be mentioned by a card.
+#[derive(Debug, Clone)]
+pub(crate) struct Mention {
+    pub(crate) symbol: Symbol,
+    /// The part of the context that it is for.
+    pub(crate) part: Part,
+    /// How much of it is worth saying.
+    pub(crate) fullest: Form,
+    /// Why it is mentioned, for the reader.
+    pub(crate) why: String,
+}
+
 /// What a context shall be made of, before it is cut to the budget.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) intent: String,
     pub(crate) confidence: f64,
@@ -97,8 +138,10 @@ pub(crate) struct Plan {
     pub(crate) heads: Vec<Symbol>,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
-    /// The share of the budget that definitions may take.
-    pub(crate) card_share: f64,
+    /// What belongs to it and is mentioned by cards.
+    pub(crate) mentions: Vec<Mention>,
+    /// How the budget is divided.
+    pub(crate) shares: Shares,
     /// Whether what the documentation says belongs to it.
     pub(crate) with_documents: bool,
 }
@@ -149,7 +192,8 @@ impl Engine {
             heads: Vec::new(),
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget,
-            card_share: f64::from(intent.shares().imports) / 100.0,
+            mentions: Vec::new(),
+            shares: intent.shares(),
             with_documents: intent.wants_documents(),
         };
         let mut context = pack::pack(self, &plan, budget);

@@ -23,7 +23,7 @@ mod text;
 mod words;
 
 pub use answer::{Answer, Miss};
-pub use context::{Card, Context, DEFAULT_BUDGET, Request};
+pub use context::{Card, Context, DEFAULT_BUDGET, Form, Request};
 pub use engine::Engine;
 pub use error::RetrievalError;
 pub use flow::{Direction, FlowKind, FlowRequest, FlowStep, GuardFact, GuardKind};

@@ -12,7 +12,7 @@ mod tests;
 pub use fuse::{by_words, fuse};
 
 use crate::answer::Answer;
-use crate::context::{Context, Request, Wanted};
+use crate::context::{Context, Part, Request, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::engine::outline::with_comment;
@@ -208,6 +208,7 @@ impl Engine {
                     weight: choice.weight,
                     lines: Vec::new(),
                     body: 0,
+                    part: Part::Snippets,
                     why: choice.why.clone(),
                 })
             })
@@ -266,6 +267,7 @@ impl Engine {
                 weight: BESIDE_WEIGHT - 0.01 * rank as f64,
                 lines: Vec::new(),
                 body: 0,
+                part: Part::Snippets,
                 why: "fits the words of the report".to_owned(),
             })
             .collect()

@@ -1,19 +1,21 @@
-//! Cards: the types, macros and variables that the shown code names, in as
-//! few lines as tell what they are.
+//! Cards: the types, macros and variables that the shown code names, and what a
+//! plan mentions beside the code. What a card says stands in `form`.
 
+use super::budget::Budget;
 use super::crash::identifiers_at;
-use super::{Card, Wanted, tokens_of};
+use super::form::{fitting, size_of};
+use super::{Card, Form, Mention, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
-use crate::snippet::{Snippet, line, place};
+use crate::snippet::{Snippet, line};
 use crate::symbol::{Symbol, SymbolKind};
-use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A definition of at most this many lines is shown whole.
-const WHOLE: u32 = 14;
-/// How many lines of a longer one are shown.
-const LINES: usize = 14;
+/// What a name must weigh to be shown whole, and in standard form.
+const MATTERS: f64 = 0.6;
+const SAYS: f64 = 0.3;
+/// Tokens after which only compact cards are still added.
+const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
 const MOST: usize = 12;
 /// How many different names are looked up.
@@ -21,13 +23,16 @@ const NAMES: usize = 150;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
 
+/// A definition with its card.
+pub(super) type Carded = (Symbol, Card);
+
 /// The cards for what the snippets name, the nearest to the crash first.
-pub(super) fn cards(
+pub(super) fn named(
     engine: &Engine,
     snippets: &[Snippet],
     wanted: &[Wanted],
     budget: usize,
-) -> Vec<Card> {
+) -> Vec<Carded> {
     let names = names_in(engine, snippets, wanted);
     let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
     for (name, named) in ranked(&names) {
@@ -48,25 +53,72 @@ pub(super) fn cards(
         b.0.total_cmp(&a.0)
             .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
     });
-    let mentioned: BTreeSet<&str> = names.keys().map(String::as_str).collect();
+    let names: BTreeSet<&str> = names.keys().map(String::as_str).collect();
     let mut cards = Vec::new();
     let mut used = 0;
-    for (_, symbol) in found {
-        let Some(card) = card(engine, &symbol, &mentioned) else {
+    for (weight, symbol) in found {
+        if cards.len() >= MOST {
+            break;
+        }
+        if cards.iter().any(|(other, _)| says_the_same(other, &symbol)) {
             continue;
-        };
-        let size = size_of(&card);
-        if used + size <= budget && cards.len() < MOST {
-            used += size;
-            cards.push(card);
+        }
+        let form = (fullest(weight, used), budget - used);
+        if let Some(card) = fitting(engine, &symbol, &names, form) {
+            used += size_of(&card);
+            cards.push((symbol, card));
         }
     }
     cards
 }
 
-/// What a card takes of the budget, in tokens.
-pub(super) fn size_of(card: &Card) -> usize {
-    tokens_of(&card.text) + tokens_of(&card.name) + tokens_of(&card.place) + 4
+/// Whether one definition is the other said again: a struct and the typedef
+/// around it, a declaration repeated in another header.
+fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
+    let holds = |outer: &Symbol, inner: &Symbol| {
+        outer.holds(inner.start_line) && outer.holds(inner.end_line)
+    };
+    let same_lines = one.path == other.path && (holds(one, other) || holds(other, one));
+    let same_name = one.kind == other.kind && one.qualified() == other.qualified();
+    same_lines && one.kind.is_type() && other.kind.is_type() && one.name == other.name || same_name
+}
+
+/// The fullest form that a definition is worth.
+fn fullest(weight: f64, used: usize) -> Form {
+    match weight {
+        _ if used >= ENOUGH => Form::Compact,
+        weight if weight >= MATTERS => Form::Full,
+        weight if weight >= SAYS => Form::Standard,
+        _ => Form::Compact,
+    }
+}
+
+/// The cards of what shall be mentioned beside the code, each within the share
+/// of its part.
+pub(super) fn mentioned(engine: &Engine, mentions: &[Mention], budget: &mut Budget) -> Vec<Carded> {
+    let mut cards: Vec<Carded> = Vec::new();
+    for mention in mentions {
+        let room = budget.left(mention.part);
+        let form = (mention.fullest, room);
+        let card = fitting(engine, &mention.symbol, &BTreeSet::new(), form);
+        let card = card.map(|card| card.with_reason(&mention.why));
+        let is_new = cards.iter().all(|(one, _)| one.id != mention.symbol.id);
+        if let Some(card) = card.filter(|card| is_new && size_of(card) <= room) {
+            budget.spend(mention.part, size_of(&card));
+            cards.push((mention.symbol.clone(), card));
+        }
+    }
+    cards
+}
+
+/// The cards of what no snippet shows, each definition once.
+pub(super) fn unshown(cards: impl Iterator<Item = Carded>, snippets: &[Snippet]) -> Vec<Card> {
+    let mut seen = BTreeSet::new();
+    cards
+        .filter(|(symbol, _)| !snippets.iter().any(|shown| shows(shown, symbol)))
+        .filter(|(symbol, _)| seen.insert(symbol.id))
+        .map(|(_, card)| card)
+        .collect()
 }
 
 /// How a name occurs in the snippets.
@@ -181,44 +233,4 @@ pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
             .ranges()
             .iter()
             .any(|(first, last)| (*first..=*last).contains(&symbol.name_line))
-}
-
-/// The shortest form of a definition that still tells what it is.
-pub(super) fn card(engine: &Engine, symbol: &Symbol, mentioned: &BTreeSet<&str>) -> Option<Card> {
-    let text = engine.text(&symbol.path).ok()?;
-    Some(Card {
-        kind: symbol.kind.to_string(),
-        name: symbol.qualified(),
-        place: place(&symbol.path, symbol.start_line, symbol.end_line),
-        text: brief(&text, symbol, mentioned),
-    })
-}
-
-fn brief(text: &Text, symbol: &Symbol, mentioned: &BTreeSet<&str>) -> String {
-    let whole = symbol.end_line - symbol.start_line < WHOLE;
-    let mut lines: Vec<String> = Vec::new();
-    let mut gap = false;
-    for number in symbol.start_line..=symbol.end_line {
-        let code = line(text, number);
-        let ends = number <= symbol.name_line || number == symbol.end_line;
-        let matters = || {
-            identifiers_at(text, &[number])
-                .iter()
-                .any(|name| mentioned.contains(name.as_str()) && *name != symbol.name)
-        };
-        if code.trim().is_empty() {
-            continue;
-        }
-        if whole || ends || (lines.len() < LINES && matters()) {
-            lines.push(code);
-            gap = false;
-        } else if !gap {
-            lines.push("  ...".to_owned());
-            gap = true;
-        }
-        if number - symbol.start_line > 2_000 {
-            break;
-        }
-    }
-    lines.join("\n") + "\n"
 }

@@ -4,10 +4,11 @@
 
 mod calls;
 
-use super::{Plan, Wanted};
+use super::{Part, Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::{Located, is_wrapper};
 use crate::engine::lookup::or_nothing;
+use crate::intent::Intent;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
@@ -89,7 +90,9 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         wanted: weighed.into_wanted(),
         heads: Vec::new(),
         enough: ENOUGH,
-        card_share: 0.1,
+        // The stack brings what is called and who calls as code.
+        mentions: Vec::new(),
+        shares: Intent::BugFix.shares(),
         with_documents: false,
     }
 }
@@ -151,6 +154,7 @@ impl Weighed {
             weight: 0.0,
             lines: Vec::new(),
             body: 0,
+            part: Part::Snippets,
             why: why.to_owned(),
         });
         if weight > wanted.weight {
@@ -243,6 +247,7 @@ impl Weighed {
                 weight,
                 lines: Vec::new(),
                 body: 0,
+                part: Part::Snippets,
             });
         }
         sort(&mut found);

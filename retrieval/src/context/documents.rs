@@ -2,8 +2,8 @@
 //! paragraph that names it. Code comes first, so this is a card among others,
 //! within what they left of their budget.
 
-use super::card::size_of;
-use super::{Card, Wanted};
+use super::form::size_of;
+use super::{Card, Form, Wanted};
 use crate::engine::Engine;
 use crate::snippet::line;
 use crate::words::{Beginnings, split_words, stem};
@@ -67,10 +67,12 @@ fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
             .map(|number| format!("{}\n", line(&text, number).trim_end()))
             .collect();
         Some(Card {
+            form: Form::Full,
             kind: "documentation".to_owned(),
             name: name.to_owned(),
             place: format!("{path}:{first}-{last}"),
             text: shown,
+            why: None,
         })
     })
 }

@@ -1,7 +1,9 @@
 //! Cuts a plan to its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
-use super::card::{cards, size_of};
+use super::budget::{Budget, Part};
+use super::card::{mentioned, named, unshown};
+use super::form::size_of;
 use super::render::{file_section, render};
 use super::{Context, Plan, Wanted, documents, heads, tokens_of};
 use crate::engine::Engine;
@@ -10,6 +12,7 @@ use crate::engine::outline::{body_ranges, with_comment};
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
+use std::collections::BTreeMap;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
@@ -43,46 +46,107 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
         stack: plan.stack.clone(),
         ..Context::default()
     };
-    let for_cards = (budget as f64 * plan.card_share) as usize;
     let frame = tokens_of(&render(&context)) + 24;
-    let mut used = frame;
-    let for_code = budget.saturating_sub(for_cards);
-    let mut taken: Vec<(usize, Snippet)> = Vec::new();
-    for (index, wanted) in by_worth(engine, plan) {
-        let wants = match used as f64 / plan.enough as f64 {
-            full if full < 1.0 => FLOOR,
-            full if full < STRETCH => LIKELY,
-            _ => MATTERS,
-        };
-        if wanted.weight < wants {
-            continue;
+    let mut budget = Budget::of(budget.saturating_sub(frame), plan.shares);
+    let mentioned = mentioned(engine, &plan.mentions, &mut budget);
+    let mut code = Code::of(engine, plan, frame);
+    // Of who shows no code and was mentioned the rest is free.
+    for part in [Part::Imports, Part::Tests, Part::Callers] {
+        if !plan.wanted.iter().any(|wanted| wanted.part == part) {
+            budget.hand_on(part);
         }
-        let Some(snippet) = fitting(engine, wanted, for_code.saturating_sub(used)) else {
-            continue;
-        };
-        used += tokens_of(&file_section(&snippet));
-        taken.push((index, snippet));
     }
-    taken.sort_by_key(|(index, _)| *index);
-    context.snippets = taken.into_iter().map(|(_, snippet)| snippet).collect();
+    code.take(engine, &mut budget);
+    for part in Part::ALL {
+        if part != Part::Definitions {
+            budget.hand_on(part);
+        }
+    }
+    let named = named(
+        engine,
+        &code.snippets(),
+        &plan.wanted,
+        budget.left(Part::Definitions),
+    );
+    let size = named.iter().map(|(_, card)| size_of(card)).sum();
+    budget.spend(Part::Definitions, size);
+    budget.hand_on(Part::Definitions);
+    // What the cards left lets in what there was no room for.
+    code.take(engine, &mut budget);
+    context.snippets = code.snippets();
     for snippet in heads::snippets(engine, &plan.heads, &context.snippets) {
-        let size = tokens_of(&file_section(&snippet));
-        if used + size <= for_code {
-            used += size;
+        let size = section_size(&snippet);
+        if size <= budget.left(Part::Snippets) {
+            budget.spend(Part::Snippets, size);
             context.snippets.push(snippet);
         }
     }
-    let left = budget.saturating_sub(used).min(for_cards);
-    context.definitions = cards(engine, &context.snippets, &plan.wanted, left);
+    context.definitions = unshown(named.into_iter().chain(mentioned), &context.snippets);
     if plan.with_documents {
-        let taken: usize = context.definitions.iter().map(size_of).sum();
-        let left = left.saturating_sub(taken);
-        context
-            .definitions
-            .extend(documents::card(engine, &plan.wanted, left));
+        let left = budget.left(Part::Definitions);
+        let document = documents::card(engine, &plan.wanted, left);
+        context.definitions.extend(document);
     }
     context.tokens = tokens_of(&render(&context));
     context
+}
+
+/// The code of a plan, as far as there is room.
+struct Code<'p> {
+    /// What may be taken still, what matters most first, with its place in the
+    /// plan.
+    order: Vec<(usize, &'p Wanted)>,
+    taken: BTreeMap<usize, (usize, Snippet)>,
+    /// Tokens that are used.
+    used: usize,
+    /// Tokens after which only what matters much is still taken.
+    enough: usize,
+}
+
+impl<'p> Code<'p> {
+    fn of(engine: &Engine, plan: &'p Plan, used: usize) -> Self {
+        Self {
+            order: by_worth(engine, plan),
+            taken: BTreeMap::new(),
+            used,
+            enough: plan.enough,
+        }
+    }
+
+    /// Takes what fits.
+    fn take(&mut self, engine: &Engine, budget: &mut Budget) {
+        for (index, wanted) in std::mem::take(&mut self.order) {
+            let have = self.taken.get(&index).map_or(0, |(size, _)| *size);
+            if have == 0 && wanted.weight < self.wants() {
+                continue;
+            }
+            let (snippet, is_whole) = fitting(engine, wanted, budget.left(wanted.part) + have);
+            if !is_whole {
+                self.order.push((index, wanted));
+            }
+            let size = snippet.as_ref().map_or(0, section_size);
+            if let Some(snippet) = snippet.filter(|_| size > have) {
+                budget.spend(wanted.part, size - have);
+                self.used += size - have;
+                self.taken.insert(index, (size, snippet));
+            }
+        }
+    }
+
+    /// What something must weigh to be taken still.
+    fn wants(&self) -> f64 {
+        match self.used as f64 / self.enough as f64 {
+            full if full < 1.0 => FLOOR,
+            full if full < STRETCH => LIKELY,
+            _ => MATTERS,
+        }
+    }
+
+    /// What was taken, in the order of the plan.
+    fn snippets(&self) -> Vec<Snippet> {
+        let taken = self.taken.values();
+        taken.map(|(_, snippet)| snippet.clone()).collect()
+    }
 }
 
 /// What to take first: weight against size, so that three short functions that
@@ -121,13 +185,22 @@ fn full_body(wanted: &Wanted) -> usize {
     }
 }
 
-/// The fullest form of a function that fits.
-fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> Option<Snippet> {
+/// The most of a function that fits, and whether that is all that is wanted.
+fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> (Option<Snippet>, bool) {
     let full = full_body(wanted);
-    [full, full / 2, 24, 12]
-        .into_iter()
-        .filter_map(|limit| cut(engine, wanted, limit))
-        .find(|snippet| tokens_of(&file_section(snippet)) <= left)
+    let mut cuts = [full, full / 2, 24, 12].into_iter().enumerate();
+    let found = cuts.find_map(|(number, limit)| {
+        let snippet = cut(engine, wanted, limit)?;
+        (section_size(&snippet) <= left).then_some((number, snippet))
+    });
+    match found {
+        Some((number, snippet)) => (Some(snippet), number == 0),
+        None => (None, false),
+    }
+}
+
+fn section_size(snippet: &Snippet) -> usize {
+    tokens_of(&file_section(snippet))
 }
 
 /// A definition in brief: its head, and the lines that matter most with those

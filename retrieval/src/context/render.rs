@@ -1,7 +1,7 @@
 //! A context as text. Only what is in the context is written: nothing of the
 //! clock and nothing of the machine.
 
-use super::Context;
+use super::{Card, Context};
 use crate::snippet::Snippet;
 use std::fmt::Write as _;
 
@@ -29,12 +29,25 @@ pub(super) fn render(context: &Context) -> String {
     if !context.definitions.is_empty() {
         out.push_str("<definitions>\n");
         for card in &context.definitions {
-            let _ = writeln!(out, "[{}] {}  {}", card.kind, card.name, card.place);
-            out.push_str(&card.text);
+            out.push_str(&card_section(card));
         }
         out.push_str("</definitions>\n");
     }
     out
+}
+
+/// One card with its head.
+pub(super) fn card_section(card: &Card) -> String {
+    let why = card.why.as_ref().map(|why| format!(" ({why})"));
+    let why = why.unwrap_or_default();
+    let Card {
+        kind,
+        name,
+        place,
+        text,
+        ..
+    } = card;
+    format!("[{kind}] {name}  {place}{why}\n{text}")
 }
 
 /// One snippet with its tag.

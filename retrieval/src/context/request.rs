@@ -5,16 +5,15 @@ mod exact;
 mod harness;
 mod likely;
 mod related;
+mod users;
 
 pub(crate) use harness::headline;
 
 use super::crash::stack_lines;
-use super::{Plan, Wanted};
+use super::{Part, Plan, Wanted};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::engine::lookup::or_nothing;
 use crate::intent::{Intent, detect, is_to_do, said_by_intent};
-use crate::rank::is_aside;
 use crate::symbol::Symbol;
 use crate::words::{meaningful, split_words, stem};
 use std::collections::BTreeMap;
@@ -26,12 +25,6 @@ const ENOUGH: usize = 800;
 const ENOUGH_FROM_HARNESS: usize = 2_700;
 /// How many of what was chosen are followed to what belongs to them.
 const FOLLOWED: usize = 5;
-/// How many callers and tests are looked at.
-const USERS: usize = 60;
-/// Lines of each of them.
-const USER_LINES: usize = 16;
-/// How many of them are shown.
-const SHOWN_USERS: usize = 6;
 
 pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     let (intent, confidence) = detect(text);
@@ -53,13 +46,13 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         heads = likely::add(engine, &spoken, intent, &mut picks);
     }
     let primary = picks.heaviest(FOLLOWED);
-    match intent {
-        Intent::UsageExploration | Intent::Refactor => add_callers(engine, &primary, &mut picks),
-        Intent::TestWriting => add_tests(engine, &primary, &mut picks),
-        _ => {}
-    }
+    let mut mentions = Vec::new();
+    let beside = (&mut picks, &mut mentions);
+    users::add(engine, &primary, intent.shares(), beside);
     if !by_name {
-        related::add(engine, &primary, &asked_for(&spoken, intent), &mut picks);
+        let stems = asked_for(&spoken, intent);
+        related::add(engine, &primary, &stems, &mut picks);
+        mentions.extend(related::elsewhere(engine, &primary, &stems));
     }
     if picks.is_empty() {
         likely::safety_net(engine, &spoken, &mut picks);
@@ -75,7 +68,8 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         } else {
             ENOUGH_FROM_HARNESS
         },
-        card_share: f64::from(intent.shares().imports) / 100.0,
+        mentions,
+        shares: intent.shares(),
         with_documents: intent.wants_documents(),
     }
 }
@@ -116,23 +110,30 @@ impl Picks {
     }
 
     /// Adds a definition of which at most so many lines shall be shown.
-    fn add_brief(
+    fn add_brief(&mut self, symbol: &Symbol, worth: (f64, usize), lines: &[u32], why: &str) {
+        self.add_to(Part::Snippets, symbol, worth, (lines, why));
+    }
+
+    /// The same for a part of the context that has a share of its own.
+    fn add_to(
         &mut self,
+        part: Part,
         symbol: &Symbol,
         (weight, body): (f64, usize),
-        lines: &[u32],
-        why: &str,
+        (lines, why): (&[u32], &str),
     ) {
         let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
             symbol: symbol.clone(),
             weight: 0.0,
             lines: Vec::new(),
             body,
+            part,
             why: why.to_owned(),
         });
         if weight > wanted.weight {
             wanted.weight = weight;
             wanted.body = body;
+            wanted.part = part;
             why.clone_into(&mut wanted.why);
         }
         wanted.lines.extend(lines);
@@ -159,43 +160,4 @@ fn sort(wanted: &mut [Wanted]) {
             .then_with(|| a.symbol.path.cmp(&b.symbol.path))
             .then(a.symbol.start_line.cmp(&b.symbol.start_line))
     });
-}
-
-/// Who calls what the request is about, product code first.
-fn add_callers(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
-    for one in primary.iter().filter(|one| one.weight >= 0.6) {
-        let mut calls = or_nothing(engine.index.callers(&one.symbol.name, 1, USERS));
-        calls.sort_by_key(|call| (is_aside(&call.path), call.path != one.symbol.path));
-        for (rank, call) in calls.into_iter().take(SHOWN_USERS).enumerate() {
-            if let Some(caller) = call.caller {
-                let weight = 0.34 - 0.03 * rank as f64;
-                let why = format!("calls {}", one.symbol.name);
-                picks.add_brief(&caller, (weight, USER_LINES), &call.lines, &why);
-            }
-        }
-    }
-}
-
-/// The tests that use what the request is about.
-fn add_tests(engine: &Engine, primary: &[Wanted], picks: &mut Picks) {
-    for one in primary.iter().filter(|one| one.weight >= 0.6) {
-        let uses = or_nothing(engine.index.references(&one.symbol.name));
-        let tests = uses
-            .iter()
-            .filter(|place| is_aside(&place.path))
-            .take(USERS);
-        let mut shown = 0_u32;
-        for place in tests {
-            if shown as usize >= SHOWN_USERS {
-                break;
-            }
-            let around = engine.index.enclosing_function(&place.path, place.line);
-            if let Some(test) = or_nothing(around) {
-                shown += 1;
-                let why = format!("a test that uses {}", one.symbol.name);
-                let weight = 0.4 - 0.03 * f64::from(shown);
-                picks.add_brief(&test, (weight, USER_LINES), &[place.line], &why);
-            }
-        }
-    }
 }

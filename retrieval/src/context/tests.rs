@@ -1,5 +1,7 @@
 //! What a crash report brings along, and that it keeps to its budget.
 
+mod cards;
+
 use crate::engine::tests::fixture;
 use crate::{Engine, Frame, Request, Role, Settings};
 use patchwright_source::TreePath;

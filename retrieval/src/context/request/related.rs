@@ -1,11 +1,13 @@
 //! What belongs to what a request is about: what that calls, what this calls
-//! in turn, and what is like it. Of the same file only: beyond that the model
-//! asks when it needs more.
+//! in turn, and what is like it. Of the same file as code; of other files, up to
+//! two calls away, as a few cards: a file is opened for what is asked about,
+//! and beyond that the model asks when it needs more.
 
 use super::Picks;
-use crate::context::Wanted;
+use crate::context::{Form, Mention, Part, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
+use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, shortened, split_words, stem};
@@ -25,6 +27,17 @@ const LIKENESS: f64 = 0.45;
 const FEW: usize = 2;
 /// A longer name than this has many words that happen to be said.
 const LONGEST_NAME: usize = 3;
+/// How many functions of other files are mentioned: called at once, by each of
+/// those that are, and by them in all.
+const ELSEWHERE: usize = 2;
+const BY_EACH: usize = 1;
+const BY_THOSE: usize = 2;
+/// What is called from more places than this is everybody's.
+const EVERYBODYS: usize = 24;
+/// How many functions may have a name that is to mean one in another file.
+const FEW_NAMESAKES: usize = 3;
+/// How many calls of a function are looked up.
+const CALLS: usize = 40;
 /// Lines of each that are read.
 const LOOKED_AT: u32 = 40;
 /// Lines of each that are shown.
@@ -71,24 +84,85 @@ fn add_spoken(engine: &Engine, caller: &Symbol, stems: &[String], picks: &mut Pi
     }
 }
 
+/// What the first of what was chosen needs of other files: what it calls there,
+/// and what this calls in turn, wherever that is.
+pub(super) fn elsewhere(engine: &Engine, primary: &[Wanted], stems: &[String]) -> Vec<Mention> {
+    let Some(first) = primary.first().filter(|one| one.symbol.kind.is_callable()) else {
+        return Vec::new();
+    };
+    let own = &first.symbol;
+    let mut mentions: Vec<Mention> = Vec::new();
+    let called = called_elsewhere(engine, own, stems, ELSEWHERE);
+    for callee in called_from(engine, own, stems).iter().chain(&called) {
+        for next in called_elsewhere(engine, callee, stems, BY_EACH) {
+            if next.id != own.id {
+                mentions.push(mention(next, &callee.name));
+            }
+        }
+    }
+    mentions.truncate(BY_THOSE);
+    let called = called.into_iter().map(|callee| mention(callee, &own.name));
+    called.chain(mentions).collect()
+}
+
+fn mention(symbol: Symbol, caller: &str) -> Mention {
+    Mention {
+        symbol,
+        part: Part::Imports,
+        fullest: Form::Compact,
+        why: format!("called by {caller}"),
+    }
+}
+
 /// The functions of the same file that a function calls: those that speak of
 /// the request first, then the least called, since what everybody calls says
 /// little.
 fn called_from(engine: &Engine, symbol: &Symbol, stems: &[String]) -> Vec<Symbol> {
-    let mut found: Vec<(usize, usize, Symbol)> = Vec::new();
-    for (name, _) in engine.calls_from(symbol).into_iter().take(40) {
-        let Some(callee) = engine.meant(&name, &symbol.path) else {
-            continue;
-        };
-        let near = callee.path == symbol.path;
-        if near && callee.id != symbol.id && callee.kind.is_callable() {
+    let near = callees(engine, symbol).into_iter();
+    let near = near.filter(|callee| callee.path == symbol.path);
+    best(engine, near.collect(), stems, FEW)
+}
+
+/// The same for functions of other files that are meant for certain.
+fn called_elsewhere(
+    engine: &Engine,
+    symbol: &Symbol,
+    stems: &[String],
+    most: usize,
+) -> Vec<Symbol> {
+    let is_certain = |callee: &Symbol| {
+        let same = engine.named(&callee.name);
+        same.iter().filter(|one| one.kind.is_callable()).count() <= FEW_NAMESAKES
+            && engine.caller_files(&callee.name, EVERYBODYS).len() < EVERYBODYS
+    };
+    let far = callees(engine, symbol).into_iter();
+    let far = far
+        .filter(|callee| callee.path != symbol.path && !is_aside(&callee.path))
+        .filter(is_certain);
+    best(engine, far.collect(), stems, most)
+}
+
+/// The functions that a function calls.
+fn callees(engine: &Engine, symbol: &Symbol) -> Vec<Symbol> {
+    let calls = engine.calls_from(symbol).into_iter().take(CALLS);
+    calls
+        .filter_map(|(name, _)| engine.meant(&name, &symbol.path))
+        .filter(|callee| callee.id != symbol.id && callee.kind.is_callable())
+        .collect()
+}
+
+fn best(engine: &Engine, found: Vec<Symbol>, stems: &[String], most: usize) -> Vec<Symbol> {
+    let mut ranked: Vec<(usize, usize, Symbol)> = found
+        .into_iter()
+        .map(|callee| {
             let silent = stems.len() - spoken_of(engine, &callee, stems);
-            found.push((silent, engine.caller_files(&name, 40).len(), callee));
-        }
-    }
-    found.sort_by_key(|one| (one.0, one.1, one.2.start_line));
-    found.truncate(FEW);
-    found.into_iter().map(|(_, _, callee)| callee).collect()
+            let callers = engine.caller_files(&callee.name, CALLS).len();
+            (silent, callers, callee)
+        })
+        .collect();
+    ranked.sort_by_key(|one| (one.0, one.1, one.2.start_line));
+    ranked.truncate(most);
+    ranked.into_iter().map(|(_, _, callee)| callee).collect()
 }
 
 /// Whether a name says what the request is about, in whole or shortened.

@@ -1,0 +1,420 @@
+//! What cards say, what they are made of, and how they share the budget with
+//! code.
+
+use super::tree_of;
+use crate::context::form::{fitting, size_of};
+use crate::context::pack::pack;
+use crate::context::{Form, Mention, Part, Plan, Wanted, tokens_of};
+use crate::intent::Shares;
+use crate::{Card, Context, Engine, Request};
+use std::collections::BTreeSet;
+
+const C: &str = "\
+/*
+ * Reads one row of the image.
+ */
+static int
+read_row(struct png *p,
+         int n)
+{
+    return n;
+}
+
+/* -------- */
+#define CLAMP(x, y) \\
+    ((x) < (y) ? (x) : (y))
+
+// The limits of it.
+static const int limits[] = {
+    1, 2, 3
+};
+
+typedef struct {
+    int a;
+} pair_t;
+
+/** @brief One image in memory. */
+struct image {
+    int width, height;
+    char *rows;
+    unsigned long stride;
+    unsigned long depth;
+    unsigned long kind;
+    unsigned long flags;
+    unsigned long first;
+    unsigned long last;
+    unsigned long left;
+    unsigned long right;
+    unsigned long above;
+    unsigned long below;
+    unsigned long used;
+    int owned;
+};
+";
+const JAVA: &str = "\
+package a;
+
+public class Reader extends Base implements Closeable {
+    private int size;
+
+    /**
+     * Reads what comes next.
+     * @return the next
+     */
+    @Override
+    public int next(String name, int count) throws Broken {
+        return size;
+    }
+}
+";
+const PYTHON: &str = "\
+class Reader(Base):
+    def next(self, name,
+             count=(1, 2)):
+        \"\"\"Reads what comes next.
+
+        Slowly.
+        \"\"\"
+        return 1
+";
+
+fn languages() -> (tempfile::TempDir, Engine) {
+    tree_of(&[("a.c", C), ("Reader.java", JAVA), ("reader.py", PYTHON)])
+}
+
+fn card_of(engine: &Engine, name: &str, path: &str, form: (Form, usize)) -> Option<Card> {
+    let named = engine.named(name);
+    let symbol = named.iter().find(|symbol| symbol.path.as_str() == path);
+    fitting(engine, symbol?, &BTreeSet::from(["depth"]), form)
+}
+
+#[test]
+fn a_compact_card_says_how_it_is_declared_and_what_it_is_for() {
+    let (_folder, engine) = languages();
+    for (name, path, expected) in [
+        (
+            "read_row",
+            "a.c",
+            "static int read_row(struct png *p, int n)\n  doc: Reads one row of the image.\n",
+        ),
+        ("CLAMP", "a.c", "#define CLAMP(x, y)\n"),
+        (
+            "limits",
+            "a.c",
+            "static const int limits[] =\n  doc: The limits of it.\n",
+        ),
+        (
+            "image",
+            "a.c",
+            "struct image\n  doc: One image in memory.\n",
+        ),
+        ("pair_t", "a.c", "typedef struct {...} pair_t\n"),
+        (
+            "next",
+            "Reader.java",
+            "public int next(String name, int count) throws Broken\n  doc: Reads what comes next.\n",
+        ),
+        (
+            "next",
+            "reader.py",
+            "def next(self, name, count=(1, 2)):\n  doc: Reads what comes next.\n",
+        ),
+    ] {
+        let card = card_of(&engine, name, path, (Form::Compact, 1_000)).unwrap();
+        assert_eq!((card.form, card.text.as_str()), (Form::Compact, expected));
+        assert!(size_of(&card) <= 50, "{card:?}");
+    }
+}
+
+#[test]
+fn a_standard_card_adds_what_it_lies_in_and_its_members_as_far_as_they_fit() {
+    let (_folder, engine) = languages();
+    let standard = |name, path| card_of(&engine, name, path, (Form::Standard, 1_000)).unwrap();
+    let method = standard("next", "Reader.java");
+    assert!(
+        method
+            .text
+            .ends_with("  in: public class Reader extends Base implements Closeable\n"),
+        "{method:?}"
+    );
+    let image = standard("image", "a.c");
+    assert_eq!(image.form, Form::Standard);
+    // What the code names is said first.
+    assert!(
+        image.text.starts_with(
+            "struct image\n  doc: One image in memory.\n  unsigned long depth\n  int width, height\n"
+        ) && image.text.ends_with(" more\n"),
+        "{image:?}"
+    );
+    assert!(size_of(&image) <= 130, "{image:?}");
+    // What has neither scope nor members has no form between.
+    assert_eq!(standard("read_row", "a.c").form, Form::Compact);
+}
+
+#[test]
+fn the_fullest_form_is_taken_that_there_is_room_for() {
+    let (_folder, engine) = languages();
+    let form = |name: &str, path, room| {
+        card_of(&engine, name, path, (Form::Full, room)).map(|card| card.form)
+    };
+    let card = |name, form| card_of(&engine, name, "Reader.java", (form, 1_000)).unwrap();
+    let (full, compact) = (card("next", Form::Full), card("next", Form::Compact));
+    assert!(full.text.contains("        return size;\n"), "{full:?}");
+    let standard = size_of(&card("next", Form::Standard));
+    assert_eq!(
+        form("next", "Reader.java", size_of(&full)),
+        Some(Form::Full)
+    );
+    let less = form("next", "Reader.java", standard.min(size_of(&full) - 1));
+    assert!(less < Some(Form::Full), "{less:?}");
+    assert_eq!(
+        form("next", "Reader.java", size_of(&compact)),
+        Some(Form::Compact)
+    );
+    assert_eq!(form("next", "Reader.java", size_of(&compact) - 1), None);
+    // Code of more than a few lines is no card.
+    assert_eq!(form("image", "a.c", 1_000), Some(Form::Standard));
+}
+
+fn context(engine: &Engine, text: &str, budget: usize) -> Context {
+    engine.context(&Request {
+        text: text.to_owned(),
+        budget,
+        ..Request::default()
+    })
+}
+
+fn reasons(context: &Context) -> Vec<(String, String)> {
+    let cards = context.definitions.iter();
+    let told = cards.filter_map(|card| Some((card.name.clone(), card.why.clone()?)));
+    told.collect()
+}
+
+const DEPENDENCIES: [(&str, &str); 5] = [
+    (
+        "src/rows.c",
+        "int parse_table_rows(int n)\n{\n    return split_cells(n) + near(n);\n}\n\n\
+         int near(int n)\n{\n    return far_from_near(n);\n}\n",
+    ),
+    (
+        "src/cells.c",
+        "/* Splits what lies between. */\nint split_cells(int n)\n{\n    int kept = n;\n    return trim_blank(kept);\n}\n",
+    ),
+    (
+        "src/blank.c",
+        "int trim_blank(int n)\n{\n    return third(n);\n}\nint far_from_near(int n)\n{\n    return n;\n}\n",
+    ),
+    ("src/third.c", "int third(int n)\n{\n    return n;\n}\n"),
+    (
+        "tests/test_rows.c",
+        "int check_rows(void)\n{\n    return parse_table_rows(1);\n}\n",
+    ),
+];
+
+#[test]
+fn what_it_needs_of_other_files_comes_by_cards_two_calls_away() {
+    let (_folder, engine) = tree_of(&DEPENDENCIES);
+    let context = context(&engine, "parse_table_rows returns a wrong number", 0);
+    let told = reasons(&context);
+    let called = |name: &str, by: &str| (name.to_owned(), format!("called by {by}"));
+    for expected in [
+        called("split_cells", "parse_table_rows"),
+        called("trim_blank", "split_cells"),
+        called("far_from_near", "near"),
+    ] {
+        assert!(told.contains(&expected), "{expected:?} in {told:?}");
+    }
+    assert!(!told.iter().any(|(name, _)| name == "third"), "{told:?}");
+    // No file is opened for them.
+    let files: BTreeSet<&str> = context
+        .snippets
+        .iter()
+        .map(|snippet| snippet.path.as_str())
+        .collect();
+    assert_eq!(files, BTreeSet::from(["src/rows.c"]));
+    let text = context.render();
+    assert!(
+        text.contains(
+            "[function] split_cells  src/cells.c:2-6 (called by parse_table_rows)\n\
+             int split_cells(int n)\n  doc: Splits what lies between.\n"
+        ),
+        "{text}"
+    );
+}
+
+#[test]
+fn users_come_as_the_intent_wants_them() {
+    let (_folder, engine) = tree_of(&[
+        DEPENDENCIES[0],
+        DEPENDENCIES[4],
+        (
+            "src/page.c",
+            "int show_page(void)\n{\n    return parse_table_rows(2);\n}\n",
+        ),
+    ]);
+    let users = |text: &str| {
+        let context = context(&engine, text, 0);
+        let is_user = |name: &str| {
+            let why = ["calls parse_table_rows", "a test of parse_table_rows"];
+            let by_card = reasons(&context)
+                .into_iter()
+                .any(|(other, reason)| other == name && why.contains(&reason.as_str()));
+            let mut shown = context.snippets.iter().flat_map(|one| &one.symbols);
+            match (by_card, shown.any(|symbol| symbol == name)) {
+                (true, _) => "card",
+                (_, true) => "code",
+                _ => "none",
+            }
+        };
+        (is_user("show_page"), is_user("check_rows"))
+    };
+    for (text, expected) in [
+        ("where is `parse_table_rows` defined?", ("none", "card")),
+        ("who calls parse_table_rows?", ("code", "code")),
+        ("implement cells in parse_table_rows", ("none", "card")),
+        ("fix the bug in parse_table_rows", ("card", "card")),
+        ("rename parse_table_rows", ("code", "code")),
+        ("write tests for parse_table_rows", ("none", "code")),
+    ] {
+        assert_eq!(users(text), expected, "{text}");
+    }
+}
+
+/// Functions of one size, and the types that they name, three each.
+fn crowd() -> (tempfile::TempDir, Engine) {
+    let functions: String = (0..40)
+        .map(|n| {
+            format!(
+                "int job_{n}(struct kind_{n}_a *a, struct kind_{n}_b *b, struct kind_{n}_c *c)\n{{\n    \
+                 return a->one + b->one + c->one;\n}}\n\n"
+            )
+        })
+        .collect();
+    let fields: String = (0..8).map(|n| format!("    long field_{n};\n")).collect();
+    let kind = |name: String| format!("struct {name} {{\n    long one;\n{fields}}};\n\n");
+    let types: String = (0..40)
+        .flat_map(|n| ["a", "b", "c"].map(|end| kind(format!("kind_{n}_{end}"))))
+        .collect();
+    tree_of(&[("src/jobs.c", &functions), ("src/kinds.h", &types)])
+}
+
+fn plan(engine: &Engine, shares: Shares) -> Plan {
+    let function = |n: usize| engine.named(&format!("job_{n}")).remove(0);
+    let wanted = |n: usize, part| Wanted {
+        symbol: function(n),
+        weight: 0.9,
+        lines: Vec::new(),
+        body: 0,
+        part,
+        why: format!("as {part:?}"),
+    };
+    let mentions = (30..40).map(|n| Mention {
+        symbol: function(n),
+        part: Part::Imports,
+        fullest: Form::Full,
+        why: "as Imports".to_owned(),
+    });
+    let parts = [Part::Snippets, Part::Tests, Part::Callers];
+    Plan {
+        intent: "BUG_FIX".to_owned(),
+        confidence: 0.5,
+        stack: Vec::new(),
+        wanted: (0..30).map(|n| wanted(n, parts[n % 3])).collect(),
+        heads: Vec::new(),
+        mentions: mentions.collect(),
+        enough: usize::MAX,
+        shares,
+        with_documents: false,
+    }
+}
+
+/// The tokens that each part takes of a context.
+fn taken(context: &Context) -> [usize; 5] {
+    let by_note = |part: Part| -> usize {
+        let notes = context.snippets.iter();
+        let of_part = notes.filter(|one| one.note == Some(format!("as {part:?}")));
+        of_part.map(|one| tokens_of(&one.text)).sum()
+    };
+    let cards = |named: bool| -> usize {
+        let cards = context.definitions.iter();
+        let these = cards.filter(|card| card.why.is_none() == named);
+        these.map(|card| tokens_of(&card.text)).sum()
+    };
+    Part::ALL.map(|part| match part {
+        Part::Definitions => cards(true),
+        Part::Imports => cards(false),
+        part => by_note(part),
+    })
+}
+
+#[test]
+fn every_share_steers_its_part() {
+    let (_folder, engine) = crowd();
+    let shares = |large: Part| {
+        let of = |part: Part| if part == large { 60 } else { 10 };
+        Shares {
+            definitions: of(Part::Definitions),
+            snippets: of(Part::Snippets),
+            imports: of(Part::Imports),
+            tests: of(Part::Tests),
+            callers: of(Part::Callers),
+        }
+    };
+    for (at, part) in Part::ALL.into_iter().enumerate() {
+        let of = |large: Part| taken(&pack(&engine, &plan(&engine, shares(large)), 1_200))[at];
+        let large = of(part);
+        for other in Part::ALL.into_iter().filter(|other| *other != part) {
+            let small = of(other);
+            assert!(
+                large > small + 90,
+                "{part:?}: {large}, {small} for {other:?}"
+            );
+        }
+    }
+}
+
+#[test]
+fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
+    let (_folder, engine) = crowd();
+    let shares = Shares {
+        definitions: 60,
+        snippets: 40,
+        imports: 0,
+        tests: 0,
+        callers: 0,
+    };
+    let taken_by = |engine: &Engine, most: usize, shares: Shares| {
+        let mut plan = plan(engine, shares);
+        plan.mentions.clear();
+        plan.wanted.truncate(most);
+        for one in &mut plan.wanted {
+            one.part = Part::Snippets;
+            one.why = "as Snippets".to_owned();
+        }
+        let context = pack(engine, &plan, 900);
+        assert!(context.tokens <= 900, "{}", context.tokens);
+        taken(&context)
+    };
+    let [cards, code, ..] = taken_by(&engine, 30, shares);
+    // Functions that name no type have no cards: their code takes all.
+    let plain: String = (0..40)
+        .map(|n| {
+            format!("int job_{n}(int an_int, int another, int a_third)\n{{\n    return an_int + {n} * another;\n}}\n\n")
+        })
+        .collect();
+    let (_other, plain) = tree_of(&[("src/jobs.c", &plain)]);
+    let [no_cards, more_code, ..] = taken_by(&plain, 30, shares);
+    assert_eq!(no_cards, 0);
+    assert!(
+        more_code > code + cards / 2,
+        "{more_code}, {code} beside {cards}"
+    );
+    // What little code leaves is for the cards, beyond their share.
+    let shares_of_code = Shares {
+        definitions: 5,
+        snippets: 95,
+        ..shares
+    };
+    let [cards, ..] = taken_by(&engine, 3, shares_of_code);
+    assert!(cards > 3 * 900 * 5 / 100, "{cards}");
+}
