@@ -109,17 +109,18 @@ impl Index {
         let started = Instant::now();
         let tree = Tree::open(root)?;
         let folder = database::Folder::open(cache, tree.root())?;
-        let (database, mut report) = match folder.current(&limits) {
-            Some(path) => match refresh(&path, &tree, &limits) {
-                Ok(report) => (path, report),
-                Err(RetrievalError::Database(_)) => build(&folder, &tree, &limits)?,
-                Err(error) => return Err(error),
-            },
-            None => build(&folder, &tree, &limits)?,
+        let kept = folder.current(&limits);
+        let opened = match kept.map(|path| refresh(path, &tree, &limits)) {
+            Some(Err(RetrievalError::Database(_))) | None => build(&folder, &tree, &limits)?,
+            Some(refreshed) => refreshed?,
         };
         drop(folder);
-        let connection = database::open(&database)?;
-        let files = Files::load(&connection)?;
+        let Opened {
+            database,
+            connection,
+            files,
+            mut report,
+        } = opened;
         summarize(&mut report, &files);
         report.seconds = started.elapsed().as_secs_f64();
         let generation = files.generation;
@@ -262,23 +263,42 @@ fn is_damage(error: &rusqlite::Error) -> bool {
     )
 }
 
-fn refresh(path: &Path, tree: &Tree, limits: &IndexLimits) -> Result<IndexReport, RetrievalError> {
-    let mut connection = database::open(path)?;
-    update::update(&mut connection, tree, limits, false)
+/// A database that agrees with its tree.
+struct Opened {
+    database: PathBuf,
+    connection: Connection,
+    files: Files,
+    report: IndexReport,
+}
+
+fn refresh(database: PathBuf, tree: &Tree, limits: &IndexLimits) -> Result<Opened, RetrievalError> {
+    let mut connection = database::open(&database)?;
+    let (files, report) = update::update(&mut connection, tree, limits, false)?;
+    Ok(Opened {
+        database,
+        connection,
+        files,
+        report,
+    })
 }
 
 fn build(
     folder: &database::Folder,
     tree: &Tree,
     limits: &IndexLimits,
-) -> Result<(PathBuf, IndexReport), RetrievalError> {
-    let path = folder.fresh();
-    let mut connection = database::create(&path, limits)?;
-    let mut report = update::update(&mut connection, tree, limits, true)?;
+) -> Result<Opened, RetrievalError> {
+    let database = folder.fresh();
+    let mut connection = database::create(&database, limits)?;
+    let (files, mut report) = update::update(&mut connection, tree, limits, true)?;
     database::finish(connection)?;
-    folder.adopt(&path)?;
+    folder.adopt(&database)?;
     report.rebuilt = true;
-    Ok((path, report))
+    Ok(Opened {
+        connection: database::open(&database)?,
+        database,
+        files,
+        report,
+    })
 }
 
 fn summarize(report: &mut IndexReport, files: &Files) {

@@ -114,7 +114,11 @@ fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
         let ours = number("PRAGMA application_id")? == schema::APPLICATION
             && number("PRAGMA user_version")? == schema::VERSION;
         let pages = number("PRAGMA page_count")? * number("PRAGMA page_size")?;
-        let whole = std::fs::metadata(path).is_ok_and(|file| file.len() >= pages.cast_unsigned());
+        // Pages that another process has added may still be in its log.
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let length = |path: &Path| std::fs::metadata(path).map_or(0, |file| file.len());
+        let whole = length(path) + length(Path::new(&log)) >= pages.cast_unsigned();
         let same_limits = number("SELECT value FROM meta WHERE key = 'file_size'")?
             == limits.file_size.cast_signed()
             && number("SELECT value FROM meta WHERE key = 'line_length'")?

@@ -271,6 +271,18 @@ fn an_open_index_sees_the_update_of_another() {
 }
 
 #[test]
+fn what_another_process_has_not_yet_moved_from_its_log_is_no_damage() {
+    let fixture = Fixture::new(&[("a.c", b"int f(void) { return 1; }\n")]);
+    let first = fixture.open();
+    let code: String = (0..2000).map(|at| format!("int added_{at};\n")).collect();
+    fixture.write("b.c", code.as_bytes());
+    // The first keeps the log open: the database is longer than its file.
+    drop(fixture.open());
+    assert!(!fixture.open().report().rebuilt);
+    assert_eq!(first.definitions("added_7").unwrap().symbols.len(), 1);
+}
+
+#[test]
 fn a_hold_keeps_what_is_read_as_it_was() {
     let fixture = Fixture::new(&[("a.c", b"int f(void) { return 1; }\n")]);
     let index = fixture.open();

@@ -37,15 +37,47 @@ struct Work {
     new: bool,
 }
 
-/// Parses what changed, forgets what vanished, and says how much that was.
+/// Parses what changed, forgets what vanished; gives the files as they are now
+/// and says how much that was.
 pub(crate) fn update(
     connection: &mut Connection,
     tree: &Tree,
     limits: &IndexLimits,
     fresh: bool,
-) -> Result<IndexReport, RetrievalError> {
+) -> Result<(Files, IndexReport), RetrievalError> {
     let entries = tree.entries();
     let old = Files::load(connection)?;
+    let (work, gone) = compare(connection, &old, entries)?;
+    let mut report = IndexReport::default();
+    if work.is_empty() && gone.is_empty() && !fresh {
+        return Ok((old, report));
+    }
+    let transaction = connection.transaction()?;
+    for id in &gone {
+        forget(&transaction, *id)?;
+        transaction.execute("DELETE FROM file WHERE id = ?1", [id])?;
+    }
+    write_all(&transaction, tree, limits, &work, &mut report)?;
+    if fresh {
+        transaction.execute_batch(schema::INDEXES)?;
+    }
+    transaction.execute(
+        "INSERT INTO meta VALUES ('generation', 1)
+         ON CONFLICT(key) DO UPDATE SET value = value + 1",
+        [],
+    )?;
+    transaction.commit()?;
+    report.removed = gone.len();
+    Ok((Files::load(connection)?, report))
+}
+
+/// The files that have to be looked at, and the numbers of those that are no
+/// longer there.
+fn compare(
+    connection: &Connection,
+    old: &Files,
+    entries: Vec<Entry>,
+) -> Result<(Vec<Work>, BTreeSet<i64>), RetrievalError> {
     let mut gone: BTreeSet<i64> = old.rows().map(|row| row.id).collect();
     let mut next_id = gone.last().copied().unwrap_or_default() + 1;
     let mut work = Vec::new();
@@ -69,26 +101,7 @@ pub(crate) fn update(
             entry,
         });
     }
-    let mut report = IndexReport::default();
-    if !work.is_empty() || !gone.is_empty() || fresh {
-        let transaction = connection.transaction()?;
-        for id in &gone {
-            forget(&transaction, *id)?;
-            transaction.execute("DELETE FROM file WHERE id = ?1", [id])?;
-        }
-        write_all(&transaction, tree, limits, &work, &mut report)?;
-        if fresh {
-            transaction.execute_batch(schema::INDEXES)?;
-        }
-        transaction.execute(
-            "INSERT INTO meta VALUES ('generation', 1)
-             ON CONFLICT(key) DO UPDATE SET value = value + 1",
-            [],
-        )?;
-        transaction.commit()?;
-    }
-    report.removed = gone.len();
-    Ok(report)
+    Ok((work, gone))
 }
 
 fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, RetrievalError> {
@@ -106,9 +119,10 @@ fn write_all(
 ) -> Result<(), RetrievalError> {
     let mut writer = Writer::new(connection)?;
     let now = now();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     in_order(
+        threads,
         work,
-        &large_first(work),
         |item| read_file(tree, &item.entry, limits, item.known.as_deref()),
         |item, state| {
             if !item.new && !matches!(state, FileState::Unchanged) {
@@ -193,21 +207,19 @@ fn large_first(work: &[Work]) -> Vec<usize> {
     order
 }
 
-/// Does `work` on all processors in the given order and hands the results over
-/// one by one, in the order of the items.
-fn in_order<I: Sync, R: Send>(
-    items: &[I],
-    order: &[usize],
-    work: impl Fn(&I) -> R + Sync,
-    mut take: impl FnMut(&I, R) -> Result<(), RetrievalError>,
+/// Does `work` on so many threads, large files first, and hands the results
+/// over one by one, in the order of the items.
+fn in_order<R: Send>(
+    threads: usize,
+    items: &[Work],
+    work: impl Fn(&Work) -> R + Sync,
+    mut take: impl FnMut(&Work, R) -> Result<(), RetrievalError>,
 ) -> Result<(), RetrievalError> {
-    let threads = std::thread::available_parallelism()
-        .map_or(1, usize::from)
-        .min(items.len());
+    let order = large_first(items);
     let next = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let (sender, receiver) = mpsc::sync_channel(WAITING);
-        for _ in 0..threads {
+        for _ in 0..threads.min(items.len()) {
             let sender = sender.clone();
             scope.spawn(|| {
                 let sender = sender;
@@ -236,4 +248,47 @@ fn in_order<I: Sync, R: Send>(
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{LARGE, Work, in_order};
+    use patchwright_source::{Entry, TreePath};
+    use std::sync::Mutex;
+
+    fn file(number: i64, size: u64) -> Work {
+        Work {
+            id: number,
+            entry: Entry {
+                path: TreePath::new(&format!("{number}.c")).unwrap(),
+                size,
+                modified: 0,
+                changed: 0,
+                inode: 0,
+            },
+            known: None,
+            new: true,
+        }
+    }
+
+    #[test]
+    fn large_files_are_begun_first_and_handed_over_in_their_place() {
+        let sizes = [10, LARGE - 1, LARGE, 0, 3 * LARGE, LARGE + 1];
+        let work: Vec<Work> = (0..).zip(sizes).map(|(at, size)| file(at, size)).collect();
+        let begun = Mutex::new(Vec::new());
+        let mut taken = Vec::new();
+        // One thread, so that the order is the one that was asked for.
+        in_order(
+            1,
+            &work,
+            |item| begun.lock().unwrap().push(item.id),
+            |item, ()| {
+                taken.push(item.id);
+                Ok(())
+            },
+        )
+        .unwrap();
+        assert_eq!(begun.into_inner().unwrap(), [4, 5, 2, 0, 1, 3]);
+        assert_eq!(taken, [0, 1, 2, 3, 4, 5]);
+    }
 }
