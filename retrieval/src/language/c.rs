@@ -114,7 +114,7 @@ impl Grammar {
     fn new(grammar: &tree_sitter::Language) -> Self {
         let field = |name| grammar.field_id_for_name(name).map_or(0, u16::from);
         Self {
-            roles: roles(grammar, &ROLES),
+            roles: roles(grammar, &ROLES, Role::Skip),
             declarators: DeclaratorKinds::new(grammar),
             parenthesized: grammar.id_for_node_kind("parenthesized_declarator", true),
             function_declarator: grammar.id_for_node_kind("function_declarator", true),
@@ -164,9 +164,10 @@ impl Visitor for CVisitor<'_> {
         match role {
             Role::Other => {}
             Role::Skip => return false,
-            Role::Name => self.name(place),
-            Role::Member => self.member(place),
-            Role::TypeName => self.type_name(place),
+            Role::Name | Role::Member | Role::TypeName => {
+                self.leaf(place, role);
+                return false;
+            }
             Role::Call => self.mark_last(place.node, self.grammar.function, UseKind::Call),
             Role::New => self.mark_last(place.node, self.grammar.type_, UseKind::Call),
             Role::Assignment => self.mark_last(place.node, self.grammar.left, UseKind::Write),
@@ -182,6 +183,15 @@ impl Visitor for CVisitor<'_> {
 }
 
 impl CVisitor<'_> {
+    /// A name; nothing lies in it.
+    fn leaf(&mut self, place: &Place<'_, '_>, role: Role) {
+        match role {
+            Role::Member => self.member(place),
+            Role::TypeName => self.type_name(place),
+            _ => self.name(place),
+        }
+    }
+
     fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
         match role {
             Role::Function => self.function(place),

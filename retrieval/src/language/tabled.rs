@@ -112,7 +112,7 @@ impl Spec {
         let grammar = language.grammar();
         Self {
             language,
-            roles: roles(&grammar, table),
+            roles: roles(&grammar, table, Role::Skip),
             keys: KEYS
                 .iter()
                 .map(|name| grammar.field_id_for_name(name).map_or(0, u16::from))

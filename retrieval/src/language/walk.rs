@@ -110,19 +110,23 @@ pub(crate) fn line(row: usize) -> u32 {
 }
 
 /// A table from the kinds of a grammar to the roles that an extractor gives
-/// them; kinds without a role get `R::default()`.
+/// them; kinds without a role get `R::default()`, punctuation and keywords
+/// `word`.
 pub(crate) fn roles<R: Copy + Default>(
     grammar: &tree_sitter::Language,
     table: &[(&str, R)],
+    word: R,
 ) -> Vec<R> {
     let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
     (0..count)
         .map(|kind| {
-            let named = grammar.node_kind_is_named(kind);
+            if !grammar.node_kind_is_named(kind) {
+                return word;
+            }
             let name = grammar.node_kind_for_id(kind).unwrap_or_default();
             table
                 .iter()
-                .find(|(wanted, _)| named && *wanted == name)
+                .find(|(wanted, _)| *wanted == name)
                 .map_or_else(R::default, |(_, role)| *role)
         })
         .collect()

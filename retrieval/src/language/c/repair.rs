@@ -1,10 +1,11 @@
 //! Puts right what a broken syntax tree got wrong about functions.
 
 use super::CVisitor;
-use crate::language::facts::SymbolFact;
+use crate::language::facts::{NameId, SymbolFact};
 use crate::language::macros::identifiers;
 use crate::language::recovery::{LostFunction, lost_functions};
 use crate::symbol::{SymbolKind, UseKind};
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 impl CVisitor<'_> {
@@ -12,13 +13,12 @@ impl CVisitor<'_> {
     /// corrects the ends of those that the tree has.
     pub(super) fn recover(&mut self) {
         let lost = lost_functions(self.facts.bytes);
+        let known = self.known_functions();
         for function in &lost {
             let name = self.facts.intern_range(function.name.clone());
-            let known = self.facts.symbols.iter_mut().find(|symbol| {
-                symbol.name == name
-                    && symbol.name_line == function.name_line
-                    && (symbol.kind.is_callable() || symbol.kind == SymbolKind::Prototype)
-            });
+            let known = known
+                .get(&(name, function.name_line))
+                .and_then(|index| self.facts.symbols.get_mut(*index));
             match known {
                 Some(symbol) if symbol.kind.is_callable() => symbol.end_line = function.end_line,
                 Some(symbol) => {
@@ -31,6 +31,19 @@ impl CVisitor<'_> {
         }
         self.drop_variables_of(&lost);
         self.facts.adopt_orphans();
+    }
+
+    /// The functions that the tree has, by name and line: the first of each.
+    fn known_functions(&self) -> FxHashMap<(NameId, u32), usize> {
+        let mut known = FxHashMap::default();
+        for (index, symbol) in self.facts.symbols.iter().enumerate() {
+            if symbol.kind.is_callable() || symbol.kind == SymbolKind::Prototype {
+                known
+                    .entry((symbol.name, symbol.name_line))
+                    .or_insert(index);
+            }
+        }
+        known
     }
 
     /// The names in macro calls that were kept from the parser.
