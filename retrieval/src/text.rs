@@ -38,6 +38,17 @@ pub(crate) struct Found {
     pub(crate) too_large: usize,
 }
 
+const ENTITIES: &str = "with &lt; &gt; &amp; read as < > &";
+const CASE: &str = "without regard to case";
+const CASE_AND_SPACE: &str = "without regard to case and white space";
+
+impl Found {
+    /// Whether looking further would be of no use.
+    fn is_something(&self) -> bool {
+        !self.files.is_empty() || self.stopped
+    }
+}
+
 /// Finds literal text; when it is nowhere, tries again without regard to case,
 /// then without regard to the amount of white space.
 pub(crate) fn find_literal(
@@ -47,37 +58,40 @@ pub(crate) fn find_literal(
     limits: &Settings,
 ) -> Found {
     let escaped = escape(text);
-    let loose_space: Vec<String> = text.split_whitespace().map(escape).collect();
     let decoded = escape(&decode_entities(text));
-    let tries = [
-        (escaped.clone(), false, None),
-        (
-            decoded.clone(),
-            false,
-            Some("with &lt; &gt; &amp; read as < > &"),
-        ),
-        (escaped.clone(), true, Some("without regard to case")),
-        (
-            loose_space.join(r"\s*"),
-            true,
-            Some("without regard to case and white space"),
-        ),
-    ];
-    let mut found = Found::default();
-    for (expression, ignore_case, loosened) in tries {
-        if loosened.is_some() && !ignore_case && expression == escaped {
-            continue;
-        }
-        let Ok(matcher) = matcher(&expression, ignore_case) else {
-            continue;
+    let look =
+        |files: &[&TreePath], expression: &str, ignore_case, loosened: Option<&'static str>| {
+            let mut found = match matcher(expression, ignore_case) {
+                Ok(matcher) => search(tree, files, &matcher, limits),
+                Err(_) => Found::default(),
+            };
+            found.loosened = loosened.filter(|_| found.is_something());
+            found
         };
-        found = search(tree, files, &matcher, limits);
-        if !found.files.is_empty() || found.stopped {
-            found.loosened = loosened;
+    let found = look(files, &escaped, false, None);
+    if found.is_something() {
+        return found;
+    }
+    if decoded != escaped {
+        let found = look(files, &decoded, false, Some(ENTITIES));
+        if found.is_something() {
             return found;
         }
     }
-    found
+    // The loosest first: what it does not find is nowhere in any form, and in
+    // the few files where it finds something the other form is looked for.
+    let words: Vec<String> = text.split_whitespace().map(escape).collect();
+    let loosest = look(files, &words.join(r"\s*"), true, Some(CASE_AND_SPACE));
+    let in_files: Vec<&TreePath> = loosest.files.iter().map(|file| &file.path).collect();
+    let found = look(&in_files, &escaped, true, Some(CASE));
+    if found.files.is_empty() {
+        return loosest;
+    }
+    Found {
+        stopped: found.stopped || loosest.stopped,
+        too_large: loosest.too_large,
+        ..found
+    }
 }
 
 /// Finds what a regular expression matches; the error is the parser's.
@@ -241,6 +255,7 @@ mod tests {
                 vec!["a.c:2-2"],
                 Some("with &lt; &gt; &amp; read as < > &"),
             ),
+            ("PROFILE TOO", vec!["a.c:4-4", "c.txt:1-1"], case),
             (
                 "int f (void)",
                 vec!["a.c:1-1"],
