@@ -2,6 +2,7 @@
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
+use memchr::memmem::Finder;
 use rusqlite::Result;
 use std::collections::BTreeSet;
 
@@ -54,17 +55,20 @@ impl Index {
     /// The names of symbols that contain a text, upper and lower case being
     /// the same; shortest first.
     pub fn names_with(&self, part: &str, limit: usize) -> Result<Vec<String>, RetrievalError> {
-        let part = part.to_ascii_lowercase();
-        let mut lower = String::new();
         if part.is_empty() {
             return Ok(Vec::new());
         }
+        let part = Part::new(&part.to_ascii_lowercase());
+        let mut lower = String::new();
         let mut found = Vec::new();
         self.each_symbol_name(|known| {
+            if !part.may_be_in(letters(known)) {
+                return;
+            }
             lower.clear();
             lower.push_str(known);
             lower.make_ascii_lowercase();
-            if lower.contains(&part) {
+            if part.is_in(&lower) {
                 found.push((known.len(), known.to_owned()));
             }
         })?;
@@ -108,10 +112,43 @@ fn rank(nearness: Nearness) -> u32 {
     }
 }
 
+/// Which letters a name has, upper and lower case being the same: one bit for
+/// each, some shared. A name without the letters of another does not hold it,
+/// which tells nearly all names apart before anything is compared.
+fn letters(name: &str) -> u32 {
+    name.bytes()
+        .fold(0, |letters, byte| letters | 1 << (byte & 31))
+}
+
+/// A text in lower case that is looked for in many names.
+struct Part {
+    finder: Finder<'static>,
+    letters: u32,
+}
+
+impl Part {
+    fn new(text: &str) -> Self {
+        Self {
+            finder: Finder::new(text).into_owned(),
+            letters: letters(text),
+        }
+    }
+
+    fn may_be_in(&self, letters: u32) -> bool {
+        self.letters & !letters == 0
+    }
+
+    fn is_in(&self, lower: &str) -> bool {
+        self.finder.find(lower.as_bytes()).is_some()
+    }
+}
+
 struct Wanted {
     name: String,
     lower: String,
+    whole: Part,
     words: BTreeSet<String>,
+    parts: Vec<Part>,
     /// The last word says what a thing does, the first often whose it is.
     last: String,
 }
@@ -119,11 +156,16 @@ struct Wanted {
 impl Wanted {
     fn new(name: &str) -> Self {
         let name: String = name.trim().chars().take(LONGEST * 2).collect();
-        let words = words_in_order(&name);
+        let in_order = words_in_order(&name);
+        let last = in_order.last().cloned().unwrap_or_default();
+        let words: BTreeSet<String> = in_order.into_iter().collect();
+        let lower = name.to_ascii_lowercase();
         Self {
-            lower: name.to_ascii_lowercase(),
-            last: words.last().cloned().unwrap_or_default(),
-            words: words.into_iter().collect(),
+            whole: Part::new(&lower),
+            lower,
+            last,
+            parts: words.iter().map(|word| Part::new(word)).collect(),
+            words,
             name,
         }
     }
@@ -144,25 +186,39 @@ impl Wanted {
                 return Some(Nearness::Edits(u32::try_from(edits).unwrap_or(u32::MAX)));
             }
         }
+        let letters = letters(known);
+        let is_held = letters & !self.whole.letters == 0;
+        let may_hold = |part: &Part| part.may_be_in(letters);
+        if !is_held && !may_hold(&self.whole) && !self.parts.iter().any(may_hold) {
+            return None;
+        }
         let lower = known.to_ascii_lowercase();
-        let holds = self.name.len() >= 4 && lower.contains(&self.lower);
+        let holds = self.name.len() >= 4 && self.whole.is_in(&lower);
         // `open` is a part of many names that have nothing to do with it.
-        let is_held = 2 * known.len() >= self.name.len().max(8) && self.lower.contains(&lower);
-        if holds || is_held {
+        let is_held = is_held && 2 * known.len() >= self.name.len().max(8);
+        if holds || is_held && self.lower.contains(&lower) {
             return Some(Nearness::Part);
         }
-        // Cutting every name into words would take most of the time.
-        if !self.words.iter().any(|word| lower.contains(word)) {
+        // Cutting every name into words would take most of the time: words that
+        // are not even parts of it need not be looked for.
+        let held = self.parts.iter().filter(|part| part.is_in(&lower));
+        if !self.is_enough(held.count(), || lower.contains(&self.last)) {
             return None;
         }
         let words = words(known);
         let shared = words.intersection(&self.words).count();
-        let enough = match shared {
+        self.is_enough(shared, || words.contains(&self.last))
+            .then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
+    }
+
+    /// Whether names with so many words in common are alike; one is enough when
+    /// it is the last.
+    fn is_enough(&self, shared: usize, last: impl FnOnce() -> bool) -> bool {
+        match shared {
             0 => false,
-            1 => self.words.len() == 1 || self.last.len() > 3 && words.contains(&self.last),
+            1 => self.words.len() == 1 || self.last.len() > 3 && last(),
             _ => true,
-        };
-        enough.then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
+        }
     }
 }
 
@@ -228,6 +284,9 @@ mod tests {
             ("OPENSSL_zalloc", "OPENSSL_init", None),
             ("OPENSSL_zalloc", "CRYPTO_zalloc", Some(Nearness::Words(1))),
             ("read_rows_in_png", "read_rows_in", Some(Nearness::Part)),
+            ("Row_Filter", "png_row_filter_now", Some(Nearness::Part)),
+            ("a_b_c", "get_A_B_C_and_more", Some(Nearness::Part)),
+            ("ünd_grün", "setze_ünd_grün", Some(Nearness::Part)),
         ] {
             assert_eq!(
                 Wanted::new(wanted).nearness(known),
