@@ -2,7 +2,9 @@
 //! taking in one changed file, and asking it.
 //!
 //! `cargo bench -p patchwright-retrieval --bench index -- TREE...`, or
-//! `make bench`, which fetches the trees (`scripts/bench-trees.sh`).
+//! `make bench`, which fetches the trees (`scripts/bench-trees.sh`). Before
+//! the trees may stand the parts to measure, all of them by default:
+//! `--cold`, `--warm`, `--ask`, `--contexts`, `--peers`.
 //!
 //! Each tree is copied first, because one of its files is changed. The time of
 //! `ctags -R` on the same copy is printed beside, when there is a `ctags`.
@@ -20,7 +22,7 @@ mod contexts;
 mod peers;
 
 use patchwright_retrieval::{Index, IndexLimits};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -32,20 +34,21 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 const ROUNDS: usize = 5;
 
 fn main() {
-    let trees: Vec<PathBuf> = std::env::args()
+    // Cargo adds a `--bench` of its own.
+    let (parts, trees): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
-        .filter(|argument| !argument.starts_with('-'))
-        .map(PathBuf::from)
-        .collect();
+        .filter(|argument| argument != "--bench")
+        .partition(|argument| argument.starts_with("--"));
     if trees.is_empty() {
         println!("name the trees to measure");
     }
     for tree in trees {
-        measure(&tree);
+        measure(Path::new(&tree), &parts);
     }
 }
 
-fn measure(original: &Path) {
+fn measure(original: &Path, parts: &[String]) {
+    let wanted = |part: &str| parts.is_empty() || parts.iter().any(|named| named == part);
     let scratch = tempfile::tempdir().unwrap();
     let tree = scratch.path().join("tree");
     let copied = Command::new("cp")
@@ -55,10 +58,34 @@ fn measure(original: &Path) {
         .status();
     assert!(copied.unwrap().success());
     println!("{}", original.display());
+    if wanted("--cold") {
+        cold(&tree, scratch.path());
+    }
+    let cache = scratch.path().join("kept");
+    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+    if wanted("--warm") {
+        warm(&tree, &cache);
+    }
+    if wanted("--ask") {
+        ask(&tree, &cache);
+    }
+    if wanted("--contexts") {
+        contexts::measure(&tree, &cache);
+    }
+    if wanted("--peers") {
+        peers::measure(&tree, &cache, &original.parent().unwrap().join("tools"));
+    }
+    println!("  memory {} MB at most", peak_memory() / 1000);
+}
+
+/// Builds the index of the tree several times, beside `ctags`.
+fn cold(tree: &Path, scratch: &Path) {
     for round in 0..ROUNDS {
-        let cache = scratch.path().join(format!("cold-{round}"));
+        let cache = scratch.join(format!("cold-{round}"));
         let before = cpu_seconds();
-        let index = Index::open(&tree, &cache, IndexLimits::default()).unwrap();
+        let index = Index::open(tree, &cache, IndexLimits::default()).unwrap();
         let cpu = cpu_seconds().0 - before.0;
         let report = index.report();
         println!(
@@ -73,36 +100,37 @@ fn measure(original: &Path) {
             folder_size(&cache) / 1_000_000,
         );
         let before = cpu_seconds();
-        if let Some(seconds) = ctags(&tree, &scratch.path().join("tags")) {
+        if let Some(seconds) = ctags(tree, &scratch.join("tags")) {
             let cpu = cpu_seconds().1 - before.1;
             println!("  ctags  {seconds:7.3} s (processor {cpu:.2} s)");
         }
     }
-    let cache = scratch.path().join("cold-0");
-    std::thread::sleep(std::time::Duration::from_millis(100));
-    Index::open(&tree, &cache, IndexLimits::default()).unwrap();
-    let warm = median((0..ROUNDS).map(|_| open(&tree, &cache)).collect());
-    println!("  warm   {:7.1} ms", warm * 1000.0);
-    let changed = median(
-        (0..ROUNDS)
-            .map(|round| change(&tree, &cache, round))
-            .collect(),
-    );
-    println!("  change {:7.1} ms", changed * 1000.0);
-    ask(&tree, &cache);
-    contexts::measure(&tree, &cache);
-    let tools = original.parent().unwrap().join("tools");
-    peers::measure(&tree, &cache, &tools);
-    println!("  memory {} MB at most", peak_memory() / 1000);
 }
 
-fn open(tree: &Path, cache: &Path) -> f64 {
-    let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
-    index.report().seconds
+/// Opens the index again, with nothing changed and with one file changed.
+fn warm(tree: &Path, cache: &Path) {
+    for (what, prepare) in [("warm", keep as fn(_, _, _)), ("change", change)] {
+        let (mut clock, mut processor) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS {
+            prepare(tree, cache, round);
+            let before = cpu_seconds().0;
+            let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
+            clock.push(index.report().seconds * 1000.0);
+            processor.push((cpu_seconds().0 - before) * 1000.0);
+        }
+        println!(
+            "  {what:6} {:7.1} ms (processor {:.0} ms)",
+            median(clock),
+            median(processor)
+        );
+    }
 }
 
-/// Appends a line to a file of middling size and opens the index again.
-fn change(tree: &Path, cache: &Path, round: usize) -> f64 {
+/// Leaves the tree as it is.
+fn keep(_tree: &Path, _cache: &Path, _round: usize) {}
+
+/// Appends a line to a file that is longer than nine tenths of the others.
+fn change(tree: &Path, cache: &Path, round: usize) {
     let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
     let mut files = index.files();
     files.retain(|file| file.language.is_some());
@@ -112,7 +140,6 @@ fn change(tree: &Path, cache: &Path, round: usize) -> f64 {
     let mut text = std::fs::read(&path).unwrap();
     text.extend_from_slice(format!("\nint patchwright_added_{round};\n").as_bytes());
     std::fs::write(&path, text).unwrap();
-    open(tree, cache)
 }
 
 /// A kind of question and how many answers it has for a name.
