@@ -7,6 +7,7 @@
 mod ask;
 mod baseline;
 mod climb;
+mod consult;
 mod context;
 mod convert;
 mod locate;
@@ -155,7 +156,11 @@ impl Drive {
                     request,
                     frames,
                     memory,
-                } => self.context(id, request, frames, (round, memory)).await,
+                } => {
+                    let purse = (&left, &spent);
+                    self.context(id, (request, frames), (round, memory), purse)
+                        .await
+                }
                 Step::Ask { purpose, messages } => {
                     self.ask(id, (purpose, messages), (left, spent)).await
                 }
@@ -164,7 +169,10 @@ impl Drive {
                     round,
                     queries,
                     memory,
-                } => self.retrieve(id, round, queries, memory).await,
+                } => {
+                    self.retrieve(id, round, (queries, memory), (&left, spent))
+                        .await
+                }
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
                 Step::Locate { patch } => self.locate(id, patch).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,

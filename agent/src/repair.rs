@@ -26,5 +26,5 @@ pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use run::Run;
 pub use step::{
     BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
-    Postponed, Purpose, ReplyRecord, Retrieved, Step, StepId, Unanswered,
+    Postponed, Purpose, ReplyRecord, Retrieved, SignalRecord, Step, StepId, Unanswered,
 };

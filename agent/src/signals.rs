@@ -6,24 +6,25 @@
 //! How orders are fused and what they change is retrieval's business.
 
 mod cache;
+mod cost;
 mod embedding;
 mod endpoint;
 mod rerank;
+mod signal;
 
 use crate::model::{self, Message, Model, Request};
 use crate::prompt;
 use crate::settings::{Expansion, Settings};
 use cache::Cache;
+pub use cost::{Estimate, Taken};
 use embedding::Embedder;
 use endpoint::Endpoint;
-use futures::future::{self, BoxFuture};
-use patchwright_retrieval::{Candidate, Engine, fuse};
+use futures::future;
+use patchwright_retrieval::{Candidate, Candidates, Engine, fuse};
 use rerank::Reranker;
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use signal::{Signal, ask, awake};
+use std::sync::Arc;
 
-/// How long a signal that failed is left alone.
-const REST: Duration = Duration::from_mins(1);
 /// The most characters of a request that signals are given.
 const LONGEST: usize = 2_000;
 /// The most tokens of a reply that adds words.
@@ -79,15 +80,6 @@ pub struct Signals {
     expansion: Option<Signal<Arc<dyn Model>>>,
 }
 
-/// One signal with its patience.
-#[derive(Debug)]
-struct Signal<S> {
-    name: &'static str,
-    source: S,
-    limit: Duration,
-    failed: Mutex<Option<Instant>>,
-}
-
 /// What came of asking.
 #[derive(Debug, Default)]
 pub struct Told {
@@ -95,6 +87,16 @@ pub struct Told {
     pub rankings: Vec<Vec<i64>>,
     /// What was left out, and why.
     pub notes: Vec<String>,
+    /// What asking took.
+    pub taken: Vec<Taken>,
+}
+
+/// What the signals would be asked about some words.
+#[derive(Debug)]
+pub struct Question {
+    words: String,
+    found: Candidates,
+    told: Told,
 }
 
 impl Signals {
@@ -109,13 +111,15 @@ impl Signals {
             let endpoint = Endpoint::new("embedding", &embedding.base_url, &embedding.api_key)?;
             let endpoint = endpoint.with_waits(&settings.model, embedding.timeout);
             let source = Embedder::new(endpoint, embedding, cache.clone());
-            Ok(Signal::new("embedding", source, embedding.timeout))
+            let prices = cost::price(&embedding.name, embedding.usd_per_million);
+            Ok(Signal::new("embedding", source, embedding.timeout).priced(prices))
         };
         let reranker = || -> Result<_, SignalError> {
             let endpoint = Endpoint::new("rerank", &rerank.base_url, &rerank.api_key)?;
             let endpoint = endpoint.with_waits(&settings.model, rerank.timeout);
             let source = Reranker::new(endpoint, rerank, cache.clone());
-            Ok(Signal::new("rerank", source, rerank.timeout))
+            let prices = cost::price(&rerank.name, rerank.usd_per_million);
+            Ok(Signal::new("rerank", source, rerank.timeout).priced(prices))
         };
         let wanted = (!embedding.name.is_empty(), !rerank.base_url.is_empty());
         Ok(Self {
@@ -141,108 +145,115 @@ impl Signals {
     /// Asks what is configured which definitions answer some words, and tells
     /// the engine. Gives the notes for people.
     pub async fn consult(&self, engine: &Arc<Engine>, words: &str) -> Vec<String> {
-        if self.is_empty() || words.trim().is_empty() || engine.prefers(words) {
-            return Vec::new();
+        match self.question(engine, words).await {
+            Some(question) => self.decide(engine, question).await.notes,
+            None => Vec::new(),
         }
-        let mut notes = Vec::new();
-        let further = self.further_words(words, &mut notes).await;
+    }
+
+    /// What there is to ask about some words; nothing when no signal is
+    /// configured, or the order of their definitions is known.
+    pub async fn question(&self, engine: &Arc<Engine>, words: &str) -> Option<Question> {
+        if self.is_empty() || words.trim().is_empty() || engine.prefers(words) {
+            return None;
+        }
+        let mut told = Told::default();
+        let further = self.further_words(words, &mut told).await;
         let (asked, request) = (Arc::clone(engine), words.to_owned());
         let found = tokio::task::spawn_blocking(move || asked.candidates(&request, &further)).await;
-        let Ok(found) = found else {
-            return notes;
-        };
-        let told = self.order(words, &found.list).await;
-        notes.extend(told.notes);
+        Some(Question {
+            words: words.to_owned(),
+            found: found.unwrap_or_default(),
+            told,
+        })
+    }
+
+    /// What asking would cost at most, signal by signal.
+    pub fn estimates(&self, question: &Question) -> Vec<Estimate> {
+        let (words, candidates) = (shortened(&question.words), &question.found.list);
+        let embedding = awake(self.embedding.as_ref());
+        let embedding = embedding.map(|one| one.estimate(one.source.tokens(&words, candidates)));
+        let rerank = awake(self.rerank.as_ref());
+        let rerank = rerank.map(|one| one.estimate(one.source.tokens(&words, candidates)));
+        let both = [embedding, rerank].into_iter().flatten();
+        both.filter(|estimate| estimate.tokens > 0).collect()
+    }
+
+    /// Asks, and tells the engine the order that comes of it.
+    pub async fn decide(&self, engine: &Engine, question: Question) -> Told {
+        let Question { words, found, told } = question;
+        let mut told = told.plus(self.order(&words, &found.list).await);
         let widened = found.rankings.len() > 1;
         if !told.rankings.is_empty() || widened {
             // Of equals the first is taken: what was asked beside words decides.
-            let rankings = [told.rankings, found.rankings].concat();
-            engine.prefer(words, fuse(&rankings));
+            let rankings = [std::mem::take(&mut told.rankings), found.rankings].concat();
+            engine.prefer(&words, fuse(&rankings));
         }
-        notes
+        told
     }
 
     /// Asks embeddings and the re-ranker for the order of some candidates.
     pub async fn order(&self, words: &str, candidates: &[Candidate]) -> Told {
-        let mut told = Told::default();
         if candidates.is_empty() {
-            return told;
+            return Told::default();
         }
-        let words: String = words.chars().take(LONGEST).collect();
-        let embedding = ask(self.embedding.as_ref(), |source| {
-            Box::pin(source.order(&words, candidates))
+        let words = shortened(words);
+        let embedding = ask(self.embedding.as_ref(), |source, meter| {
+            let words = &words;
+            Box::pin(async move { source.order(words, candidates, &meter).await })
         });
-        let rerank = ask(self.rerank.as_ref(), |source| {
-            Box::pin(source.order(&words, candidates))
+        let rerank = ask(self.rerank.as_ref(), |source, meter| {
+            let words = &words;
+            Box::pin(async move { source.order(words, candidates, &meter).await })
         });
         let (embedding, rerank) = future::join(embedding, rerank).await;
-        for answered in [rerank, embedding] {
-            match answered {
-                Some(Ok(order)) => told.rankings.push(order),
-                Some(Err(note)) => told.notes.push(note),
-                None => {}
+        let mut told = Told::default();
+        for answered in [rerank, embedding].into_iter().flatten() {
+            told.taken.extend(answered.taken);
+            match answered.answer {
+                Ok(order) => told.rankings.push(order),
+                Err(note) => told.notes.push(note),
             }
         }
         told
     }
 
-    async fn further_words(&self, words: &str, notes: &mut Vec<String>) -> String {
+    async fn further_words(&self, words: &str, told: &mut Told) -> String {
         let request = Request {
             messages: vec![Message::user(prompt::words(words))],
             max_output_tokens: WORDS,
         };
-        let answered = ask(self.expansion.as_ref(), |model| {
+        let answered = ask(self.expansion.as_ref(), |model, meter| {
             let request = &request;
-            Box::pin(async move { Ok(model.ask(request).await?.text) })
+            Box::pin(async move {
+                let reply = model.ask(request).await?;
+                meter.set(reply.usage);
+                Ok(reply.text)
+            })
         });
-        match answered.await {
-            Some(Ok(text)) => text.chars().take(LONGEST).collect(),
-            Some(Err(note)) => {
-                notes.push(note);
+        let Some(answered) = answered.await else {
+            return String::new();
+        };
+        told.taken.extend(answered.taken);
+        match answered.answer {
+            Ok(text) => shortened(&text),
+            Err(note) => {
+                told.notes.push(note);
                 String::new()
             }
-            None => String::new(),
         }
     }
 }
 
-impl<S> Signal<S> {
-    fn new(name: &'static str, source: S, limit: Duration) -> Self {
-        Self {
-            name,
-            source,
-            limit,
-            failed: Mutex::new(None),
-        }
-    }
-
-    fn rests(&self) -> bool {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.is_some_and(|since| since.elapsed() < REST)
-    }
-
-    fn note_failure(&self) {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        *failed = Some(Instant::now());
+impl Told {
+    fn plus(mut self, other: Self) -> Self {
+        self.rankings.extend(other.rankings);
+        self.notes.extend(other.notes);
+        self.taken.extend(other.taken);
+        self
     }
 }
 
-/// Asks a signal within its limit; `None` when there is none, or it rests.
-async fn ask<'s, S, T>(
-    signal: Option<&'s Signal<S>>,
-    question: impl FnOnce(&'s S) -> BoxFuture<'s, Result<T, SignalError>>,
-) -> Option<Result<T, String>> {
-    let signal = signal.filter(|signal| !signal.rests())?;
-    let reason = match tokio::time::timeout(signal.limit, question(&signal.source)).await {
-        Ok(Ok(answer)) => return Some(Ok(answer)),
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!(
-            "no answer within {} ({}.timeout)",
-            crate::settings::write_duration(signal.limit),
-            signal.name
-        ),
-    };
-    signal.note_failure();
-    tracing::warn!(signal = signal.name, reason, "a signal was left out");
-    Some(Err(format!("{} was left out: {reason}", signal.name)))
+fn shortened(words: &str) -> String {
+    words.chars().take(LONGEST).collect()
 }

@@ -9,6 +9,8 @@ mod clients;
 #[cfg(test)]
 mod compact;
 #[cfg(test)]
+mod consulted;
+#[cfg(test)]
 mod crs;
 #[cfg(test)]
 mod edits;

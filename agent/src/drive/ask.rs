@@ -18,7 +18,17 @@ use std::time::{Duration, Instant};
 const NEAR: u64 = 80;
 
 /// What a call may use, taken note of while it is made.
-struct InFlight<'a>(&'a AtomicU64, u64);
+pub(super) struct InFlight<'a>(pub(super) &'a AtomicU64, pub(super) u64);
+
+/// What is known of the price of a call that is about to be made.
+pub(super) enum Priced<'a> {
+    /// It costs nothing.
+    Free,
+    /// It costs so much at most.
+    AtMost(f64),
+    /// Nobody knows what this costs.
+    Unknown(&'a str),
+}
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -54,7 +64,8 @@ impl Drive {
         if let Some(detail) = beyond(&limits, &spent, others + most) {
             return Ok(refused(purpose, detail));
         }
-        if let Some(reason) = self.reserve(number, speaker, (tokens, limits.usd)).await? {
+        let priced = speaker.priced(tokens);
+        if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
         }
         let started = Instant::now();
@@ -105,26 +116,25 @@ impl Drive {
         self.intend(id, purpose.as_str(), summary, body).await
     }
 
-    /// Books what the call may cost; says what stands against it.
-    async fn reserve(
+    /// Books what a call may cost; says what stands against it.
+    pub(super) async fn reserve(
         &self,
         number: i64,
-        speaker: &Speaker,
-        (tokens, run): (u64, Option<f64>),
+        priced: Priced<'_>,
+        run: Option<f64>,
     ) -> Result<Option<String>, StoreError> {
         let limits = SpendingLimits {
             run,
             day: self.parts.usd_day,
             total: self.parts.usd_total,
         };
-        let Some(usd) = speaker.at_most(tokens) else {
-            let unknown = speaker.paid && limits.any();
-            return Ok(unknown.then(|| {
-                format!(
-                    "money: a limit is set, but the price of {} is not",
-                    speaker.model.name()
-                )
-            }));
+        let usd = match priced {
+            Priced::AtMost(usd) => usd,
+            Priced::Unknown(name) if limits.any() => {
+                let reason = format!("money: a limit is set, but the price of {name} is not");
+                return Ok(Some(reason));
+            }
+            Priced::Free | Priced::Unknown(_) => return Ok(None),
         };
         match self.journal.reserve(number, usd, limits).await {
             Ok(()) => Ok(None),
@@ -205,6 +215,14 @@ impl Speaker {
         Some(prices.at_most(tokens, self.max_output_tokens))
     }
 
+    fn priced(&self, tokens: u64) -> Priced<'_> {
+        match self.at_most(tokens) {
+            Some(usd) => Priced::AtMost(usd),
+            None if self.paid => Priced::Unknown(self.model.name()),
+            None => Priced::Free,
+        }
+    }
+
     /// What a call cost. One that failed before anything was written costs
     /// nothing; one that broke off may cost as much as the dearest would.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
@@ -237,7 +255,7 @@ fn full(purpose: Purpose, speaker: &Speaker, tokens: u64) -> Option<Full> {
 }
 
 /// Why a call that may take so many tokens, with those in flight, is too many.
-fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<String> {
+pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<String> {
     let used = spent.tokens_in + spent.tokens_out;
     let limit = limits.tokens.filter(|limit| used + most > *limit)?;
     Some(format!(

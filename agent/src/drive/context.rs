@@ -2,7 +2,9 @@
 //! Blocking work, done beside the loop.
 
 use super::{Drive, convert};
-use crate::repair::{ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, StepId};
+use crate::repair::{
+    ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, Spent, StepId,
+};
 use crate::store::StoreError;
 use patchwright_patcher::RawQuery;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Request};
@@ -13,9 +15,9 @@ impl Drive {
     pub(super) async fn context(
         &self,
         id: StepId,
-        text: String,
-        frames: Vec<CrashFrame>,
+        (text, frames): (String, Vec<CrashFrame>),
         (round, mut memory): (u32, Memory),
+        (limits, spent): (&RunLimits, &Spent),
     ) -> Result<Outcome, StoreError> {
         let summary = format!("gathering the code of a crash with {} frames", frames.len());
         self.intend(
@@ -27,6 +29,7 @@ impl Drive {
         .await?;
         let budget = self.parts.context_tokens;
         let nearest = frames.clone();
+        let mut signals = Vec::new();
         if !self.parts.signals.is_empty()
             && let Ok(engine) = self.parts.engine.get(&nearest).await
         {
@@ -35,7 +38,9 @@ impl Drive {
                 frames: frames.iter().map(convert::frame_for_retrieval).collect(),
                 budget,
             };
-            self.consult(&engine, &engine.words_of(&request)).await;
+            let words = engine.words_of(&request);
+            let asked = (&engine, words.as_str());
+            signals = self.consult(id, asked, (limits, spent)).await?;
         }
         Ok(self
             .with_engine(&nearest, move |engine| {
@@ -46,7 +51,11 @@ impl Drive {
                     budget,
                 });
                 let text = memory.render_context(round, &context);
-                Outcome::Context(ContextText { text, memory })
+                Outcome::Context(ContextText {
+                    text,
+                    memory,
+                    signals,
+                })
             })
             .await)
     }
@@ -55,8 +64,8 @@ impl Drive {
         &self,
         id: StepId,
         round: u32,
-        queries: Vec<RawQuery>,
-        mut memory: Memory,
+        (queries, mut memory): (Vec<RawQuery>, Memory),
+        (limits, mut spent): (&RunLimits, Spent),
     ) -> Result<Outcome, StoreError> {
         let words: Vec<String> = queries
             .iter()
@@ -77,12 +86,15 @@ impl Drive {
             .iter()
             .filter_map(|query| Query::read(&query.kind, &query.body, &query.attributes).ok())
             .collect();
+        let mut signals = Vec::new();
         if !self.parts.signals.is_empty()
             && let Ok(engine) = self.parts.engine.get(&[]).await
         {
             for query in &queries {
                 if let Query::Search { words } = query {
-                    self.consult(&engine, words).await;
+                    let asked = self.consult(id, (&engine, words), (limits, &spent)).await?;
+                    spent.add_signals(&asked);
+                    signals.extend(asked);
                 }
             }
         }
@@ -100,16 +112,10 @@ impl Drive {
                     memory,
                     found,
                     missed,
+                    signals,
                 })
             })
             .await)
-    }
-
-    /// Asks the optional signals; people see what was left out.
-    async fn consult(&self, engine: &Arc<Engine>, words: &str) {
-        for note in self.parts.signals.consult(engine, words).await {
-            self.parts.display.line(&format!("note: {note}"));
-        }
     }
 
     /// Does something with the index, away from the async threads.

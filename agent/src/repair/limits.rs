@@ -1,6 +1,7 @@
 //! What a run may use, and what it has used.
 
 use crate::model::Usage;
+use crate::repair::SignalRecord;
 use serde::{Deserialize, Serialize};
 
 /// The limits of one run.
@@ -75,6 +76,13 @@ impl Spent {
         self.tokens_out += usage.tokens_out;
         self.usd += usd;
         self.model_seconds += seconds;
+    }
+
+    /// Adds what signals took.
+    pub(crate) fn add_signals(&mut self, signals: &[SignalRecord]) {
+        for one in signals {
+            self.add_call(&one.usage, one.usd, one.seconds);
+        }
     }
 }
 

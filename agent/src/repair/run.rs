@@ -263,6 +263,8 @@ impl Run {
             }
             Outcome::Postponed(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
+            Outcome::Context(context) => spent.add_signals(&context.signals),
+            Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
             Outcome::Probed(probed) => spent.command_seconds += probed.seconds,
             _ => {}

@@ -205,6 +205,25 @@ pub struct ContextText {
     pub text: String,
     /// What has been shown by now.
     pub memory: Memory,
+    /// What signals were asked for it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<SignalRecord>,
+}
+
+/// What came of asking signals that help to rank code.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SignalRecord {
+    /// Which.
+    pub signal: String,
+    /// Why it was not asked, or gave nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
+    /// What was counted.
+    pub usage: Usage,
+    /// What it cost.
+    pub usd: f64,
+    /// How long it took.
+    pub seconds: f64,
 }
 
 /// A reply of the model.
@@ -274,6 +293,9 @@ pub struct Retrieved {
     pub found: u32,
     /// How many did not.
     pub missed: u32,
+    /// What signals were asked for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub signals: Vec<SignalRecord>,
 }
 
 /// What came of placing a patch.

@@ -110,12 +110,20 @@ fn signals(settings: &Settings) -> Option<(&'static str, String)> {
     let rerank = &settings.rerank.base_url;
     let address =
         bad_address(&settings.embedding.base_url).map(|message| ("embedding.base_url", message));
-    address.or_else(|| {
+    let rerank = || {
         let message = (!rerank.is_empty())
             .then(|| bad_address(rerank))
             .flatten()?;
         Some(("rerank.base_url", message))
-    })
+    };
+    let prices = (
+        settings.embedding.usd_per_million,
+        settings.rerank.usd_per_million,
+    );
+    address
+        .or_else(rerank)
+        .or_else(|| not_negative("embedding.usd_per_million", prices.0))
+        .or_else(|| not_negative("rerank.usd_per_million", prices.1))
 }
 
 fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {

@@ -3,6 +3,7 @@
 
 use super::SignalError;
 use super::cache::Cache;
+use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
 use crate::settings::Embedding;
 use patchwright_retrieval::Candidate;
@@ -34,10 +35,9 @@ impl Embedder {
         &self,
         words: &str,
         candidates: &[Candidate],
+        meter: &Meter,
     ) -> Result<Vec<i64>, SignalError> {
-        let mut texts = vec![words];
-        texts.extend(candidates.iter().map(|one| one.text.as_str()));
-        let vectors = self.embed(&texts).await?;
+        let vectors = self.embed(&texts_of(words, candidates), meter).await?;
         let Some((request, others)) = vectors.split_first() else {
             return Ok(Vec::new());
         };
@@ -50,13 +50,28 @@ impl Embedder {
         Ok(scored.into_iter().map(|(_, id)| id).collect())
     }
 
-    async fn embed(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, SignalError> {
+    /// The tokens that would be sent.
+    pub(super) fn tokens(&self, words: &str, candidates: &[Candidate]) -> u64 {
+        let texts = texts_of(words, candidates);
+        let kept = self.kept(&texts);
+        let missing = texts.iter().zip(&kept).filter(|(_, kept)| kept.is_none());
+        missing.map(|(text, _)| count(text)).sum()
+    }
+
+    /// The vectors that were kept.
+    fn kept(&self, texts: &[&str]) -> Vec<Option<Vec<f32>>> {
         let address = self.endpoint.address(PATH);
-        let key = |text| ["embedding", address.as_str(), self.model.as_str(), text];
-        let mut vectors: Vec<Option<Vec<f32>>> = texts
-            .iter()
-            .map(|text| self.cache.get(&key(text)))
-            .collect();
+        let kept = |text: &&str| self.cache.get(&self.key(&address, text));
+        texts.iter().map(kept).collect()
+    }
+
+    fn key<'k>(&'k self, address: &'k str, text: &'k str) -> [&'k str; 4] {
+        ["embedding", address, &self.model, text]
+    }
+
+    async fn embed(&self, texts: &[&str], meter: &Meter) -> Result<Vec<Vec<f32>>, SignalError> {
+        let address = self.endpoint.address(PATH);
+        let mut vectors = self.kept(texts);
         let missing: Vec<usize> = (0..texts.len())
             .filter(|at| vectors.get(*at).is_some_and(Option::is_none))
             .collect();
@@ -66,10 +81,11 @@ impl Embedder {
                 .filter_map(|at| texts.get(*at).copied())
                 .collect();
             let body = json!({ "model": self.model, "input": input, "encoding_format": "float" });
-            let answer = self.endpoint.post(PATH, &body).await?;
+            let tokens = input.iter().map(|text| count(text)).sum();
+            let answer = meter.ask(tokens, self.endpoint.post(PATH, &body)).await?;
             let found = read(&answer, input.len()).map_err(|reason| self.unfit(reason))?;
             for ((at, text), vector) in batch.iter().zip(&input).zip(found) {
-                self.cache.put(&key(text), &vector);
+                self.cache.put(&self.key(&address, text), &vector);
                 if let Some(slot) = vectors.get_mut(*at) {
                     *slot = Some(vector);
                 }
@@ -89,6 +105,11 @@ impl Embedder {
             reason,
         }
     }
+}
+
+fn texts_of<'t>(words: &'t str, candidates: &'t [Candidate]) -> Vec<&'t str> {
+    let texts = candidates.iter().map(|one| one.text.as_str());
+    std::iter::once(words).chain(texts).collect()
 }
 
 /// The vectors of an answer in the order of the texts.

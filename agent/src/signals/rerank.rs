@@ -7,6 +7,7 @@
 
 use super::SignalError;
 use super::cache::Cache;
+use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
 use crate::settings::{Rerank, RerankApi};
 use patchwright_retrieval::Candidate;
@@ -42,22 +43,21 @@ impl Reranker {
         &self,
         words: &str,
         candidates: &[Candidate],
+        meter: &Meter,
     ) -> Result<Vec<i64>, SignalError> {
-        let texts: Vec<&str> = candidates.iter().map(|one| one.text.as_str()).collect();
-        let address = self.endpoint.address(PATH);
-        let mut question = vec!["rerank", &address, &self.model, words];
-        question.extend(&texts);
-        let scores = match self.cache.get(&question) {
-            Some(scores) if scores.len() == texts.len() => scores,
-            _ => {
-                let answer = self.ask(words, &texts).await?;
-                let scores = read(&answer, texts.len()).map_err(|reason| SignalError::Unfit {
-                    place: address.clone(),
-                    reason,
-                })?;
-                self.cache.put(&question, &scores);
-                scores
-            }
+        let texts = texts_of(candidates);
+        let scores = if let Some(scores) = self.kept(words, &texts) {
+            scores
+        } else {
+            let answer = self.ask(words, &texts, meter).await?;
+            let address = self.endpoint.address(PATH);
+            let scores = read(&answer, texts.len()).map_err(|reason| SignalError::Unfit {
+                place: address.clone(),
+                reason,
+            })?;
+            let question = self.question(&address, words, &texts);
+            self.cache.put(&question, &scores);
+            scores
         };
         let mut scored: Vec<(f32, i64)> = scores
             .into_iter()
@@ -68,10 +68,34 @@ impl Reranker {
         Ok(scored.into_iter().map(|(_, id)| id).collect())
     }
 
-    async fn ask(&self, words: &str, texts: &[&str]) -> Result<Value, SignalError> {
+    /// The tokens that would be sent.
+    pub(super) fn tokens(&self, words: &str, candidates: &[Candidate]) -> u64 {
+        let texts = texts_of(candidates);
+        if self.kept(words, &texts).is_some() {
+            return 0;
+        }
+        tokens_of(words, &texts)
+    }
+
+    /// The scores that were kept for a question.
+    fn kept(&self, words: &str, texts: &[&str]) -> Option<Vec<f32>> {
+        let address = self.endpoint.address(PATH);
+        let scores = self.cache.get(&self.question(&address, words, texts));
+        scores.filter(|scores| scores.len() == texts.len())
+    }
+
+    fn question<'q>(&'q self, address: &'q str, words: &'q str, texts: &[&'q str]) -> Vec<&'q str> {
+        let mut question = vec!["rerank", address, &self.model, words];
+        question.extend(texts);
+        question
+    }
+
+    async fn ask(&self, words: &str, texts: &[&str], meter: &Meter) -> Result<Value, SignalError> {
+        let tokens = tokens_of(words, texts);
         let as_texts = json!({ "query": words, "texts": texts, "truncate": true });
+        let in_texts = || meter.ask(tokens, self.endpoint.post(PATH, &as_texts));
         if self.takes_texts.load(Ordering::Relaxed) {
-            return self.endpoint.post(PATH, &as_texts).await;
+            return in_texts().await;
         }
         let mut body = json!({
             "query": words, "documents": texts, "top_n": texts.len(), "return_documents": false,
@@ -79,18 +103,28 @@ impl Reranker {
         if let (Some(fields), false) = (body.as_object_mut(), self.model.is_empty()) {
             fields.insert("model".to_owned(), json!(self.model));
         }
-        let answered = self.endpoint.post(PATH, &body).await;
+        let answered = meter.ask(tokens, self.endpoint.post(PATH, &body)).await;
         match answered {
             Err(SignalError::Status {
                 status: 400 | 422, ..
             }) if self.api == RerankApi::Auto => {
-                let answered = self.endpoint.post(PATH, &as_texts).await?;
+                let answered = in_texts().await?;
                 self.takes_texts.store(true, Ordering::Relaxed);
                 Ok(answered)
             }
             answered => answered,
         }
     }
+}
+
+fn texts_of(candidates: &[Candidate]) -> Vec<&str> {
+    candidates.iter().map(|one| one.text.as_str()).collect()
+}
+
+/// The tokens of a question: the words stand before every text.
+fn tokens_of(words: &str, texts: &[&str]) -> u64 {
+    let each: u64 = texts.iter().map(|text| count(text)).sum();
+    each + count(words) * texts.len() as u64
 }
 
 /// The scores in the order of the texts. Texts that the endpoint left out come

@@ -54,6 +54,10 @@ pub struct Embedding {
     /// The key.
     #[schemars(with = "String")]
     pub api_key: SecretString,
+    /// The price of a million tokens.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_per_million: Option<f64>,
     /// How long one question may take.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
@@ -73,6 +77,10 @@ pub struct Rerank {
     /// The key.
     #[schemars(with = "String")]
     pub api_key: SecretString,
+    /// The price of a million tokens.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_per_million: Option<f64>,
     /// How long one question may take.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]

@@ -1,0 +1,107 @@
+//! Asks the optional signals which code fits some words, as far as the run's
+//! limits let it: what they may cost is reserved before and settled after, as for
+//! every call of a model. Without them the run goes on.
+
+use super::Drive;
+use super::ask::{InFlight, Priced, beyond};
+use crate::repair::{RunLimits, SignalRecord, Spent, StepId};
+use crate::signals::{Estimate, Taken};
+use crate::store::StoreError;
+use crate::telemetry::metrics;
+use patchwright_retrieval::Engine;
+use serde_json::json;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// What stands against asking, or what may be settled.
+enum Allowed {
+    Free,
+    Booked(i64),
+    No(String),
+}
+
+impl Drive {
+    /// Asks about some words; gives what it took. People see what was left out.
+    pub(super) async fn consult(
+        &self,
+        id: StepId,
+        (engine, words): (&Arc<Engine>, &str),
+        (limits, spent): (&RunLimits, &Spent),
+    ) -> Result<Vec<SignalRecord>, StoreError> {
+        let signals = &self.parts.signals;
+        let Some(question) = signals.question(engine, words).await else {
+            return Ok(Vec::new());
+        };
+        let estimates = signals.estimates(&question);
+        let most = estimates.iter().map(|one| one.tokens).sum();
+        let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
+        let _in_flight = InFlight(&self.parts.in_flight, most);
+        let beyond = (most > 0).then(|| beyond(limits, spent, others + most));
+        let allowed = match beyond.flatten() {
+            Some(detail) => Allowed::No(detail),
+            None => self.allow(id, &estimates, limits.usd).await?,
+        };
+        let number = match allowed {
+            Allowed::No(reason) => return Ok(self.left_out(&estimates, &reason)),
+            Allowed::Booked(number) => Some(number),
+            Allowed::Free => None,
+        };
+        let told = signals.decide(engine, question).await;
+        if let Some(number) = number {
+            let usd = told.taken.iter().map(|one| one.usd).sum();
+            self.journal.settle(number, usd).await?;
+        }
+        for note in &told.notes {
+            self.parts.display.line(&format!("note: {note}"));
+        }
+        Ok(told.taken.iter().map(record).collect())
+    }
+
+    /// Writes down what will be asked, and books what it may cost.
+    async fn allow(
+        &self,
+        id: StepId,
+        estimates: &[Estimate],
+        usd: Option<f64>,
+    ) -> Result<Allowed, StoreError> {
+        if estimates.is_empty() {
+            return Ok(Allowed::Free);
+        }
+        let tokens: u64 = estimates.iter().map(|one| one.tokens).sum();
+        let names: Vec<&str> = estimates.iter().map(|one| one.signal).collect();
+        let names = names.join(" and ");
+        let at_most: Option<f64> = estimates.iter().map(|one| one.usd).sum();
+        let summary = format!("asking {names} (about {tokens} tokens)");
+        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": at_most });
+        let number = self.intend(id, "signals", summary, body).await?;
+        let priced = at_most.map_or(Priced::Unknown(&names), Priced::AtMost);
+        Ok(match self.reserve(number, priced, usd).await? {
+            Some(reason) => Allowed::No(reason),
+            None => Allowed::Booked(number),
+        })
+    }
+
+    fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {
+        let records = estimates.iter().map(|one| {
+            let note = format!("note: {} was left out: {reason}", one.signal);
+            self.parts.display.line(&note);
+            SignalRecord {
+                signal: one.signal.to_owned(),
+                missing: Some(reason.to_owned()),
+                ..SignalRecord::default()
+            }
+        });
+        records.collect()
+    }
+}
+
+fn record(taken: &Taken) -> SignalRecord {
+    metrics::spent(taken.signal, taken.usd);
+    SignalRecord {
+        signal: taken.signal.to_owned(),
+        missing: None,
+        usage: taken.usage,
+        usd: taken.usd,
+        seconds: taken.seconds,
+    }
+}

@@ -1,0 +1,117 @@
+//! What signals cost a run: they are charged to its limits as the model's calls
+//! are, stand in its journal, and are left out when nothing is left for them.
+
+use crate::scene::{GOOD, Scene, Told};
+use patchwright_tests::model::{Answer, Asked, ScriptedModel};
+use serde_json::{Value, json};
+
+/// A round that asks for words, which signals help with.
+const SEARCH: &str = "<analysis>Where are names copied?</analysis>
+<queries>
+<symbol>copy_name</symbol>
+<search>copy the name of a record</search>
+<file>records.h</file>
+</queries>";
+/// What the re-ranker says that it took, each time.
+const TOLD: u64 = 2_000;
+
+fn scored(asked: &Asked, tokens: u64) -> Answer {
+    let texts = asked.body["documents"].as_array().expect("texts").len();
+    let results: Vec<Value> = (0..texts)
+        .map(|index| json!({ "index": index, "relevance_score": index }))
+        .collect();
+    Answer::Json(
+        200,
+        json!({ "results": results, "usage": { "total_tokens": tokens } }),
+    )
+}
+
+fn scene(reranker: &ScriptedModel, price: &str) -> Scene {
+    Scene::new()
+        .with("PATCHWRIGHT_RERANK__BASE_URL", &reranker.base_url())
+        .with("PATCHWRIGHT_RERANK__USD_PER_MILLION", price)
+        .with("PATCHWRIGHT_RERANK__TIMEOUT", "20s")
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_IN", "0")
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_OUT", "0")
+}
+
+/// A dry run with a re-ranker of this price and these limits; how often the
+/// re-ranker was asked.
+fn run(price: &str, limits: &[&str]) -> (Scene, Told, usize) {
+    let reranker = ScriptedModel::answering(|asked| scored(asked, TOLD)).unwrap();
+    let model = ScriptedModel::start([SEARCH, GOOD]).unwrap();
+    let scene = scene(&reranker, price);
+    let mut arguments = vec!["--dry-run"];
+    for limit in limits {
+        arguments.extend(["--set", limit]);
+    }
+    let told = scene.run(&model, &arguments);
+    told.expect("proposed", 0, "");
+    let asked = reranker.requests().len();
+    (scene, told, asked)
+}
+
+fn tokens(told: &Told) -> u64 {
+    told.report["cost"]["tokens_in"].as_u64().unwrap()
+}
+
+fn usd(told: &Told) -> f64 {
+    told.report["cost"]["usd"].as_f64().unwrap()
+}
+
+#[test]
+fn a_signal_is_charged_and_journaled() {
+    let (_scene, free, _) = run("unset", &[]);
+    assert!(usd(&free).abs() < 1e-9, "{free:#?}");
+    let (scene, told, asked) = run("1000", &["limits.usd=1000"]);
+    assert!(asked > 0, "{told:#?}");
+    let spent = (asked as u64 * TOLD) as f64 * 1000.0 / 1e6;
+    assert!((usd(&told) - spent).abs() < 1e-6, "{} {spent}", usd(&told));
+    let journal = scene.plain(&["show", told.run(), "--journal", "--format", "json"]);
+    let said = &journal.stdout;
+    assert!(said.contains("asking rerank (about "), "{said}");
+    assert!(said.contains("\"signal\": \"rerank\"") || said.contains("\"signal\":\"rerank\""));
+    // The model's own tokens come on top.
+    assert!(tokens(&told) > asked as u64 * TOLD, "{told:#?}");
+}
+
+#[test]
+fn a_signal_is_left_out_when_nothing_is_left_for_it() {
+    for (price, limits, reason) in [
+        (
+            "1000",
+            &["limits.usd=0.001"],
+            "rerank was left out: money: ",
+        ),
+        (
+            "unset",
+            &["limits.usd=1000"],
+            "rerank was left out: money: a limit is set, but the price of rerank is not",
+        ),
+    ] {
+        let (_scene, told, asked) = run(price, limits);
+        assert_eq!(asked, 0, "{limits:?}");
+        let said = &told.finished.stderr;
+        assert!(said.contains(reason), "{reason}: {said}");
+        assert!(usd(&told).abs() < 1e-9, "{told:#?}");
+    }
+}
+
+#[test]
+fn the_tokens_of_signals_count_against_the_limit_of_tokens() {
+    // The first asking takes more than there is: the second is left out, and
+    // nothing is left for the model either.
+    let reranker = ScriptedModel::answering(|asked| scored(asked, 10_000_000)).unwrap();
+    let twice = SEARCH.replace(
+        "<file>",
+        "<search>the limit of a value</search>
+<file>",
+    );
+    let model = ScriptedModel::start([twice.as_str(), GOOD]).unwrap();
+    let told =
+        scene(&reranker, "unset").run(&model, &["--dry-run", "--set", "limits.tokens=500000"]);
+    told.expect("budget_exhausted", 3, "tokens: ");
+    assert_eq!((reranker.requests().len(), model.requests().len()), (1, 1));
+    let said = &told.finished.stderr;
+    assert!(said.contains("rerank was left out: tokens: 100"), "{said}");
+}
