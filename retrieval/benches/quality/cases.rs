@@ -39,9 +39,11 @@ pub(super) fn store(given: Option<String>) -> PathBuf {
     given.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality"))
 }
 
-/// All cases, those of one tree after each other.
-pub(super) fn read() -> Vec<Case> {
-    let mut cases = crashes();
+/// All cases and the crash reports of a further folder, those of one tree
+/// after each other.
+pub(super) fn read(further: Option<&str>) -> Vec<Case> {
+    let mut cases = crashes(&here().join("cases"));
+    cases.extend(further.iter().flat_map(|folder| crashes(Path::new(folder))));
     cases.extend(requests());
     cases.sort_by(|a, b| (&a.tree, &a.folder, &a.id).cmp(&(&b.tree, &b.folder, &b.id)));
     cases
@@ -63,8 +65,8 @@ fn list(table: &toml::Table, key: &str) -> Vec<String> {
         .collect()
 }
 
-fn crashes() -> Vec<Case> {
-    let mut folders: Vec<PathBuf> = std::fs::read_dir(here().join("cases"))
+fn crashes(folder: &Path) -> Vec<Case> {
+    let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the cases")
         .map(|entry| entry.unwrap().path())
         .collect();
@@ -80,7 +82,7 @@ fn crash(folder: PathBuf) -> Case {
     let top = text(&table, "crashes_in").expect("where it crashes");
     Case {
         id: folder.file_name().unwrap().to_string_lossy().into_owned(),
-        half: text(&table, "half").unwrap(),
+        half: text(&table, "half").unwrap_or_else(|| "further".to_owned()),
         is_crash: true,
         is_far: !functions.contains(&top),
         request: Request {

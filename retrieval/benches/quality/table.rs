@@ -30,7 +30,7 @@ pub(super) fn summarize(name: &str, scores: &[Score]) {
         "                 cases  recall  fix lines  wrong files    F1  efficiency  tokens  p50 ms  p95 ms  intent"
     );
     for group in ["crash", "request"] {
-        for half in ["tuned", "held", "fresh", "unseen", "lost", ""] {
+        for half in ["tuned", "held", "fresh", "unseen", "lost", "further", ""] {
             let chosen: Vec<&Score> = scores
                 .iter()
                 .filter(|score| score.group == group && (half.is_empty() || score.half == half))

@@ -3,6 +3,9 @@
 //! the top frame.
 
 mod calls;
+#[cfg(test)]
+mod tests;
+mod writers;
 
 use super::{Part, Plan, Wanted};
 use crate::engine::Engine;
@@ -29,7 +32,7 @@ const DISPATCHER: f64 = 0.4;
 /// stands on the stack twice.
 const AGAIN: usize = 2;
 /// How much deep frames of other files than the crash's matter.
-const ELSEWHERE: f64 = 0.6;
+const ELSEWHERE: f64 = 0.8;
 /// From this many callers on, a short function counts as such.
 const COMMON_CALLERS: usize = 20;
 /// How much more a function matters that is named like the crashing one.
@@ -38,6 +41,11 @@ const SISTER: f64 = 1.5;
 const CALLEE: f64 = 0.42;
 /// How much one counts at most.
 const MOST_CALLED: f64 = 0.55;
+/// How much the only function counts that writes what a line of a stack reads,
+/// against the reader; of several each less.
+const WRITER: f64 = 0.35;
+/// How many functions of the stacks are asked what they read.
+const READERS: usize = 3;
 /// How many functions of the stacks are followed into what they call.
 const FOLLOWED: usize = 4;
 /// How much the function counts that a method without a class name stands in.
@@ -80,6 +88,9 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     let tops = weighed.heaviest(FOLLOWED);
     for top in &tops {
         weighed.follow(engine, top, 2);
+    }
+    for top in tops.iter().take(READERS) {
+        weighed.add_writers(engine, top);
     }
     weighed.add_surroundings(engine, &tops);
     weighed.add_sisters(engine, located);
@@ -254,6 +265,21 @@ impl Weighed {
         for callee in found.iter().take(8) {
             self.add(&callee.symbol, callee.weight, &[], &callee.why);
             self.follow(engine, callee, depth - 1);
+        }
+    }
+
+    /// Who gave its value to what the line of a stack reads.
+    fn add_writers(&mut self, engine: &Engine, reader: &Wanted) {
+        let Ok(text) = engine.text(&reader.symbol.path) else {
+            return;
+        };
+        for at in &reader.lines {
+            for writer in writers::writers(engine, &text, &reader.symbol, *at) {
+                let weight = reader.weight * WRITER / writer.among as f64
+                    * self.kinship(&writer.symbol.name);
+                let why = format!("writes {}", writer.name);
+                self.add(&writer.symbol, weight.min(MOST_CALLED), &writer.lines, &why);
+            }
         }
     }
 

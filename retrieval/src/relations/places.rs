@@ -21,6 +21,30 @@ impl Index {
         self.read(|reader| references(reader, name))
     }
 
+    /// The uses of a name in one file, by line, calls apart.
+    pub(crate) fn uses_in(
+        &self,
+        path: &TreePath,
+        name: &str,
+    ) -> Result<Vec<(u32, UseKind)>, RetrievalError> {
+        self.read(|reader| {
+            let (Some(file), Some(id)) =
+                (reader.files.by_path(path.as_str()), name_id(reader, name)?)
+            else {
+                return Ok(Vec::new());
+            };
+            let mut statement = reader
+                .connection
+                .prepare_cached("SELECT sites FROM posting WHERE file_id = ?1 AND name_id = ?2")?;
+            let mut rows = statement.query([file.id, id])?;
+            let mut found = Vec::new();
+            while let Some(row) = rows.next()? {
+                found.extend(read_numbers(row.get_ref(0)?.as_str()?).map(decode_site));
+            }
+            Ok(found)
+        })
+    }
+
     /// The innermost symbol with a body around a line.
     pub fn enclosing(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>, RetrievalError> {
         self.read(|reader| {

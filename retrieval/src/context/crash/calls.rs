@@ -14,6 +14,8 @@ const NEAR: u32 = 30;
 const AFTER: u32 = 6;
 /// How many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
+/// How much a method counts that is called on what the crashing line uses.
+const CHANGES: f64 = 1.3;
 /// How much a call on the very line counts as close at least.
 const ON_THE_LINE: f64 = 0.6;
 
@@ -116,9 +118,20 @@ pub(super) fn nearness(
     let on_the_line = calls.iter().any(|at| lines.contains(at));
     match (sets || on_the_line, near) {
         (true, _) => 1.6,
+        _ if changes(text, (callee, calls), touched) => CHANGES,
         (false, true) => 1.0,
         (false, false) => 0.4,
     }
+}
+
+/// Whether a call is one of a method of what the crashing line uses: it may
+/// stand after that line and have run before, in a loop.
+fn changes(text: &Text, (callee, calls): (&str, &[u32]), touched: &BTreeSet<String>) -> bool {
+    calls
+        .iter()
+        .filter_map(|at| called_on(&line(text, *at), callee))
+        .filter(|object| object != "self" && object != "this")
+        .any(|object| touched.iter().any(|name| name.to_lowercase() == object))
 }
 
 /// The names that a line with a call may give a new value: what stands before

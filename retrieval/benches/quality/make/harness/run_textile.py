@@ -1,0 +1,5 @@
+import textile
+
+
+def run(text):
+    textile.textile(text, html_type="html5")

@@ -1,0 +1,139 @@
+//! Which functions beside the stack a crash report brings, and why.
+
+use crate::{Engine, Frame, Request, Role, Settings};
+
+/// What is shown for a stack, the top first, and why.
+fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, String)> {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    for (path, content) in files {
+        let path = root.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let frames = stack
+        .iter()
+        .enumerate()
+        .map(|(depth, (function, file, line))| Frame {
+            function: (*function).to_owned(),
+            file: Some((*file).to_owned()),
+            line: Some(*line),
+            role: Role::Crash,
+            depth: depth as u32,
+        });
+    let request = Request {
+        frames: frames.collect(),
+        ..Request::default()
+    };
+    let snippets = engine.context(&request).snippets.into_iter();
+    snippets
+        .map(|one| (one.symbols.join(" "), one.note.unwrap_or_default()))
+        .collect()
+}
+
+fn reason(shown: &[(String, String)], name: &str) -> Option<String> {
+    let found = shown.iter().find(|(symbols, _)| symbols == name);
+    found.map(|(_, why)| why.clone())
+}
+
+const BAG: &str = "struct bag { int *items; int used; int room; };
+
+void bag_reset(struct bag *b)
+{
+    b->used = -1;
+}
+
+int bag_size(struct bag *b)
+{
+    return b->used;
+}
+
+int last_of(struct bag *b)
+{
+    int at = b->used;
+
+    return b->items[at];
+}
+";
+
+#[test]
+fn who_sets_what_the_crashing_line_reads_comes_along() {
+    let found = shown(&[("src/bag.c", BAG)], &[("last_of", "src/bag.c", 17)]);
+    assert_eq!(
+        reason(&found, "bag_reset").as_deref(),
+        Some("writes used"),
+        "{found:?}"
+    );
+    // Who merely reads it too says nothing.
+    assert_eq!(reason(&found, "bag_size"), None, "{found:?}");
+}
+
+#[test]
+fn what_everybody_sets_is_nobodys() {
+    let many: String = (0..12)
+        .map(|n| format!("void step_{n}(struct bag *b)\n{{\n    b->used = {n};\n}}\n\n"))
+        .collect();
+    let text = format!("{BAG}\n{many}");
+    let found = shown(&[("src/bag.c", &text)], &[("last_of", "src/bag.c", 17)]);
+    assert!(
+        !found.iter().any(|(_, why)| why == "writes used"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn the_entry_of_a_table_leads_to_who_fills_it() {
+    let text = "def note(state, key):
+    state['index'] = 1
+    state['notes'].append(key)
+
+
+def define(state, key, text):
+    state['texts'][key] = text
+
+
+def item(state, key):
+    texts = state['texts']
+    return texts[key].strip()
+
+
+def render(state):
+    notes = state.get('notes')
+    return [
+        item(state, key)
+        for key in notes
+    ]
+";
+    let found = shown(
+        &[("pkg/notes.py", text)],
+        &[("item", "pkg/notes.py", 12), ("render", "pkg/notes.py", 18)],
+    );
+    assert_eq!(
+        reason(&found, "define").as_deref(),
+        Some("writes texts"),
+        "{found:?}"
+    );
+    // The loop over the list is in the caller, below the line of the stack.
+    assert_eq!(
+        reason(&found, "note").as_deref(),
+        Some("writes notes"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn a_method_of_what_crashed_may_have_run_in_an_earlier_round() {
+    let filler = "        total += 1\n".repeat(20);
+    let text = format!(
+        "def close(marks):\n    total = 0\n    while marks:\n        mark = marks.pop()\n        kind = mark.kind[0]\n        \
+         total += weigh(total)\n{filler}        mark.shorten(total)\n    return total\n\n\ndef weigh(n):\n    return n * 2\n\n\n\
+         class Mark:\n    def __init__(self, kind):\n        self.size = 0\n\n    def shorten(self, n):\n        self.size -= n\n"
+    );
+    let found = shown(&[("pkg/marks.py", &text)], &[("close", "pkg/marks.py", 5)]);
+    let at = |name: &str| found.iter().position(|(symbols, _)| symbols == name);
+    assert!(
+        at("Mark.shorten").is_some() && at("Mark.shorten") < at("weigh"),
+        "{found:?}"
+    );
+}
