@@ -55,9 +55,14 @@ impl Language {
         Self::Tsx,
     ];
 
-    /// The language that a file's extension names; `.h` counts as C.
+    /// The language that a file's extension names; `.h` counts as C, and
+    /// `.h.in` as what is made of it.
     pub fn of_path(path: &TreePath) -> Option<Self> {
-        Some(match path.extension()? {
+        let extension = match path.extension()? {
+            "in" => header_of_template(path)?.rsplit('.').next()?,
+            extension => extension,
+        };
+        Some(match extension {
             "c" | "h" => Self::C,
             "cc" | "cpp" | "cxx" | "c++" | "C" | "hh" | "hpp" | "hxx" | "h++" | "H" | "inl"
             | "ipp" | "tcc" | "cu" => Self::Cpp,
@@ -76,7 +81,7 @@ impl Language {
     /// is C++.
     pub fn of(path: &TreePath, bytes: &[u8]) -> Option<Self> {
         let language = Self::of_path(path)?;
-        if path.extension() == Some("h") && holds_cpp(bytes) {
+        if matches!(path.extension(), Some("h" | "in")) && holds_cpp(bytes) {
             return Some(Self::Cpp);
         }
         Some(language)
@@ -113,6 +118,13 @@ impl Language {
     }
 }
 
+/// The header that `configure` makes of a template: `a/b.h` of `a/b.h.in`.
+pub fn header_of_template(path: &TreePath) -> Option<&str> {
+    let product = path.as_str().strip_suffix(".in")?;
+    let (_, extension) = product.rsplit_once('.')?;
+    matches!(extension, "h" | "hh" | "hpp" | "hxx").then_some(product)
+}
+
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -144,6 +156,12 @@ mod tests {
             ("a.h", "namespace x {\n", Some(Language::Cpp)),
             ("a.hpp", "", Some(Language::Cpp)),
             ("a/B.java", "", Some(Language::Java)),
+            ("a.h.in", "int f(void);\n", Some(Language::C)),
+            ("a.h.in", "namespace x {\n", Some(Language::Cpp)),
+            ("a.hpp.in", "", Some(Language::Cpp)),
+            ("a.c.in", "", None),
+            ("configure.in", "", None),
+            ("h.in", "", None),
             ("README.md", "", None),
             ("Makefile", "", None),
         ] {

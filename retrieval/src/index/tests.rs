@@ -283,6 +283,20 @@ fn what_another_process_has_not_yet_moved_from_its_log_is_no_damage() {
 }
 
 #[test]
+fn a_template_is_read_where_its_header_is_not_made() {
+    let template = b"#define SIZE @SIZE@\n@DECLARE@\nint f(int a);\n";
+    let fixture = Fixture::new(&[("a.h.in", template), ("b.c", b"int b;\n")]);
+    assert_eq!(names(&fixture.open(), "a.h.in"), ["SIZE", "f"]);
+    assert_eq!(fixture.open().report().parsed, 0);
+    fixture.write("a.h", b"#define SIZE 4\nint f(int a);\n");
+    let index = fixture.open();
+    assert!(names(&index, "a.h.in").is_empty());
+    assert_eq!(names(&index, "a.h"), ["SIZE", "f"]);
+    std::fs::remove_file(fixture.tree().join("a.h")).unwrap();
+    assert_eq!(names(&fixture.open(), "a.h.in"), ["SIZE", "f"]);
+}
+
+#[test]
 fn a_hold_keeps_what_is_read_as_it_was() {
     let fixture = Fixture::new(&[("a.c", b"int f(void) { return 1; }\n")]);
     let index = fixture.open();

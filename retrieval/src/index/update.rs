@@ -10,7 +10,7 @@ use crate::index::files::Files;
 use crate::index::read::{FileState, read_file};
 use crate::index::write::Writer;
 use crate::index::{IndexLimits, IndexReport, schema};
-use patchwright_source::{Entry, Tree};
+use patchwright_source::{Entry, Tree, header_of_template};
 use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +35,9 @@ struct Work {
     entry: Entry,
     known: Option<Vec<u8>>,
     new: bool,
+    /// Whether it is the template of a header that lies beside it: everything
+    /// in it would be found twice.
+    is_made: bool,
 }
 
 /// Parses what changed, forgets what vanished; gives the files as they are now
@@ -47,7 +50,7 @@ pub(crate) fn update(
 ) -> Result<(Files, IndexReport), RetrievalError> {
     let entries = tree.entries();
     let old = Files::load(connection)?;
-    let (work, gone) = compare(connection, &old, entries)?;
+    let (work, gone) = compare(connection, &old, &entries)?;
     let mut report = IndexReport::default();
     if work.is_empty() && gone.is_empty() && !fresh {
         return Ok((old, report));
@@ -76,18 +79,21 @@ pub(crate) fn update(
 fn compare(
     connection: &Connection,
     old: &Files,
-    entries: Vec<Entry>,
+    entries: &[Entry],
 ) -> Result<(Vec<Work>, BTreeSet<i64>), RetrievalError> {
     let mut gone: BTreeSet<i64> = old.rows().map(|row| row.id).collect();
     let mut next_id = gone.last().copied().unwrap_or_default() + 1;
     let mut work = Vec::new();
     for entry in entries {
         let row = old.by_path(entry.path.as_str());
+        let header = header_of_template(&entry.path);
+        let is_made = header.is_some_and(|header| has_file(entries, header));
         if let Some(row) = row {
             gone.remove(&row.id);
-        }
-        if row.is_some_and(|row| row.is_still(&entry)) {
-            continue;
+            let is_read = row.language.is_some() || row.skipped.is_some();
+            if row.is_still(entry) && (header.is_none() || is_read != is_made) {
+                continue;
+            }
         }
         let (id, known) = match row {
             Some(row) => (row.id, hash_of(connection, row.id)?),
@@ -98,10 +104,18 @@ fn compare(
             id,
             known,
             new: row.is_none(),
-            entry,
+            entry: entry.clone(),
+            is_made,
         });
     }
     Ok((work, gone))
+}
+
+/// Whether a file of this name is among those of a tree, which are in order.
+fn has_file(entries: &[Entry], path: &str) -> bool {
+    entries
+        .binary_search_by(|entry| entry.path.as_str().cmp(path))
+        .is_ok()
 }
 
 fn hash_of(connection: &Connection, id: i64) -> Result<Option<Vec<u8>>, RetrievalError> {
@@ -123,7 +137,12 @@ fn write_all(
     in_order(
         threads,
         work,
-        |item| read_file(tree, &item.entry, limits, item.known.as_deref()),
+        |item| {
+            if item.is_made {
+                return FileState::NotCode;
+            }
+            read_file(tree, &item.entry, limits, item.known.as_deref())
+        },
         |item, state| {
             if !item.new && !matches!(state, FileState::Unchanged) {
                 forget(connection, item.id)?;
@@ -268,6 +287,7 @@ mod tests {
             },
             known: None,
             new: true,
+            is_made: false,
         }
     }
 
