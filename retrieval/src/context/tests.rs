@@ -1,6 +1,8 @@
 //! What a crash report brings along, and that it keeps to its budget.
 
 mod cards;
+mod crashes;
+mod requests;
 
 use crate::engine::tests::fixture;
 use crate::{Engine, Frame, Request, Role, Settings};

@@ -5,7 +5,7 @@ use super::tree_of;
 use crate::context::form::{fitting, size_of};
 use crate::context::pack::pack;
 use crate::context::{Form, Mention, Part, Plan, Wanted, tokens_of};
-use crate::intent::Shares;
+use crate::intent::{Intent, Shares};
 use crate::{Card, Context, Engine, Request};
 use std::collections::BTreeSet;
 
@@ -371,6 +371,21 @@ fn every_share_steers_its_part() {
             );
         }
     }
+}
+
+#[test]
+fn what_matters_less_is_said_in_fewer_words() {
+    let (_folder, engine) = crowd();
+    let shares = Intent::BugFix.shares();
+    let cards = pack(&engine, &plan(&engine, shares), 8_000).definitions;
+    let forms: Vec<Form> = cards
+        .iter()
+        .filter(|card| card.why.is_none())
+        .map(|card| card.form)
+        .collect();
+    assert_eq!(forms.first(), Some(&Form::Full), "{cards:?}");
+    assert_eq!(forms.last(), Some(&Form::Compact), "{cards:?}");
+    assert!(forms.is_sorted_by(|a, b| a >= b), "{forms:?}");
 }
 
 #[test]

@@ -1,0 +1,129 @@
+//! What a crash report's stacks bring and in which order, one thing at a time:
+//! each test fails when that one is gone.
+
+use super::tree_of;
+use crate::{Context, Engine, Frame, Request, Role};
+
+/// A stack of functions of `src/a.c` with their lines, from the top.
+fn stack(role: Role, functions: &[(&str, &str, u32)]) -> Vec<Frame> {
+    let frames = (0..).zip(functions);
+    frames
+        .map(|(depth, (function, file, line))| Frame {
+            function: (*function).to_owned(),
+            file: Some((*file).to_owned()),
+            line: Some(*line),
+            role,
+            depth,
+        })
+        .collect()
+}
+
+fn context(engine: &Engine, frames: Vec<Frame>) -> Context {
+    engine.context(&Request {
+        frames,
+        ..Request::default()
+    })
+}
+
+/// The functions that are shown, each with why.
+fn shown(context: &Context) -> Vec<(String, String)> {
+    let snippets = context.snippets.iter();
+    let named = snippets.filter_map(|one| Some((one.symbols.first()?.clone(), one.note.clone()?)));
+    named.collect()
+}
+
+fn why<'s>(found: &'s [(String, String)], name: &str) -> Option<&'s str> {
+    let one = found.iter().find(|(symbol, _)| symbol == name);
+    one.map(|(_, why)| why.as_str())
+}
+
+/// Functions of twelve lines, each of which does what its name says.
+fn functions(names: &[(&str, &str)]) -> String {
+    let filler = "    total += 1;\n".repeat(7);
+    let one = |(name, calls): &(&str, &str)| {
+        format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n")
+    };
+    names.iter().map(one).collect::<Vec<_>>().join("\n")
+}
+
+const TOP: u32 = 11;
+
+/// The last line of the nth function, where it calls.
+fn line(nth: u32) -> u32 {
+    TOP + 13 * nth
+}
+
+#[test]
+fn stacks_are_weighed_by_role_and_depth_and_the_harness_is_left() {
+    let text = functions(&[
+        ("use_it", "return total;"),
+        ("run_it", "return use_it(total);"),
+        ("drop_it", "return total;"),
+        ("make_it", "return total;"),
+    ]);
+    let (_folder, engine) = tree_of(&[
+        ("src/a.c", &text),
+        (
+            "tests/fuzz.c",
+            "int main(void)\n{\n    return run_it(0);\n}\n",
+        ),
+    ]);
+    let frames = [
+        stack(
+            Role::Crash,
+            &[
+                ("use_it", "src/a.c", line(0)),
+                ("run_it", "src/a.c", line(1)),
+                ("main", "tests/fuzz.c", 3),
+            ],
+        ),
+        stack(Role::Freed, &[("drop_it", "src/a.c", line(2))]),
+        stack(Role::Allocated, &[("make_it", "src/a.c", line(3))]),
+    ];
+    let found = shown(&context(&engine, frames.concat()));
+    let order: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(
+        order,
+        ["use_it", "drop_it", "run_it", "make_it"],
+        "{found:?}"
+    );
+    let said = why(&found, "drop_it").unwrap_or_default();
+    assert_eq!(said, format!("freed stack, at line {}", line(2)));
+}
+
+#[test]
+fn who_calls_what_crashed_and_what_it_calls_two_calls_away_comes_along() {
+    let text = functions(&[
+        ("top", "return low(total);"),
+        ("low", "return lowest(total);"),
+        ("lowest", "return total;"),
+        ("caller", "return top(total);"),
+    ]);
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let frames = stack(Role::Crash, &[("top", "src/a.c", line(0))]);
+    let found = shown(&context(&engine, frames));
+    for (name, expected) in [
+        ("top", format!("crash stack, at line {}", line(0))),
+        ("low", "called by top".to_owned()),
+        ("lowest", "called by low".to_owned()),
+        ("caller", "calls top".to_owned()),
+    ] {
+        assert_eq!(why(&found, name), Some(expected.as_str()), "{found:?}");
+    }
+}
+
+#[test]
+fn what_frees_alike_comes_with_what_freed_too_early() {
+    let text = functions(&[
+        ("use_it", "return total;"),
+        ("drop_row", "release(n); unlink(n); return forget(n);"),
+        ("drop_cell", "release(n); unlink(n); return forget(n);"),
+    ]);
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let frames = [
+        stack(Role::Crash, &[("use_it", "src/a.c", line(0))]),
+        stack(Role::Freed, &[("drop_row", "src/a.c", line(1))]),
+    ];
+    let found = shown(&context(&engine, frames.concat()));
+    assert_eq!(why(&found, "drop_cell"), Some("like drop_row"), "{found:?}");
+}

@@ -1,0 +1,279 @@
+//! What makes a request find its code, one thing at a time: each test fails
+//! when that one is gone.
+
+use super::tree_of;
+use crate::settings::Weights;
+use crate::words::meaningful;
+use crate::{Context, Engine, Request, Settings};
+use std::collections::BTreeSet;
+
+fn context(engine: &Engine, text: &str) -> Context {
+    engine.context(&Request {
+        text: text.to_owned(),
+        ..Request::default()
+    })
+}
+
+/// The functions that are shown, each with why.
+fn shown(context: &Context) -> Vec<(String, String)> {
+    let snippets = context.snippets.iter();
+    let named = snippets.filter_map(|one| Some((one.symbols.first()?.clone(), one.note.clone()?)));
+    named.collect()
+}
+
+fn pair(name: &str, why: &str) -> (String, String) {
+    (name.to_owned(), why.to_owned())
+}
+
+fn by_words(engine: &Engine, text: &str) -> Vec<String> {
+    let scored = engine.search_words(&meaningful(text), 5);
+    let symbols = scored
+        .iter()
+        .filter_map(|one| engine.index.symbol(one.id).unwrap());
+    symbols.map(|symbol| symbol.name).collect()
+}
+
+#[test]
+fn an_intent_is_surer_the_less_speaks_for_others() {
+    let (_folder, engine) = tree_of(&[("a.c", "int f(void) { return 0; }\n")]);
+    let sure = |text: &str| context(&engine, text).confidence;
+    let (clear, mixed) = (
+        sure("fix the bug, it crashes"),
+        sure("fix the bug and rename the function"),
+    );
+    assert!(clear > mixed, "{clear} {mixed}");
+}
+
+#[test]
+fn names_are_found_as_written_misspelt_and_by_their_place() {
+    // No word of these names says anything by itself.
+    let (_folder, engine) = tree_of(&[
+        (
+            "src/a.c",
+            "int first(int n)\n{\n    return n;\n}\n\nint make_use(int n)\n{\n    return n;\n}\n",
+        ),
+        ("src/b.c", "int zzyzx_quux(int n)\n{\n    return n;\n}\n"),
+    ]);
+    for (text, expected) in [
+        (
+            "`make_use` is wrong",
+            pair("make_use", "named by the request"),
+        ),
+        (
+            "`zzyzx_qux` is wrong",
+            pair("zzyzx_quux", "named like zzyzx_qux"),
+        ),
+        (
+            "it is wrong in src/a.c:8",
+            pair("make_use", "at a place that the request names"),
+        ),
+    ] {
+        let found = shown(&context(&engine, text));
+        assert_eq!(found.first(), Some(&expected), "{text}: {found:?}");
+    }
+}
+
+#[test]
+fn files_that_define_what_is_named_are_alone() {
+    let (_folder, engine) = tree_of(&[
+        (
+            "src/rows.c",
+            "int parse_row(int n)\n{\n    return n;\n}\n\nint table_colour(int n)\n{\n    return n;\n}\n",
+        ),
+        (
+            "src/colours.c",
+            "/* The colour of a table. */\nint colour_of_table(int n)\n{\n    return n;\n}\n",
+        ),
+    ]);
+    let files = |text: &str| -> BTreeSet<String> {
+        let context = context(&engine, text);
+        let snippets = context.snippets.iter();
+        snippets.map(|one| one.path.to_string()).collect()
+    };
+    assert!(files("the colour of a table is lost").contains("src/colours.c"));
+    assert_eq!(
+        files("the colour of a table is lost in `parse_row`"),
+        BTreeSet::from(["src/rows.c".to_owned()])
+    );
+}
+
+#[test]
+fn a_file_that_is_named_comes_before_others_like_it() {
+    let body = "int read_row(int n)\n{\n    return n;\n}\n";
+    let (_folder, engine) = tree_of(&[("src/first.c", body), ("src/second.c", body)]);
+    let first = |text: &str| context(&engine, text).snippets[0].path.to_string();
+    assert_eq!(first("reading of rows is wrong"), "src/first.c");
+    assert_eq!(
+        first("reading of rows is wrong in second.c"),
+        "src/second.c"
+    );
+}
+
+#[test]
+fn words_count_by_place_length_and_how_often_once() {
+    let many = |count: usize| "    ribbon(n);\n".repeat(count);
+    let long: String = (0..60).map(|n| format!("    other{n}(n);\n")).collect();
+    for (files, text, expected) in [
+        // The shorter of two that say it once.
+        (
+            format!(
+                "int first(int n)\n{{\n{}{long}    return n;\n}}\n\nint second(int n)\n{{\n{}    return n;\n}}\n",
+                many(1),
+                many(1)
+            ),
+            "ribbon",
+            "second",
+        ),
+        // All that was asked for, not one word again and again.
+        (
+            format!(
+                "int first(int n)\n{{\n{}    return n;\n}}\n\nint second(int n)\n{{\n{}    cable(n);\n    return n;\n}}\n",
+                many(30),
+                many(1)
+            ),
+            "ribbon cable",
+            "second",
+        ),
+        // The name says more than the body.
+        (
+            format!(
+                "int first(int n)\n{{\n{}    return n;\n}}\n\nint ribbon(int n)\n{{\n    return n;\n}}\n",
+                many(3)
+            ),
+            "ribbon",
+            "ribbon",
+        ),
+        // A comment says more than the body.
+        (
+            format!(
+                "int first(int n)\n{{\n{}    return n;\n}}\n\n/* Of the ribbon. */\nint second(int n)\n{{\n    return n;\n}}\n",
+                many(1)
+            ),
+            "ribbon",
+            "second",
+        ),
+    ] {
+        let (_folder, engine) = tree_of(&[("src/a.c", &files)]);
+        let found = by_words(&engine, text);
+        assert_eq!(
+            found.first().map(String::as_str),
+            Some(expected),
+            "{found:?}"
+        );
+    }
+}
+
+#[test]
+fn what_is_called_two_calls_away_in_its_file_and_what_is_alike_come_briefly() {
+    let (_folder, engine) = tree_of(&[(
+        "src/a.c",
+        "int encode_alpha(int n)\n{\n    middle(n);\n    put_one(n);\n    put_two(n);\n    return put_three(n);\n}\n\n\
+         int middle(int n)\n{\n    return lowest(n);\n}\n\n\
+         int lowest(int n)\n{\n    return n;\n}\n\n\
+         int write_beta(int n)\n{\n    put_one(n);\n    put_two(n);\n    middle(n);\n    return put_three(n);\n}\n",
+    )]);
+    let found = shown(&context(&engine, "`encode_alpha` is wrong"));
+    for expected in [
+        pair("middle", "called by encode_alpha"),
+        pair("lowest", "called by middle"),
+        pair("write_beta", "like encode_alpha"),
+    ] {
+        assert!(found.contains(&expected), "{expected:?}: {found:?}");
+    }
+}
+
+/// The first of what a request finds when the signals have these weights.
+fn first_by(files: &[(&str, &str)], weights: Weights, text: &str) -> String {
+    let (_folder, mut engine) = tree_of(files);
+    engine.settings = Settings {
+        weights,
+        ..Settings::default()
+    };
+    shown(&context(&engine, text)).remove(0).0
+}
+
+#[test]
+fn every_signal_counts_by_its_weight() {
+    const NONE: Weights = Weights {
+        semantic: 0.0,
+        keyword: 0.0,
+        in_degree: 0.0,
+        recency: 0.0,
+        popularity: 0.0,
+    };
+    let words = Weights {
+        semantic: 1.0,
+        ..NONE
+    };
+    let body = |name: &str| format!("int parse_header_{name}(int n)\n{{\n    return n;\n}}\n");
+    // The likeliest three lift what they call: these call nothing.
+    let (one, two, three) = (body("x"), body("y"), body("z"));
+    let user = |name: &str| format!("int {name}(int n)\n{{\n    return parse_header_y(n);\n}}\n");
+    let together = format!("{}\n{}\n{}", user("ua"), user("ub"), user("uc"));
+    let (a, b, c) = (user("ua"), user("ub"), user("uc"));
+    let alone = [
+        ("src/a.c", one.as_str()),
+        ("src/b.c", two.as_str()),
+        ("src/c.c", three.as_str()),
+    ];
+    let of_one_file = [alone[0], alone[1], alone[2], ("src/u.c", together.as_str())];
+    let of_three = [
+        alone[0],
+        alone[1],
+        alone[2],
+        ("src/u.c", a.as_str()),
+        ("src/v.c", b.as_str()),
+        ("src/w.c", c.as_str()),
+    ];
+    let said = "/* Parses the header. Parses a header. The header. */\nint other(int n)\n{\n    parse(n);\n    return header(n);\n}\n";
+    let filler: String = (0..80).map(|n| format!("    other{n}(n);\n")).collect();
+    let named = format!("int parse_header(int n)\n{{\n{filler}    return n;\n}}\n");
+    // Of many short functions the long one says it in more words than most.
+    let short: String = (0..60)
+        .map(|n| format!("int f{n}(int n)\n{{\n    return n;\n}}\n"))
+        .collect();
+    let spoken = [
+        ("src/a.c", said),
+        ("src/b.c", named.as_str()),
+        ("src/c.c", short.as_str()),
+    ];
+    let text = "the parsing of a header is wrong";
+    for (files, weights, expected) in [
+        (&alone[..], words, "parse_header_x"),
+        (&of_one_file[..], words, "parse_header_x"),
+        (
+            &of_one_file[..],
+            Weights {
+                popularity: 1.0,
+                ..words
+            },
+            "parse_header_y",
+        ),
+        (
+            &of_three[..],
+            Weights {
+                in_degree: 1.0,
+                ..words
+            },
+            "parse_header_y",
+        ),
+        (
+            &spoken[..],
+            Weights {
+                keyword: 1.0,
+                ..NONE
+            },
+            "parse_header",
+        ),
+        (
+            &spoken[..],
+            Weights {
+                semantic: 1.0,
+                ..NONE
+            },
+            "other",
+        ),
+    ] {
+        assert_eq!(first_by(files, weights, text), expected, "{weights:?}");
+    }
+}
