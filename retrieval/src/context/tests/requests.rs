@@ -76,13 +76,10 @@ fn names_are_found_as_written_misspelt_and_by_their_place() {
 #[test]
 fn files_that_define_what_is_named_are_alone() {
     let (_folder, engine) = tree_of(&[
-        (
-            "src/rows.c",
-            "int parse_row(int n)\n{\n    return n;\n}\n\nint table_colour(int n)\n{\n    return n;\n}\n",
-        ),
+        ("src/rows.c", "int parse_row(int n)\n{\n    return n;\n}\n"),
         (
             "src/colours.c",
-            "/* The colour of a table. */\nint colour_of_table(int n)\n{\n    return n;\n}\n",
+            "/* The colour of a table in its palette. */\nint colour_of_table(int palette)\n{\n    return palette;\n}\n",
         ),
     ]);
     let files = |text: &str| -> BTreeSet<String> {
@@ -90,9 +87,10 @@ fn files_that_define_what_is_named_are_alone() {
         let snippets = context.snippets.iter();
         snippets.map(|one| one.path.to_string()).collect()
     };
-    assert!(files("the colour of a table is lost").contains("src/colours.c"));
+    let spoken = "the colour of a table in its palette is lost";
+    assert!(files(spoken).contains("src/colours.c"));
     assert_eq!(
-        files("the colour of a table is lost in `parse_row`"),
+        files(&format!("{spoken} in `parse_row`")),
         BTreeSet::from(["src/rows.c".to_owned()])
     );
 }
@@ -100,12 +98,12 @@ fn files_that_define_what_is_named_are_alone() {
 #[test]
 fn a_file_that_is_named_comes_before_others_like_it() {
     let body = "int read_row(int n)\n{\n    return n;\n}\n";
-    let (_folder, engine) = tree_of(&[("src/first.c", body), ("src/second.c", body)]);
+    let (_folder, engine) = tree_of(&[("one/rows.c", body), ("two/rows.c", body)]);
     let first = |text: &str| context(&engine, text).snippets[0].path.to_string();
-    assert_eq!(first("reading of rows is wrong"), "src/first.c");
+    assert_eq!(first("reading of a row is wrong"), "one/rows.c");
     assert_eq!(
-        first("reading of rows is wrong in second.c"),
-        "src/second.c"
+        first("reading of a row is wrong in two/rows.c"),
+        "two/rows.c"
     );
 }
 
