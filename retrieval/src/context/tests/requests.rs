@@ -190,39 +190,55 @@ fn first_by(files: &[(&str, &str)], weights: Weights, text: &str) -> String {
     shown(&context(&engine, text)).remove(0).0
 }
 
+const NONE: Weights = Weights {
+    semantic: 0.0,
+    keyword: 0.0,
+    in_degree: 0.0,
+    recency: 0.0,
+    popularity: 0.0,
+};
+const HEADER: &str = "the parsing of a header is wrong";
+
 #[test]
-fn every_signal_counts_by_its_weight() {
-    const NONE: Weights = Weights {
-        semantic: 0.0,
-        keyword: 0.0,
-        in_degree: 0.0,
-        recency: 0.0,
-        popularity: 0.0,
-    };
-    let words = Weights {
-        semantic: 1.0,
-        ..NONE
-    };
+fn what_is_called_more_and_from_more_files_counts_by_its_weight() {
     let body = |name: &str| format!("int parse_header_{name}(int n)\n{{\n    return n;\n}}\n");
     // The likeliest three lift what they call: these call nothing.
     let (one, two, three) = (body("x"), body("y"), body("z"));
     let user = |name: &str| format!("int {name}(int n)\n{{\n    return parse_header_y(n);\n}}\n");
-    let together = format!("{}\n{}\n{}", user("ua"), user("ub"), user("uc"));
     let (a, b, c) = (user("ua"), user("ub"), user("uc"));
+    let together = format!("{a}\n{b}\n{c}");
     let alone = [
         ("src/a.c", one.as_str()),
         ("src/b.c", two.as_str()),
         ("src/c.c", three.as_str()),
     ];
-    let of_one_file = [alone[0], alone[1], alone[2], ("src/u.c", together.as_str())];
-    let of_three = [
-        alone[0],
-        alone[1],
-        alone[2],
-        ("src/u.c", a.as_str()),
-        ("src/v.c", b.as_str()),
-        ("src/w.c", c.as_str()),
-    ];
+    let of_one_file = [&alone[..], &[("src/u.c", together.as_str())]].concat();
+    let of_three = [("src/u.c", a.as_str()), ("src/v.c", &b), ("src/w.c", &c)];
+    let of_three = [&alone[..], &of_three].concat();
+    let words = Weights {
+        semantic: 1.0,
+        ..NONE
+    };
+    let popular = Weights {
+        popularity: 1.0,
+        ..words
+    };
+    let central = Weights {
+        in_degree: 1.0,
+        ..words
+    };
+    for (files, weights, expected) in [
+        (&of_one_file, words, "parse_header_x"),
+        (&of_one_file, popular, "parse_header_y"),
+        (&of_three, words, "parse_header_x"),
+        (&of_three, central, "parse_header_y"),
+    ] {
+        assert_eq!(first_by(files, weights, HEADER), expected, "{weights:?}");
+    }
+}
+
+#[test]
+fn names_and_words_count_by_their_weights() {
     let said = "/* Parses the header. Parses a header. The header. */\nint other(int n)\n{\n    parse(n);\n    return header(n);\n}\n";
     let filler: String = (0..80).map(|n| format!("    other{n}(n);\n")).collect();
     let named = format!("int parse_header(int n)\n{{\n{filler}    return n;\n}}\n");
@@ -230,48 +246,19 @@ fn every_signal_counts_by_its_weight() {
     let short: String = (0..60)
         .map(|n| format!("int f{n}(int n)\n{{\n    return n;\n}}\n"))
         .collect();
-    let spoken = [
+    let files = [
         ("src/a.c", said),
         ("src/b.c", named.as_str()),
         ("src/c.c", short.as_str()),
     ];
-    let text = "the parsing of a header is wrong";
-    for (files, weights, expected) in [
-        (&alone[..], words, "parse_header_x"),
-        (&of_one_file[..], words, "parse_header_x"),
-        (
-            &of_one_file[..],
-            Weights {
-                popularity: 1.0,
-                ..words
-            },
-            "parse_header_y",
-        ),
-        (
-            &of_three[..],
-            Weights {
-                in_degree: 1.0,
-                ..words
-            },
-            "parse_header_y",
-        ),
-        (
-            &spoken[..],
-            Weights {
-                keyword: 1.0,
-                ..NONE
-            },
-            "parse_header",
-        ),
-        (
-            &spoken[..],
-            Weights {
-                semantic: 1.0,
-                ..NONE
-            },
-            "other",
-        ),
-    ] {
-        assert_eq!(first_by(files, weights, text), expected, "{weights:?}");
-    }
+    let semantic = Weights {
+        semantic: 1.0,
+        ..NONE
+    };
+    let keyword = Weights {
+        keyword: 1.0,
+        ..NONE
+    };
+    assert_eq!(first_by(&files, semantic, HEADER), "other");
+    assert_eq!(first_by(&files, keyword, HEADER), "parse_header");
 }
