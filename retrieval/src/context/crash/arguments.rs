@@ -70,13 +70,14 @@ fn throws(code: &str) -> bool {
 /// names that its expression has there.
 fn handed_on(engine: &Engine, stack: &[&Located], name: &str) -> Option<(usize, BTreeSet<String>)> {
     let mut names = BTreeSet::from([name.to_owned()]);
-    for (hops, callee) in stack.iter().enumerate() {
+    for (hops, pair) in stack.windows(2).enumerate() {
+        // The last frame hands on what came from outside.
+        let [callee, caller] = pair else { break };
         let text = engine.text(&callee.symbol.path).ok()?;
         let taken = parameters(&text, callee);
         let Some(index) = taken.iter().position(|one| names.contains(one)) else {
             return (hops > 0).then_some((hops, names));
         };
-        let caller = stack.get(hops + 1)?;
         let text = engine.text(&caller.symbol.path).ok()?;
         let code = statement(&text, caller.line?);
         let given = arguments_of(&code, &callee.symbol.name)?;

@@ -171,6 +171,10 @@ const PATTERN: &str = "class Pattern {
         Node node = Parser.parse(text);
         return compiler.start(node);
     }
+
+    static Prog entry(String text) {
+        return prepare(text);
+    }
 }
 ";
 
@@ -187,6 +191,7 @@ fn what_made_the_argument_that_crashed_comes_along() {
         ("Compiler.compile", "src/a/Compiler.java", 6),
         ("Compiler.start", "src/a/Compiler.java", 10),
         ("Pattern.prepare", "src/c/Pattern.java", 5),
+        ("Pattern.entry", "src/c/Pattern.java", 9),
     ];
     let found = shown(&files, &stack);
     // Handed on through two frames; what only hands on stands for what it calls.
