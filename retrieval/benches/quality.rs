@@ -1,8 +1,9 @@
 //! How good the context of requests and crash reports is, beside two others.
 //!
 //! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen]
-//! [--ours] [--show CASE] [--trees FOLDER] [--cases FOLDER] [NAME...]]`: fetches the trees of
-//! `quality/trees.toml` once, runs every case (and those of a further folder) (or those whose name holds NAME) through ours, through a
+//! [--ours] [--show CASE] [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches
+//! the trees of `quality/trees.toml` once, runs every case and those of a further folder and
+//! file (or those whose name holds NAME) through ours, through a
 //! plain dump of the fifteen best files, and through a pipeline of four stages
 //! rebuilt from its published description, and prints recall, fix lines, wrong
 //! files, efficiency and time. It judges nothing: a worse figure does not fail.
@@ -66,7 +67,7 @@ fn main() {
         .map(|(_, name)| name)
         .collect();
     let store = cases::store(value("--trees"));
-    let mut all = cases::read(value("--cases").as_deref());
+    let mut all = cases::read(value("--cases").as_deref(), value("--requests").as_deref());
     all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
     let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();

@@ -39,12 +39,13 @@ pub(super) fn store(given: Option<String>) -> PathBuf {
     given.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality"))
 }
 
-/// All cases and the crash reports of a further folder, those of one tree
-/// after each other.
-pub(super) fn read(further: Option<&str>) -> Vec<Case> {
+/// All cases and the crash reports and requests of a further folder and file,
+/// those of one tree after each other.
+pub(super) fn read(further: Option<&str>, requested: Option<&str>) -> Vec<Case> {
     let mut cases = crashes(&here().join("cases"));
     cases.extend(further.iter().flat_map(|folder| crashes(Path::new(folder))));
-    cases.extend(requests());
+    cases.extend(requests(&here().join("requests.toml")));
+    cases.extend(requested.iter().flat_map(|file| requests(Path::new(file))));
     cases.sort_by(|a, b| (&a.tree, &a.folder, &a.id).cmp(&(&b.tree, &b.folder, &b.id)));
     cases
 }
@@ -99,8 +100,8 @@ fn crash(folder: PathBuf) -> Case {
     }
 }
 
-fn requests() -> Vec<Case> {
-    let table = read_toml(&here().join("requests.toml"));
+fn requests(file: &Path) -> Vec<Case> {
+    let table = read_toml(file);
     let requests = table["request"].as_array().expect("requests").iter();
     requests
         .map(|request| {

@@ -30,7 +30,15 @@ pub(super) fn summarize(name: &str, scores: &[Score]) {
         "                 cases  recall  fix lines  wrong files    F1  efficiency  tokens  p50 ms  p95 ms  intent"
     );
     for group in ["crash", "request"] {
-        for half in ["tuned", "held", "fresh", "unseen", "lost", "further", ""] {
+        let mut halves: Vec<&str> = Vec::new();
+        for score in scores {
+            if !halves.contains(&score.half.as_str()) {
+                halves.push(&score.half);
+            }
+        }
+        halves.sort_unstable();
+        halves.push("");
+        for half in halves {
             let chosen: Vec<&Score> = scores
                 .iter()
                 .filter(|score| score.group == group && (half.is_empty() || score.half == half))

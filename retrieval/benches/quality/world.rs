@@ -14,7 +14,6 @@ pub(super) struct World {
     files: Vec<TreePath>,
     words: OnceCell<Vec<HashMap<String, u32>>>,
     names: OnceCell<BTreeMap<String, Vec<Symbol>>>,
-    _cache: tempfile::TempDir,
 }
 
 /// Words that say nothing.
@@ -23,9 +22,10 @@ const STOP_WORDS: &str = "the and for with that this from are was not when where
 
 impl World {
     pub(super) fn open(tree: &Path) -> Self {
-        let cache = tempfile::tempdir().unwrap();
-        let engine = Engine::open(tree, cache.path(), Settings::default()).expect("a tree");
-        let index = Index::open(tree, cache.path(), IndexLimits::default()).expect("a tree");
+        // Kept from run to run: a tree is indexed anew only where it has to be.
+        let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality/indexes");
+        let engine = Engine::open(tree, &cache, Settings::default()).expect("a tree");
+        let index = Index::open(tree, &cache, IndexLimits::default()).expect("a tree");
         let files = index
             .files()
             .into_iter()
@@ -39,7 +39,6 @@ impl World {
             files,
             words: OnceCell::new(),
             names: OnceCell::new(),
-            _cache: cache,
         }
     }
 
