@@ -14,7 +14,7 @@ mod pack;
 mod render;
 mod request;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod traceback;
 
 pub(crate) use request::headline;

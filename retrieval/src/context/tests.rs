@@ -105,7 +105,7 @@ fn a_request_in_words_brings_what_it_names_or_means() {
     }
 }
 
-fn tree_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Engine) {
+pub(crate) fn tree_of(files: &[(&str, &str)]) -> (tempfile::TempDir, Engine) {
     let folder = tempfile::tempdir().unwrap();
     let root = folder.path().join("tree");
     for (path, content) in files {

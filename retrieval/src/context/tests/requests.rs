@@ -202,7 +202,6 @@ const HEADER: &str = "the parsing of a header is wrong";
 #[test]
 fn what_is_called_more_and_from_more_files_counts_by_its_weight() {
     let body = |name: &str| format!("int parse_header_{name}(int n)\n{{\n    return n;\n}}\n");
-    // The likeliest three lift what they call: these call nothing.
     let (one, two, three) = (body("x"), body("y"), body("z"));
     let user = |name: &str| format!("int {name}(int n)\n{{\n    return parse_header_y(n);\n}}\n");
     let (a, b, c) = (user("ua"), user("ub"), user("uc"));
@@ -240,8 +239,9 @@ fn what_is_called_more_and_from_more_files_counts_by_its_weight() {
 #[test]
 fn names_and_words_count_by_their_weights() {
     let said = "/* Parses the header. Parses a header. The header. */\nint other(int n)\n{\n    parse(n);\n    return header(n);\n}\n";
-    let filler: String = (0..80).map(|n| format!("    other{n}(n);\n")).collect();
-    let named = format!("int parse_header(int n)\n{{\n{filler}    return n;\n}}\n");
+    // In one line: a long definition is likelier by its lines.
+    let filler: String = (0..80).map(|n| format!("other{n}(n); ")).collect();
+    let named = format!("int parse_header(int n)\n{{\n    {filler}\n    return n;\n}}\n");
     // Of many short functions the long one says it in more words than most.
     let short: String = (0..60)
         .map(|n| format!("int f{n}(int n)\n{{\n    return n;\n}}\n"))
