@@ -26,6 +26,11 @@ fn scored(asked: &Asked, tokens: u64) -> Answer {
     )
 }
 
+/// The same with two questions for signals.
+fn twice() -> String {
+    SEARCH.replace("<file>", "<search>the limit of a value</search>\n<file>")
+}
+
 fn scene(reranker: &ScriptedModel, price: &str) -> Scene {
     Scene::new()
         .with("PATCHWRIGHT_RERANK__BASE_URL", &reranker.base_url())
@@ -102,16 +107,36 @@ fn the_tokens_of_signals_count_against_the_limit_of_tokens() {
     // The first asking takes more than there is: the second is left out, and
     // nothing is left for the model either.
     let reranker = ScriptedModel::answering(|asked| scored(asked, 10_000_000)).unwrap();
-    let twice = SEARCH.replace(
-        "<file>",
-        "<search>the limit of a value</search>
-<file>",
-    );
-    let model = ScriptedModel::start([twice.as_str(), GOOD]).unwrap();
+    let model = ScriptedModel::start([twice().as_str(), GOOD]).unwrap();
     let told =
         scene(&reranker, "unset").run(&model, &["--dry-run", "--set", "limits.tokens=500000"]);
     told.expect("budget_exhausted", 3, "tokens: ");
     assert_eq!((reranker.requests().len(), model.requests().len()), (1, 1));
     let said = &told.finished.stderr;
     assert!(said.contains("rerank was left out: tokens: 100"), "{said}");
+}
+
+#[test]
+fn what_was_reserved_and_not_used_is_free_again() {
+    let run = |limit: &str| {
+        let reranker = ScriptedModel::answering(|asked| scored(asked, 1)).unwrap();
+        let model = ScriptedModel::start([twice().as_str(), GOOD]).unwrap();
+        let scene = scene(&reranker, "1000");
+        let told = scene.run(&model, &["--dry-run", "--set", limit]);
+        let journal = scene.plain(&["show", told.run(), "--journal", "--format", "json"]);
+        (reranker.requests().len(), journal.stdout)
+    };
+    let (asked, journal) = run("limits.usd=1000");
+    assert_eq!(asked, 2);
+    let reserved: Vec<f64> = journal
+        .split("\"usd_at_most\":")
+        .skip(1)
+        .filter_map(|rest| rest.split([',', '}']).next()?.trim().parse().ok())
+        .filter(|usd| *usd > 0.0)
+        .collect();
+    assert_eq!(reserved.len(), 2, "{journal}");
+    // There is room for the dearer one of them, not for both at once.
+    let dearest = reserved.iter().copied().fold(0.0, f64::max);
+    let (asked, _) = run(&format!("limits.usd={:.6}", dearest * 1.05));
+    assert_eq!(asked, 2);
 }

@@ -263,7 +263,7 @@ const SQL: &str = "<queries>
 fn a_model_writes_patterns_and_sql_and_the_reranker_picks_the_anchors() {
     let model = ScriptedModel::start([PATTERNS, SQL]).unwrap();
     let reranker =
-        ScriptedModel::answering(|asked| as_documents(asked, "int open_link(const")).unwrap();
+        ScriptedModel::answering(|asked| as_documents(asked, "int drop_link(int link)")).unwrap();
     let patchwright = with_reranker(scene(), &reranker.base_url());
     let url = model.base_url();
     let arguments = [
@@ -284,7 +284,7 @@ fn a_model_writes_patterns_and_sql_and_the_reranker_picks_the_anchors() {
         .filter_map(|snippet| snippet["symbols"][0].as_str())
         .collect();
     // Both loops were hit, the re-ranker's choice first; the caller came by SQL.
-    assert_eq!(names, ["open_link", "drop_link", "renew_link"], "{told}");
+    assert_eq!(names, ["drop_link", "open_link", "renew_link"], "{told}");
     assert!(told["tokens"].as_u64().unwrap() > 0 && told["intent"].is_string());
     let notes = told["notes"].to_string();
     assert!(
@@ -296,6 +296,27 @@ fn a_model_writes_patterns_and_sql_and_the_reranker_picks_the_anchors() {
     assert!(asked[0].last().contains(REQUEST) && !asked[0].last().contains("open_link"));
     assert!(asked[1].last().contains("int open_link(const char *host)"));
     assert_eq!(reranker.requests()[0].body["query"], REQUEST);
+}
+
+#[test]
+fn there_are_five_anchors_and_words_choose_them_without_a_reranker() {
+    let patchwright = scene();
+    let loops: String = (0..8)
+        .map(|n| {
+            format!("int turn_{n}(int n)\n{{\n  while (n < 0) {{ n++; }}\n  return n;\n}}\n\n")
+        })
+        .collect();
+    let last = "int repeated_attempts(int n)\n{\n  while (n < 0) { n++; }\n  return n;\n}\n";
+    fs::write(patchwright.scratch("tree").join("link.c"), loops + last).unwrap();
+    let model = ScriptedModel::start([PATTERNS, SQL]).unwrap();
+    let url = model.base_url();
+    let arguments = ["--model", "scripted", "--base-url", &url];
+    let finished = context(&patchwright, REQUEST, &arguments);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let asked = model.requests();
+    let anchors = asked[1].last();
+    assert!(anchors.contains("int repeated_attempts"), "{anchors}");
+    assert_eq!(anchors.matches("int turn_").count(), 4, "{anchors}");
 }
 
 #[test]
