@@ -162,6 +162,21 @@ fn words_count_by_place_length_and_how_often_once() {
 }
 
 #[test]
+fn a_rare_word_says_more_than_one_that_is_everywhere() {
+    let common: String = (0..6)
+        .map(|n| format!("int usual_{n}(int n)\n{{\n    return ribbon(n);\n}}\n\n"))
+        .collect();
+    let text = format!("{common}int special(int n)\n{{\n    return cable(n);\n}}\n");
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let found = by_words(&engine, "ribbon cable");
+    assert_eq!(
+        found.first().map(String::as_str),
+        Some("special"),
+        "{found:?}"
+    );
+}
+
+#[test]
 fn what_is_called_two_calls_away_in_its_file_and_what_is_alike_come_briefly() {
     let (_folder, engine) = tree_of(&[(
         "src/a.c",
