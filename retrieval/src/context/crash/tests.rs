@@ -1,17 +1,11 @@
 //! Which functions beside the stack a crash report brings, and why.
 
-use crate::{Engine, Frame, Request, Role, Settings};
+use crate::context::tests::tree_of;
+use crate::{Frame, Request, Role};
 
 /// What is shown for a stack, the top first, and why.
 fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, String)> {
-    let folder = tempfile::tempdir().unwrap();
-    let root = folder.path().join("tree");
-    for (path, content) in files {
-        let path = root.join(path);
-        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
-        std::fs::write(path, content).unwrap();
-    }
-    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let (_folder, engine) = tree_of(files);
     let frames = stack
         .iter()
         .enumerate()
