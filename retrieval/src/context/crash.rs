@@ -2,6 +2,7 @@
 //! depth, and what they call and are called by, since the fix is often not in
 //! the top frame.
 
+mod arguments;
 mod calls;
 #[cfg(test)]
 mod tests;
@@ -16,7 +17,8 @@ use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
-use calls::{called, closeness, nearness, on_the_line};
+use arguments::Origin;
+use calls::{called, closeness, is_result, nearness, on_the_line};
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +46,10 @@ const MOST_CALLED: f64 = 0.55;
 /// How much the only function counts that writes what a line of a stack reads,
 /// against the reader; of several each less.
 const WRITER: f64 = 0.35;
+/// How much a function counts that made what a frame handed on to the crash.
+const MAKER: f64 = 0.35;
+/// A function of at most this many lines only hands on.
+const HANDS_ON: u32 = 6;
 /// How many functions of the stacks are asked what they read.
 const READERS: usize = 3;
 /// How many functions of the stacks are followed into what they call.
@@ -84,6 +90,9 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
             share *= ELSEWHERE;
         }
         weighed.add_frame(engine, place, share);
+    }
+    for origin in arguments::origins(engine, located) {
+        weighed.add_makers(engine, &origin);
     }
     let tops = weighed.heaviest(FOLLOWED);
     for top in &tops {
@@ -268,6 +277,43 @@ impl Weighed {
         }
     }
 
+    /// What made a value that a frame handed on to the crash; what only hands
+    /// on stands for what it calls.
+    fn add_makers(&mut self, engine: &Engine, origin: &Origin<'_>) {
+        let (place, Ok(text)) = (origin.place, engine.text(&origin.place.symbol.path)) else {
+            return;
+        };
+        let frame = Wanted {
+            symbol: place.symbol.clone(),
+            weight: 1.0,
+            lines: place.line.into_iter().collect(),
+            body: 0,
+            part: Part::Snippets,
+            why: String::new(),
+        };
+        for (callee, mut at) in engine.calls_from(&place.symbol) {
+            at.retain(|at| place.line.is_some_and(|last| *at <= last));
+            if !at
+                .iter()
+                .any(|at| is_result(&line(&text, *at), &callee, &origin.names))
+            {
+                continue;
+            }
+            let Some(mut maker) = called(engine, &text, (&callee, &at), &frame) else {
+                continue;
+            };
+            if maker.end_line - maker.start_line < HANDS_ON
+                && let Some(made) = only_called(engine, &maker)
+            {
+                maker = made;
+            }
+            if maker.kind.is_callable() && !is_aside(&maker.path) {
+                let why = format!("made what {} handed on", place.symbol.name);
+                self.add(&maker, MAKER, &[], &why);
+            }
+        }
+    }
+
     /// Who gave its value to what the line of a stack reads.
     fn add_writers(&mut self, engine: &Engine, reader: &Wanted) {
         let Ok(text) = engine.text(&reader.symbol.path) else {
@@ -373,6 +419,15 @@ fn outer_of(engine: &Engine, symbol: &Symbol) -> Option<Symbol> {
         .max_by_key(|other| other.start_line)
 }
 
+/// The last function that one calls which only hands on.
+fn only_called(engine: &Engine, symbol: &Symbol) -> Option<Symbol> {
+    let calls = engine.calls_from(symbol);
+    let last = calls.iter().max_by_key(|(_, at)| at.iter().max())?;
+    engine
+        .meant(&last.0, &symbol.path)
+        .filter(|one| one.kind.is_callable() && one.id != symbol.id)
+}
+
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
     symbol.end_line - symbol.start_line < 15
@@ -386,7 +441,7 @@ pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
         .flat_map(|number| {
             line(text, *number)
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
-                .filter(|word| word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()))
+                .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
                 .map(str::to_owned)
                 .collect::<Vec<_>>()
         })

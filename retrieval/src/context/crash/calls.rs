@@ -134,6 +134,14 @@ fn changes(text: &Text, (callee, calls): (&str, &[u32]), touched: &BTreeSet<Stri
         .any(|object| touched.iter().any(|name| name.to_lowercase() == object))
 }
 
+/// Whether one of these names is the result of a call.
+pub(super) fn is_result(code: &str, callee: &str, names: &BTreeSet<String>) -> bool {
+    let (before, _) = code.split_once(callee).unwrap_or_default();
+    let (target, _) = before.rsplit_once('=').unwrap_or_default();
+    let mut set = target.split(|c: char| !c.is_alphanumeric() && c != '_');
+    set.any(|name| names.contains(name))
+}
+
 /// The names that a line with a call may give a new value: what stands before
 /// the `=`, and what is passed by address.
 fn set_by<'c>(code: &'c str, callee: &str) -> impl Iterator<Item = &'c str> {
@@ -143,5 +151,5 @@ fn set_by<'c>(code: &'c str, callee: &str) -> impl Iterator<Item = &'c str> {
     std::iter::once(assigned)
         .chain(by_address.map(|rest| rest.split([',', ')']).next().unwrap_or_default()))
         .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'))
-        .filter(|name| name.len() > 1)
+        .filter(|name| !name.is_empty())
 }

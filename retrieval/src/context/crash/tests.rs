@@ -131,3 +131,68 @@ fn a_method_of_what_crashed_may_have_run_in_an_earlier_round() {
         "{found:?}"
     );
 }
+
+const COMPILER: &str = "class Compiler {
+    Prog compile(Node node) {
+        switch (node.op) {
+            case 1: return one();
+        }
+        throw new IllegalStateException(\"unhandled\");
+    }
+
+    Prog start(Node from) {
+        return compile(from);
+    }
+}
+";
+const PARSER: &str = "class Parser {
+    static Node parse(String text) {
+        return new Parser(text).parseAll();
+    }
+
+    private Node parseAll() {
+        Node last = null;
+        while (more()) {
+            last = next(last);
+        }
+        return last;
+    }
+}
+";
+const PATTERN: &str = "class Pattern {
+    static Prog prepare(String text) {
+        Options options = Options.read(text);
+        Node node = Parser.parse(text);
+        return compiler.start(node);
+    }
+
+    static Prog entry(String text) {
+        return prepare(text);
+    }
+}
+";
+
+#[test]
+fn what_made_the_argument_that_crashed_comes_along() {
+    let options = "class Options {\n    static Options read(String text) {\n        return new Options(text);\n    }\n}\n";
+    let files = [
+        ("src/a/Compiler.java", COMPILER),
+        ("src/b/Parser.java", PARSER),
+        ("src/c/Pattern.java", PATTERN),
+        ("src/c/Options.java", options),
+    ];
+    let stack = [
+        ("Compiler.compile", "src/a/Compiler.java", 6),
+        ("Compiler.start", "src/a/Compiler.java", 10),
+        ("Pattern.prepare", "src/c/Pattern.java", 5),
+        ("Pattern.entry", "src/c/Pattern.java", 9),
+    ];
+    let found = shown(&files, &stack);
+    // Handed on through two frames; what only hands on stands for what it calls.
+    assert_eq!(
+        reason(&found, "Parser.parseAll").as_deref(),
+        Some("made what prepare handed on"),
+        "{found:?}"
+    );
+    assert_eq!(reason(&found, "Options.read"), None, "{found:?}");
+}

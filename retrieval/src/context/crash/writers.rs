@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Lines before the crash in which locals are followed to what they are made of.
 const TRACED: u32 = 40;
 /// Lines that a statement may go on.
-const STATEMENT: u32 = 4;
+pub(super) const STATEMENT: u32 = 4;
 /// Names that are looked at for one line.
 const NAMES: usize = 12;
 /// Lines of a file that are searched.
@@ -84,6 +84,12 @@ pub(super) fn writers(engine: &Engine, text: &Text, reader: &Symbol, at: u32) ->
         }
     }
     found.into_values().collect()
+}
+
+/// The names whose values a line depends on, itself or through locals.
+pub(super) fn read_names(text: &Text, reader: &Symbol, at: u32) -> Vec<String> {
+    let names = read_by(text, reader, at).into_iter();
+    names.map(|(name, _)| name).collect()
 }
 
 /// The names whose values a line depends on, those on it first, and whether
@@ -162,10 +168,10 @@ fn assigned(code: &str) -> Option<(&str, &str)> {
 }
 
 /// The names on a line with their places.
-fn words(code: &str) -> impl Iterator<Item = (&str, usize)> {
+pub(super) fn words(code: &str) -> impl Iterator<Item = (&str, usize)> {
     let start = code.as_ptr() as usize;
     code.split(|c: char| !c.is_alphanumeric() && c != '_')
-        .filter(|word| word.len() > 1 && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
         .map(move |word| (word, word.as_ptr() as usize - start))
 }
 
