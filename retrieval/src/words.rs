@@ -146,6 +146,11 @@ pub(crate) fn stem(word: &str) -> String {
     stem
 }
 
+/// The stems of the words of a name or of a text, in order.
+pub(crate) fn stems_of(text: &str) -> Vec<String> {
+    split_words(text).iter().map(|word| stem(word)).collect()
+}
+
 /// What the words with certain stems begin with. Cutting a text into words and
 /// these to their stems takes long; most texts need not be cut, for they hold
 /// none of these beginnings.
@@ -253,7 +258,7 @@ fn looks_like_code(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{Beginnings, identifiers, meaningful, split_words, stem};
+    use super::{Beginnings, identifiers, meaningful, split_words, stem, stems_of};
     use proptest::prelude::*;
 
     #[test]
@@ -313,7 +318,7 @@ mod tests {
             text in "([A-Za-z]{0,4}(ies|ing|sses|ed|ion|y|es|ers|_| |É|2)){1,6}",
             other in "[a-z]{1,6}",
         ) {
-            let stems: Vec<String> = split_words(&text).iter().map(|word| stem(word)).collect();
+            let stems = stems_of(&text);
             for stem in &stems {
                 prop_assert!(Beginnings::of([stem]).may_be_in(&text), "{stem} {text}");
             }

@@ -6,7 +6,7 @@ use super::form::size_of;
 use super::{Card, Form, Wanted};
 use crate::engine::Engine;
 use crate::snippet::line;
-use crate::words::{Beginnings, split_words, stem};
+use crate::words::{Beginnings, stems_of};
 use memchr::memmem;
 use patchwright_source::{Text, TreePath};
 use std::collections::BTreeSet;
@@ -39,17 +39,14 @@ pub(super) fn card(engine: &Engine, wanted: &[Wanted], budget: usize) -> Option<
 }
 
 fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
-    let words: BTreeSet<String> = split_words(name).iter().map(|word| stem(word)).collect();
+    let words = BTreeSet::from_iter(stems_of(name));
     let beginnings = Beginnings::of(&words);
     let alike = |path: &TreePath| {
         if !beginnings.may_be_in(path.as_str()) {
             return 0;
         }
-        let parts = split_words(path.as_str());
-        parts
-            .iter()
-            .filter(|part| words.contains(&stem(part)))
-            .count()
+        let parts = stems_of(path.as_str());
+        parts.iter().filter(|part| words.contains(*part)).count()
     };
     let mut nearest: Vec<(usize, &TreePath)> =
         documents.iter().map(|path| (alike(path), *path)).collect();

@@ -1,7 +1,7 @@
 //! Rankings into one, and the ranking that words alone give.
 
 use super::Candidate;
-use crate::words::{meaningful, split_words, stem};
+use crate::words::{meaningful, stems_of};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How little the first places of one ranking outweigh agreement of several
@@ -42,7 +42,7 @@ pub fn fuse(rankings: &[Vec<i64>]) -> Vec<i64> {
 pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
     let stems = meaningful(words);
     let hits = |text: &str| {
-        let found: BTreeSet<String> = split_words(text).iter().map(|word| stem(word)).collect();
+        let found = BTreeSet::from_iter(stems_of(text));
         stems.iter().filter(|stem| found.contains(*stem)).count()
     };
     let mut scored: Vec<(usize, i64)> = candidates

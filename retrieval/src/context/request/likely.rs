@@ -11,7 +11,7 @@ use crate::rank::is_aside;
 use crate::search::Scored;
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::{Beginnings, meaningful, split_words, stem};
+use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -195,10 +195,7 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
         .map(|number| (number, line(&text, number)))
         .filter(|(_, code)| beginnings.may_be_in(code))
         .map(|(number, code)| {
-            let mut words: Vec<String> = split_words(&code);
-            for word in &mut words {
-                *word = stem(word);
-            }
+            let mut words = stems_of(&code);
             words.sort();
             words.dedup();
             let said = words.iter().filter(|word| stems.contains(word)).count();

@@ -10,7 +10,7 @@ use crate::engine::lookup::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::{Beginnings, shortened, split_words, stem};
+use crate::words::{Beginnings, shortened, stems_of};
 use std::collections::BTreeSet;
 
 /// How much one call away counts, and two.
@@ -167,7 +167,7 @@ fn best(engine: &Engine, found: Vec<Symbol>, stems: &[String], most: usize) -> V
 
 /// Whether a name says what the request is about, in whole or shortened.
 fn is_spoken(name: &str, stems: &[String]) -> bool {
-    let words: Vec<String> = split_words(name).iter().map(|word| stem(word)).collect();
+    let words = stems_of(name);
     let said = |asked: &String| {
         words.contains(asked)
             || shortened(asked).any(|short| words.iter().any(|word| word == short))
@@ -186,7 +186,7 @@ fn spoken_of(engine: &Engine, symbol: &Symbol, stems: &[String]) -> usize {
     for number in symbol.start_line..=last {
         let code = line(&text, number);
         if beginnings.may_be_in(&code) {
-            said.extend(split_words(&code).iter().map(|word| stem(word)));
+            said.extend(stems_of(&code));
         }
     }
     let begins = |stem: &String| {

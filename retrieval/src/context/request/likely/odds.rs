@@ -14,7 +14,7 @@ use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
 use crate::symbol::{Symbol, SymbolKind};
-use crate::words::{shortened, split_words, stem};
+use crate::words::{shortened, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -192,7 +192,7 @@ fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
 
 /// How much of a name the request says, in whatever order and casing.
 fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
-    let words: Vec<String> = stems_of(&symbol.name);
+    let words = stems_of(&symbol.name);
     let lower = symbol.name.to_lowercase();
     let said = asked.words.iter().map(|asked| {
         let inside = asked.stem.len() >= SHORTEST_INSIDE && lower.contains(asked.stem);
@@ -206,10 +206,6 @@ fn path_says(path: &str, asked: &Asked<'_>) -> f64 {
     let words = stems_of(path);
     let said = asked.words.iter();
     said.map(|asked| asked.rare * likeness(&words, asked)).sum()
-}
-
-fn stems_of(text: &str) -> Vec<String> {
-    split_words(text).iter().map(|word| stem(word)).collect()
 }
 
 /// How alike the likest of some words is to one that was asked for.
