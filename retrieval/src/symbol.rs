@@ -174,6 +174,11 @@ impl Symbol {
     pub fn holds(&self, line: u32) -> bool {
         (self.start_line..=self.end_line).contains(&line)
     }
+
+    /// Whether all of another definition lies in it. It lies in itself.
+    pub(crate) fn encloses(&self, other: &Self) -> bool {
+        self.path == other.path && self.holds(other.start_line) && self.holds(other.end_line)
+    }
 }
 
 /// What stands between the parts of a qualified name.

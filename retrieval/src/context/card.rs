@@ -75,10 +75,7 @@ pub(super) fn named(
 /// Whether one definition is the other said again: a struct and the typedef
 /// around it, a declaration repeated in another header.
 fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
-    let holds = |outer: &Symbol, inner: &Symbol| {
-        outer.holds(inner.start_line) && outer.holds(inner.end_line)
-    };
-    let same_lines = one.path == other.path && (holds(one, other) || holds(other, one));
+    let same_lines = one.encloses(other) || other.encloses(one);
     let same_name = one.kind == other.kind && one.qualified() == other.qualified();
     same_lines && one.kind.is_type() && other.kind.is_type() && one.name == other.name || same_name
 }

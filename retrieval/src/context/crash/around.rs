@@ -218,7 +218,7 @@ fn outer_of(engine: &Engine, symbol: &Symbol) -> Option<Symbol> {
         .symbols_in(&symbol.path)
         .into_iter()
         .filter(|other| other.kind.is_callable() && other.id != symbol.id)
-        .filter(|other| other.holds(symbol.start_line) && other.holds(symbol.end_line))
+        .filter(|other| other.encloses(symbol))
         .max_by_key(|other| other.start_line)
 }
 

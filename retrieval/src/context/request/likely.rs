@@ -172,12 +172,8 @@ fn further(
 
 /// Whether one is a part of the other: it is shown once.
 fn overlap(one: &Symbol, other: &Symbol) -> bool {
-    let holds = |outer: &Symbol, inner: &Symbol| {
-        outer.holds(inner.start_line) && outer.holds(inner.end_line)
-    };
     let small = |symbol: &Symbol| symbol.end_line - symbol.start_line < SHOWN_WHOLE;
-    one.path == other.path
-        && (holds(one, other) && small(one) || holds(other, one) && !small(other))
+    one.encloses(other) && small(one) || other.encloses(one) && !small(other)
 }
 
 /// The lines of a definition that say most of the request, when it is too long
