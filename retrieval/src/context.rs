@@ -11,6 +11,7 @@ mod documents;
 mod form;
 mod heads;
 mod pack;
+mod picks;
 mod render;
 mod request;
 #[cfg(test)]
@@ -113,6 +114,20 @@ pub(crate) struct Wanted {
     pub(crate) part: Part,
     /// Why it is shown, for the reader.
     pub(crate) why: String,
+}
+
+impl Wanted {
+    /// A definition that is wanted among the code, as much of it as it weighs.
+    pub(crate) fn new(symbol: Symbol, weight: f64, why: impl Into<String>) -> Self {
+        Self {
+            symbol,
+            weight,
+            lines: Vec::new(),
+            body: 0,
+            part: Part::Snippets,
+            why: why.into(),
+        }
+    }
 }
 
 /// A definition that shall be mentioned by a card.

@@ -12,7 +12,7 @@ mod tests;
 pub use fuse::{by_words, fuse};
 
 use crate::answer::Answer;
-use crate::context::{Context, Part, Request, Wanted};
+use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::engine::outline::with_comment;
@@ -203,14 +203,8 @@ impl Engine {
         let wanted = choices
             .iter()
             .filter_map(|choice| {
-                Some(Wanted {
-                    symbol: or_nothing(self.index.symbol(choice.id))?,
-                    weight: choice.weight,
-                    lines: Vec::new(),
-                    body: 0,
-                    part: Part::Snippets,
-                    why: choice.why.clone(),
-                })
+                let symbol = or_nothing(self.index.symbol(choice.id))?;
+                Some(Wanted::new(symbol, choice.weight, &choice.why))
             })
             .collect();
         self.pack_chosen(request, wanted)
@@ -262,13 +256,9 @@ impl Engine {
             .filter(|symbol| symbol.kind.is_callable())
             .take(BESIDE_STACK)
             .enumerate()
-            .map(|(rank, symbol)| Wanted {
-                symbol,
-                weight: BESIDE_WEIGHT - 0.01 * rank as f64,
-                lines: Vec::new(),
-                body: 0,
-                part: Part::Snippets,
-                why: "fits the words of the report".to_owned(),
+            .map(|(rank, symbol)| {
+                let weight = BESIDE_WEIGHT - 0.01 * rank as f64;
+                Wanted::new(symbol, weight, "fits the words of the report")
             })
             .collect()
     }

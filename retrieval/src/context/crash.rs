@@ -9,7 +9,8 @@ mod calls;
 mod tests;
 mod writers;
 
-use super::{Part, Plan, Wanted};
+use super::Plan;
+use super::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::{Located, is_wrapper};
 use crate::intent::Intent;
@@ -18,7 +19,7 @@ use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
 use patchwright_source::Text;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// How much the next function down a stack matters, against the one above.
 const DECAY: f64 = 0.62;
@@ -70,7 +71,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     for origin in arguments::origins(engine, located) {
         weighed.add_makers(engine, &origin);
     }
-    let tops = weighed.heaviest(FOLLOWED);
+    let tops = weighed.picks.heaviest(FOLLOWED);
     for top in &tops {
         weighed.follow(engine, top, 2);
     }
@@ -83,7 +84,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
         stack: stack_lines(located),
-        wanted: weighed.into_wanted(),
+        wanted: weighed.picks.into_wanted(),
         heads: Vec::new(),
         enough: ENOUGH,
         // The stack brings what is called and who calls as code.
@@ -138,33 +139,12 @@ fn role_weight(role: Role) -> f64 {
 /// Functions with their weights, by number.
 #[derive(Default)]
 struct Weighed {
-    functions: BTreeMap<i64, Wanted>,
+    picks: Picks,
     /// The words of the crashing function's name.
     family: Vec<String>,
 }
 
 impl Weighed {
-    fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
-        let wanted = self.functions.entry(symbol.id).or_insert_with(|| Wanted {
-            symbol: symbol.clone(),
-            weight: 0.0,
-            lines: Vec::new(),
-            body: 0,
-            part: Part::Snippets,
-            why: why.to_owned(),
-        });
-        if weight > wanted.weight {
-            // Standing on two stacks says more than standing on one.
-            weight.clone_into(&mut wanted.weight);
-            why.clone_into(&mut wanted.why);
-        }
-        for line in lines {
-            if !wanted.lines.contains(line) {
-                wanted.lines.push(*line);
-            }
-        }
-    }
-
     fn add_frame(&mut self, engine: &Engine, place: &Located, share: f64) {
         let symbol = &place.symbol;
         let mut weight = share * role_weight(place.role) * DECAY.powf(f64::from(place.rank));
@@ -180,36 +160,14 @@ impl Weighed {
             Some(line) => format!("{} stack, at line {line}", word(place.role)),
             None => format!("{} stack", word(place.role)),
         };
-        self.add(symbol, weight, &lines, &why);
-    }
-
-    fn heaviest(&self, count: usize) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.functions.values().cloned().collect();
-        sort(&mut all);
-        all.truncate(count);
-        all
+        self.picks.add(symbol, weight, &lines, &why);
     }
 
     fn has_body_of(&self, name: &str) -> bool {
-        self.functions
-            .values()
+        self.picks
+            .iter()
             .any(|one| one.symbol.name == name && one.symbol.body_line.is_some())
     }
-
-    fn into_wanted(self) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.functions.into_values().collect();
-        sort(&mut all);
-        all
-    }
-}
-
-fn sort(wanted: &mut [Wanted]) {
-    wanted.sort_by(|a, b| {
-        b.weight
-            .total_cmp(&a.weight)
-            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
-            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
-    });
 }
 
 /// A short function that many call: an allocator's wrapper, an accessor.

@@ -9,14 +9,13 @@ mod users;
 
 pub(crate) use harness::headline;
 
+use super::Plan;
 use super::crash::stack_lines;
-use super::{Part, Plan, Wanted};
+use super::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::intent::{Intent, detect, is_to_do, said_by_intent};
-use crate::symbol::Symbol;
 use crate::words::{meaningful, split_words, stem};
-use std::collections::BTreeMap;
 
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
@@ -94,70 +93,4 @@ fn asked_for(text: &str, intent: Intent) -> Vec<String> {
         stems.remove(0);
     }
     stems
-}
-
-/// What was chosen, by number, each at its highest weight.
-#[derive(Debug, Default)]
-pub(super) struct Picks(BTreeMap<i64, Wanted>);
-
-impl Picks {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
-        self.add_brief(symbol, (weight, 0), lines, why);
-    }
-
-    /// Adds a definition of which at most so many lines shall be shown.
-    fn add_brief(&mut self, symbol: &Symbol, worth: (f64, usize), lines: &[u32], why: &str) {
-        self.add_to(Part::Snippets, symbol, worth, (lines, why));
-    }
-
-    /// The same for a part of the context that has a share of its own.
-    fn add_to(
-        &mut self,
-        part: Part,
-        symbol: &Symbol,
-        (weight, body): (f64, usize),
-        (lines, why): (&[u32], &str),
-    ) {
-        let wanted = self.0.entry(symbol.id).or_insert_with(|| Wanted {
-            symbol: symbol.clone(),
-            weight: 0.0,
-            lines: Vec::new(),
-            body,
-            part,
-            why: why.to_owned(),
-        });
-        if weight > wanted.weight {
-            wanted.weight = weight;
-            wanted.body = body;
-            wanted.part = part;
-            why.clone_into(&mut wanted.why);
-        }
-        wanted.lines.extend(lines);
-    }
-
-    fn heaviest(&self, count: usize) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
-        sort(&mut all);
-        all.truncate(count);
-        all
-    }
-
-    fn into_wanted(self) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.0.into_values().collect();
-        sort(&mut all);
-        all
-    }
-}
-
-fn sort(wanted: &mut [Wanted]) {
-    wanted.sort_by(|a, b| {
-        b.weight
-            .total_cmp(&a.weight)
-            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
-            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
-    });
 }

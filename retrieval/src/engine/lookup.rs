@@ -93,6 +93,13 @@ impl Engine {
             .collect()
     }
 
+    /// Whether at most so many functions have a name: of more none in another
+    /// file is meant for certain.
+    pub(crate) fn has_few_namesakes(&self, name: &str, most: usize) -> bool {
+        let same = self.named(name);
+        same.iter().filter(|one| one.kind.is_callable()).count() <= most
+    }
+
     /// The files from which a name is called, one for each caller, at most
     /// `limit`. Much cheaper than the callers themselves.
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Vec<TreePath> {

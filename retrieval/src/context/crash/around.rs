@@ -4,8 +4,9 @@
 
 use super::arguments::Origin;
 use super::calls::{called, closeness, is_result, nearness, on_the_line};
-use super::{Weighed, identifiers_at, sort, writers};
-use crate::context::{Part, Wanted};
+use super::{Weighed, identifiers_at, writers};
+use crate::context::Wanted;
+use crate::context::picks::sort;
 use crate::engine::Engine;
 use crate::engine::frames::{Located, is_wrapper};
 use crate::engine::lookup::or_nothing;
@@ -79,18 +80,13 @@ impl Weighed {
                 * nearness(&text, (&callee, &at), &caller.lines, &touched)
                 * self.kinship(&symbol.name);
             let weight = weight.min(MOST_CALLED);
-            found.push(Wanted {
-                why: format!("called by {}", caller.symbol.name),
-                symbol,
-                weight,
-                lines: Vec::new(),
-                body: 0,
-                part: Part::Snippets,
-            });
+            let why = format!("called by {}", caller.symbol.name);
+            found.push(Wanted::new(symbol, weight, why));
         }
         sort(&mut found);
         for callee in found.iter().take(8) {
-            self.add(&callee.symbol, callee.weight, &[], &callee.why);
+            self.picks
+                .add(&callee.symbol, callee.weight, &[], &callee.why);
             self.follow(engine, callee, depth - 1);
         }
     }
@@ -102,12 +98,8 @@ impl Weighed {
             return;
         };
         let frame = Wanted {
-            symbol: place.symbol.clone(),
-            weight: 1.0,
             lines: place.line.into_iter().collect(),
-            body: 0,
-            part: Part::Snippets,
-            why: String::new(),
+            ..Wanted::new(place.symbol.clone(), 1.0, "")
         };
         for (callee, mut at) in engine.calls_from(&place.symbol) {
             at.retain(|at| place.line.is_some_and(|last| *at <= last));
@@ -127,7 +119,7 @@ impl Weighed {
             }
             if maker.kind.is_callable() && !is_aside(&maker.path) {
                 let why = format!("made what {} handed on", place.symbol.name);
-                self.add(&maker, MAKER, &[], &why);
+                self.picks.add(&maker, MAKER, &[], &why);
             }
         }
     }
@@ -142,7 +134,8 @@ impl Weighed {
                 let weight = reader.weight * WRITER / writer.among as f64
                     * self.kinship(&writer.symbol.name);
                 let why = format!("writes {}", writer.name);
-                self.add(&writer.symbol, weight.min(MOST_CALLED), &writer.lines, &why);
+                self.picks
+                    .add(&writer.symbol, weight.min(MOST_CALLED), &writer.lines, &why);
             }
         }
     }
@@ -158,7 +151,8 @@ impl Weighed {
             };
             has_outer = true;
             let why = format!("holds {}", top.symbol.name);
-            self.add(&outer, OUTER * top.weight, &[top.symbol.start_line], &why);
+            self.picks
+                .add(&outer, OUTER * top.weight, &[top.symbol.start_line], &why);
             let made = Wanted {
                 symbol: outer,
                 ..top.clone()
@@ -182,7 +176,8 @@ impl Weighed {
             let near = similar.symbol.path == made.symbol.path;
             if near && similar.likeness >= LIKE_SISTERS {
                 let why = format!("like {}", made.symbol.name);
-                self.add(&similar.symbol, LIKE * similar.likeness, &[], &why);
+                self.picks
+                    .add(&similar.symbol, LIKE * similar.likeness, &[], &why);
             }
         }
     }
@@ -206,7 +201,7 @@ impl Weighed {
             };
             let weight = 0.35 * local / many.sqrt();
             let why = format!("calls {}", top.symbol.name);
-            self.add(&caller, weight, &call.lines, &why);
+            self.picks.add(&caller, weight, &call.lines, &why);
         }
     }
 }

@@ -1,7 +1,7 @@
 //! How much a call counts that stands in a function of the stack: by where
 //! the called function lies, and by how near the call is to the crash.
 
-use super::Wanted;
+use crate::context::Wanted;
 use crate::engine::Engine;
 use crate::snippet::line;
 use crate::symbol::Symbol;
@@ -57,11 +57,7 @@ pub(super) fn called(
         }
     }
     let meant = engine.meant(callee, &caller.symbol.path)?;
-    // Of many namesakes elsewhere none is meant for certain.
-    let is_certain = || {
-        let same = engine.named(callee);
-        same.iter().filter(|one| one.kind.is_callable()).count() <= FEW_NAMESAKES
-    };
+    let is_certain = || engine.has_few_namesakes(callee, FEW_NAMESAKES);
     (meant.path == caller.symbol.path || is_certain()).then_some(meant)
 }
 

@@ -1,6 +1,6 @@
 //! What a request names: symbols, misspelt symbols, places in files.
 
-use super::Picks;
+use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::query::Query;

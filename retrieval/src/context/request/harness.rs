@@ -1,7 +1,7 @@
 //! A crash whose report shows no frame of the product: the harness itself saw
 //! what is wrong. The search starts from what the harness calls.
 
-use super::Picks;
+use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::engine::lookup::or_nothing;

@@ -3,7 +3,8 @@
 
 mod odds;
 
-use super::{Picks, asked_for};
+use super::asked_for;
+use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::intent::Intent;

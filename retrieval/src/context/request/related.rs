@@ -3,7 +3,7 @@
 //! two calls away, as a few cards: a file is opened for what is asked about,
 //! and beyond that the model asks when it needs more.
 
-use super::Picks;
+use crate::context::picks::Picks;
 use crate::context::{Form, Mention, Part, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
@@ -131,8 +131,7 @@ fn called_elsewhere(
     most: usize,
 ) -> Vec<Symbol> {
     let is_certain = |callee: &Symbol| {
-        let same = engine.named(&callee.name);
-        same.iter().filter(|one| one.kind.is_callable()).count() <= FEW_NAMESAKES
+        engine.has_few_namesakes(&callee.name, FEW_NAMESAKES)
             && engine.caller_files(&callee.name, EVERYBODYS).len() < EVERYBODYS
     };
     let far = callees(engine, symbol).into_iter();

@@ -2,8 +2,8 @@
 //! How much of them is wanted is said by the intent's shares of the budget: a
 //! large one shows their code, a small one a card each, none nothing.
 
-use super::Picks;
 use crate::context::budget::Part;
+use crate::context::picks::Picks;
 use crate::context::{Form, Mention, Wanted};
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;

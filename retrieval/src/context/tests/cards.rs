@@ -301,12 +301,8 @@ fn crowd() -> (tempfile::TempDir, Engine) {
 fn plan(engine: &Engine, shares: Shares) -> Plan {
     let function = |n: usize| engine.named(&format!("job_{n}")).remove(0);
     let wanted = |n: usize, part| Wanted {
-        symbol: function(n),
-        weight: 0.9,
-        lines: Vec::new(),
-        body: 0,
         part,
-        why: format!("as {part:?}"),
+        ..Wanted::new(function(n), 0.9, format!("as {part:?}"))
     };
     let mentions = (30..40).map(|n| Mention {
         symbol: function(n),

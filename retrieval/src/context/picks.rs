@@ -1,0 +1,85 @@
+//! What was chosen for a context, each definition once, at its highest weight.
+//! Who chooses, and why something weighs what it does, stands elsewhere.
+
+use super::{Part, Wanted};
+use crate::symbol::Symbol;
+use std::collections::BTreeMap;
+
+/// What was chosen, by number.
+#[derive(Debug, Default)]
+pub(super) struct Picks(BTreeMap<i64, Wanted>);
+
+impl Picks {
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Wanted> {
+        self.0.values()
+    }
+
+    pub(super) fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
+        self.add_brief(symbol, (weight, 0), lines, why);
+    }
+
+    /// Adds a definition of which at most so many lines shall be shown.
+    pub(super) fn add_brief(
+        &mut self,
+        symbol: &Symbol,
+        worth: (f64, usize),
+        lines: &[u32],
+        why: &str,
+    ) {
+        self.add_to(Part::Snippets, symbol, worth, (lines, why));
+    }
+
+    /// The same for a part of the context that has a share of its own.
+    pub(super) fn add_to(
+        &mut self,
+        part: Part,
+        symbol: &Symbol,
+        (weight, body): (f64, usize),
+        (lines, why): (&[u32], &str),
+    ) {
+        let fresh = || Wanted {
+            body,
+            part,
+            ..Wanted::new(symbol.clone(), 0.0, why)
+        };
+        let wanted = self.0.entry(symbol.id).or_insert_with(fresh);
+        if weight > wanted.weight {
+            wanted.weight = weight;
+            wanted.body = body;
+            wanted.part = part;
+            why.clone_into(&mut wanted.why);
+        }
+        for line in lines {
+            if !wanted.lines.contains(line) {
+                wanted.lines.push(*line);
+            }
+        }
+    }
+
+    pub(super) fn heaviest(&self, count: usize) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.values().cloned().collect();
+        sort(&mut all);
+        all.truncate(count);
+        all
+    }
+
+    pub(super) fn into_wanted(self) -> Vec<Wanted> {
+        let mut all: Vec<Wanted> = self.0.into_values().collect();
+        sort(&mut all);
+        all
+    }
+}
+
+/// The heaviest first; of equals in the order of their places.
+pub(super) fn sort(wanted: &mut [Wanted]) {
+    wanted.sort_by(|a, b| {
+        b.weight
+            .total_cmp(&a.weight)
+            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
+            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
+    });
+}
