@@ -3,6 +3,7 @@
 mod cards;
 mod crashes;
 mod requests;
+mod shares;
 
 use crate::engine::tests::fixture;
 use crate::{Engine, Frame, Request, Role, Settings};
