@@ -97,49 +97,7 @@ RST = texts("Title\n=====\n\n* a\n\n  1. b\n\n:field: c\n\n.. note:: d\n   :clas
 C = texts("typedef struct s { int a : 3; union { float b; char c[4]; }; } t; enum e { X = 1, Y }; static const t *f(int n, ...) { for (int i = 0; i < n; i++) { switch (i) { case X: goto l; default: break; } } l: return (t *)0; }", "int a[] = { [1] = 2, 3 }, *b = &a[0], (*g)(int, char **); extern unsigned long long h(void); void k(x, y) int x; char y; { do { x = y ? sizeof(int) : -x; } while (!x && y); }",
           "_Static_assert(1, \"m\"); _Atomic(int) q; #pragma once\nstruct p { struct p *n; } v = { .n = &v }; int w = 'c' + \"s\"[0] + 0x1f + 1.5e3; inline int z(int a[static 3]) { return a[1]++, *a--; }".replace("#pragma once\n", ""))
 
-REDIS = texts("\3*2\r\n$3\r\nGET\r\n:12\r\n+OK\r\n-ERR x\r\n$-1\r\n", "\5%1\r\n+a\r\n~2\r\n,1.5\r\n#t\r\n_\r\n=7\r\ntxt:abc\r\n>1\r\n(123\r\n", "\1SET %s %s a %s", "\7*-1\r\n*1\r\n*2\r\n*0\r\n$0\r\n\r\n,inf\r\n")
-LARK = texts('start: a+\na: "x" B? -> c\nB: /[0-9]+/\n%ignore " "\n%%x1 x', '%import common.NUMBER\n?start: sum\n?sum: NUMBER | sum "+" NUMBER -> add\n%%1+2', 'start: [x] y~2..3 _z{"q"}\nx.2: "a"i\ny: "b"\n_z{t}: t | "(" t ")"\n%declare D\n%%abbq', 'start: (A | "c")*\n!A.1: "a".."f"\nC: A "x"+\n// d\n%override start: "e"\n%extend C: "g"\n%%aac')
-JS = texts("var a = 1, {b, c: [d = 2]} = {}; function f(x, ...y) { for (let i of y) { if (i) continue; else break; } return x ? y : -x++; } try { throw a; } catch (e) { } finally { }", "l: while (true) { switch (a) { case 1: break l; default: do { } while (!b); } } var r = /x[/]y/g, o = { get p() { return 1; }, 'q': 2, [s]: function* () { yield 3; } };", "(a, b) => { with (a) { delete b.c; } }; `t${x}u` in new F(1)(2); const z = x => x ** 2; a &&= b || c, void 0; <a b='c'>{d}</a>; let [e, , g] = h;", "for (var k in o) o[k] = typeof k; for each (var v in o); x = [i for (i of [1]) if (i)]; 0x1F + 0b11 + 1e3; 'a\\u0041\\n'; import; debugger; \"use strict\"; @a; x::y; z.@b")
-CSS = texts("@media screen and (min-width: 1px) { a > b.c:nth-child(2n+1) { color: rgba(1, 2%, 3, .5) !important; d: url(e.f) } }\n@import 'x';", "a::b[c|='d'] { e: #f00; f: hsl(120deg, 50%, 50%); g: U+26-2F, calc(1px + 2em) \\41 ; } /* h */ <!-- i -->", "2n-1 { a: b; c : -0.5e3px } even { } -n+ 3 { @x; } [({})] { y: url( 'z' ) }")
 PYTHON = texts("@a\ndef f(x, *y, z=1, **w) -> int:\n    global g\n    return [i for i in x if i] + {**w}\n\nclass C(B, m=1):\n    pass\n", "async def f():\n    await x\n    async with a as b, c: yield\n    try:\n        raise E from e\n    except (A, B) as e:\n        nonlocal x\n    finally: del x[1:2, ...]\n", "f'{a!r:>{b}} {c=}' 'x\\u0041' b'\\xff' r'\\'\nx: int = lambda *a, k: (yield)\nwhile 1:\n\tbreak\nelse:\n\tcontinue\nif (n := 1): ...\n", "from . import (a as b, c)\nimport d.e\nassert a, b\nx = y = *z, 1 if 2 else 3\nprint(*a, **b)\nwith a: pass\nfor x, in y: pass\n")
-TEXTILE = texts("h1(a#b). T\n\n* x\n** y\n# z\n\n|_. a |\\2. b|\n|/2. c|{d:e}. f|\n\n\"l(t)\":http://m.n !o.png(p)!:q\n", "bc.. code\n  x\n\np<>. *b* _i_ -d- +u+ ^s^ ~t~ @c@ %[fr]x% ??y??\n\nfn1. note[1]\n\nbq.:http://z quoted\n", "- term := def\n- t2 :=\n  more =:\n\n[a]http://b\n\n<pre><code>x</code></pre>\nABC(d) (c) (TM) 2x3 -- ... 'q'\n", "notelist.\n\n[#a]. note\n\nx[#a] ==raw== <notextile>y</notextile>\n\n###. cm\n\n|~.\n|-. z\n|:\\1. 20|\n|^.\n|a|b|\n")
-
-
-def frames():
-    def frame(kind, flags, stream, body):
-        return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + body
-
-    fields = b"\x82\x86\x84\x41\x8a\x08\x9d\x5c\x0b\x81\x70\xdc\x78\x0f\x03" + b"\x40\3abc\4defg" + b"\x20\xbe"
-    settings = frame(4, 0, 0, struct.pack(">HI", 3, 100) + struct.pack(">HI", 4, 65535) + struct.pack(">HI", 1, 64))
-    head = frame(1, 4, 1, fields)
-    return [settings + head + frame(0, 1, 1, b"body"), settings + frame(1, 0x2c, 1, b"\2" + struct.pack(">IB", 0, 16) + fields + b"\0\0") + frame(8, 0, 0, struct.pack(">I", 10)) + frame(3, 0, 1, struct.pack(">I", 8)),
-            settings + frame(1, 0, 1, fields[:5]) + frame(9, 4, 1, fields[5:]) + frame(2, 0, 1, struct.pack(">IB", 3, 7)), settings + frame(6, 0, 0, bytes(8)) + frame(7, 0, 0, struct.pack(">II", 1, 0) + b"x") + frame(10, 0, 0, b"\0\3a.bc=d") + frame(4, 1, 0, b""),
-            settings + head + frame(1, 5, 3, b"\x82\xc0\x3f\xe1\x1f\x10\1a\1b") + frame(0, 9, 1, b"\2xy\0\0")]
-
-
-def profiles():
-    def tagged(tags, space=b"RGB ", kind=b"mntr", pcs=b"XYZ "):
-        table, body, at = struct.pack(">I", len(tags)), b"", 132 + 12 * len(tags)
-        for name, data in tags:
-            data += bytes(-len(data) % 4)
-            table += name + struct.pack(">II", at + len(body), len(data))
-            body += data
-        head = struct.pack(">I4sI4s4s4s", at + len(body), b"lcms", 0x02400000, kind, space, pcs) + struct.pack(">6H", 2020, 1, 1, 1, 1, 1) + b"acsp" + bytes(28) + struct.pack(">III", 0xf6d6, 0x10000, 0xd32d)
-        return head + bytes(128 - len(head)) + table + body
-
-    xyz = lambda x, y, z: b"XYZ \0\0\0\0" + struct.pack(">iii", x, y, z)
-    curve = b"curv\0\0\0\0" + struct.pack(">IHHH", 3, 0, 30000, 65535)
-    para = b"para\0\0\0\0" + struct.pack(">HH5i", 3, 0, 157286, 62119, 3417, 5072, 2651)
-    desc = b"desc\0\0\0\0" + struct.pack(">I", 4) + b"abc\0" + bytes(78)
-    mluc = b"mluc\0\0\0\0" + struct.pack(">II", 1, 12) + b"enUS" + struct.pack(">II", 6, 28) + "abc".encode("utf-16-be")
-    lut8 = b"mft1\0\0\0\0" + bytes([3, 3, 2, 0]) + struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536) + bytes(range(256)) * 0 + bytes(768) + bytes(24) + bytes(768)
-    lut16 = b"mft2\0\0\0\0" + bytes([3, 3, 2, 0]) + struct.pack(">9i", 65536, 0, 0, 0, 65536, 0, 0, 0, 65536) + struct.pack(">HH", 2, 2) + bytes(12) + bytes(48) + bytes(12)
-    mab = b"mAB \0\0\0\0" + bytes([3, 3, 0, 0]) + struct.pack(">5I", 32, 0, 0, 0, 0) + curve * 3
-    named = b"ncl2\0\0\0\0" + struct.pack(">III", 0, 1, 3) + b"p".ljust(32, b"\0") + b"s".ljust(32, b"\0") + b"red".ljust(32, b"\0") + struct.pack(">6H", 1, 2, 3, 4, 5, 6)
-    matrix = [(b"wtpt", xyz(63190, 65536, 54061)), (b"rXYZ", xyz(28578, 14574, 912)), (b"gXYZ", xyz(25238, 46992, 6363)), (b"bXYZ", xyz(9376, 3970, 46825)), (b"rTRC", curve), (b"gTRC", para), (b"bTRC", curve)]
-    return [tagged(matrix + [(b"desc", desc), (b"cprt", mluc)]), tagged([(b"A2B0", lut16), (b"B2A0", lut16), (b"wtpt", xyz(1, 2, 3))], pcs=b"Lab "), tagged([(b"A2B0", mab), (b"desc", mluc)], pcs=b"Lab "),
-            tagged([(b"ncl2", named), (b"chad", b"sf32\0\0\0\0" + struct.pack(">9i", *range(9))), (b"calt", b"dtim\0\0\0\0" + bytes(12)), (b"view", b"view" + bytes(32)), (b"meas", b"meas" + bytes(32)), (b"tech", b"sig \0\0\0\0abcd")], kind=b"nmcl"),
-            tagged([(b"pseq", b"pseq\0\0\0\0" + struct.pack(">I", 1) + bytes(20) + desc + desc), (b"bfd ", b"bfd \0\0\0\0" + struct.pack(">IHIH", 1, 5, 1, 7) + b"abc"), (b"scrn", b"scrn\0\0\0\0" + struct.pack(">IIIII", 0, 1, 65536, 65536, 1)), (b"meta", b"dict\0\0\0\0" + struct.pack(">II4I", 1, 16, 32, 4, 36, 4) + b"\0a\0b\0c\0d")])]
 
 
 def certificates():
@@ -196,23 +154,12 @@ LIBRARIES = {
     "pycparser": dict(language="python", tree="pycparser-2.21", sources=["pycparser/c_*.py", "pycparser/plyparser.py"], harness="run_pycparser.py", seeds=C),
     "hoedown": dict(language="c", tree="misaka-2.1.1", sources=["misaka/hoedown/*.c"], harness="hoedown.c", seeds=MARKDOWN, flags=["-I$T/misaka/hoedown"]),
     "lre": dict(language="c", tree="quickjs-1.19.2", sources=["upstream-quickjs/libregexp.c", "upstream-quickjs/libunicode.c", "upstream-quickjs/cutils.c"], harness="lre.c", seeds=REGEX, flags=["-D_GNU_SOURCE", "-I$T/upstream-quickjs"]),
-    "hiredis": dict(language="c", tree="hiredis-2.0.0", sources=["vendor/hiredis/*.c"], without=r"^(test|ssl|dict)\.c$", harness="hiredis.c", seeds=REDIS, flags=["-D_GNU_SOURCE", "-I$T/vendor/hiredis"]),
-    "nghttp2": dict(language="c", tree="nghttp2-1.45", sources=["nghttp2/lib/*.c"], harness="nghttp2.c", seeds=frames, flags=["-DNGHTTP2_STATICLIB", "-DHAVE_NETINET_IN", "-DHAVE_ARPA_INET_H", "-I$H/nghttp2", "-I$T/nghttp2/lib/includes", "-I$T/nghttp2/lib"]),
-    "lcms2": dict(language="c", tree="lcms2-4.0", sources=["vendor/src/*.c"], harness="lcms2.c", seeds=profiles, flags=["-I$T/vendor/include", "-I$T/vendor/src", "-fno-sanitize=undefined"]),
     "gumbo": dict(language="c", tree="html5-parser-0.4.10", sources=["gumbo/*.c"], harness="gumbo.c", seeds=HTML, flags=["-I$T/gumbo"]),
     "mbedtls": dict(language="c", tree="mbedtls-2.28.0", sources=["vendor/library/*.c"], without=r"^(psa_|net_|memory_buffer)", harness="mbedtls.c", seeds=certificates, flags=["-I$T/vendor/include", "-I$T/vendor/library"]),
-    "pcre2": dict(language="c", tree="pcre2-10.37", sources=["pcre2/src/pcre2_*.c"], without=r"^pcre2_(jit_(match|misc|test)|dftables|fuzz|printint|ucptables)", harness="pcre2.c", seeds=REGEX,
-                  flags=["-DPCRE2_CODE_UNIT_WIDTH=8", "-DHAVE_STDLIB_H", "-DHAVE_MEMMOVE", "-DHEAP_LIMIT=20000", "-DLINK_SIZE=2", "-DMATCH_LIMIT=2000", "-DMATCH_LIMIT_DEPTH=2000", "-DMAX_NAME_COUNT=10000", "-DMAX_NAME_SIZE=32",
-                         "-DNEWLINE_DEFAULT=2", "-DPARENS_NEST_LIMIT=250", "-DPCRE2_STATIC", "-DSTDC_HEADERS", "-DSUPPORT_PCRE2_8", "-DSUPPORT_UNICODE", "-I$T/pcre2/src"]),
     "jackson": dict(language="java", tree="jackson-core-2.13.2", sources=["src/main/java/**/*.java"], without=r"^module-info", harness="Jackson.java", seeds=JSON),
     "commonmark": dict(language="java", tree="commonmark-0.18.1", sources=["src/main/java/**/*.java"], without=r"^module-info", harness="Commonmark.java", seeds=MARKDOWN),
     "re2j": dict(language="java", tree="re2j-1.6", sources=["src/main/java/com/google/re2j/*.java"], harness="Re2.java", seeds=REGEX),
-    "hjson": dict(language="java", tree="hjson-3.0.0", sources=["src/main/java/**/*.java"], harness="HumanJson.java", seeds=JSON),
-    "rhino": dict(language="java", tree="rhino-1.7.14", sources=["src/main/java/**/*.java"], without=r"^module-info", harness="Rhino.java", seeds=JS),
-    "lark": dict(language="python", tree="lark-1.1.5", sources=["lark/*.py", "lark/parsers/*.py"], harness="run_lark.py", seeds=LARK),
     "html5lib": dict(language="python", tree="html5lib-1.1", sources=["html5lib/**/*.py"], harness="run_html5lib.py", seeds=HTML),
     "mistletoe": dict(language="python", tree="mistletoe-0.9.0", sources=["mistletoe/*.py"], harness="run_mistletoe.py", seeds=MARKDOWN),
     "parso": dict(language="python", tree="parso-0.8.3", sources=["parso/**/*.py"], harness="run_parso.py", seeds=PYTHON),
-    "tinycss2": dict(language="python", tree="tinycss2-1.2.1", sources=["tinycss2/*.py"], harness="run_tinycss2.py", seeds=CSS),
-    "textile": dict(language="python", tree="textile-4.0.2", sources=["textile/**/*.py"], harness="run_textile.py", seeds=TEXTILE),
 }
