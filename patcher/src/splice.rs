@@ -5,7 +5,7 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::ops::Range;
 
 /// Beyond this many lines a replaced range is not compared line by line.
-const COMPARE_LIMIT: usize = 5_000;
+pub(crate) const COMPARE_LIMIT: usize = 5_000;
 
 /// A range of old lines (from 0) and what stands there instead, each line with
 /// its line ending.
