@@ -170,6 +170,21 @@ mod tests {
         assert!(diff(&tree, &Changes::default()).is_empty());
     }
 
+    /// Read without line ends, such a diff can as well mean that the first of
+    /// two equal lines stays, which has a line end.
+    #[test]
+    fn a_file_that_ends_in_its_line_still_does_when_its_end_moves() {
+        let (_folder, tree) = tree(&[("open.c", b"    x;\n\n\n    x;")]);
+        let changes = Changes {
+            files: [(path("open.c"), b"\n    x;".to_vec())].into(),
+            ..Changes::default()
+        };
+        let written = diff(&tree, &changes);
+        let guard = Guard::new(&[]).unwrap();
+        let read = read_diff_bytes(&tree, &written, &guard, &|_| true).unwrap();
+        assert_eq!(read.changes, changes);
+    }
+
     #[test]
     fn a_small_change_of_a_long_file_stays_small() {
         let long: Vec<u8> = (0..20_000)

@@ -54,6 +54,11 @@ fn settle_end(text: &Text, terminated: Option<bool>, splices: &mut [Splice]) {
         last.new.insert(0, line);
         last.old.start = count.saturating_sub(1);
     }
+    if !shall && last.new.is_empty() && last.old.start > 0 {
+        last.old.start -= 1;
+        let line = text.raw_line(last.old.start + 1).unwrap_or_default();
+        last.new.push(line.to_vec());
+    }
     if !shall && let Some(line) = last.new.last_mut() {
         let bare = line.strip_suffix(b"\n").unwrap_or(line);
         *line = bare.strip_suffix(b"\r").unwrap_or(bare).to_vec();
