@@ -171,7 +171,7 @@ impl Pipeline {
             .iter()
             .take(ANCHORS)
             .filter_map(|id| hits.iter().find(|hit| hit.id == *id).cloned());
-        (anchors.collect(), told.notes)
+        (anchors.collect(), told.notes())
     }
 
     fn languages(&self) -> Vec<String> {

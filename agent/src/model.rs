@@ -26,8 +26,8 @@ pub mod retry;
 pub(crate) mod test_double;
 pub mod tokens;
 
-pub(crate) use connect::http_client;
 pub use connect::{Models, connect};
+pub(crate) use connect::{deepest, http_client, shown};
 
 /// Something that answers a request with text.
 pub trait Model: Send + Sync + fmt::Debug {

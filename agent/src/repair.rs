@@ -13,6 +13,7 @@ mod limits;
 mod opinion;
 mod plan;
 mod probe;
+mod retrieved;
 mod run;
 mod step;
 #[cfg(test)]
@@ -23,8 +24,9 @@ pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use plan::{Origin, Plan};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
+pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use run::Run;
 pub use step::{
-    BaselineSummary, ContextText, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome,
-    Postponed, Purpose, ReplyRecord, Retrieved, SignalRecord, Step, StepId, Unanswered,
+    BaselineSummary, Crash, CrashFrame, Full, Located, LocatedPatch, Outcome, Postponed, Purpose,
+    ReplyRecord, Step, StepId, Unanswered,
 };

@@ -14,9 +14,10 @@ mod signal;
 
 use crate::model::{self, Message, Model, Request};
 use crate::prompt;
+use crate::repair::SignalRecord;
 use crate::settings::{Expansion, Settings};
 use cache::Cache;
-pub use cost::{Estimate, Taken};
+pub use cost::Estimate;
 use embedding::Embedder;
 use endpoint::Endpoint;
 use futures::future;
@@ -85,10 +86,8 @@ pub struct Signals {
 pub struct Told {
     /// Orders of the candidates' numbers, best first.
     pub rankings: Vec<Vec<i64>>,
-    /// What was left out, and why.
-    pub notes: Vec<String>,
-    /// What asking took.
-    pub taken: Vec<Taken>,
+    /// What asking took, and why a signal was left out.
+    pub records: Vec<SignalRecord>,
 }
 
 /// What the signals would be asked about some words.
@@ -146,7 +145,7 @@ impl Signals {
     /// the engine. Gives the notes for people.
     pub async fn consult(&self, engine: &Arc<Engine>, words: &str) -> Vec<String> {
         match self.question(engine, words).await {
-            Some(question) => self.decide(engine, question).await.notes,
+            Some(question) => self.decide(engine, question).await.notes(),
             None => Vec::new(),
         }
     }
@@ -209,11 +208,8 @@ impl Signals {
         let (embedding, rerank) = future::join(embedding, rerank).await;
         let mut told = Told::default();
         for answered in [rerank, embedding].into_iter().flatten() {
-            told.taken.extend(answered.taken);
-            match answered.answer {
-                Ok(order) => told.rankings.push(order),
-                Err(note) => told.notes.push(note),
-            }
+            told.records.extend(answered.record);
+            told.rankings.extend(answered.answer);
         }
         told
     }
@@ -234,22 +230,20 @@ impl Signals {
         let Some(answered) = answered.await else {
             return String::new();
         };
-        told.taken.extend(answered.taken);
-        match answered.answer {
-            Ok(text) => shortened(&text),
-            Err(note) => {
-                told.notes.push(note);
-                String::new()
-            }
-        }
+        told.records.extend(answered.record);
+        shortened(&answered.answer.unwrap_or_default())
     }
 }
 
 impl Told {
+    /// What was left out, and why.
+    pub fn notes(&self) -> Vec<String> {
+        self.records.iter().filter_map(SignalRecord::note).collect()
+    }
+
     fn plus(mut self, other: Self) -> Self {
         self.rankings.extend(other.rankings);
-        self.notes.extend(other.notes);
-        self.taken.extend(other.taken);
+        self.records.extend(other.records);
         self
     }
 }

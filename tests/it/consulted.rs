@@ -1,9 +1,10 @@
 //! What signals cost a run: they are charged to its limits as the model's calls
 //! are, stand in its journal, and are left out when nothing is left for them.
 
-use crate::scene::{GOOD, Scene, Told};
+use crate::scene::{GOOD, KEY, Scene, Told, events};
 use patchwright_tests::model::{Answer, Asked, ScriptedModel};
 use serde_json::{Value, json};
+use std::time::Duration;
 
 /// A round that asks for words, which signals help with.
 const SEARCH: &str = "<analysis>Where are names copied?</analysis>
@@ -139,4 +140,58 @@ fn what_was_reserved_and_not_used_is_free_again() {
     let dearest = reserved.iter().copied().fold(0.0, f64::max);
     let (asked, _) = run(&format!("limits.usd={:.6}", dearest * 1.05));
     assert_eq!(asked, 2);
+}
+
+/// The events of a dry run whose re-ranker is at this address, and the journal
+/// for people.
+fn journal_with(url: &str) -> (Vec<Value>, String) {
+    let model = ScriptedModel::start([SEARCH, GOOD]).unwrap();
+    let scene = Scene::new()
+        .with("PATCHWRIGHT_RERANK__BASE_URL", url)
+        .with("PATCHWRIGHT_RERANK__TIMEOUT", "300ms");
+    let told = scene.run(&model, &["--dry-run"]);
+    told.expect("proposed", 0, "");
+    let shown = scene.plain(&["show", told.run(), "--journal"]).stdout;
+    let written = scene.plain(&["show", told.run(), "--journal", "--format", "json"]);
+    (events(&written.stdout), shown)
+}
+
+#[test]
+fn why_a_signal_gave_nothing_stands_in_the_journal() {
+    let broken = ScriptedModel::answering(|_| {
+        let said = format!("{KEY} is not welcome");
+        Answer::Json(503, json!({ "error": said }))
+    });
+    let nonsense = ScriptedModel::answering(|_| Answer::Json(200, json!({ "hello": 1 })));
+    let slow = ScriptedModel::answering(|_| {
+        let answer = Answer::Json(200, json!([]));
+        Answer::After(Duration::from_secs(30), Box::new(answer))
+    });
+    let (broken, nonsense, slow) = (broken.unwrap(), nonsense.unwrap(), slow.unwrap());
+    // An address that holds a password, which is shown nowhere.
+    let secret = format!("http://me:{KEY}@");
+    for (url, reason) in [
+        (
+            broken.base_url().replace("http://", &secret),
+            "answered 503",
+        ),
+        (nonsense.base_url(), "no list of results"),
+        (slow.base_url(), "no answer within 300ms (rerank.timeout)"),
+        (
+            format!("{secret}127.0.0.1:9/v1"),
+            "127.0.0.1:9/v1/rerank cannot be reached",
+        ),
+    ] {
+        let (events, shown) = journal_with(&url);
+        let records: Vec<&Value> = events
+            .iter()
+            .filter_map(|event| event.pointer("/body/outcome/signals")?.as_array()?.first())
+            .collect();
+        let missing = records.first().and_then(|one| one["missing"].as_str());
+        assert!(missing.unwrap_or_default().contains(reason), "{events:#?}");
+        let line = shown
+            .lines()
+            .find(|line| line.contains("rerank was left out: "));
+        assert!(line.unwrap_or_default().contains(reason), "{shown}");
+    }
 }

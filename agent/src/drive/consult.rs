@@ -5,7 +5,7 @@
 use super::Drive;
 use super::ask::{InFlight, Priced, beyond};
 use crate::repair::{RunLimits, SignalRecord, Spent, StepId};
-use crate::signals::{Estimate, Taken};
+use crate::signals::Estimate;
 use crate::store::StoreError;
 use crate::telemetry::metrics;
 use patchwright_retrieval::Engine;
@@ -21,7 +21,8 @@ enum Allowed {
 }
 
 impl Drive {
-    /// Asks about some words; gives what it took. People see what was left out.
+    /// Asks about some words; gives what it took and why a signal was left out,
+    /// which people see at once.
     pub(super) async fn consult(
         &self,
         id: StepId,
@@ -48,13 +49,14 @@ impl Drive {
         };
         let told = signals.decide(engine, question).await;
         if let Some(number) = number {
-            let usd = told.taken.iter().map(|one| one.usd).sum();
+            let usd = told.records.iter().map(|one| one.usd).sum();
             self.journal.settle(number, usd).await?;
         }
-        for note in &told.notes {
-            self.parts.display.line(&format!("note: {note}"));
+        for one in &told.records {
+            metrics::spent(&one.signal, one.usd);
         }
-        Ok(told.taken.iter().map(record).collect())
+        self.tell_what_is_missing(&told.records);
+        Ok(told.records)
     }
 
     /// Writes down what will be asked, and books what it may cost.
@@ -82,26 +84,19 @@ impl Drive {
     }
 
     fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {
-        let records = estimates.iter().map(|one| {
-            let note = format!("note: {} was left out: {reason}", one.signal);
-            self.parts.display.line(&note);
-            SignalRecord {
-                signal: one.signal.to_owned(),
-                missing: Some(reason.to_owned()),
-                ..SignalRecord::default()
-            }
-        });
-        records.collect()
+        let record = |one: &Estimate| SignalRecord {
+            signal: one.signal.to_owned(),
+            missing: Some(reason.to_owned()),
+            ..SignalRecord::default()
+        };
+        let records: Vec<SignalRecord> = estimates.iter().map(record).collect();
+        self.tell_what_is_missing(&records);
+        records
     }
-}
 
-fn record(taken: &Taken) -> SignalRecord {
-    metrics::spent(taken.signal, taken.usd);
-    SignalRecord {
-        signal: taken.signal.to_owned(),
-        missing: None,
-        usage: taken.usage,
-        usd: taken.usd,
-        seconds: taken.seconds,
+    fn tell_what_is_missing(&self, records: &[SignalRecord]) {
+        for note in records.iter().filter_map(SignalRecord::note) {
+            self.parts.display.line(&format!("note: {note}"));
+        }
     }
 }

@@ -1,7 +1,8 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::repair::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord};
+use crate::repair::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord, SignalRecord};
+use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
 const LONGEST: usize = 300;
@@ -13,8 +14,9 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Context(context) => (
             "context",
             format!(
-                "{} characters of code go with the issue",
-                context.text.len()
+                "{} characters of code go with the issue{}",
+                context.text.len(),
+                left_out(&context.signals)
             ),
         ),
         Outcome::Reply(record) => ("ask", reply(record)),
@@ -41,8 +43,10 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Retrieved(answers) => (
             "retrieve",
             format!(
-                "{} queries found something, {} did not",
-                answers.found, answers.missed
+                "{} queries found something, {} did not{}",
+                answers.found,
+                answers.missed,
+                left_out(&answers.signals)
             ),
         ),
         Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
@@ -52,6 +56,13 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
             ("stop", format!("{}: {}", ending.kind, head(&ending.detail)))
         }
     }
+}
+
+/// The signals that gave nothing, and why: each reason once.
+fn left_out(signals: &[SignalRecord]) -> String {
+    let notes: BTreeSet<String> = signals.iter().filter_map(SignalRecord::note).collect();
+    let notes = notes.iter().map(|note| format!("; {}", head(note)));
+    notes.collect()
 }
 
 fn baseline(summary: &BaselineSummary) -> String {

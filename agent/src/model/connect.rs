@@ -74,6 +74,29 @@ pub(crate) fn http_client(address: &str, connect: Duration) -> reqwest::Result<r
     }
 }
 
+/// An address as people may see it: without the name and the password that it
+/// may hold, and without what stands behind its `?`.
+pub(crate) fn shown(address: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(address) else {
+        return "an address that cannot be read".to_owned();
+    };
+    if url.username().is_empty() && url.password().is_none() && url.query().is_none() {
+        return address.to_owned();
+    }
+    url.set_query(None);
+    let bare = url.set_username("").and_then(|()| url.set_password(None));
+    bare.map_or_else(|()| "an address with a key".to_owned(), |()| url.into())
+}
+
+/// What lies at the bottom of a failed call; the layers above repeat the address.
+pub(crate) fn deepest(error: &reqwest::Error) -> String {
+    let mut current: &dyn std::error::Error = error;
+    while let Some(source) = current.source() {
+        current = source;
+    }
+    current.to_string()
+}
+
 /// The model that the settings describe, with its retries and fallbacks. Nothing
 /// is sent yet.
 ///
@@ -97,4 +120,26 @@ fn in_turn(endpoints: &[settings::Model]) -> Result<Arc<dyn Model>, ModelError> 
     } else {
         Arc::new(Fallback::new(first, models))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn an_address_is_shown_without_what_opens_it() {
+        for (address, expected) in [
+            ("http://127.0.0.1:9", "http://127.0.0.1:9"),
+            ("https://a.example/v1", "https://a.example/v1"),
+            ("https://me:secret@a.example/v1", "https://a.example/v1"),
+            (
+                "https://secret@a.example:8443/v1/rerank",
+                "https://a.example:8443/v1/rerank",
+            ),
+            ("https://a.example/v1?key=secret", "https://a.example/v1"),
+            ("secret", "an address that cannot be read"),
+        ] {
+            assert_eq!(shown(address), expected);
+        }
+    }
 }

@@ -3,6 +3,7 @@
 use super::Ending;
 use super::attempt::RungRecord;
 use super::probe::{ProbeQuestion, Probed};
+use super::retrieved::{ContextText, Retrieved};
 use crate::model::{Finish, Message, Usage};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::{Patch, RawQuery};
@@ -198,34 +199,6 @@ pub struct BaselineSummary {
     pub seconds: f64,
 }
 
-/// The code that goes with an issue.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct ContextText {
-    /// What the model reads; may be empty.
-    pub text: String,
-    /// What has been shown by now.
-    pub memory: Memory,
-    /// What signals were asked for it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub signals: Vec<SignalRecord>,
-}
-
-/// What came of asking signals that help to rank code.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SignalRecord {
-    /// Which.
-    pub signal: String,
-    /// Why it was not asked, or gave nothing.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub missing: Option<String>,
-    /// What was counted.
-    pub usage: Usage,
-    /// What it cost.
-    pub usd: f64,
-    /// How long it took.
-    pub seconds: f64,
-}
-
 /// A reply of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyRecord {
@@ -280,22 +253,6 @@ pub struct Unanswered {
     pub usd: f64,
     /// How long it took.
     pub seconds: f64,
-}
-
-/// The answers of a round.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Retrieved {
-    /// What the model reads.
-    pub text: String,
-    /// What has been shown by now.
-    pub memory: Memory,
-    /// How many queries found something.
-    pub found: u32,
-    /// How many did not.
-    pub missed: u32,
-    /// What signals were asked for them.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub signals: Vec<SignalRecord>,
 }
 
 /// What came of placing a patch.

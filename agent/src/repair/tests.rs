@@ -10,9 +10,8 @@ mod pause;
 mod probes;
 mod replies;
 
-use super::step::{
-    BaselineSummary, ContextText, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Step,
-};
+use super::retrieved::ContextText;
+use super::step::{BaselineSummary, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Step};
 use super::{EndingKind, Origin, Plan, Run, RunLimits, RungRecord};
 use crate::model::{Finish, Usage};
 use crate::task::{Hints, Mode};

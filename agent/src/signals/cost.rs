@@ -32,19 +32,6 @@ pub struct Estimate {
     pub usd: Option<f64>,
 }
 
-/// What asking one signal took.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Taken {
-    /// Which.
-    pub signal: &'static str,
-    /// The tokens that were counted, by the endpoint or by us.
-    pub usage: Usage,
-    /// What they cost.
-    pub usd: f64,
-    /// How long it took.
-    pub seconds: f64,
-}
-
 /// The price of a signal whose tokens all go in.
 pub(super) fn price(name: &str, usd_per_million: Option<f64>) -> Option<Prices> {
     let price = |input| Price {

@@ -101,7 +101,7 @@ impl Embedder {
 
     fn unfit(&self, reason: String) -> SignalError {
         SignalError::Unfit {
-            place: self.endpoint.address(PATH),
+            place: self.endpoint.place(PATH),
             reason,
         }
     }

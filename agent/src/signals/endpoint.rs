@@ -2,7 +2,7 @@
 //! client, bounded in time and size. Knows nothing of what is asked.
 
 use super::SignalError;
-use crate::model::http_client;
+use crate::model::{deepest, http_client, shown};
 use crate::settings::{Model, Retries};
 use backon::{ExponentialBuilder, Retryable};
 use futures::StreamExt;
@@ -15,6 +15,8 @@ use std::time::Duration;
 const LIMIT: usize = 64 * 1024 * 1024;
 /// How much of an endpoint's own words is repeated.
 const QUOTED: usize = 200;
+/// A shorter key is none: its letters stand everywhere.
+const SECRET: usize = 4;
 /// More tries than this do not fit a short limit.
 const TRIES: usize = 2;
 
@@ -75,6 +77,11 @@ impl Endpoint {
         format!("{}{path}", self.base_url)
     }
 
+    /// The address as people may see it.
+    pub(super) fn place(&self, path: &str) -> String {
+        shown(&self.address(path))
+    }
+
     /// Asks, and asks again when it may help.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
         let pauses = ExponentialBuilder::default().with_jitter();
@@ -92,12 +99,12 @@ impl Endpoint {
     }
 
     async fn post_once(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
-        let place = self.address(path);
+        let (address, place) = (self.address(path), self.place(path));
         let unreachable = |error: reqwest::Error| SignalError::Unreachable {
             place: place.clone(),
-            reason: self.clean(&deepest(&error)),
+            reason: self.clean(&deepest(&error.without_url())),
         };
-        let mut request = self.client.post(&place).json(body);
+        let mut request = self.client.post(&address).json(body);
         if let Some(value) = &self.authorization {
             request = request.header(AUTHORIZATION, value.clone());
         }
@@ -128,14 +135,17 @@ impl Endpoint {
         })
     }
 
-    /// The beginning of what was said, on one line, without the key.
+    /// The beginning of what was said, on one line, without the key and the
+    /// password of the address.
     fn clean(&self, said: &str) -> String {
-        let key = self.key.expose_secret();
-        let said = if key.len() < 4 {
-            said.to_owned()
-        } else {
-            said.replace(key, "[key]")
-        };
+        let url = reqwest::Url::parse(&self.base_url).ok();
+        let password = url.as_ref().and_then(|url| url.password());
+        let mut said = said.to_owned();
+        for secret in [Some(self.key.expose_secret()), password] {
+            if let Some(secret) = secret.filter(|secret| secret.len() >= SECRET) {
+                said = said.replace(secret, "[key]");
+            }
+        }
         let line: Vec<&str> = said.split_whitespace().collect();
         line.join(" ").chars().take(QUOTED).collect()
     }
@@ -147,12 +157,4 @@ fn may_pass(error: &SignalError) -> bool {
         SignalError::Status { status, .. } => matches!(status, 408 | 409 | 425 | 429 | 500..=599),
         _ => false,
     }
-}
-
-fn deepest(error: &dyn std::error::Error) -> String {
-    let mut current = error;
-    while let Some(source) = current.source() {
-        current = source;
-    }
-    current.to_string()
 }

@@ -52,7 +52,7 @@ impl Reranker {
             let answer = self.ask(words, &texts, meter).await?;
             let address = self.endpoint.address(PATH);
             let scores = read(&answer, texts.len()).map_err(|reason| SignalError::Unfit {
-                place: address.clone(),
+                place: self.endpoint.place(PATH),
                 reason,
             })?;
             let question = self.question(&address, words, &texts);

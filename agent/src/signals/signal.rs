@@ -2,8 +2,9 @@
 //! and left alone for a while when it failed. Knows nothing of what is asked.
 
 use super::SignalError;
-use super::cost::{Estimate, Meter, Taken};
+use super::cost::{Estimate, Meter};
 use crate::model::price::Prices;
+use crate::repair::SignalRecord;
 use futures::future::BoxFuture;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,12 +46,18 @@ impl<S> Signal<S> {
         }
     }
 
-    /// What was taken since a moment; nothing when all was known.
-    fn taken(&self, meter: &Meter, since: Instant) -> Option<Taken> {
+    /// What came of asking since a moment; nothing when all was known.
+    fn record(
+        &self,
+        meter: &Meter,
+        since: Instant,
+        missing: Option<String>,
+    ) -> Option<SignalRecord> {
         let usage = meter.usage();
         let prices = self.prices.as_ref();
-        (usage.tokens_in + usage.tokens_out > 0).then(|| Taken {
-            signal: self.name,
+        (usage.tokens_in + usage.tokens_out > 0 || missing.is_some()).then(|| SignalRecord {
+            signal: self.name.to_owned(),
+            missing,
             usage,
             usd: prices.map_or(0.0, |prices| prices.of(self.name, &usage)),
             seconds: since.elapsed().as_secs_f64(),
@@ -62,6 +69,11 @@ impl<S> Signal<S> {
         failed.is_some_and(|since| since.elapsed() < REST)
     }
 
+    fn too_late(&self) -> String {
+        let limit = crate::settings::write_duration(self.limit);
+        format!("no answer within {limit} ({}.timeout)", self.name)
+    }
+
     fn note_failure(&self) {
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         *failed = Some(Instant::now());
@@ -70,8 +82,9 @@ impl<S> Signal<S> {
 
 /// What came of asking one signal.
 pub(super) struct Answered<T> {
-    pub(super) answer: Result<T, String>,
-    pub(super) taken: Option<Taken>,
+    /// Nothing when it failed; why stands in the record.
+    pub(super) answer: Option<T>,
+    pub(super) record: Option<SignalRecord>,
 }
 
 /// A signal, unless it rests.
@@ -88,25 +101,17 @@ pub(super) async fn ask<'s, S, T>(
     let (meter, since) = (Arc::new(Meter::default()), Instant::now());
     let answered =
         tokio::time::timeout(signal.limit, question(&signal.source, Arc::clone(&meter))).await;
-    let taken = signal.taken(&meter, since);
-    let reason = match answered {
-        Ok(Ok(answer)) => {
-            return Some(Answered {
-                answer: Ok(answer),
-                taken,
-            });
-        }
-        Ok(Err(error)) => error.to_string(),
-        Err(_) => format!(
-            "no answer within {} ({}.timeout)",
-            crate::settings::write_duration(signal.limit),
-            signal.name
-        ),
+    let (answer, missing) = match answered {
+        Ok(Ok(answer)) => (Some(answer), None),
+        Ok(Err(error)) => (None, Some(error.to_string())),
+        Err(_) => (None, Some(signal.too_late())),
     };
-    signal.note_failure();
-    tracing::warn!(signal = signal.name, reason, "a signal was left out");
+    if let Some(reason) = &missing {
+        signal.note_failure();
+        tracing::warn!(signal = signal.name, reason, "a signal was left out");
+    }
     Some(Answered {
-        answer: Err(format!("{} was left out: {reason}", signal.name)),
-        taken,
+        answer,
+        record: signal.record(&meter, since, missing),
     })
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use reqwest::{StatusCode, header::HeaderMap};
 use serde_json::Value;
 
-use crate::model::ModelError;
+use crate::model::{ModelError, deepest, shown};
 
 /// How much of an endpoint's own words is repeated.
 const QUOTED: usize = 300;
@@ -121,7 +121,7 @@ pub(super) fn is_html(headers: &HeaderMap, body: &str) -> bool {
 
 /// What a failed connection means.
 pub(super) fn of_connection(error: &reqwest::Error, base_url: &str) -> ModelError {
-    let cause = deepest(error);
+    let (cause, base_url) = (deepest(error), shown(base_url));
     if error.is_builder() || error.is_redirect() {
         return ModelError::fatal(format!("the request cannot be made: {cause}"));
     }
@@ -250,14 +250,6 @@ fn quote(said: &str) -> String {
         Some(short) if end < line.len() => format!("; it says: {short}.."),
         Some(whole) => format!("; it says: {whole}"),
     }
-}
-
-fn deepest(error: &dyn std::error::Error) -> String {
-    let mut current = error;
-    while let Some(source) = current.source() {
-        current = source;
-    }
-    current.to_string()
 }
 
 #[cfg(test)]

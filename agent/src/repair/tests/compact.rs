@@ -2,7 +2,8 @@
 
 use super::{QUERIES, begun, finished, kind, last_message, patch, placed, play, reply, rung};
 use crate::model::{Finish, Role};
-use crate::repair::step::{ContextText, Full, Outcome, Purpose, Retrieved, Step, Unanswered};
+use crate::repair::retrieved::{ContextText, Retrieved};
+use crate::repair::step::{Full, Outcome, Purpose, Step, Unanswered};
 use crate::repair::{EndingKind, Run};
 use patchwright_evaluator::RungName;
 

@@ -2,7 +2,8 @@
 
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::model::{Finish, Usage};
-use crate::repair::step::{ContextText, Full, Outcome, Purpose, Step, Unanswered};
+use crate::repair::retrieved::ContextText;
+use crate::repair::step::{Full, Outcome, Purpose, Step, Unanswered};
 use crate::repair::{EndingKind, Plan, Run, RungRecord};
 use patchwright_evaluator::RungName;
 

@@ -1,7 +1,8 @@
 //! How runs end, and as what.
 
 use super::{QUERIES, baseline, begun, kind, patch, placed, plan, play, reply, rung};
-use crate::repair::step::{ContextText, Outcome, Retrieved, Step};
+use crate::repair::retrieved::{ContextText, Retrieved};
+use crate::repair::step::{Outcome, Step};
 use crate::repair::{Ending, EndingKind, Plan, Run, StepId};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;

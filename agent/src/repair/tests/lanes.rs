@@ -2,7 +2,8 @@
 
 use super::{baseline, kind, patch, placed, plan, play, reply, rung};
 use crate::model::Usage;
-use crate::repair::step::{ContextText, Outcome, Purpose, Step, Unanswered};
+use crate::repair::retrieved::ContextText;
+use crate::repair::step::{Outcome, Purpose, Step, Unanswered};
 use crate::repair::{EndingKind, Plan, Run, RunLimits, StepId};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;

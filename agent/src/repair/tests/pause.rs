@@ -2,7 +2,8 @@
 
 use super::{QUERIES, begun, kind, last_message, plan, play, reply};
 use crate::model::Usage;
-use crate::repair::step::{ContextText, Outcome, Postponed, Step};
+use crate::repair::retrieved::ContextText;
+use crate::repair::step::{Outcome, Postponed, Step};
 use crate::repair::{EndingKind, Plan, Run};
 
 fn postponed(until: &str) -> Outcome {

@@ -1,7 +1,8 @@
 //! Probes of a round, and inputs that refuted an attempt.
 
 use super::{begun, last_message, patch, placed, play, reply, rung};
-use crate::repair::step::{Outcome, Retrieved, Step};
+use crate::repair::retrieved::Retrieved;
+use crate::repair::step::{Outcome, Step};
 use crate::repair::{FoundRecord, Probed};
 use patchwright_evaluator::RungName;
 

@@ -3,7 +3,8 @@
 use super::{QUERIES, begun, finished, kind, last_message, play, reply};
 use crate::model::Finish;
 use crate::repair::EndingKind;
-use crate::repair::step::{Outcome, Retrieved, Step};
+use crate::repair::retrieved::Retrieved;
+use crate::repair::step::{Outcome, Step};
 
 #[test]
 fn rounds_have_three_to_five_queries() {
