@@ -8,7 +8,7 @@
 
 use crate::model::{Message, Model, ModelError, Request as Question};
 use crate::prompt;
-use crate::signals::Signals;
+use crate::signals::Charged;
 use patchwright_patcher::reply;
 use patchwright_retrieval::{Candidate, Choice, Context, Engine, Query, Request, by_words, fuse};
 use std::collections::BTreeSet;
@@ -37,7 +37,7 @@ pub struct Pipeline {
     /// Who writes the patterns and the SQL.
     pub model: Arc<dyn Model>,
     /// Who ranks the hits.
-    pub signals: Arc<Signals>,
+    pub signals: Arc<Charged>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
 }

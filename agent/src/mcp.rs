@@ -11,7 +11,7 @@ mod tools;
 
 pub use kept::Place;
 
-use crate::signals::Signals;
+use crate::signals::Charged;
 use kept::Kept;
 use patchwright_evaluator::crash;
 use patchwright_retrieval::{Engine, Memory, Query, Request};
@@ -37,7 +37,7 @@ pub struct CodeServer {
     kept: Arc<Kept>,
     /// The questions so far, for `more`.
     memory: Arc<Mutex<Memory>>,
-    signals: Arc<Signals>,
+    signals: Arc<Charged>,
     context_tokens: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct CodeServer {
 ///
 /// # Errors
 /// The client did not speak the protocol, or the connection broke.
-pub async fn serve(place: Place, signals: Signals, context_tokens: usize) -> anyhow::Result<()> {
+pub async fn serve(place: Place, signals: Charged, context_tokens: usize) -> anyhow::Result<()> {
     let server = CodeServer {
         kept: Arc::new(Kept::new(place)),
         memory: Arc::default(),

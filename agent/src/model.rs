@@ -5,7 +5,7 @@
 //! boxes in boxes: [`openai`] speaks to one endpoint and never tries twice,
 //! [`retry`] tries again, [`fallback`] changes the model, [`recorded`] answers
 //! from a transcript or writes one. [`tokens`] counts, [`price`] turns counts
-//! into money.
+//! into money, [`account`] adds it up for commands outside a run.
 //!
 //! What this module deliberately does not do: keep a history, hold a budget, or
 //! read what the text of a reply means.
@@ -15,6 +15,7 @@ use std::{fmt, time::Duration};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
+pub mod account;
 mod connect;
 pub mod fallback;
 pub mod journaled;
@@ -203,6 +204,14 @@ impl ModelError {
             after: None,
             reason: reason.into(),
             spent: None,
+        }
+    }
+
+    /// What it may have cost all the same.
+    pub fn spent(&self) -> Usage {
+        match self {
+            Self::Retry { spent, .. } => spent.unwrap_or_default(),
+            _ => Usage::default(),
         }
     }
 

@@ -6,6 +6,7 @@
 //! How orders are fused and what they change is retrieval's business.
 
 mod cache;
+mod charged;
 mod cost;
 mod embedding;
 mod endpoint;
@@ -17,7 +18,8 @@ use crate::prompt;
 use crate::repair::SignalRecord;
 use crate::settings::{Expansion, Settings};
 use cache::Cache;
-pub use cost::Estimate;
+pub use charged::Charged;
+pub use cost::{Estimate, Total};
 use embedding::Embedder;
 use endpoint::Endpoint;
 use futures::future;
@@ -93,8 +95,10 @@ pub struct Told {
 /// What the signals would be asked about some words.
 #[derive(Debug)]
 pub struct Question {
-    words: String,
-    found: Candidates,
+    /// The words.
+    pub words: String,
+    /// The definitions that may answer them.
+    pub found: Candidates,
     told: Told,
 }
 
@@ -141,15 +145,6 @@ impl Signals {
         self.embedding.is_none() && self.rerank.is_none() && self.expansion.is_none()
     }
 
-    /// Asks what is configured which definitions answer some words, and tells
-    /// the engine. Gives the notes for people.
-    pub async fn consult(&self, engine: &Arc<Engine>, words: &str) -> Vec<String> {
-        match self.question(engine, words).await {
-            Some(question) => self.decide(engine, question).await.notes(),
-            None => Vec::new(),
-        }
-    }
-
     /// What there is to ask about some words; nothing when no signal is
     /// configured, or the order of their definitions is known.
     pub async fn question(&self, engine: &Arc<Engine>, words: &str) -> Option<Question> {
@@ -168,8 +163,8 @@ impl Signals {
     }
 
     /// What asking would cost at most, signal by signal.
-    pub fn estimates(&self, question: &Question) -> Vec<Estimate> {
-        let (words, candidates) = (shortened(&question.words), &question.found.list);
+    pub fn estimates(&self, words: &str, candidates: &[Candidate]) -> Vec<Estimate> {
+        let words = shortened(words);
         let embedding = awake(self.embedding.as_ref());
         let embedding = embedding.map(|one| one.estimate(one.source.tokens(&words, candidates)));
         let rerank = awake(self.rerank.as_ref());
@@ -180,15 +175,8 @@ impl Signals {
 
     /// Asks, and tells the engine the order that comes of it.
     pub async fn decide(&self, engine: &Engine, question: Question) -> Told {
-        let Question { words, found, told } = question;
-        let mut told = told.plus(self.order(&words, &found.list).await);
-        let widened = found.rankings.len() > 1;
-        if !told.rankings.is_empty() || widened {
-            // Of equals the first is taken: what was asked beside words decides.
-            let rankings = [std::mem::take(&mut told.rankings), found.rankings].concat();
-            engine.prefer(&words, fuse(&rankings));
-        }
-        told
+        let told = self.order(&question.words, &question.found.list).await;
+        question.decide(engine, told)
     }
 
     /// Asks embeddings and the re-ranker for the order of some candidates.
@@ -232,6 +220,20 @@ impl Signals {
         };
         told.records.extend(answered.record);
         shortened(&answered.answer.unwrap_or_default())
+    }
+}
+
+impl Question {
+    /// Tells the engine the order that comes of what was told.
+    fn decide(self, engine: &Engine, told: Told) -> Told {
+        let mut told = self.told.plus(told);
+        let widened = self.found.rankings.len() > 1;
+        if !told.rankings.is_empty() || widened {
+            // Of equals the first is taken: what was asked beside words decides.
+            let rankings = [std::mem::take(&mut told.rankings), self.found.rankings].concat();
+            engine.prefer(&self.words, fuse(&rankings));
+        }
+        told
     }
 }
 

@@ -8,12 +8,13 @@ mod speakers;
 
 use crate::display::Display;
 use crate::drive::{EngineCell, Parts, Patience};
+use crate::model::account::{Account, Accounted};
 use crate::model::journaled::Journaled;
 use crate::model::recorded::Recorded;
 use crate::model::{ModelError, Models};
 use crate::repair::{Ending, EndingKind, Origin, Plan, RunLimits};
 use crate::settings::{self, Loaded, Settings};
-use crate::signals::{SignalError, Signals};
+use crate::signals::{Charged, SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
 use patchwright_evaluator::{Cache, LocalTarget, RungName, Target};
 use patchwright_patcher::Guard;
@@ -108,14 +109,15 @@ pub fn models(answers: &Answers, settings: &Settings) -> Result<Models, ModelErr
     }
 }
 
-/// The optional signals for ranking code, for the verbs outside a run.
-pub fn signals(settings: &Settings) -> Result<Signals, SignalError> {
-    let signals = Signals::from_settings(settings)?;
-    if !settings.expansion.enabled {
-        return Ok(signals);
+/// The optional signals for ranking code, for the verbs outside a run, and the
+/// account of what they spend.
+pub fn signals(settings: &Settings, account: &Arc<Account>) -> Result<Charged, SignalError> {
+    let mut signals = Signals::from_settings(settings)?;
+    if settings.expansion.enabled {
+        let model = Accounted::connect(&settings.model, account)?;
+        signals = signals.with_expansion(&settings.expansion, Some(model));
     }
-    let model = crate::model::connect(&settings.model)?;
-    Ok(signals.with_expansion(&settings.expansion, Some(model)))
+    Ok(Charged::new(signals, Arc::clone(account)))
 }
 
 /// An id for a new run: the task, the time, and a few random digits.

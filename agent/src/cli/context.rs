@@ -4,12 +4,13 @@
 //! Without `--model` no model is asked; with it, a call that fails leads back to
 //! the plain context.
 
-use super::retrieve::{Opened, frames_of, note, open, print, snippet_value};
+use super::retrieve::{Opened, frames_of, note, open, print, snippet_value, tell_cost};
 use super::{Common, Format, WrongInput, flag};
 use crate::anchors::{Pipeline, shortened};
-use crate::settings::{Flag, Settings};
-use crate::signals::Signals;
-use crate::{model, wire};
+use crate::model::account::{Account, Accounted};
+use crate::settings::Flag;
+use crate::signals::Charged;
+use crate::wire;
 use clap::Args;
 use patchwright_evaluator::crash;
 use patchwright_retrieval::{Context, Engine, Request};
@@ -77,17 +78,30 @@ pub async fn context(common: &Common, arguments: &ContextArguments) -> anyhow::R
             .budget
             .unwrap_or(settings.retrieval.context_tokens),
     };
-    let signals = Arc::new(wire::signals(&settings)?);
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = Arc::new(wire::signals(&settings, &account)?);
     let engine = Arc::new(engine);
     let (context, notes) = match arguments.model {
-        Some(_) => helped(engine, &settings, signals, &request).await,
+        Some(_) => {
+            let model = Accounted::connect(&settings.model, &account);
+            let model = model.map_err(|error| error.to_string());
+            let pipeline = model.map(|model| Pipeline {
+                engine: Arc::clone(&engine),
+                model,
+                signals: Arc::clone(&signals),
+                max_output_tokens: settings.model.max_output_tokens,
+            });
+            helped(pipeline, (&engine, &signals), &request).await
+        }
         None => plain(&engine, &signals, &request).await,
     };
     note(&notes)?;
-    print(&match arguments.format {
+    let printed = print(&match arguments.format {
         Format::Text => context.render(),
         Format::Json => format!("{:#}\n", context_value(&context, &notes)),
-    })
+    })?;
+    tell_cost(&account)?;
+    Ok(printed)
 }
 
 fn flags(arguments: &ContextArguments) -> Vec<Flag> {
@@ -104,7 +118,7 @@ fn flags(arguments: &ContextArguments) -> Vec<Flag> {
 /// The context without patterns and SQL of a model.
 async fn plain(
     engine: &Arc<Engine>,
-    signals: &Signals,
+    signals: &Charged,
     request: &Request,
 ) -> (Context, Vec<String>) {
     let notes = if signals.is_empty() {
@@ -117,20 +131,12 @@ async fn plain(
 
 /// The context with a model's help; the plain one, and why, when that fails.
 async fn helped(
-    engine: Arc<Engine>,
-    settings: &Settings,
-    signals: Arc<Signals>,
+    pipeline: Result<Pipeline, String>,
+    (engine, signals): (&Arc<Engine>, &Charged),
     request: &Request,
 ) -> (Context, Vec<String>) {
-    let model = model::connect(&settings.model).map_err(|error| error.to_string());
-    let pipeline = |model| Pipeline {
-        engine: Arc::clone(&engine),
-        model,
-        signals: Arc::clone(&signals),
-        max_output_tokens: settings.model.max_output_tokens,
-    };
     let asked = shortened(request);
-    let reason = match model.map(pipeline) {
+    let reason = match pipeline {
         Ok(pipeline) => match tokio::time::timeout(PATIENCE, pipeline.context(&asked)).await {
             Ok(Ok(helped)) => return helped,
             Ok(Err(error)) => error.to_string(),
@@ -138,7 +144,7 @@ async fn helped(
         },
         Err(reason) => reason,
     };
-    let (context, mut notes) = plain(&engine, &signals, request).await;
+    let (context, mut notes) = plain(engine, signals, request).await;
     notes.insert(
         0,
         format!("this is the context without the model: {reason}"),

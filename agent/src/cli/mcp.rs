@@ -3,11 +3,13 @@
 //! Standard output belongs to the protocol; nothing else is written there.
 
 use super::Common;
-use super::retrieve::engine_settings;
+use super::retrieve::{engine_settings, tell_cost};
 use crate::mcp::{Place, serve};
+use crate::model::account::Account;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// Arguments of `patchwright mcp`.
 #[derive(Debug, Clone, Args)]
@@ -29,7 +31,10 @@ pub async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<Exi
         cache: settings.cache.folder.join("index"),
         settings: engine_settings(&settings.retrieval),
     };
-    let signals = crate::wire::signals(&settings)?;
-    serve(place, signals, settings.retrieval.context_tokens).await?;
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = crate::wire::signals(&settings, &account)?;
+    let served = serve(place, signals, settings.retrieval.context_tokens).await;
+    tell_cost(&account)?;
+    served?;
     Ok(ExitCode::SUCCESS)
 }

@@ -7,6 +7,7 @@ mod convert;
 
 use super::{Common, Format, USAGE};
 use crate::drive::open_engine;
+use crate::model::account::Account;
 use crate::settings::{Flag, Settings};
 use clap::Args;
 pub use convert::{engine_settings, frames_of};
@@ -120,7 +121,8 @@ pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow:
         engine.set_crash(&frames.unwrap_or_default());
     }
     let engine = Arc::new(engine);
-    let signals = crate::wire::signals(&settings)?;
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = crate::wire::signals(&settings, &account)?;
     let mut memory = Memory::default();
     let mut text = String::new();
     let mut values = Vec::new();
@@ -146,6 +148,7 @@ pub async fn retrieve(common: &Common, arguments: &RetrieveArguments) -> anyhow:
         Format::Text => text,
         Format::Json => format!("{:#}\n", json!({ "schema": 1, "answers": values })),
     })?;
+    tell_cost(&account)?;
     Ok(status)
 }
 
@@ -170,6 +173,14 @@ pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Re
 pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
     for note in notes {
         writeln!(std::io::stderr(), "note: {note}")?;
+    }
+    Ok(())
+}
+
+/// Tells people what models and signals cost, if they were asked.
+pub(super) fn tell_cost(account: &Account) -> anyhow::Result<()> {
+    if let Some(line) = account.told() {
+        writeln!(std::io::stderr(), "{line}")?;
     }
     Ok(())
 }

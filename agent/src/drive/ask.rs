@@ -2,6 +2,7 @@
 
 use super::parts::Speaker;
 use super::{Drive, wait};
+use crate::model::price::Priced;
 use crate::model::{Finish, Message, ModelError, Reply, Request, Usage};
 use crate::repair::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
@@ -19,16 +20,6 @@ const NEAR: u64 = 80;
 
 /// What a call may use, taken note of while it is made.
 pub(super) struct InFlight<'a>(pub(super) &'a AtomicU64, pub(super) u64);
-
-/// What is known of the price of a call that is about to be made.
-pub(super) enum Priced<'a> {
-    /// It costs nothing.
-    Free,
-    /// It costs so much at most.
-    AtMost(f64),
-    /// Nobody knows what this costs.
-    Unknown(&'a str),
-}
 
 impl Drop for InFlight<'_> {
     fn drop(&mut self) {
@@ -128,13 +119,10 @@ impl Drive {
             day: self.parts.usd_day,
             total: self.parts.usd_total,
         };
-        let usd = match priced {
-            Priced::AtMost(usd) => usd,
-            Priced::Unknown(name) if limits.any() => {
-                let reason = format!("money: a limit is set, but the price of {name} is not");
-                return Ok(Some(reason));
-            }
-            Priced::Free | Priced::Unknown(_) => return Ok(None),
+        let usd = match priced.to_book(limits.any()) {
+            Ok(Some(usd)) => usd,
+            Ok(None) => return Ok(None),
+            Err(reason) => return Ok(Some(reason)),
         };
         match self.journal.reserve(number, usd, limits).await {
             Ok(()) => Ok(None),
@@ -187,7 +175,7 @@ impl Drive {
                 })
             }
             error if purpose != Purpose::Repair => Outcome::Unanswered(Unanswered {
-                usage: spent_by(&error),
+                usage: error.spent(),
                 reason: error.to_string(),
                 usd,
                 seconds,
@@ -223,14 +211,10 @@ impl Speaker {
         }
     }
 
-    /// What a call cost. One that failed before anything was written costs
-    /// nothing; one that broke off may cost as much as the dearest would.
+    /// What a call cost.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
         let prices = self.prices.as_ref();
-        match answered {
-            Ok(reply) => prices.map_or(0.0, |prices| prices.of(&reply.model, &reply.usage)),
-            Err(error) => prices.map_or(0.0, |prices| prices.of("", &spent_by(error))),
-        }
+        prices.map_or(0.0, |prices| prices.of_call(answered))
     }
 }
 
@@ -261,13 +245,6 @@ pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<Str
     Some(format!(
         "tokens: {used} of {limit} are used, the next call may need {most}"
     ))
-}
-
-fn spent_by(error: &ModelError) -> Usage {
-    match error {
-        ModelError::Retry { spent, .. } => spent.unwrap_or_default(),
-        _ => Usage::default(),
-    }
 }
 
 /// A limit stands against a call: the run ends, or goes on without the answer

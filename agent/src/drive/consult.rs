@@ -3,9 +3,9 @@
 //! every call of a model. Without them the run goes on.
 
 use super::Drive;
-use super::ask::{InFlight, Priced, beyond};
+use super::ask::{InFlight, beyond};
 use crate::repair::{RunLimits, SignalRecord, Spent, StepId};
-use crate::signals::Estimate;
+use crate::signals::{Estimate, Total};
 use crate::store::StoreError;
 use crate::telemetry::metrics;
 use patchwright_retrieval::Engine;
@@ -33,7 +33,7 @@ impl Drive {
         let Some(question) = signals.question(engine, words).await else {
             return Ok(Vec::new());
         };
-        let estimates = signals.estimates(&question);
+        let estimates = signals.estimates(&question.words, &question.found.list);
         let most = estimates.iter().map(|one| one.tokens).sum();
         let others = self.parts.in_flight.fetch_add(most, Ordering::Relaxed);
         let _in_flight = InFlight(&self.parts.in_flight, most);
@@ -69,14 +69,12 @@ impl Drive {
         if estimates.is_empty() {
             return Ok(Allowed::Free);
         }
-        let tokens: u64 = estimates.iter().map(|one| one.tokens).sum();
-        let names: Vec<&str> = estimates.iter().map(|one| one.signal).collect();
-        let names = names.join(" and ");
-        let at_most: Option<f64> = estimates.iter().map(|one| one.usd).sum();
+        let total = Total::of(estimates);
+        let Total { names, tokens, .. } = &total;
         let summary = format!("asking {names} (about {tokens} tokens)");
-        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": at_most });
+        let body = json!({ "signals": names, "tokens": tokens, "usd_at_most": total.usd });
         let number = self.intend(id, "signals", summary, body).await?;
-        let priced = at_most.map_or(Priced::Unknown(&names), Priced::AtMost);
+        let priced = total.priced();
         Ok(match self.reserve(number, priced, usd).await? {
             Some(reason) => Allowed::No(reason),
             None => Allowed::Booked(number),
@@ -84,12 +82,7 @@ impl Drive {
     }
 
     fn left_out(&self, estimates: &[Estimate], reason: &str) -> Vec<SignalRecord> {
-        let record = |one: &Estimate| SignalRecord {
-            signal: one.signal.to_owned(),
-            missing: Some(reason.to_owned()),
-            ..SignalRecord::default()
-        };
-        let records: Vec<SignalRecord> = estimates.iter().map(record).collect();
+        let records: Vec<SignalRecord> = estimates.iter().map(|one| one.left_out(reason)).collect();
         self.tell_what_is_missing(&records);
         records
     }

@@ -1,7 +1,7 @@
 //! Turns token counts into money. Knows no price by itself: prices change, and
 //! a wrong one breaks a money limit, so they come from the settings.
 
-use super::Usage;
+use super::{ModelError, Reply, Usage};
 
 /// Tokens that a price is given for.
 const PER: f64 = 1_000_000.0;
@@ -116,6 +116,16 @@ impl Prices {
         )
     }
 
+    /// What a call cost that came to this. One that failed before anything was
+    /// written costs nothing; one that broke off may cost as much as the dearest
+    /// would.
+    pub fn of_call(&self, answered: &Result<Reply, ModelError>) -> f64 {
+        match answered {
+            Ok(reply) => self.of(&reply.model, &reply.usage),
+            Err(error) => self.of("", &error.spent()),
+        }
+    }
+
     /// The most that a call can cost, whichever model answers it, and with every
     /// try before that broke off.
     pub fn at_most(&self, tokens_in: u64, max_output_tokens: u32) -> f64 {
@@ -127,6 +137,33 @@ impl Prices {
     fn dearest(&self, cost: impl Fn(&Price) -> f64) -> f64 {
         let costs = self.known.iter().map(|(_, price)| cost(price));
         costs.fold(0.0, f64::max)
+    }
+}
+
+/// What is known of the price of a call that is about to be made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Priced<'a> {
+    /// It costs nothing.
+    Free,
+    /// It costs so much at most.
+    AtMost(f64),
+    /// Nobody knows what this costs.
+    Unknown(&'a str),
+}
+
+impl Priced<'_> {
+    /// The money to book for it, if any.
+    ///
+    /// # Errors
+    /// Money is limited, and nobody knows what the call costs.
+    pub fn to_book(self, limited: bool) -> Result<Option<f64>, String> {
+        match self {
+            Self::AtMost(usd) => Ok(Some(usd)),
+            Self::Unknown(name) if limited => Err(format!(
+                "money: a limit is set, but the price of {name} is not"
+            )),
+            Self::Free | Self::Unknown(_) => Ok(None),
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 
 use super::SignalError;
 use crate::model::Usage;
-use crate::model::price::{Price, Prices};
+use crate::model::price::{Price, Priced, Prices};
+use crate::repair::SignalRecord;
 use serde_json::Value;
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
@@ -30,6 +31,54 @@ pub struct Estimate {
     pub tokens: u64,
     /// Money; `None` when no price is configured.
     pub usd: Option<f64>,
+}
+
+impl Estimate {
+    /// The record of a signal that was not asked.
+    pub fn left_out(&self, reason: &str) -> SignalRecord {
+        SignalRecord {
+            signal: self.signal.to_owned(),
+            missing: Some(reason.to_owned()),
+            ..SignalRecord::default()
+        }
+    }
+}
+
+/// What asking several signals may cost at most, together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Total {
+    /// Their names, for people.
+    pub names: String,
+    /// Tokens that would be sent.
+    pub tokens: u64,
+    /// Money; `None` when a price is missing.
+    pub usd: Option<f64>,
+    unpriced: String,
+}
+
+impl Total {
+    /// The sum of these.
+    pub fn of(estimates: &[Estimate]) -> Self {
+        let names = |wanted: fn(&Estimate) -> bool| {
+            let names = estimates.iter().filter(|one| wanted(one));
+            names
+                .map(|one| one.signal)
+                .collect::<Vec<_>>()
+                .join(" and ")
+        };
+        Self {
+            names: names(|_| true),
+            tokens: estimates.iter().map(|one| one.tokens).sum(),
+            usd: estimates.iter().map(|one| one.usd).sum(),
+            unpriced: names(|one| one.usd.is_none()),
+        }
+    }
+
+    /// What is known of the price.
+    pub fn priced(&self) -> Priced<'_> {
+        self.usd
+            .map_or(Priced::Unknown(&self.unpriced), Priced::AtMost)
+    }
 }
 
 /// The price of a signal whose tokens all go in.
