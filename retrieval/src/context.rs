@@ -151,6 +151,8 @@ pub(crate) struct Plan {
     pub(crate) wanted: Vec<Wanted>,
     /// Further functions of the files that are shown, to be named by a line.
     pub(crate) heads: Vec<Symbol>,
+    /// How many of them are named at most.
+    pub(crate) most_heads: usize,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
     /// What belongs to it and is mentioned by cards.
@@ -205,6 +207,7 @@ impl Engine {
             stack: crash::stack_lines(&self.locate(&request.frames)),
             wanted,
             heads: Vec::new(),
+            most_heads: 0,
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget,
             mentions: Vec::new(),

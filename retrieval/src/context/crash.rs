@@ -5,6 +5,7 @@
 mod arguments;
 mod around;
 mod calls;
+mod further;
 #[cfg(test)]
 mod tests;
 mod writers;
@@ -43,6 +44,9 @@ const FOLLOWED: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
 const ENOUGH: usize = 2_200;
+/// How many further functions are named: of 8, 16 and 24 the fewest found as
+/// much as the most, and each costs a line.
+const NAMED: usize = 10;
 
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     let mut weighed = Weighed {
@@ -80,12 +84,15 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     }
     weighed.add_surroundings(engine, &tops);
     weighed.add_sisters(engine, located);
+    let wanted = weighed.picks.into_wanted();
+    let heads = further::further(engine, located, &wanted);
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
         stack: stack_lines(located),
-        wanted: weighed.picks.into_wanted(),
-        heads: Vec::new(),
+        wanted,
+        heads,
+        most_heads: NAMED,
         enough: ENOUGH,
         // The stack brings what is called and who calls as code.
         mentions: Vec::new(),

@@ -11,7 +11,11 @@ use patchwright_source::TreePath;
 const WHY: &str = "further functions of this file, by their first lines";
 
 /// One snippet for each shown file that has further functions.
-pub(super) fn snippets(engine: &Engine, heads: &[Symbol], shown: &[Snippet]) -> Vec<Snippet> {
+pub(super) fn snippets(
+    engine: &Engine,
+    (heads, most): (&[Symbol], usize),
+    shown: &[Snippet],
+) -> Vec<Snippet> {
     let mut files: Vec<&TreePath> = Vec::new();
     for snippet in shown {
         if !files.contains(&&snippet.path) {
@@ -19,20 +23,21 @@ pub(super) fn snippets(engine: &Engine, heads: &[Symbol], shown: &[Snippet]) -> 
         }
     }
     let is_shown = |symbol: &Symbol| shown.iter().any(|snippet| shows(snippet, symbol));
+    let named: Vec<&Symbol> = heads
+        .iter()
+        .filter(|symbol| files.contains(&&symbol.path) && !is_shown(symbol))
+        .take(most)
+        .collect();
     files
         .into_iter()
         .filter_map(|path| {
-            let new: Vec<&Symbol> = heads
-                .iter()
-                .filter(|symbol| symbol.path == *path && !is_shown(symbol))
-                .collect();
+            let new = || named.iter().filter(|symbol| symbol.path == *path);
             let text = engine.text(path).ok()?;
-            let lines: Vec<(u32, u32)> = new
-                .iter()
+            let lines: Vec<(u32, u32)> = new()
                 .map(|symbol| (symbol.name_line, symbol.name_line))
                 .collect();
             let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
-            let names = new.iter().map(|symbol| symbol.qualified());
+            let names = new().map(|symbol| symbol.qualified());
             Some(snippet.with_symbols(names).with_note(WHY))
         })
         .collect()

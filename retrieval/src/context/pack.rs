@@ -74,7 +74,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     // What the cards left lets in what there was no room for.
     code.take(engine, &mut budget);
     context.snippets = code.snippets();
-    for snippet in heads::snippets(engine, &plan.heads, &context.snippets) {
+    for snippet in heads::snippets(engine, (&plan.heads, plan.most_heads), &context.snippets) {
         let size = section_size(&snippet);
         if size <= budget.left(Part::Snippets) {
             budget.spend(Part::Snippets, size);

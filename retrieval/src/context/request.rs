@@ -62,6 +62,7 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         stack: stack_lines(located),
         wanted: picks.into_wanted(),
         heads,
+        most_heads: usize::MAX,
         enough: if located.is_empty() {
             ENOUGH
         } else {

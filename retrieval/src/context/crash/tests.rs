@@ -196,3 +196,34 @@ fn what_made_the_argument_that_crashed_comes_along() {
     );
     assert_eq!(reason(&found, "Options.read"), None, "{found:?}");
 }
+
+#[test]
+fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
+    let filler = "    total += 1;\n".repeat(7);
+    let function = |name: &str, calls: &str| {
+        format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n\n")
+    };
+    let text = [
+        function("top", "return total;"),
+        function("run", "first(n); return top(total);"),
+        function("first", "return second(total) + far(total);"),
+        function("second", "return third(total) + tiny(total);"),
+        function("third", "return fourth(total);"),
+        function("fourth", "return total;"),
+        "int tiny(int n)\n{\n    return n;\n}\n".to_owned(),
+    ]
+    .concat();
+    let files = [
+        ("src/a.c", text.as_str()),
+        ("src/b.c", &function("far", "return farther(total);")),
+        ("src/c.c", &function("farther", "return total;")),
+    ];
+    let found = shown(&files, &[("top", "src/a.c", 11), ("run", "src/a.c", 24)]);
+    let heads = found.iter().find(|(_, why)| why.contains("by their first"));
+    // Three calls away, and no further; nothing short, and no further file.
+    assert_eq!(
+        heads.map(|(names, _)| names.as_str()),
+        Some("third"),
+        "{found:?}"
+    );
+}

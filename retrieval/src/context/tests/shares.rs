@@ -44,6 +44,7 @@ fn plan(engine: &Engine, shares: Shares) -> Plan {
         stack: Vec::new(),
         wanted: (0..30).map(|n| wanted(n, parts[n % 3])).collect(),
         heads: Vec::new(),
+        most_heads: 0,
         mentions: mentions.collect(),
         enough: usize::MAX,
         shares,
