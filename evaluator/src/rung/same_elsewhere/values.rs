@@ -4,6 +4,7 @@
 //! apart. What functions return, and what the harness gets from the project,
 //! is read by a debugger for C and C++, and by an agent in the JVM for Java.
 
+use super::outputs::half;
 use super::pool::{Input, Kind};
 use super::{Comparison, Difference};
 use crate::TargetError;
@@ -46,7 +47,7 @@ impl Comparison<'_> {
         chunk: &[Input],
         left: Duration,
     ) -> Result<Option<Difference>, TargetError> {
-        let half = super::half(left, self.counted(COMPARED));
+        let half = half(left, self.counted(COMPARED));
         let wanted = || Wanted::Values(self.functions.clone());
         let (old, new) = self.builds;
         let first = self.run(old, chunk, wanted(), half).await?;
