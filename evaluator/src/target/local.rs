@@ -6,6 +6,8 @@
 //! Where the sandbox cannot map paths, workspaces take turns at one real path.
 
 mod baseline;
+mod builds;
+mod check;
 mod command;
 mod digest;
 mod fetch;
@@ -26,20 +28,19 @@ use crate::ladder::RungResult;
 use crate::probe::{Probe, Sights};
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
-use crate::{Changes, Ending, Execution, TargetError};
+use crate::{Changes, TargetError};
+use builds::BuildKey;
+use check::checked;
 pub(super) use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use spare::Spares;
 use std::collections::BTreeMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::sync::OnceCell;
-
-/// Builds of attempts that are kept for the rungs still to come.
-const KEPT_BUILDS: usize = 8;
 
 /// Where things are seen inside the sandbox.
 pub(crate) const INSIDE: &str = "/patchwright";
@@ -71,8 +72,6 @@ pub struct LocalTarget {
     /// What tells the values of Java methods; nothing where it does not compile.
     agent: OnceCell<Option<PathBuf>>,
 }
-
-type BuildKey = (String, String, BuildKind);
 
 impl LocalTarget {
     /// Checks the task and probes for a sandbox. Everything that is written
@@ -150,91 +149,6 @@ impl LocalTarget {
     pub(super) fn batch_folder(&self) -> Result<tempfile::TempDir, TargetError> {
         tempfile::tempdir_in(self.scratch.path())
             .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))
-    }
-
-    /// A copy of the built tree, made beforehand if possible.
-    async fn copy_of_pristine(&self, name: &str) -> Result<Workspace, TargetError> {
-        let pristine = self.pristine(name).await?;
-        let copy = match self.spares.take(name).await {
-            Some(copy) => copy,
-            None => self.copy(pristine.place()?).await?,
-        };
-        self.make_spare(name).await?;
-        Ok(copy)
-    }
-
-    /// Begins to make the copy that the next attempt starts from.
-    async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
-        let pristine = self.pristine(name).await?;
-        self.spares
-            .prepare(name, pristine.place()?, self.fresh("spare"));
-        Ok(())
-    }
-
-    fn at_hand(&self, key: &BuildKey) -> Option<Build> {
-        let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        built
-            .iter()
-            .find(|(known, _)| known == key)
-            .map(|(_, build)| build.clone())
-    }
-
-    fn keep(&self, key: BuildKey, build: &Build) {
-        let mut built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
-        built.retain(|(known, _)| *known != key);
-        built.push((key, build.clone()));
-        if built.len() > KEPT_BUILDS {
-            built.remove(0);
-        }
-    }
-
-    async fn build_changed(
-        &self,
-        changes: &Changes,
-        name: &str,
-        how: BuildKind,
-    ) -> Result<Build, TargetError> {
-        let key = (changes.digest(), name.to_owned(), how);
-        if let Some(build) = self.at_hand(&key) {
-            return Ok(build);
-        }
-        if let Some(build) = self.kept_build(changes, &key).await? {
-            self.keep(key, &build);
-            return Ok(build);
-        }
-        let workspace = match how {
-            BuildKind::Incremental => self.copy_of_pristine(name).await?,
-            BuildKind::Clean => self.copy(&self.prepared().await?).await?,
-        };
-        let workspace = Arc::new(workspace);
-        workspace.apply(changes)?;
-        let build = self.run_build(workspace, name, &key.0).await?;
-        self.keep_build(&key, &build).await?;
-        self.keep(key, &build);
-        Ok(build)
-    }
-
-    async fn run_build(
-        &self,
-        workspace: Arc<Workspace>,
-        name: &str,
-        changes: &str,
-    ) -> Result<Build, TargetError> {
-        let job = Job {
-            wall: self.task.limits.build,
-            ..Job::new(&self.task.commands.build, &workspace, name)
-        };
-        let execution = self.command(job).await?;
-        if killed_from_outside(&execution) {
-            let what = "the system killed a program of the build, for lack of memory most likely";
-            return Err(TargetError::machinery(what, "build"));
-        }
-        Ok(Build {
-            name: name.to_owned(),
-            changes: changes.to_owned(),
-            execution,
-            workspace: Some(workspace),
-        })
     }
 
     async fn replay_once(&self, build: &Build, pov: &Pov) -> Result<Replay, TargetError> {
@@ -351,70 +265,6 @@ impl Target for LocalTarget {
     fn keep_verdict<'a>(&'a self, question: &'a str, result: &'a RungResult) -> BoxFuture<'a, ()> {
         self.keep_result(question, result).boxed()
     }
-}
-
-/// Whether something that is no limit of ours sent `SIGKILL`.
-fn killed_from_outside(execution: &Execution) -> bool {
-    match execution.ending {
-        Ending::Signal(9) => true,
-        Ending::Exited(status) if status != 0 => execution
-            .text()
-            .contains("Killed signal terminated program"),
-        _ => false,
-    }
-}
-
-/// Refuses what could never run, and makes paths absolute.
-fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
-    let absolute = |path: &Path, what: &str| {
-        std::fs::canonicalize(path).map_err(|e| {
-            TargetError::invalid(format!("{what} {:?} cannot be found: {e}", path.display()))
-        })
-    };
-    task.tree = absolute(&task.tree, "the source folder")?;
-    task.task_folder = absolute(&task.task_folder, "the task's folder")?;
-    for pov in &mut task.povs {
-        pov.file = absolute(&pov.file, "the PoV")?;
-        oracle::proof(pov.ran.as_deref())
-            .map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;
-        if let Some(name) = &pov.build
-            && !task.builds.contains_key(name)
-        {
-            return Err(TargetError::invalid(format!(
-                "a PoV asks for the build {name:?}, which is not among [builds]"
-            )));
-        }
-        if pov.command.is_none() && task.commands.pov.is_none() {
-            let name = pov.name();
-            return Err(TargetError::invalid(format!("no command runs {name:?}")));
-        }
-    }
-    if !task.tree.is_dir() {
-        return Err(TargetError::invalid("the source is not a folder"));
-    }
-    if let Some(path) = &task.seen_as {
-        check_seen_as(Path::new(path))?;
-    }
-    Ok(task)
-}
-
-/// The place must be free: absolute, without `..`, and nothing the system or the sandbox uses.
-fn check_seen_as(path: &Path) -> Result<(), TargetError> {
-    const TAKEN: &[&str] = &[
-        "/bin", "/dev", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt",
-        "/proc", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var", INSIDE,
-    ];
-    let plain = path
-        .components()
-        .all(|part| matches!(part, Component::RootDir | Component::Normal(_)));
-    let taken = TAKEN.iter().any(|taken| path.starts_with(taken));
-    if path.is_absolute() && plain && !taken && path.components().count() > 1 {
-        return Ok(());
-    }
-    Err(TargetError::invalid(format!(
-        "seen_as = {:?} is no place where a tree can be shown: it must be absolute, without '..', and outside the system's folders",
-        path.display()
-    )))
 }
 
 #[cfg(test)]
