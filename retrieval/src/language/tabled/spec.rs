@@ -1,0 +1,134 @@
+//! The table of a language: what its kinds of nodes mean, and the fields that
+//! these meanings speak of, in the grammar's own numbers.
+
+use crate::language::walk::roles;
+use crate::symbol::SymbolKind;
+use patchwright_source::Language;
+use tree_sitter::Node;
+
+/// What a kind of node means.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Nothing; its children are looked at.
+    #[default]
+    Other,
+    /// Nothing, and nothing in it.
+    Skip,
+    /// A name that may be a variable.
+    Name,
+    /// A name after a dot.
+    Member,
+    /// A name of a type.
+    TypeName,
+    /// A definition that other definitions can lie in.
+    Define(SymbolKind),
+    /// A definition that nothing lies in.
+    Leaf(SymbolKind),
+    /// A definition of one thing per `declarator`.
+    Declarators(SymbolKind),
+    /// A variable: the function's own inside functions, a definition outside.
+    Variable(Key),
+    /// The field holds variables of the function.
+    Local(Key),
+    /// Names right below are variables of the function.
+    Locals,
+    /// A call; the field holds what is called.
+    Call(Key),
+    /// An assignment; the field holds what is written.
+    Assignment(Key),
+    /// Types below are bases of the class around.
+    Bases,
+    /// An import.
+    Import,
+    /// The package of the file.
+    Package,
+    /// `new T() { ... }`: a call, and a class without a name.
+    Creation,
+    /// `static { ... }`
+    Initializer,
+    /// Rust's `impl`.
+    Implementation,
+    /// Go's method with its receiver.
+    Receiver,
+    /// Go's `type T ...`.
+    TypeSpec,
+}
+
+/// The fields that roles speak of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Key {
+    Name,
+    Body,
+    Type,
+    Function,
+    Left,
+    Declarator,
+    Pattern,
+    Constructor,
+    Macro,
+    Field,
+    Property,
+    Attribute,
+    Value,
+    Receiver,
+    Trait,
+}
+
+const KEYS: [&str; 15] = [
+    "name",
+    "body",
+    "type",
+    "function",
+    "left",
+    "declarator",
+    "pattern",
+    "constructor",
+    "macro",
+    "field",
+    "property",
+    "attribute",
+    "value",
+    "receiver",
+    "trait",
+];
+
+/// A grammar's numbers for a table.
+#[derive(Debug)]
+pub(crate) struct Spec {
+    pub(super) language: Language,
+    roles: Vec<Role>,
+    keys: Vec<u16>,
+}
+
+impl Spec {
+    /// Resolves a table against a grammar.
+    pub(crate) fn new(language: Language, table: &[(&str, Role)]) -> Self {
+        let grammar = language.grammar();
+        Self {
+            language,
+            roles: roles(&grammar, table, Role::Skip),
+            keys: KEYS
+                .iter()
+                .map(|name| grammar.field_id_for_name(name).map_or(0, u16::from))
+                .collect(),
+        }
+    }
+
+    pub(super) fn role(&self, node: Node<'_>) -> Role {
+        self.roles
+            .get(usize::from(node.kind_id()))
+            .copied()
+            .unwrap_or_default()
+    }
+
+    pub(super) fn key(&self, key: Key) -> u16 {
+        self.keys.get(key as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn child<'t>(&self, node: Node<'t>, key: Key) -> Option<Node<'t>> {
+        match self.key(key) {
+            0 => None,
+            field => node.child_by_field_id(field),
+        }
+    }
+}
