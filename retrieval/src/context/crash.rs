@@ -6,6 +6,7 @@ mod arguments;
 mod around;
 mod calls;
 mod further;
+mod lines;
 #[cfg(test)]
 mod tests;
 mod writers;

@@ -4,7 +4,7 @@
 
 use super::arguments::Origin;
 use super::calls::{called, closeness, is_result, nearness, on_the_line};
-use super::{Weighed, identifiers_at, writers};
+use super::{Weighed, identifiers_at, lines, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
@@ -14,6 +14,7 @@ use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
+use std::collections::BTreeSet;
 
 /// How much more a function matters that is named like the crashing one.
 const SISTER: f64 = 1.5;
@@ -21,6 +22,11 @@ const SISTER: f64 = 1.5;
 const CALLEE: f64 = 0.42;
 /// How much one counts at most.
 const MOST_CALLED: f64 = 0.55;
+/// A called function of more lines than this comes in brief: what it costs in
+/// whole pushes it behind short ones, and them out of the budget.
+const LONG: u32 = 60;
+/// Lines of one that are shown.
+const BRIEF: usize = 48;
 /// How much the only function counts that writes what a line of a stack reads,
 /// against the reader; of several each less.
 const WRITER: f64 = 0.35;
@@ -85,10 +91,23 @@ impl Weighed {
         }
         sort(&mut found);
         for callee in found.iter().take(8) {
-            self.picks
-                .add(&callee.symbol, callee.weight, &[], &callee.why);
+            self.add_called(engine, callee, &touched);
             self.follow(engine, callee, depth - 1);
         }
+    }
+
+    /// Adds a called function; of a long one that is not there yet the lines
+    /// that touch what its caller's line does.
+    fn add_called(&mut self, engine: &Engine, callee: &Wanted, touched: &BTreeSet<String>) {
+        let symbol = &callee.symbol;
+        let is_known = self.picks.iter().any(|one| one.symbol.id == symbol.id);
+        if symbol.end_line - symbol.start_line <= LONG || is_known {
+            self.picks.add(symbol, callee.weight, &[], &callee.why);
+            return;
+        }
+        let lines = lines::that_matter(engine, symbol, touched);
+        self.picks
+            .add_brief(symbol, (callee.weight, BRIEF), &lines, &callee.why);
     }
 
     /// What made a value that a frame handed on to the crash; what only hands

@@ -227,3 +227,30 @@ fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
         "{found:?}"
     );
 }
+
+#[test]
+fn of_a_long_function_that_is_called_the_lines_that_matter_are_shown() {
+    let filler = |lines: usize| "    total += 1;\n".repeat(lines);
+    let text = format!(
+        "int last_of(struct bag *b)\n{{\n    fill(b);\n    return b->items[b->room];\n}}\n\nint fill(struct bag *b)\n{{\n    \
+         int total = 0;\n{}    b->room = total * 2;\n{}    return total;\n}}\n",
+        filler(60),
+        filler(60)
+    );
+    let (_folder, engine) = tree_of(&[("src/bag.c", &text)]);
+    let request = Request {
+        frames: vec![Frame {
+            function: "last_of".to_owned(),
+            file: Some("src/bag.c".to_owned()),
+            line: Some(4),
+            role: Role::Crash,
+            depth: 0,
+        }],
+        ..Request::default()
+    };
+    let context = engine.context(&request);
+    let fill = context.snippets.iter().find(|one| one.symbols == ["fill"]);
+    let code = fill.map_or("", |one| one.text.as_str());
+    assert!(code.contains("b->room = total * 2"), "{code}");
+    assert!((20..60).contains(&code.lines().count()), "{code}");
+}
