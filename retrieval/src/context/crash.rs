@@ -14,7 +14,7 @@ mod writers;
 use super::Plan;
 use super::picks::Picks;
 use crate::engine::Engine;
-use crate::engine::frames::{Located, is_wrapper};
+use crate::engine::frames::Located;
 use crate::intent::Intent;
 use crate::rank::Role;
 use crate::snippet::line;
@@ -36,8 +36,6 @@ const DISPATCHER: f64 = 0.4;
 const AGAIN: usize = 2;
 /// How much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.8;
-/// From this many callers on, a short function counts as such.
-const COMMON_CALLERS: usize = 20;
 /// How many functions of the stacks are asked what they read.
 const READERS: usize = 3;
 /// How many functions of the stacks are followed into what they call.
@@ -159,7 +157,7 @@ impl Weighed {
         if place.is_harness {
             weight *= HARNESS;
         }
-        let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && is_wrapper(place);
+        let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
         if hands_on || is_common(engine, symbol) {
             weight *= COMMON;
         }
@@ -180,8 +178,7 @@ impl Weighed {
 
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
-    symbol.end_line - symbol.start_line < 15
-        && engine.caller_files(&symbol.name, COMMON_CALLERS).len() >= COMMON_CALLERS
+    symbol.end_line - symbol.start_line < 15 && engine.is_called_everywhere(&symbol.name)
 }
 
 /// The names on some lines, keywords and very short ones apart.

@@ -9,6 +9,7 @@ use crate::rank::{Frame, Role, is_aside};
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
+use std::collections::BTreeSet;
 
 /// Entry points of fuzzers and programs: they feed the input, and are rarely
 /// where it is handled wrongly.
@@ -27,6 +28,13 @@ const FEW: usize = 3;
 const ALLOCATORS: [&str; 7] = [
     "free", "alloc", "delete", "release", "strdup", "new_", "_new",
 ];
+/// From this many callers on, a function counts as everybody's.
+const COMMON_CALLERS: usize = 20;
+
+/// How many functions of a project stand between its code and the allocator
+/// at most.
+const ALLOCATOR_DEPTH: usize = 4;
+
 /// How far past its parsed end a function may reach.
 const MISSED: u32 = 80;
 
@@ -42,6 +50,8 @@ pub(crate) struct Located {
     /// How many functions of the tree lie above it in its stack.
     pub(crate) rank: u32,
     pub(crate) is_harness: bool,
+    /// Whether it is an inlined line or hands on to the allocator.
+    pub(crate) is_wrapper: bool,
 }
 
 impl Engine {
@@ -62,23 +72,39 @@ impl Engine {
             {
                 continue;
             }
-            // What is inlined for one line stands for the function around it,
-            // and so does what only hands on to the allocator.
-            let rank = same_stack
-                .filter(|other| other.symbol.id != symbol.id && !is_wrapper(other))
-                .map(|other| other.symbol.id)
-                .collect::<std::collections::BTreeSet<_>>()
-                .len() as u32;
             let is_harness = is_aside(&symbol.path) || ENTRY_POINTS.contains(&symbol.name.as_str());
             located.push(Located {
+                is_wrapper: is_wrapper(&symbol, frame.role),
                 symbol,
                 line,
                 role: frame.role,
-                rank,
+                rank: 0,
                 is_harness,
             });
         }
+        for role in [Role::Freed, Role::Allocated] {
+            self.mark_allocators(&mut located, role);
+        }
+        rank(&mut located);
         located
+    }
+
+    /// What everybody allocates or frees with hands on to the allocator, and so
+    /// does what stands above it, however long it is.
+    fn mark_allocators(&self, located: &mut [Located], role: Role) {
+        let places = located.iter_mut().filter(|place| place.role == role);
+        let mut places: Vec<&mut Located> = places.take(ALLOCATOR_DEPTH).collect();
+        let common = places
+            .iter()
+            .rposition(|place| self.is_called_everywhere(&place.symbol.name));
+        for place in places.iter_mut().take(common.map_or(0, |last| last + 1)) {
+            place.is_wrapper = true;
+        }
+    }
+
+    /// Whether many functions call it.
+    pub(crate) fn is_called_everywhere(&self, name: &str) -> bool {
+        self.caller_files(name, COMMON_CALLERS).len() >= COMMON_CALLERS
     }
 
     fn resolve_frame(&self, frame: &Frame) -> Option<(Symbol, Option<u32>)> {
@@ -208,11 +234,28 @@ impl Engine {
     }
 }
 
-/// Whether a frame is an inlined line or a short wrapper of the allocator.
-pub(crate) fn is_wrapper(place: &Located) -> bool {
-    let length = place.symbol.end_line - place.symbol.start_line;
-    let name = place.symbol.name.to_ascii_lowercase();
-    match place.role {
+/// Counts for each place the functions above it in its stack. What is inlined
+/// for one line stands for the function around it, and so does what only hands
+/// on to the allocator.
+fn rank(located: &mut [Located]) {
+    for at in 0..located.len() {
+        let (above, rest) = located.split_at_mut(at);
+        let Some(place) = rest.first_mut() else { break };
+        let above: BTreeSet<_> = above
+            .iter()
+            .filter(|other| other.role == place.role && !other.is_wrapper)
+            .map(|other| other.symbol.id)
+            .filter(|id| *id != place.symbol.id)
+            .collect();
+        place.rank = u32::try_from(above.len()).unwrap_or(u32::MAX);
+    }
+}
+
+/// Whether a function is an inlined line or a short wrapper of the allocator.
+fn is_wrapper(symbol: &Symbol, role: Role) -> bool {
+    let length = symbol.end_line - symbol.start_line;
+    let name = symbol.name.to_ascii_lowercase();
+    match role {
         Role::Freed | Role::Allocated => {
             length < 20 && ALLOCATORS.iter().any(|word| name.contains(word))
         }

@@ -8,7 +8,7 @@ use super::{Weighed, identifiers_at, lines, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
-use crate::engine::frames::{Located, is_wrapper};
+use crate::engine::frames::Located;
 use crate::engine::lookup::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
@@ -189,7 +189,7 @@ impl Weighed {
         let made = located
             .iter()
             .filter(|place| place.role == Role::Freed && !place.is_harness)
-            .find(|place| !is_wrapper(place));
+            .find(|place| !place.is_wrapper);
         let Some(made) = made else { return };
         for similar in or_nothing(engine.index.similar(&made.symbol, SISTERS)) {
             let near = similar.symbol.path == made.symbol.path;

@@ -127,3 +127,39 @@ fn what_frees_alike_comes_with_what_freed_too_early() {
     let found = shown(&context(&engine, frames.concat()));
     assert_eq!(why(&found, "drop_cell"), Some("like drop_row"), "{found:?}");
 }
+
+#[test]
+fn what_everybody_allocates_with_is_passed_over() {
+    let users: Vec<String> = (0..20).map(|n| format!("user_{n}")).collect();
+    let names: Vec<(&str, &str)> = [
+        ("use_it", "return total;"),
+        ("reserve", "return total;"),
+        ("fetch", "return reserve(total);"),
+        ("make_it", "return fetch(total);"),
+    ]
+    .into_iter()
+    .chain(users.iter().map(|name| (name.as_str(), "fetch(total);")))
+    .collect();
+    let frames = [
+        stack(Role::Crash, &[("use_it", "src/a.c", line(0))]),
+        stack(
+            Role::Allocated,
+            &[
+                ("reserve", "src/a.c", line(1)),
+                ("fetch", "src/a.c", line(2)),
+                ("make_it", "src/a.c", line(3)),
+            ],
+        ),
+    ]
+    .concat();
+    let order = |count: usize| {
+        let text = functions(names.get(..count).unwrap_or(&names));
+        let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+        let found = shown(&context(&engine, frames.clone()));
+        let names = found.into_iter().map(|(name, _)| name);
+        names.take(3).collect::<Vec<_>>()
+    };
+    assert_eq!(order(usize::MAX).get(..2).unwrap(), ["use_it", "make_it"]);
+    // What only one function calls may well be wrong itself.
+    assert_eq!(order(4).get(..2).unwrap(), ["use_it", "reserve"]);
+}
