@@ -2,22 +2,19 @@
 //! not a reply is sorted into a [`ModelError`], and what is handed on is valid
 //! UTF-8 of bounded length. Knows nothing of what the events mean.
 
-use std::{
-    sync::{
-        Arc, Mutex, PoisonError,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
-    },
-    time::Duration,
-};
+mod slot;
+mod utf8;
+
+pub(super) use slot::Slot;
+
+use std::time::Duration;
 
 use futures::{StreamExt, stream, stream::BoxStream};
 use reqwest::{Request, Response};
 use tokio::time::timeout;
 
-use super::{
-    failure,
-    wire::{KEPT, Tape},
-};
+use self::utf8::Utf8;
+use super::{failure, wire::KEPT};
 use crate::{
     model::ModelError,
     settings::{Timeouts, write_duration},
@@ -28,75 +25,6 @@ use crate::{
 const WIRE_LIMIT: usize = 96 * 1024 * 1024;
 /// The most bytes of an answer that only tells what went wrong.
 const ERROR_LIMIT: usize = 64 * 1024;
-
-/// What must be known of an exchange although the layers between here and the
-/// caller lose it, or the caller stops waiting.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Slot(Arc<Known>);
-
-#[derive(Debug, Default)]
-struct Known {
-    /// What went wrong while the body was read.
-    error: Mutex<Option<ModelError>>,
-    /// The endpoint was not reached, or refused: nobody charges for that.
-    free: AtomicBool,
-    /// The first byte of a reply has come.
-    begun: AtomicBool,
-    /// Bytes of text so far.
-    text: AtomicUsize,
-    /// What went over the wire, if that is wanted.
-    tape: Option<Mutex<Tape>>,
-}
-
-impl Slot {
-    /// A slot that keeps what goes over the wire.
-    pub(super) fn recording() -> Self {
-        Self(Arc::new(Known {
-            tape: Some(Mutex::default()),
-            ..Known::default()
-        }))
-    }
-
-    /// What went over the wire.
-    pub(super) fn tape(&self) -> Option<Tape> {
-        let tape = self.0.tape.as_ref()?;
-        Some(tape.lock().unwrap_or_else(PoisonError::into_inner).clone())
-    }
-
-    fn record(&self, write: impl FnOnce(&mut Tape)) {
-        if let Some(tape) = &self.0.tape {
-            write(&mut tape.lock().unwrap_or_else(PoisonError::into_inner));
-        }
-    }
-
-    fn put(&self, error: ModelError) {
-        let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.get_or_insert(error);
-    }
-
-    /// What was put in, if anything was.
-    pub(super) fn take(&self) -> Option<ModelError> {
-        let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.take()
-    }
-
-    fn cost_nothing(&self) {
-        self.0.free.store(true, Ordering::Relaxed);
-    }
-
-    /// How much text has been taken.
-    pub(super) fn note_text(&self, bytes: usize) {
-        self.0.text.store(bytes, Ordering::Relaxed);
-    }
-
-    /// The bytes of text that may have to be paid, if anything has; and whether
-    /// they are known, because the reply had begun.
-    pub(super) fn charged(&self) -> Option<(usize, bool)> {
-        let free = self.0.free.load(Ordering::Relaxed);
-        let text = self.0.text.load(Ordering::Relaxed);
-        (!free).then(|| (text, self.0.begun.load(Ordering::Relaxed)))
-    }
-}
 
 /// What one exchange needs to know.
 #[derive(Debug, Clone)]
@@ -172,7 +100,7 @@ impl Exchange {
             match pieces.next().await {
                 Some(Ok(piece)) if piece.is_empty() => {}
                 Some(Ok(piece)) => {
-                    self.slot.0.begun.store(true, Ordering::Relaxed);
+                    self.slot.begin();
                     return Ok((head, piece, pieces));
                 }
                 Some(Err(error)) => return Err(error),
@@ -303,72 +231,10 @@ impl Guarded {
     }
 }
 
-/// Replaces what is not UTF-8, over the borders of pieces.
-#[derive(Debug, Default)]
-struct Utf8 {
-    unfinished: Vec<u8>,
-}
-
-impl Utf8 {
-    fn mend(&mut self, bytes: &[u8]) -> Vec<u8> {
-        let mut all = std::mem::take(&mut self.unfinished);
-        all.extend_from_slice(bytes);
-        let mut mended = Vec::with_capacity(all.len());
-        let mut chunks = all.utf8_chunks().peekable();
-        while let Some(chunk) = chunks.next() {
-            mended.extend_from_slice(chunk.valid().as_bytes());
-            let invalid = chunk.invalid();
-            let last = chunks.peek().is_none();
-            if last && std::str::from_utf8(invalid).is_err_and(|error| error.error_len().is_none())
-            {
-                self.unfinished = invalid.to_vec();
-            } else if !invalid.is_empty() {
-                mended.extend_from_slice("\u{fffd}".as_bytes());
-            }
-        }
-        mended
-    }
-}
-
 fn as_response(pieces: BoxStream<'static, Piece>) -> Result<Response, ModelError> {
     http::Response::builder()
         .header(reqwest::header::CONTENT_TYPE, "text/event-stream")
         .body(reqwest::Body::wrap_stream(pieces))
         .map(Response::from)
         .map_err(|error| ModelError::fatal(format!("the answer cannot be passed on: {error}")))
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn mend_in_pieces(bytes: &[u8], size: usize) -> String {
-        let mut utf8 = Utf8::default();
-        let mended: Vec<u8> = bytes
-            .chunks(size)
-            .flat_map(|piece| utf8.mend(piece))
-            .collect();
-        String::from_utf8(mended).unwrap()
-    }
-
-    #[test]
-    fn characters_may_be_torn_apart_and_garbage_is_replaced() {
-        let text = "größer 漢字 🦀";
-        for size in 1..8 {
-            assert_eq!(mend_in_pieces(text.as_bytes(), size), text);
-            assert_eq!(mend_in_pieces(b"a\xff\xfeb", size), "a\u{fffd}\u{fffd}b");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_become_text(bytes in proptest::collection::vec(any::<u8>(), 0..200), size in 1_usize..9) {
-            let mended = mend_in_pieces(&bytes, size);
-            let whole = String::from_utf8_lossy(&bytes);
-            // An unfinished character at the very end is still waited for.
-            prop_assert!(whole.starts_with(mended.as_str()));
-        }
-    }
 }
