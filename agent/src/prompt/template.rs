@@ -1,0 +1,83 @@
+//! The templates of `prompts/` and how they are rendered: strictly, and with text
+//! from outside behind a fence. What they are given is decided elsewhere.
+
+use minijinja::{Environment, UndefinedBehavior, Value};
+use std::sync::LazyLock;
+
+const TEMPLATES: [(&str, &str); 16] = [
+    ("system.md", include_str!("../../../prompts/system.md")),
+    ("issue.md", include_str!("../../../prompts/issue.md")),
+    ("answers.md", include_str!("../../../prompts/answers.md")),
+    ("problem.md", include_str!("../../../prompts/problem.md")),
+    ("feedback.md", include_str!("../../../prompts/feedback.md")),
+    ("compact.md", include_str!("../../../prompts/compact.md")),
+    (
+        "compacted.md",
+        include_str!("../../../prompts/compacted.md"),
+    ),
+    ("critic.md", include_str!("../../../prompts/critic.md")),
+    (
+        "critic_again.md",
+        include_str!("../../../prompts/critic_again.md"),
+    ),
+    ("judge.md", include_str!("../../../prompts/judge.md")),
+    ("left.md", include_str!("../../../prompts/left.md")),
+    ("patterns.md", include_str!("../../../prompts/patterns.md")),
+    ("anchors.md", include_str!("../../../prompts/anchors.md")),
+    ("words.md", include_str!("../../../prompts/words.md")),
+    (
+        "retrieval.md",
+        include_str!("../../../prompts/retrieval.md"),
+    ),
+    ("probing.md", include_str!("../../../prompts/probing.md")),
+];
+
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.add_filter("fence", fence);
+    for (name, source) in TEMPLATES {
+        // A template that does not parse is found when it is rendered, and by
+        // the test that renders each.
+        let _ = environment.add_template(name, source);
+    }
+    environment
+});
+
+/// A template with its values.
+pub(super) fn render(name: &str, values: Value) -> String {
+    let rendered = ENVIRONMENT
+        .get_template(name)
+        .and_then(|template| template.render(values));
+    match rendered {
+        Ok(text) => text.trim().to_owned() + "\n",
+        Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
+    }
+}
+
+/// Text from outside, capped to `limit` characters (head and tail kept) and
+/// fenced by more backticks than it holds in a row.
+pub(crate) fn fence(text: &str, language: &str, limit: usize) -> String {
+    let text = cap(text.trim_end(), limit);
+    let longest = text
+        .split(|character| character != '`')
+        .map(str::len)
+        .max()
+        .unwrap_or(0);
+    let marks = "`".repeat(longest.max(2) + 1);
+    format!("{marks}{language}\n{text}\n{marks}")
+}
+
+fn cap(text: &str, limit: usize) -> String {
+    let count = text.chars().count();
+    if count <= limit {
+        return text.to_owned();
+    }
+    let (head, tail) = (limit * 2 / 3, limit / 3);
+    let start: String = text.chars().take(head).collect();
+    let end: String = text.chars().skip(count - tail).collect();
+    format!(
+        "{start}\n[... {} characters left out ...]\n{end}",
+        count - head - tail
+    )
+}
