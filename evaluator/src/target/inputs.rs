@@ -8,8 +8,12 @@
 mod agent;
 mod many;
 mod together;
+mod values;
+mod wanted;
 
 pub(super) use many::fuzz;
+use values::VALUES_PROGRAM;
+pub use wanted::{InputRun, Inputs, Wanted};
 
 use super::local::LocalTarget;
 use super::{Build, Pov};
@@ -42,12 +46,6 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
-/// Runs gdb over a batch; `$3` is the program for it.
-const VALUES: &str = r#"POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$WORK/values.py"
-exec gdb -nx -batch -x "$WORK/values.py" >/dev/null 2>&1 </dev/null"#;
-/// What gdb does with a batch.
-const VALUES_PROGRAM: &str = include_str!("inputs/values.py");
-
 /// Inputs that go into one sandbox.
 const BATCH: usize = 64;
 /// Inputs that go into one debugger; each takes it half a second.
@@ -56,49 +54,6 @@ const VALUES_BATCH: usize = 3;
 const OUTPUT_LIMIT: u64 = 4 << 20;
 /// How the bytes of an input that was too talkative are called.
 const TOO_LONG: &[u8] = b"(more output than is compared)";
-
-/// What is wanted of each input, besides how it ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Wanted {
-    /// The outputs of those that did not end well.
-    #[default]
-    Failures,
-    /// All outputs.
-    Outputs,
-    /// What these functions and their callers return, and what the harness
-    /// gets, line by line. Runs under a debugger, or with an agent in the JVM;
-    /// where that cannot be, no input is run at all.
-    Values(Vec<String>),
-}
-
-/// What is to be run.
-#[derive(Debug, Clone, Default)]
-pub struct Inputs {
-    /// The inputs' bytes.
-    pub contents: Vec<Vec<u8>>,
-    /// Time for all of them; what does not fit is not run.
-    pub budget: Duration,
-    /// Time for one of them.
-    pub each: Duration,
-    /// What is to be told of each.
-    pub wanted: Wanted,
-    /// Which of them to run, by their places; none means all. The others keep
-    /// their places, so that names stay the same from call to call.
-    pub only: Vec<usize>,
-    /// Whether the program takes several inputs one after the other.
-    pub many: bool,
-}
-
-/// How one input ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct InputRun {
-    /// Its place among the inputs.
-    pub index: usize,
-    /// How the command ended.
-    pub ending: Ending,
-    /// What it printed; empty for good ends unless more was asked for.
-    pub output: Vec<u8>,
-}
 
 /// Runs the inputs on as many processors as the task may use; those that were run, in order.
 pub(super) async fn run(
@@ -213,38 +168,6 @@ impl Call<'_> {
         }
         runs.extend(Self::unfinished(batch, runs.len(), &execution, left));
         Ok(runs)
-    }
-
-    /// Runs a batch under the debugger, or with the agent.
-    async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
-        let folder = self.write(batch)?;
-        let left = self.until.saturating_duration_since(Instant::now());
-        let place = if self.target.is_java() {
-            let Some(agent) = self.target.agent(self.build.place()?).await? else {
-                return Ok(Vec::new());
-            };
-            agent::put(&agent, folder.path())?;
-            let script = agent::with_agent(LOOP);
-            self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
-                .await?;
-            agent::VALUES
-        } else {
-            self.execute(VALUES, folder.path(), (left, None)).await?;
-            "out"
-        };
-        let outputs = Beneath::open(folder.path())
-            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
-        let name = |index: &usize| format!("{place}/{index:08}{}", self.name_ending());
-        Ok(batch
-            .iter()
-            .filter_map(|index| {
-                Some(InputRun {
-                    index: *index,
-                    ending: Ending::Exited(0),
-                    output: outputs.read(&name(index), OUTPUT_LIMIT).ok()?,
-                })
-            })
-            .collect())
     }
 
     /// The input at which a batch stopped, when it is to blame.
