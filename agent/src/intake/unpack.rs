@@ -10,17 +10,17 @@
 //! [`Packing`] and undone elsewhere, in a sandbox.
 
 mod entry;
+mod folder;
 #[cfg(test)]
 mod tests;
 
 use crate::settings::Intake;
 use entry::{Entry, Kind};
 use flate2::read::MultiGzDecoder;
-use std::collections::BTreeSet;
-use std::fs::{self, File};
-use std::io::{self, Read, Write};
-use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use folder::Folder;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
 
 /// How much an archive may hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -127,10 +127,7 @@ pub fn examine(archive: &Path, limits: UnpackLimits) -> Result<Contents, UnpackE
 /// # Errors
 /// When the archive holds anything that it must not hold.
 pub fn unpack(archive: &Path, into: &Path, limits: UnpackLimits) -> Result<Contents, UnpackError> {
-    let mut folder = Folder {
-        root: into.to_path_buf(),
-        links: Vec::new(),
-    };
+    let mut folder = Folder::new(into.to_path_buf());
     let contents = walk(archive, limits, &mut folder)?;
     folder.make_links()?;
     Ok(contents)
@@ -257,94 +254,6 @@ impl Receiver for Nowhere {
     }
 }
 
-/// A folder that was empty.
-struct Folder {
-    root: PathBuf,
-    links: Vec<(PathBuf, PathBuf)>,
-}
-
-impl Folder {
-    fn parent(&self, path: &Path) -> Result<(), UnpackError> {
-        if let Some(parent) = self.root.join(path).parent() {
-            fs::create_dir_all(parent).map_err(|error| clash(path, error))?;
-        }
-        Ok(())
-    }
-
-    fn make_links(&self) -> Result<(), UnpackError> {
-        let mut made: BTreeSet<&Path> = BTreeSet::new();
-        for (path, target) in &self.links {
-            // A folder above it that is a link by now would lead elsewhere.
-            if path.ancestors().skip(1).any(|above| made.contains(above)) {
-                return Err(refused(path, "below a link"));
-            }
-            self.parent(path)?;
-            let place = self.root.join(path);
-            // An archive may hold a link twice; the last one counts.
-            if made.contains(path.as_path()) {
-                fs::remove_file(&place)?;
-            }
-            std::os::unix::fs::symlink(target, &place).map_err(|error| clash(path, error))?;
-            made.insert(path);
-        }
-        Ok(())
-    }
-}
-
-impl Receiver for Folder {
-    fn folder(&mut self, path: &Path) -> Result<(), UnpackError> {
-        fs::create_dir_all(self.root.join(path)).map_err(|error| clash(path, error))
-    }
-
-    fn file(&mut self, entry: &Entry, bytes: &mut dyn Read) -> Result<(), UnpackError> {
-        self.parent(&entry.path)?;
-        let place = self.root.join(&entry.path);
-        // A second file of a name replaces the first, also a hard link to another.
-        match fs::remove_file(&place) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(clash(&entry.path, error));
-            }
-            _ => {}
-        }
-        let mut file = File::create_new(&place).map_err(|error| clash(&entry.path, error))?;
-        io::copy(bytes, &mut file)?;
-        file.flush()?;
-        if entry.executable {
-            use std::os::unix::fs::PermissionsExt;
-            file.set_permissions(fs::Permissions::from_mode(0o755))?;
-        }
-        if let Some(time) = SystemTime::UNIX_EPOCH.checked_add(Duration::from_secs(entry.time)) {
-            // Times that the file system does not have are no reason to refuse.
-            let _ = file.set_modified(time);
-        }
-        Ok(())
-    }
-
-    fn link(&mut self, path: &Path, target: &Path) -> Result<(), UnpackError> {
-        self.links.push((path.to_path_buf(), target.to_path_buf()));
-        Ok(())
-    }
-
-    fn copy(&mut self, path: &Path, of: &Path) -> Result<(), UnpackError> {
-        self.parent(path)?;
-        let (place, of) = (self.root.join(path), self.root.join(of));
-        fs::hard_link(of, place)
-            .map_err(|_| refused(path, "a hard link to a file that does not come before it"))
-    }
-}
-
 fn refused(path: &Path, problem: &'static str) -> UnpackError {
     entry::refused(path.as_os_str().as_encoded_bytes(), problem)
-}
-
-/// A failure to write that the archive itself brought about, or one of the disk.
-fn clash(path: &Path, error: io::Error) -> UnpackError {
-    use io::ErrorKind::{AlreadyExists, DirectoryNotEmpty, IsADirectory, NotADirectory};
-    match error.kind() {
-        AlreadyExists | IsADirectory | NotADirectory | DirectoryNotEmpty => {
-            refused(path, "both as a file and as a folder or link")
-        }
-        io::ErrorKind::InvalidFilename => refused(path, "a name too long for this file system"),
-        _ => UnpackError::Io(error),
-    }
 }

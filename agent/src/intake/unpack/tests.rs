@@ -3,6 +3,8 @@
 use super::*;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
+use std::io::Write;
+use std::time::{Duration, SystemTime};
 use tar::{Builder, EntryType, Header};
 
 const LIMITS: UnpackLimits = UnpackLimits {
