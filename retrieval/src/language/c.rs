@@ -5,7 +5,9 @@
 //! evaluated: both branches count.
 
 mod definitions;
+mod directives;
 mod repair;
+mod types;
 
 use crate::language::declarator::DeclaratorKinds;
 use crate::language::facts::{Collector, Facts};

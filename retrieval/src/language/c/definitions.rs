@@ -1,16 +1,16 @@
-//! What the definitions of C and C++ become in the database.
+//! What the functions, variables, namespaces and plain names of C and C++ become
+//! in the database.
 
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact};
-use crate::language::macros::{identifiers, is_keyword};
 use crate::language::walk::{Place, children_in_field, first_line, last_line};
-use crate::symbol::{SymbolKind, UseKind};
+use crate::symbol::SymbolKind;
 use tree_sitter::Node;
 
 impl CVisitor<'_> {
     /// The first line of a definition, its `template <...>` included.
-    fn start_line(&self, place: &Place<'_, '_>) -> u32 {
+    pub(super) fn start_line(&self, place: &Place<'_, '_>) -> u32 {
         let mut line = first_line(place.node);
         for level in 0..3 {
             match place.ancestor(level) {
@@ -21,7 +21,7 @@ impl CVisitor<'_> {
         line
     }
 
-    fn base_type(&mut self, node: Node<'_>) -> NameId {
+    pub(super) fn base_type(&mut self, node: Node<'_>) -> NameId {
         let Some(mut node) = node.child_by_field_id(self.grammar.type_) else {
             return 0;
         };
@@ -38,7 +38,7 @@ impl CVisitor<'_> {
     }
 
     /// The name and the full scope of something declared.
-    fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
+    pub(super) fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
         let name = if found.composed {
             let bytes = self.facts.bytes;
             let text = bytes.get(found.name.byte_range()).unwrap_or_default();
@@ -164,89 +164,6 @@ impl CVisitor<'_> {
         }
     }
 
-    /// Whether the type of a declaration is a `struct { ... }` without a name.
-    fn has_nameless_body(&self, node: Node<'_>) -> bool {
-        node.child_by_field_id(self.grammar.type_)
-            .is_some_and(|node| {
-                node.child_by_field_id(self.grammar.body).is_some()
-                    && node
-                        .child_by_field_id(self.grammar.declarators.name_field)
-                        .is_none()
-            })
-    }
-
-    pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
-        let node = place.node;
-        if self.facts.in_function() {
-            return;
-        }
-        let nameless = self.has_nameless_body(node);
-        let kind = node
-            .child_by_field_id(self.grammar.type_)
-            .filter(|_| nameless)
-            .map_or(Role::Other, |node| self.role_of(node));
-        let type_name = self.base_type(node);
-        let mut first = None;
-        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
-            let Some(found) = declared(&self.grammar.declarators, child) else {
-                continue;
-            };
-            let (name, scope) = self.naming(&found);
-            let kind = match (kind, first) {
-                (Role::Aggregate(kind), None) => kind,
-                _ => SymbolKind::Typedef,
-            };
-            let parent = self.facts.owner();
-            let symbol = self.facts.define(SymbolFact {
-                name,
-                scope,
-                type_name,
-                kind,
-                parent,
-                line: first_line(node),
-                end_line: last_line(node),
-                name_line: first_line(found.name),
-                body_line: if nameless { first_line(node) } else { 0 },
-            });
-            first.get_or_insert((symbol, scope, name));
-        }
-        if let Some((symbol, scope, name)) = first.filter(|_| nameless) {
-            let inside = self.facts.join(scope, name);
-            self.facts.open(place.depth, symbol, inside, false);
-        }
-    }
-
-    /// A struct, union, class or enum with a body.
-    pub(super) fn aggregate(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
-        let node = place.node;
-        let Some(body) = node.child_by_field_id(self.grammar.body) else {
-            return;
-        };
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
-            return;
-        };
-        let Some(found) = declared(&self.grammar.declarators, name_node) else {
-            return;
-        };
-        let (name, scope) = self.naming(&found);
-        let parent = self.facts.owner();
-        let symbol = self.facts.define(SymbolFact {
-            name,
-            scope,
-            type_name: 0,
-            kind,
-            parent,
-            line: self.start_line(place),
-            end_line: last_line(node),
-            name_line: first_line(found.name),
-            body_line: first_line(body),
-        });
-        // What is used inside a type of a function is the function's use, but
-        // its members are not the function's variables.
-        let inside = self.facts.join(scope, name);
-        self.facts.open(place.depth, symbol, inside, false);
-    }
-
     /// What has a plain name and nothing inside.
     pub(super) fn named(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
         let node = place.node;
@@ -289,81 +206,6 @@ impl CVisitor<'_> {
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, false);
-    }
-
-    pub(super) fn bases(&mut self, place: &Place<'_, '_>) {
-        let class = self.facts.owner();
-        let node = place.node;
-        let mut cursor = node.walk();
-        for child in node.named_children(&mut cursor) {
-            if let Some(found) = declared(&self.grammar.declarators, child) {
-                let base = self.facts.intern_range(found.name.byte_range());
-                self.facts.inherit(class, base, first_line(child));
-            }
-        }
-    }
-
-    /// A macro with the names in its body.
-    pub(super) fn macro_definition(&mut self, place: &Place<'_, '_>) {
-        let node = place.node;
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
-            return;
-        };
-        let name = self.facts.intern_range(name_node.byte_range());
-        let line = first_line(node);
-        let value = node.child_by_field_id(self.grammar.value);
-        let symbol = self.facts.define(SymbolFact {
-            name,
-            scope: 0,
-            type_name: 0,
-            kind: SymbolKind::Macro,
-            parent: 0,
-            line,
-            end_line: last_line(node),
-            name_line: line,
-            body_line: value.map_or(0, first_line),
-        });
-        let Some(value) = value else { return };
-        let bytes = self.facts.bytes;
-        let parameters: Vec<&[u8]> = node
-            .child_by_field_id(self.grammar.parameters)
-            .map(|node| identifiers(bytes, node.byte_range()))
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|token| bytes.get(token.range))
-            .collect();
-        for token in identifiers(bytes, value.byte_range()) {
-            let word = bytes.get(token.range.clone()).unwrap_or_default();
-            if is_keyword(word) || parameters.contains(&word) {
-                continue;
-            }
-            let kind = if token.called {
-                UseKind::Call
-            } else {
-                UseKind::Read
-            };
-            let used = self.facts.intern_range(token.range);
-            let line = first_line(value) + token.lines_down;
-            self.facts.use_in(used, line, kind, symbol);
-        }
-    }
-
-    pub(super) fn include(&mut self, place: &Place<'_, '_>) {
-        let Some(path) = place.node.child_by_field_id(self.grammar.path) else {
-            return;
-        };
-        let bytes = self.facts.bytes;
-        let text = bytes.get(path.byte_range()).unwrap_or_default();
-        let text = text
-            .strip_prefix(b"<")
-            .or_else(|| text.strip_prefix(b"\""))
-            .unwrap_or(text);
-        let text = text
-            .strip_suffix(b">")
-            .or_else(|| text.strip_suffix(b"\""))
-            .unwrap_or(text);
-        let target = self.facts.intern(text);
-        self.facts.import(first_line(place.node), target);
     }
 }
 

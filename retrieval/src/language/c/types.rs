@@ -1,0 +1,106 @@
+//! What the types of C and C++ become in the database: aggregates with their
+//! bases, and typedefs.
+
+use super::{CVisitor, Role};
+use crate::language::declarator::declared;
+use crate::language::facts::SymbolFact;
+use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::symbol::SymbolKind;
+use tree_sitter::Node;
+
+impl CVisitor<'_> {
+    /// Whether the type of a declaration is a `struct { ... }` without a name.
+    pub(super) fn has_nameless_body(&self, node: Node<'_>) -> bool {
+        node.child_by_field_id(self.grammar.type_)
+            .is_some_and(|node| {
+                node.child_by_field_id(self.grammar.body).is_some()
+                    && node
+                        .child_by_field_id(self.grammar.declarators.name_field)
+                        .is_none()
+            })
+    }
+
+    pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
+        let node = place.node;
+        if self.facts.in_function() {
+            return;
+        }
+        let nameless = self.has_nameless_body(node);
+        let kind = node
+            .child_by_field_id(self.grammar.type_)
+            .filter(|_| nameless)
+            .map_or(Role::Other, |node| self.role_of(node));
+        let type_name = self.base_type(node);
+        let mut first = None;
+        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+            let Some(found) = declared(&self.grammar.declarators, child) else {
+                continue;
+            };
+            let (name, scope) = self.naming(&found);
+            let kind = match (kind, first) {
+                (Role::Aggregate(kind), None) => kind,
+                _ => SymbolKind::Typedef,
+            };
+            let parent = self.facts.owner();
+            let symbol = self.facts.define(SymbolFact {
+                name,
+                scope,
+                type_name,
+                kind,
+                parent,
+                line: first_line(node),
+                end_line: last_line(node),
+                name_line: first_line(found.name),
+                body_line: if nameless { first_line(node) } else { 0 },
+            });
+            first.get_or_insert((symbol, scope, name));
+        }
+        if let Some((symbol, scope, name)) = first.filter(|_| nameless) {
+            let inside = self.facts.join(scope, name);
+            self.facts.open(place.depth, symbol, inside, false);
+        }
+    }
+
+    /// A struct, union, class or enum with a body.
+    pub(super) fn aggregate(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+        let node = place.node;
+        let Some(body) = node.child_by_field_id(self.grammar.body) else {
+            return;
+        };
+        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+            return;
+        };
+        let Some(found) = declared(&self.grammar.declarators, name_node) else {
+            return;
+        };
+        let (name, scope) = self.naming(&found);
+        let parent = self.facts.owner();
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name: 0,
+            kind,
+            parent,
+            line: self.start_line(place),
+            end_line: last_line(node),
+            name_line: first_line(found.name),
+            body_line: first_line(body),
+        });
+        // What is used inside a type of a function is the function's use, but
+        // its members are not the function's variables.
+        let inside = self.facts.join(scope, name);
+        self.facts.open(place.depth, symbol, inside, false);
+    }
+
+    pub(super) fn bases(&mut self, place: &Place<'_, '_>) {
+        let class = self.facts.owner();
+        let node = place.node;
+        let mut cursor = node.walk();
+        for child in node.named_children(&mut cursor) {
+            if let Some(found) = declared(&self.grammar.declarators, child) {
+                let base = self.facts.intern_range(found.name.byte_range());
+                self.facts.inherit(class, base, first_line(child));
+            }
+        }
+    }
+}
