@@ -8,7 +8,7 @@ use crate::engine::frames::Located;
 use crate::rank::Role;
 use crate::symbol::Symbol;
 use patchwright_source::TreePath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// How many functions are asked what they call.
 const ASKED: usize = 24;
@@ -73,6 +73,8 @@ struct Found {
     files: BTreeSet<TreePath>,
     weights: BTreeMap<i64, (f64, Symbol)>,
     asked: BTreeSet<i64>,
+    /// What names mean in a file: its functions call the same ones.
+    meant: HashMap<(TreePath, String), Option<Symbol>>,
 }
 
 impl Found {
@@ -86,6 +88,13 @@ impl Found {
             self.weights.insert(symbol.id, (weight, symbol.clone()));
         }
         true
+    }
+
+    fn meant(&mut self, engine: &Engine, name: String, path: &TreePath) -> Option<Symbol> {
+        let known = self.meant.entry((path.clone(), name));
+        known
+            .or_insert_with_key(|(path, name)| engine.meant(name, path))
+            .clone()
     }
 
     /// What a function calls in the files, each with its weight.
@@ -103,7 +112,7 @@ impl Found {
         }
         let mut next = Vec::new();
         for (callee, at) in engine.calls_from(caller) {
-            let Some(symbol) = engine.meant(&callee, &caller.path) else {
+            let Some(symbol) = self.meant(engine, callee, &caller.path) else {
                 continue;
             };
             let is_later = line.is_some_and(|line| at.iter().all(|at| *at > line));
