@@ -1,7 +1,7 @@
 //! What signals and models cost a command outside a run: told in one line at the
 //! end, and held against the money limit of one run.
 
-use super::pipeline::{PATTERNS, REQUEST, SQL, context};
+use super::pipeline::{self, PATTERNS, SQL};
 use super::{scene, scored, search, with_reranker};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::model::{Answer, ScriptedModel};
@@ -77,17 +77,7 @@ fn helped(limit: &str) -> (ScriptedModel, String, String) {
         .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "1000")
         .with("PATCHWRIGHT_MODEL__RETRIES__BROKEN", "0")
         .with("PATCHWRIGHT_LIMITS__USD", limit);
-    let url = model.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--base-url",
-        &url,
-        "--format",
-        "json",
-    ];
-    let finished = context(&patchwright, REQUEST, &arguments);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = pipeline::helped(&patchwright, &model);
     (model, finished.stdout, finished.stderr)
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 
 /// Asks for a context; the request is on standard input.
-pub(super) fn context(patchwright: &Patchwright, request: &str, arguments: &[&str]) -> Finished {
+fn context(patchwright: &Patchwright, request: &str, arguments: &[&str]) -> Finished {
     let file = patchwright.scratch("request.txt");
     fs::write(&file, request).unwrap();
     let mut command = patchwright.command(&["context", "--repo", "tree"]).unwrap();
@@ -27,7 +27,17 @@ pub(super) fn context(patchwright: &Patchwright, request: &str, arguments: &[&st
     }
 }
 
-pub(super) const REQUEST: &str = "Where are attempts repeated when the other side does not answer?";
+/// Asks for the context of [`REQUEST`] with the help of a model, as JSON.
+pub(super) fn helped(patchwright: &Patchwright, model: &ScriptedModel) -> Finished {
+    let url = model.base_url();
+    let model = ["--model", "scripted", "--base-url", &url];
+    let arguments = [&model[..], &["--format", "json"]].concat();
+    let finished = context(patchwright, REQUEST, &arguments);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    finished
+}
+
+const REQUEST: &str = "Where are attempts repeated when the other side does not answer?";
 pub(super) const PATTERNS: &str = "<queries>
 <pattern>while ($A < 0) { $$$ }</pattern>
 <rule><kind>while_statement</kind></rule>
@@ -44,17 +54,7 @@ fn a_model_writes_patterns_and_sql_and_the_reranker_picks_the_anchors() {
     let reranker =
         ScriptedModel::answering(|asked| as_documents(asked, "int drop_link(int link)")).unwrap();
     let patchwright = with_reranker(scene(), &reranker.base_url());
-    let url = model.base_url();
-    let arguments = [
-        "--model",
-        "scripted",
-        "--base-url",
-        &url,
-        "--format",
-        "json",
-    ];
-    let finished = context(&patchwright, REQUEST, &arguments);
-    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let finished = helped(&patchwright, &model);
     let told: Value = serde_json::from_str(&finished.stdout).unwrap();
     let names: Vec<&str> = told["snippets"]
         .as_array()
