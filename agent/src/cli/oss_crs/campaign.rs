@@ -1,9 +1,13 @@
 //! All crashes of one harness, one run after the other, and the choice among
 //! their patches.
 
+mod summary;
+
+pub(super) use summary::Summary;
+
 use crate::cli::Format;
 use crate::cli::session::{self, OutputArguments};
-use crate::crs::cover::{self, Candidate};
+use crate::crs::cover;
 use crate::crs::ground::Ground;
 use crate::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
 use crate::display::Display;
@@ -14,10 +18,9 @@ use crate::wire::{self, Answers};
 use patchwright_evaluator::Target;
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
-use serde::Serialize;
-use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::sync::Arc;
+use summary::{PovLine, RunLine};
 use tokio_util::sync::CancellationToken;
 
 /// What the runs have in common.
@@ -32,37 +35,6 @@ pub(super) struct Campaign {
     pub(super) at_once: bool,
     pub(super) out: Option<PathBuf>,
     pub(super) stop: CancellationToken,
-}
-
-/// What it came to, for people and programs.
-#[derive(Debug, Default, Serialize)]
-pub(super) struct Summary {
-    pub(super) target: String,
-    pub(super) harness: String,
-    pub(super) povs: Vec<PovLine>,
-    pub(super) runs: Vec<RunLine>,
-}
-
-/// A PoV, and the run whose patch stops it.
-#[derive(Debug, Serialize)]
-pub(super) struct PovLine {
-    pub(super) file: String,
-    pub(super) crashes: bool,
-    pub(super) stopped_by: Option<String>,
-}
-
-/// A run and its patch.
-#[derive(Debug, Serialize)]
-pub(super) struct RunLine {
-    pub(super) run: String,
-    pub(super) ending: String,
-    pub(super) detail: String,
-    pub(super) stops: Vec<String>,
-    pub(super) submitted: Option<PathBuf>,
-    #[serde(skip)]
-    kind: Option<EndingKind>,
-    #[serde(skip)]
-    diff: Option<Vec<u8>>,
 }
 
 impl Campaign {
@@ -253,96 +225,5 @@ impl Campaign {
             }
         }
         Ok(())
-    }
-}
-
-impl RunLine {
-    fn refused(task: &str, ending: Ending) -> Self {
-        Self {
-            run: task.to_owned(),
-            ending: ending.kind.to_string(),
-            detail: ending.detail,
-            kind: Some(ending.kind),
-            stops: Vec::new(),
-            submitted: None,
-            diff: None,
-        }
-    }
-}
-
-impl Summary {
-    fn refused(&mut self, task: &str, ending: Ending) {
-        self.runs.push(RunLine::refused(task, ending));
-    }
-
-    fn is_open(&self, place: usize) -> bool {
-        self.povs
-            .get(place)
-            .is_some_and(|pov| pov.stopped_by.is_none())
-    }
-
-    /// Notes what a patch stops.
-    fn stopped(&mut self, places: &[usize], line: &mut RunLine) {
-        for place in places {
-            if let Some(pov) = self.povs.get_mut(*place) {
-                line.stops.push(pov.file.clone());
-                if pov.stopped_by.is_none() {
-                    pov.stopped_by = Some(line.run.clone());
-                }
-            }
-        }
-    }
-
-    fn candidates(&self) -> Vec<Candidate> {
-        let candidate = |line: &RunLine| {
-            let mut stops: BTreeSet<String> = line.stops.iter().cloned().collect();
-            if line.diff.is_some() && stops.is_empty() {
-                stops.insert(format!("run {}", line.run));
-            }
-            Candidate {
-                stops,
-                doubt: line.kind.and_then(cover::doubt_of).unwrap_or(2),
-            }
-        };
-        self.runs.iter().map(candidate).collect()
-    }
-
-    /// 0 when something was submitted, else the status of the last run.
-    pub(super) fn exit_code(&self) -> u8 {
-        if self.runs.iter().any(|line| line.submitted.is_some()) {
-            return 0;
-        }
-        let last = self.runs.last().and_then(|line| line.kind);
-        last.unwrap_or(EndingKind::NotReproducible).exit_code()
-    }
-
-    /// For people.
-    pub(super) fn text(&self) -> String {
-        let mut lines = vec![format!("{} {}", self.target, self.harness)];
-        for pov in &self.povs {
-            let what = match (&pov.stopped_by, pov.crashes) {
-                (Some(run), _) => format!("stopped by the patch of {run}"),
-                (None, true) => "still crashes".to_owned(),
-                (None, false) => "does not crash here".to_owned(),
-            };
-            lines.push(format!("  {}: {what}", pov.file));
-        }
-        for run in &self.runs {
-            let submitted = match &run.submitted {
-                Some(path) => format!("submitted as {}", path.display()),
-                None => "not submitted".to_owned(),
-            };
-            lines.push(format!("  {}: {}, {submitted}", run.run, run.ending));
-            if !run.detail.is_empty() {
-                lines.push(format!(
-                    "    {}",
-                    run.detail.trim_end().replace('\n', "\n    ")
-                ));
-            }
-        }
-        if self.runs.is_empty() {
-            lines.push("  nothing to repair: no PoV, no bug candidate, no diff".to_owned());
-        }
-        lines.join("\n") + "\n"
     }
 }
