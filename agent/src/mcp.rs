@@ -2,8 +2,8 @@
 //! query, the context of a request and the reading of a crash report, for the
 //! agents and editors that people already use.
 //!
-//! It only reads: nothing is built or run, no model is asked, nothing is
-//! written outside the cache. What a tool is called and takes stands in
+//! It only reads: nothing is built or run, nothing is written outside the cache,
+//! and a model is asked only where the settings want its words. What a tool is called and takes stands in
 //! `tools`.
 
 mod kept;
