@@ -76,6 +76,28 @@ pub(crate) fn is_aside(path: &TreePath) -> bool {
         || stem.ends_with("Tests")
 }
 
+/// Folder names that hold other projects' code.
+const VENDORED_FOLDERS: [&str; 9] = [
+    "vendor",
+    "vendors",
+    "_vendor",
+    "third_party",
+    "third-party",
+    "thirdparty",
+    "3rdparty",
+    "node_modules",
+    "bundled",
+];
+
+/// Whether a path is a copy of another project's code. In a package that is
+/// nothing but such a copy it is the product.
+pub(crate) fn is_vendored(path: &TreePath) -> bool {
+    let folder = path.folder().to_ascii_lowercase();
+    folder
+        .split('/')
+        .any(|part| VENDORED_FOLDERS.contains(&part))
+}
+
 /// How near each file is to the crash: lower is nearer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximity {

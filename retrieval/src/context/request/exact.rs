@@ -4,7 +4,7 @@ use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::lookup::or_nothing;
 use crate::query::Query;
-use crate::rank::is_aside;
+use crate::rank::{is_aside, is_vendored};
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::identifiers;
 
@@ -34,8 +34,10 @@ pub(super) fn add(engine: &Engine, text: &str, picks: &mut Picks) {
 fn definitions(engine: &Engine, name: &str) -> Vec<Symbol> {
     let mut found = engine.named(name);
     found.retain(|symbol| !matches!(symbol.kind, SymbolKind::Namespace | SymbolKind::Field));
-    let product = found.iter().any(|symbol| !is_aside(&symbol.path));
-    found.retain(|symbol| !product || !is_aside(&symbol.path));
+    let is_product = |symbol: &Symbol| !is_aside(&symbol.path) && !is_vendored(&symbol.path);
+    if found.iter().any(is_product) {
+        found.retain(is_product);
+    }
     found.sort_by(|a, b| (&a.path, a.start_line).cmp(&(&b.path, b.start_line)));
     found
 }

@@ -77,7 +77,9 @@ fn choose(
     picks: &mut Picks,
 ) -> Vec<TreePath> {
     let named = picks.heaviest(8);
-    let has_names = named.iter().any(|one| one.weight >= 0.5);
+    let has_names = named
+        .iter()
+        .any(|one| one.weight >= 0.5 && does_something(&one.symbol));
     let most = if has_names { BESIDE } else { LINES.len() };
     let Some(best) = candidates.first().map(|(share, _)| *share) else {
         return Vec::new();
@@ -125,6 +127,13 @@ fn choose(
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
     }
     files
+}
+
+/// Whether a definition is where something is done: a name of plain data says
+/// what a request speaks of, and not what is to be changed.
+fn does_something(symbol: &Symbol) -> bool {
+    symbol.kind.is_callable()
+        || symbol.kind.is_type() && symbol.end_line - symbol.start_line >= SHOWN_WHOLE
 }
 
 /// The files that most likely hold what is meant: the first, and others until

@@ -277,3 +277,35 @@ fn names_and_words_count_by_their_weights() {
     assert_eq!(first_by(&files, semantic, HEADER), "other");
     assert_eq!(first_by(&files, keyword, HEADER), "parse_header");
 }
+
+#[test]
+fn a_name_of_plain_data_does_not_end_the_search() {
+    let body = "    total += n * width;\n".repeat(9);
+    let predictor = format!(
+        "int predict_rows(int n, int width)\n{{\n    int total = 0;\n{body}    return total;\n}}\n"
+    );
+    let named = |inflate: &str| {
+        let (_folder, engine) = tree_of(&[("src/inflate.h", inflate), ("src/rows.c", &predictor)]);
+        let text = "fix the overflow where `InflateCode` calls predict for its rows";
+        let found = shown(&context(&engine, text)).into_iter();
+        found.map(|(name, _)| name).collect::<Vec<_>>()
+    };
+    let data = named("struct InflateCode {\n    int first;\n    int bits;\n};\n");
+    assert!(data.contains(&"predict_rows".to_owned()), "{data:?}");
+    let code = named("int InflateCode(int n)\n{\n    return n;\n}\n");
+    assert_eq!(code, ["InflateCode"]);
+}
+
+#[test]
+fn a_name_means_the_project_before_its_copies_of_others() {
+    let code = "int chars(int n)\n{\n    return n;\n}\n";
+    let places = |files: &[(&str, &str)]| {
+        let (_folder, engine) = tree_of(files);
+        let found = context(&engine, "fix chars()").snippets.into_iter();
+        found.map(|one| one.path.to_string()).collect::<Vec<_>>()
+    };
+    let (own, copied) = (("src/text.c", code), ("js/vendor/select.c", code));
+    assert_eq!(places(&[own, copied]), ["src/text.c"]);
+    // A package that is nothing but the copy.
+    assert_eq!(places(&[copied]), ["js/vendor/select.c"]);
+}
