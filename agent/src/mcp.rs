@@ -3,8 +3,8 @@
 //! agents and editors that people already use.
 //!
 //! It only reads: nothing is built or run, nothing is written outside the cache,
-//! and a model is asked only where the settings want its words. What a tool is called and takes stands in
-//! `tools`.
+//! and a model is asked only where the settings want its words. What a tool is
+//! called and takes stands in `tools`.
 
 mod kept;
 mod tools;
