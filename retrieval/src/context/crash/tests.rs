@@ -254,3 +254,53 @@ fn of_a_long_function_that_is_called_the_lines_that_matter_are_shown() {
     assert!(code.contains("b->room = total * 2"), "{code}");
     assert!((20..60).contains(&code.lines().count()), "{code}");
 }
+
+#[test]
+fn of_many_that_ran_those_before_the_call_and_the_longer_ones_are_named() {
+    let function = |name: &str, lines: usize, calls: &str| {
+        let filler = "    total += 1;\n".repeat(lines);
+        format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n\n")
+    };
+    let names = |head: &str| -> Vec<String> { (0..7).map(|n| format!("{head}_{n}")).collect() };
+    let (early, late) = (names("early"), names("late"));
+    let calls = |names: &[String]| -> String {
+        let calls = names.iter().map(|name| format!("{name}(n); "));
+        calls.collect::<String>() + "return total;"
+    };
+    let text: String = [
+        function("top", 7, "return total;"),
+        function(
+            "run",
+            7,
+            "before(n); total = top(total);\n    return after(total);",
+        ),
+        function("before", 7, "return before_that(total);"),
+        function("after", 7, "return after_that(total);"),
+    ]
+    .into_iter()
+    .chain(late.iter().map(|name| {
+        function(
+            name,
+            if name.ends_with('6') { 9 } else { 4 },
+            "return total;",
+        )
+    }))
+    .chain(early.iter().map(|name| function(name, 4, "return total;")))
+    .chain([
+        function("before_that", 7, &calls(&early)),
+        function("after_that", 7, &calls(&late)),
+    ])
+    .collect();
+    let found = shown(
+        &[("src/a.c", &text)],
+        &[("top", "src/a.c", 11), ("run", "src/a.c", 24)],
+    );
+    let heads = found.iter().find(|(_, why)| why.contains("by their first"));
+    let named: Vec<&str> = heads.map_or(Vec::new(), |(names, _)| names.split(' ').collect());
+    assert_eq!(named.len(), 10, "{found:?}");
+    assert!(
+        early.iter().all(|name| named.contains(&name.as_str())),
+        "{named:?}"
+    );
+    assert!(named.contains(&"late_6"), "{named:?}");
+}
