@@ -130,6 +130,24 @@ impl CVisitor<'_> {
     }
 
     fn declarators(&mut self, place: &Place<'_, '_>, variable: SymbolKind) {
+        self.declare_each(place, 0, |found, _| {
+            if found.function {
+                SymbolKind::Prototype
+            } else {
+                variable
+            }
+        });
+    }
+
+    /// Defines what each declarator of a declaration names; of a `struct { .. }`
+    /// without a name the members are the first one's. The kind of each follows
+    /// from it and from whether it is the first.
+    pub(super) fn declare_each(
+        &mut self,
+        place: &Place<'_, '_>,
+        body_line: u32,
+        kind_of: impl Fn(&Declared<'_>, bool) -> SymbolKind,
+    ) {
         let node = place.node;
         let type_name = self.base_type(node);
         let line = self.start_line(place);
@@ -139,22 +157,17 @@ impl CVisitor<'_> {
                 continue;
             };
             let (name, scope) = self.naming(&found);
-            let kind = if found.function {
-                SymbolKind::Prototype
-            } else {
-                variable
-            };
             let parent = self.facts.owner();
             let symbol = self.facts.define(SymbolFact {
                 name,
                 scope,
                 type_name,
-                kind,
+                kind: kind_of(&found, first.is_none()),
                 parent,
                 line,
                 end_line: last_line(node),
                 name_line: first_line(found.name),
-                body_line: 0,
+                body_line,
             });
             first.get_or_insert((symbol, scope, name));
         }

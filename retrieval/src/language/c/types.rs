@@ -4,7 +4,7 @@
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
 use crate::language::facts::SymbolFact;
-use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::language::walk::{Place, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
 
@@ -26,39 +26,15 @@ impl CVisitor<'_> {
             return;
         }
         let nameless = self.has_nameless_body(node);
-        let kind = node
+        let named_here = node
             .child_by_field_id(self.grammar.type_)
             .filter(|_| nameless)
             .map_or(Role::Other, |node| self.role_of(node));
-        let type_name = self.base_type(node);
-        let mut first = None;
-        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
-            let Some(found) = declared(&self.grammar.declarators, child) else {
-                continue;
-            };
-            let (name, scope) = self.naming(&found);
-            let kind = match (kind, first) {
-                (Role::Aggregate(kind), None) => kind,
-                _ => SymbolKind::Typedef,
-            };
-            let parent = self.facts.owner();
-            let symbol = self.facts.define(SymbolFact {
-                name,
-                scope,
-                type_name,
-                kind,
-                parent,
-                line: first_line(node),
-                end_line: last_line(node),
-                name_line: first_line(found.name),
-                body_line: if nameless { first_line(node) } else { 0 },
-            });
-            first.get_or_insert((symbol, scope, name));
-        }
-        if let Some((symbol, scope, name)) = first.filter(|_| nameless) {
-            let inside = self.facts.join(scope, name);
-            self.facts.open(place.depth, symbol, inside, false);
-        }
+        let body_line = if nameless { first_line(node) } else { 0 };
+        self.declare_each(place, body_line, |_, is_first| match named_here {
+            Role::Aggregate(kind) if is_first => kind,
+            _ => SymbolKind::Typedef,
+        });
     }
 
     /// A struct, union, class or enum with a body.
