@@ -1,5 +1,6 @@
 //! What a crash report brings along, and that it keeps to its budget.
 
+mod beside;
 mod cards;
 mod crashes;
 mod requests;
@@ -178,82 +179,6 @@ fn a_request_finds_shortened_names_and_what_they_call() {
 }
 
 #[test]
-fn what_others_of_the_likely_call_comes_in_full_from_their_file_alone() {
-    let (_folder, engine) = tree_of(&[
-        (
-            "models.py",
-            "def check_body_length(body, content):\n    '''Checks the length of a body of content.'''\n    \
-             return content\n\n\ndef add_body_length(headers, body):\n    headers['x'] = total_len(body) + far_len(body)\n\n\n\
-             def total_len(it):\n    return it.end - it.start\n",
-        ),
-        ("utils.py", "def far_len(it):\n    return it.far\n"),
-    ]);
-    let request = Request {
-        text: "the length of a body with content is wrong".to_owned(),
-        ..Request::default()
-    };
-    let snippets = engine.context(&request).snippets;
-    let text: String = snippets.iter().map(|one| one.text.as_str()).collect();
-    assert!(text.contains("return it.end - it.start"), "{text}");
-    assert!(
-        snippets.iter().all(|one| one.path.as_str() == "models.py"),
-        "{snippets:?}"
-    );
-}
-
-#[test]
-fn further_functions_of_a_shown_file_are_named_by_one_line_each() {
-    let many: String = (0..12)
-        .map(|n| {
-            format!(
-                "int table_row_{n}(int n)\n{{\n    int kept = {n};\n    return n + kept;\n}}\n\n"
-            )
-        })
-        .collect();
-    let text = format!(
-        "/* Splits a table row at each pipe. */\nint split_table_row_at_pipes(int n)\n{{\n    return n;\n}}\n\n{many}"
-    );
-    let (_folder, engine) = tree_of(&[
-        ("src/table.c", &text),
-        (
-            "src/list.c",
-            "int list_item(int row)\n{\n    return row;\n}\n",
-        ),
-    ]);
-    let request = Request {
-        text: "splitting a table row at pipes is wrong".to_owned(),
-        ..Request::default()
-    };
-    let context = engine.context(&request);
-    let heads: Vec<_> = context.snippets.iter().filter(|one| one.sparse).collect();
-    assert_eq!(heads.len(), 1, "{:?}", context.snippets);
-    let shown = |name: &str| {
-        let mut all = context.snippets.iter().flat_map(|one| &one.symbols);
-        all.any(|symbol| symbol == name)
-    };
-    assert!((0..12).all(|n| shown(&format!("table_row_{n}"))));
-    assert!(!heads[0].text.contains("return"), "{}", heads[0].text);
-    assert!(!shown("list_item"));
-    // What is shown in full is not named again.
-    assert!(!heads[0].text.contains("split_table_row_at_pipes"));
-    assert!(context.render().contains("further functions of this file"));
-}
-
-#[test]
-fn what_the_likeliest_calls_comes_before_what_is_just_as_like() {
-    let part = |name: &str| format!("int header_{name}(int n)\n{{\n    return n;\n}}\n\n");
-    let text = format!(
-        "{}{}int check_header_names(int n)\n{{\n    return header_beta(n);\n}}\n",
-        part("alfa"),
-        part("beta")
-    );
-    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
-    let found = symbols(&engine, "checking of header names is wrong");
-    let at = |name: &str| found.iter().position(|one| one == name).unwrap();
-    assert!(at("header_beta") < at("header_alfa"), "{found:?}");
-}
-
-#[test]
 fn a_name_that_many_define_elsewhere_means_none_of_them() {
     let token = |n: usize| {
         let text = format!(
@@ -311,54 +236,6 @@ fn a_name_that_many_define_elsewhere_means_none_of_them() {
         "{found:?}"
     );
     assert!(!found.contains(&"Scanner.check".to_owned()), "{found:?}");
-}
-
-#[test]
-fn documentation_that_names_it_comes_along_but_not_with_a_flaw() {
-    let (_folder, engine) = tree_of(&[
-        ("src/a.c", "int read_row(int n)\n{\n    return n;\n}\n"),
-        ("docs/notes.md", "# Notes\n\nread_rows is gone.\n"),
-        (
-            "docs/manual.md",
-            "# Manual\n\nUse `read_row` for\none row at a time.\n\nOther things.\n",
-        ),
-    ]);
-    let cards = |text: &str| -> Vec<(String, String)> {
-        let request = Request {
-            text: text.to_owned(),
-            ..Request::default()
-        };
-        let all = engine.context(&request).definitions.into_iter();
-        all.map(|card| (card.place, card.text)).collect()
-    };
-    assert_eq!(
-        cards("where is read_row defined?"),
-        [(
-            "docs/manual.md:3-4".to_owned(),
-            "Use `read_row` for\none row at a time.\n".to_owned()
-        )]
-    );
-    assert!(cards("read_row returns a wrong number").is_empty());
-}
-
-#[test]
-fn of_many_namesakes_only_some_are_shown() {
-    let overloads: String = (0..30)
-        .map(|n| format!("    int unpack(int a{n}) {{ return a{n}; }}\n"))
-        .collect();
-    let text =
-        format!("class Zip {{\n{overloads}    int entry(int a) {{ return unpack(a); }}\n}}\n");
-    let (_folder, engine) = tree_of(&[("src/Zip.java", &text)]);
-    let request = Request {
-        text: "unpacking an entry of a zip is wrong".to_owned(),
-        ..Request::default()
-    };
-    let snippets = engine.context(&request).snippets;
-    let first = |name: &str| {
-        let heads = snippets.iter().filter_map(|one| one.symbols.first());
-        heads.filter(|symbol| symbol.ends_with(name)).count()
-    };
-    assert!(first("unpack") <= 2 && first("entry") == 1, "{snippets:?}");
 }
 
 /// What a published pipeline missed because requests say it in other words
