@@ -30,7 +30,7 @@ async fn a_frozen_worker_that_comes_back_kills_what_it_runs_and_writes_nothing()
         farm.until(|row| row.state == TaskState::Running && row.run.is_some())
             .await;
         farm::until(|| !farm::children(frozen.id()).is_empty());
-        signal(frozen.id(), "STOP");
+        farm.freeze(&frozen).await;
         let mut next = farm.worker();
         farm.until(|row| row.claims == 2).await;
         farm::until(|| !farm::children(next.id()).is_empty());

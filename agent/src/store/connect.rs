@@ -14,6 +14,7 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fmt::Write;
+use std::fs::File;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -33,6 +34,10 @@ const CONNECTING: Duration = Duration::from_secs(10);
 /// a kill; what is written often is grouped into few commits.
 const PRAGMAS: &str = "PRAGMA busy_timeout = 30000; PRAGMA journal_mode = WAL; \
                        PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;";
+
+/// A worker that is frozen in the middle of a write, or whose machine is gone,
+/// lets go of what it has locked, and another can take its task.
+const SESSION: &str = "SET idle_in_transaction_session_timeout = '60s'";
 
 /// The words of the migrations that the databases have different ones for:
 /// SQLite's, then PostgreSQL's.
@@ -107,6 +112,8 @@ impl Store {
     /// Opens the SQLite store of a state folder; makes both when they are not there.
     pub async fn open(folder: &Path) -> Result<Self, StoreError> {
         make(folder)?;
+        // SQLite only says that it cannot open a file where nothing can be written.
+        File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
         let address = Address {
             kind: DatabaseKind::Sqlite,
             url: sqlite_url(&folder.join(FILE)),
@@ -152,26 +159,21 @@ impl Store {
 
     /// Lets one process at a time make tables in a SQLite file. Held until it
     /// is dropped.
-    pub(crate) async fn lock(&self) -> Result<std::fs::File, StoreError> {
+    pub(crate) async fn lock(&self) -> Result<File, StoreError> {
         let path = self.folder.join(LOCK);
         let lock = tokio::task::spawn_blocking(move || {
-            let file = std::fs::File::create(&path)?;
+            let file = File::create(&path)?;
             file.lock().map(|()| file)
         });
-        let lock = lock.await.map_err(|error| self.unusable(error.into()))?;
-        lock.map_err(|error| self.unusable(error))
+        let lock = lock
+            .await
+            .map_err(|error| unusable(&self.folder, error.into()))?;
+        lock.map_err(|error| unusable(&self.folder, error))
     }
 
     /// The address of the database, for the queue beside the store.
     pub(crate) fn url(&self) -> &str {
         &self.address.url
-    }
-
-    fn unusable(&self, source: std::io::Error) -> StoreError {
-        StoreError::Folder {
-            path: self.folder.clone(),
-            source,
-        }
     }
 
     /// Which database this is.
@@ -230,9 +232,10 @@ fn prepare(
 ) -> BoxFuture<'_, Result<(), sqlx::Error>> {
     Box::pin(async move {
         match kind {
-            DatabaseKind::Sqlite => connection.execute(PRAGMAS).await.map(|_| ()),
-            DatabaseKind::Postgres => connection.ping().await,
+            DatabaseKind::Sqlite => connection.execute(PRAGMAS).await,
+            DatabaseKind::Postgres => connection.execute(SESSION).await,
         }
+        .map(|_| ())
     })
 }
 
@@ -244,21 +247,26 @@ fn is_away(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::WorkerCrashed
         | sqlx::Error::Protocol(_) => true,
-        // Shutting down, crashed, starting up, too many connections; a lock of
-        // SQLite that was held for longer than it waits.
+        // Shutting down, crashed, starting up, too many connections, frozen in
+        // a transaction; a lock of SQLite that was held for longer than it waits.
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
             let code = code.as_ref();
-            ["57P01", "57P02", "57P03", "53300", "5"].contains(&code) || code.starts_with("08")
+            ["57P01", "57P02", "57P03", "53300", "25P03", "5"].contains(&code)
+                || code.starts_with("08")
         }),
         _ => false,
     }
 }
 
 fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+    std::fs::create_dir_all(folder).map_err(|source| unusable(folder, source))
+}
+
+fn unusable(folder: &Path, source: std::io::Error) -> StoreError {
+    StoreError::Folder {
         path: folder.to_path_buf(),
         source,
-    })
+    }
 }
 
 /// The address of a SQLite file, with everything escaped that an address gives

@@ -1,5 +1,6 @@
 //! Some small tasks, a model that solves them, and workers to be maltreated.
 
+use super::signal;
 use crate::store::settings;
 use patchwright::serve::Service;
 use patchwright::serve::service::{Event, NewTask, TaskFilter, TaskRow};
@@ -20,6 +21,8 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// What each task of a farm may add to it: two hundred kills want as many tasks.
 const PATIENCE_FOR_EACH: Duration = Duration::from_secs(6);
 const GLANCE: Duration = Duration::from_millis(50);
+/// A write takes so long only when somebody holds the database.
+const WRITE: Duration = Duration::from_secs(2);
 
 /// How a task of the farm ends: nothing says what is harmless, so there is
 /// nothing to be compared with.
@@ -173,6 +176,20 @@ impl Farm {
         let mut command = self.command(arguments);
         command.stdout(Stdio::null()).stderr(Stdio::null());
         Worker(command.spawn().unwrap())
+    }
+
+    /// Stops a worker between two of its writes. One that is stopped in the
+    /// middle of a write to SQLite holds everybody up until it goes on.
+    pub(super) async fn freeze(&self, worker: &Worker) {
+        loop {
+            signal(worker.id(), "STOP");
+            let write = tokio::time::timeout(WRITE, self.service.resume());
+            if write.await.is_ok_and(|written| written.is_ok()) {
+                return;
+            }
+            signal(worker.id(), "CONT");
+            tokio::time::sleep(GLANCE).await;
+        }
     }
 
     pub(super) async fn row(&self, id: &str) -> TaskRow {
