@@ -90,11 +90,14 @@ pub struct Loaded {
 impl Loaded {
     /// Where the value of `key` came from.
     pub fn origin(&self, key: &str) -> &str {
-        self.entries
-            .iter()
-            .find(|entry| entry.key == key)
-            .map_or("default", |entry| entry.origin.as_str())
+        origin(&self.entries, key)
     }
+}
+
+fn origin<'e>(entries: &'e [Entry], key: &str) -> &'e str {
+    let mut entries = entries.iter();
+    let entry = entries.find(|entry| entry.key == key);
+    entry.map_or("default", |entry| entry.origin.as_str())
 }
 
 /// Reads all layers and checks the outcome.
@@ -128,7 +131,7 @@ fn finish(merged: Value) -> Result<Loaded, SettingsError> {
     let entries = entry::list(&merged);
     let settings: Settings = merged
         .try_deserialize()
-        .map_err(|error| sorted(error, String::new()))?;
+        .map_err(|error| placed(sorted(error, String::new()), &entries))?;
     let loaded = Loaded { settings, entries };
     match check::first_problem(&loaded.settings) {
         None => Ok(loaded),
@@ -240,6 +243,26 @@ fn key_from_elsewhere(
     Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))
 }
 
+/// What a reader of ours refuses has no place of its own: that of the value.
+fn placed(error: SettingsError, entries: &[Entry]) -> SettingsError {
+    match error {
+        SettingsError::Value {
+            place,
+            key,
+            message,
+        } if place.is_empty() => {
+            // In a list it is the list's.
+            let whole = key.split('[').next().unwrap_or_default();
+            SettingsError::Value {
+                place: origin(entries, whole).to_owned(),
+                key,
+                message,
+            }
+        }
+        other => other,
+    }
+}
+
 /// Finds the place and the key in an error of the crate `config`.
 fn sorted(error: ConfigError, outer: String) -> SettingsError {
     let (key, place, message) = match error {
@@ -272,6 +295,7 @@ fn sorted(error: ConfigError, outer: String) -> SettingsError {
             origin,
             format!("expected {expected}, found {unexpected}"),
         ),
+        ConfigError::NotFound(key) => (Some(key), None, "is missing".to_owned()),
         other => (None, None, other.to_string()),
     };
     SettingsError::Value {

@@ -163,13 +163,16 @@ const WRONG: &[(&str, &str)] = &[
     ),
     (
         "[limits]\n\nwall = \"soon\"",
-        "limits.wall: expected a time such as",
+        "DIR/given.toml:3: limits.wall: expected a time such as",
     ),
     (
         "[limits]\nwall = \"0s\"",
         "DIR/given.toml:2: limits.wall: must be longer than nothing",
     ),
-    ("[limits]\nusd = \"much\"", "limits.usd"),
+    (
+        "[limits]\nusd = \"much\"",
+        "DIR/given.toml:2: limits.usd: invalid value",
+    ),
     (
         "[limits]\nusd = -3",
         "DIR/given.toml:2: limits.usd: must be zero or more",
@@ -187,8 +190,14 @@ const WRONG: &[(&str, &str)] = &[
         "[model]\ncontext_window = 100",
         "model.context_window: must be larger than model.max_output_tokens",
     ),
-    ("[[model.fallbacks]]\nbase_url = \"http://h/v1\"", "name"),
-    ("[[model.fallbacks]]\nname = \"x\"\nnmae = 1", "nmae"),
+    (
+        "[[model.fallbacks]]\nbase_url = \"http://h/v1\"",
+        "DIR/given.toml:1: model.fallbacks[0]name: is missing",
+    ),
+    (
+        "[[model.fallbacks]]\nname = \"x\"\nnmae = 1",
+        "DIR/given.toml:1: model.fallbacks[0]: unknown field `nmae`",
+    ),
     ("model = 3", "model"),
     ("[sandbox]\nchoice = \"chroot\"", "sandbox.choice"),
 ];
