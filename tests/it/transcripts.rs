@@ -8,9 +8,9 @@
 mod names;
 
 use names::{Shown, code_names};
-use patchwright::model::Role;
-use patchwright::model::recorded::{Exchange, read};
-use patchwright::task;
+use patchwright_agent::task;
+use patchwright_model::Role;
+use patchwright_model::recorded::{Exchange, read};
 use patchwright_patcher::{Edit, reply};
 use patchwright_tests::command::Patchwright;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::settings::{SandboxChoice, Settings, Sources};
 use crate::task::{Limits, Task, duration};
+use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ const ENGINE_VARIABLES: [&str; 5] = [
 ];
 
 /// The task of a tree that was checked out.
-pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
     TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
