@@ -7,7 +7,7 @@ use crate::model::price::Prices;
 use crate::model::tokens::Counter;
 use crate::repair::{CrashFrame, Purpose};
 use crate::signals::Signals;
-use patchwright_evaluator::{AttemptFacts, Target};
+use patchwright_evaluator::{AttemptFacts, Target, VerdictCache};
 use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
 use patchwright_source::Tree;
@@ -62,6 +62,8 @@ pub struct Parts {
     pub usd_total: Option<f64>,
     /// What is built, replayed and tested; nothing in a dry run.
     pub target: Option<Arc<dyn Target>>,
+    /// Verdicts of earlier runs.
+    pub verdicts: Option<VerdictCache>,
     /// The pristine tree.
     pub tree: Arc<Tree>,
     /// Its index.
