@@ -13,7 +13,7 @@ use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
 use patchwright_config::{self as settings, Loaded, Settings};
-use patchwright_evaluator::{Cache, LocalTarget, RungName, Target};
+use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
 use patchwright_model::account::{Account, Accounted};
 use patchwright_model::journaled::Journaled;
 use patchwright_model::recorded::Recorded;
@@ -222,16 +222,21 @@ pub async fn parts_on(
     let (lanes, critic) = speakers::speakers(task, settings, models)?;
     let root = checkout::source(task, settings, &observer).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
-    let cache = settings.cache.folder.join("index");
+    let index = settings.cache.folder.join("index");
     let engine = EngineCell::open(
         tree.root().to_path_buf(),
-        cache,
+        index,
         engine_settings(&settings.retrieval),
     );
-    let target: Option<Arc<dyn Target>> = match (task.mode, target) {
-        (Mode::DryRun, _) => None,
-        (Mode::Repair, Some(target)) => Some(target),
-        (Mode::Repair, None) => Some(Arc::new(local_target(task, settings, &tree).await?)),
+    let (target, verdicts): (Option<Arc<dyn Target>>, _) = match (task.mode, target) {
+        (Mode::DryRun, _) => (None, None),
+        (Mode::Repair, Some(target)) => (Some(target), None),
+        (Mode::Repair, None) => {
+            let target = local_target(task, settings, &tree).await?;
+            let verdicts = cache(settings, "verdicts", settings.cache.verdicts_mb);
+            let verdicts = verdicts.and_then(|cache| VerdictCache::open(&target, cache));
+            (Some(Arc::new(target)), verdicts)
+        }
     };
     Ok(Arc::new(Parts {
         lanes,
@@ -244,6 +249,7 @@ pub async fn parts_on(
         usd_day: settings.limits.usd_day,
         usd_total: settings.limits.usd_total,
         target,
+        verdicts,
         engine,
         guard: Guard::new(&task.protect)
             .map_err(|error| invalid(format!("guard.protect: {error}")))?,
@@ -279,17 +285,15 @@ async fn local_target(
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
-    let cache = |name: &str, megabytes: u64| {
-        (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
-    };
-    let target = match cache("builds", settings.cache.builds_mb) {
+    Ok(match cache(settings, "builds", settings.cache.builds_mb) {
         Some(builds) => target.caching(builds),
         None => target,
-    };
-    Ok(match cache("verdicts", settings.cache.verdicts_mb) {
-        Some(verdicts) => target.recalling(verdicts),
-        None => target,
     })
+}
+
+/// A cache below the cache folder; none where it may take no room.
+fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
+    (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
 }
 
 /// The settings of the code search, from those of the program.

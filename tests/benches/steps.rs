@@ -76,6 +76,7 @@ fn parts(folder: &Path) -> Arc<Parts> {
         usd_day: None,
         usd_total: None,
         target: None,
+        verdicts: None,
         engine: EngineCell::open(tree.clone(), folder.join("cache"), settings),
         guard: Guard::new(&[]).expect("no pattern is wrong"),
         tree: Arc::new(Tree::open(&tree).expect("the tree is there")),

@@ -132,6 +132,7 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
         usd_day: Some(total),
         usd_total: Some(total * 2.0),
         target: None,
+        verdicts: None,
         engine: EngineCell::open(tree.to_owned(), cache.to_owned(), settings),
         guard: Guard::new(&[]).unwrap(),
         tree: Arc::new(Tree::open(tree).unwrap()),

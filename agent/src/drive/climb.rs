@@ -5,8 +5,8 @@ use super::{Drive, convert, locate};
 use crate::journal::JournalError;
 use crate::record::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, CrashReport, FoundInput, RungName, RungResult, Target, TargetError,
-    climb, confirm, crash,
+    AttemptFacts, Baseline, CrashReport, FoundInput, Ladder, RungName, RungResult, Target,
+    TargetError, confirm, crash,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -53,7 +53,9 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         let facts = self.with_found(facts, found).await?;
-        match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
+        let ladder = Ladder::new(target.as_ref(), &baseline);
+        let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
+        match climb_patiently(ladder, &facts, (&attempt, rung)).await {
             Ok(result) => {
                 let at_the_top = rung.next().is_none() && result.holds != Some(false);
                 let result = if at_the_top {
@@ -207,8 +209,7 @@ async fn confirmed(
 
 /// Climbs, and tries again when the machinery failed.
 async fn climb_patiently(
-    target: &dyn Target,
-    baseline: &Baseline,
+    ladder: Ladder<'_>,
     facts: &AttemptFacts,
     (attempt, rung): (&Attempt, RungName),
 ) -> Result<RungResult, TargetError> {
@@ -216,7 +217,7 @@ async fn climb_patiently(
     let mut tries = 0;
     loop {
         tries += 1;
-        match climb(target, baseline, facts, &climbed, rung).await {
+        match ladder.climb(facts, &climbed, rung).await {
             Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
             other => return other,
         }

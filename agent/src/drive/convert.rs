@@ -1,8 +1,8 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
 use crate::record::{Crash, CrashFrame};
-use patchwright_evaluator::crash::{CrashReport, Place, Role as StackRole, Stack};
-use patchwright_evaluator::feedback::{LineMap, Origin};
+use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Role as StackRole, Stack};
+use patchwright_evaluator::feedback::{LineMap, LineOrigin};
 use patchwright_evaluator::{AttemptFacts, Changes, Touched};
 use patchwright_patcher::Prepared;
 use patchwright_retrieval::{Frame, Role};
@@ -58,7 +58,7 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
             _ => 0,
         };
         let kept = stack.frames.iter().take(FRAMES).enumerate();
-        let kept = kept.filter(|(_, frame)| frame.place() != Place::Runtime);
+        let kept = kept.filter(|(_, frame)| frame.origin() != FrameOrigin::Runtime);
         frames.extend(kept.map(|(depth, frame)| CrashFrame {
             function: frame.function.clone(),
             file: frame.file.clone(),
@@ -115,8 +115,8 @@ pub(super) fn to_pristine_lines(crash: &mut Crash, changes: &Changes, tree: &Tre
         });
         if let Some(map) = map {
             frame.line = Some(match map.origin(line) {
-                Origin::Same(line) | Origin::Replaced(line, _) => line,
-                Origin::InsertedAfter(line) => line.max(1),
+                LineOrigin::Same(line) | LineOrigin::Replaced(line, _) => line,
+                LineOrigin::InsertedAfter(line) => line.max(1),
             });
         }
     }

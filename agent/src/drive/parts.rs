@@ -4,7 +4,7 @@ use super::recency::open_engine;
 use crate::progress::Observer;
 use crate::record::{CrashFrame, Purpose};
 use crate::signals::Signals;
-use patchwright_evaluator::{AttemptFacts, Target};
+use patchwright_evaluator::{AttemptFacts, Target, VerdictCache};
 use patchwright_model::Model;
 use patchwright_model::price::Prices;
 use patchwright_model::tokens::Counter;
@@ -62,6 +62,8 @@ pub struct Parts {
     pub usd_total: Option<f64>,
     /// What is built, replayed and tested; nothing in a dry run.
     pub target: Option<Arc<dyn Target>>,
+    /// Verdicts of earlier runs.
+    pub verdicts: Option<VerdictCache>,
     /// The pristine tree.
     pub tree: Arc<Tree>,
     /// Its index.

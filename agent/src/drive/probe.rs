@@ -4,8 +4,8 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
-use patchwright_evaluator::probe::{Expression, Probe, probe};
-use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError};
+use patchwright_evaluator::probe::{Expression, Probe};
+use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError, inspect};
 use patchwright_source::Tree;
 use serde_json::json;
 use std::sync::Arc;
@@ -109,7 +109,7 @@ impl Drive {
         let mut tries = 0;
         loop {
             tries += 1;
-            match probe(target, baseline, facts.as_deref(), probes).await {
+            match inspect(target, baseline, facts.as_deref(), probes).await {
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 other => return other,
             }

@@ -79,6 +79,7 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
         usd_day: None,
         usd_total: None,
         target: None,
+        verdicts: None,
         engine: EngineCell::open(tree.clone(), folder.join("cache"), settings),
         guard: Guard::new(&[]).unwrap(),
         tree: Arc::new(Tree::open(&tree).unwrap()),

@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {

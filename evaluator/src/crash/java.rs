@@ -3,7 +3,7 @@
 
 use super::draft::Draft;
 use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Role, Stack, Strength, Tool};
 
 /// An exception that ended a thread.
@@ -236,7 +236,9 @@ impl Trace {
     }
 }
 
-/// The exception at the end of the chain of causes.
-pub(super) fn root_cause(stacks: &[Stack]) -> Option<&Stack> {
-    stacks.iter().rfind(|stack| stack.role == Role::Cause)
+/// The class of the exception that a chain of causes ends with.
+pub(crate) fn root_cause(stacks: &[Stack]) -> Option<&str> {
+    let last = stacks.iter().rfind(|stack| stack.role == Role::Cause)?;
+    let (class, _) = exception(last.title.as_deref()?.strip_prefix("Caused by: ")?)?;
+    Some(class)
 }

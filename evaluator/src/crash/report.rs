@@ -4,8 +4,8 @@
 //! What it deliberately does not do: read text (the families do), or compare
 //! two crashes ([`crate::signature`] does).
 
-use super::{Frame, Place, java, purify};
-use crate::signature::Signature;
+use super::scrub::replace_path;
+use super::{Frame, FrameOrigin};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -124,7 +124,7 @@ impl Stack {
         let harness = self
             .frames
             .iter()
-            .rposition(|frame| frame.place() == Place::Harness);
+            .rposition(|frame| frame.origin() == FrameOrigin::Harness);
         match harness {
             Some(last) => self.frames.get(..=last).unwrap_or_default(),
             None => &self.frames,
@@ -221,7 +221,7 @@ impl CrashReport {
     pub fn first_project_frame(&self) -> Option<&Frame> {
         let frames = || self.stacks.iter().flat_map(Stack::above_harness);
         let main = || self.main_stack().into_iter().flat_map(Stack::above_harness);
-        let own = || main().filter(|frame| frame.place() == Place::Project);
+        let own = || main().filter(|frame| frame.origin() == FrameOrigin::Project);
         let recursion = || {
             // Which turn the stack ran out in is chance.
             let top: Vec<&Frame> = own().take(RECURSION).collect();
@@ -232,23 +232,8 @@ impl CrashReport {
         let overflow = self.is_stack_overflow().then(recursion).flatten();
         overflow
             .or_else(|| own().next())
-            .or_else(|| frames().find(|frame| frame.place() == Place::Project))
-            .or_else(|| main().find(|frame| frame.place() == Place::Harness))
-    }
-
-    /// The class of the exception that a chain of causes ends with.
-    pub(crate) fn root_cause(&self) -> Option<&str> {
-        let title = java::root_cause(&self.stacks)?.title.as_deref()?;
-        let (class, _) = java::exception(title.strip_prefix("Caused by: ")?)?;
-        Some(class)
-    }
-
-    /// What makes two crashes the same.
-    ///
-    /// `in_project` tells the frames of the tree; where it holds for none, the
-    /// frames' own [`Place`] decides.
-    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
-        Signature::of(self, in_project)
+            .or_else(|| frames().find(|frame| frame.origin() == FrameOrigin::Project))
+            .or_else(|| main().find(|frame| frame.origin() == FrameOrigin::Harness))
     }
 
     /// Whether the program hung rather than died.
@@ -286,8 +271,8 @@ impl CrashReport {
             .collect();
         changed.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
         for (old, new) in &changed {
-            self.purified = purify::replace_path(&self.purified, old, new);
-            self.summary = purify::replace_path(&self.summary, old, new);
+            self.purified = replace_path(&self.purified, old, new);
+            self.summary = replace_path(&self.summary, old, new);
         }
     }
 }

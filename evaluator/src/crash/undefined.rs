@@ -3,8 +3,8 @@
 
 use super::draft::{Draft, Part};
 use super::frame::Frame;
-use super::lines::Log;
-use super::place::Place;
+use super::frame_origin::FrameOrigin;
+use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {
@@ -144,7 +144,7 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
         let own = stack
             .frames
             .iter()
-            .position(|frame| frame.place() != Place::Runtime)
+            .position(|frame| frame.origin() != FrameOrigin::Runtime)
             .unwrap_or(0);
         stack.frames.drain(..own);
         if stack.frames.is_empty() {

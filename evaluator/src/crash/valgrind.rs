@@ -9,7 +9,7 @@
 
 use super::draft::Draft;
 use super::frame::{Frame, UNKNOWN};
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
 
 pub(super) const FAMILY: Family = Family {

@@ -3,12 +3,12 @@
 //! That the program printed nothing bad is not enough: it must have started,
 //! and said so where it said so before. A hang is a failure of its own.
 
-use super::in_project;
-use super::told::Told;
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
 use crate::crash::CrashReport;
-use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
+use crate::evidence::{FoundInput, RungName, RungResult};
+use crate::runner::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::signature::{self, Change};
-use crate::target::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::{Limit, TargetError};
 use std::time::Duration;
 
@@ -33,9 +33,9 @@ pub(crate) async fn climb(
             runs += 1;
             let text = replay.execution.text();
             if let Some(reason) = refuted(target, pov, before, &replay) {
-                let told = Told::new(task, attempt);
+                let writer = FeedbackWriter::new(task, attempt);
                 let dumps = dumps(target, &build, pov, &replay).await?;
-                let feedback = feedback(&told, &reason, (before, &replay), &dumps);
+                let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
                 let result =
                     RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
                 let settled = replay.outcome == Outcome::Crashed;
@@ -54,8 +54,8 @@ pub(crate) async fn climb(
                 pov.name(),
                 found_again(target, before, &replay)
             );
-            let told = Told::new(task, attempt);
-            let feedback = feedback(&told, &reason, (before, &replay), &[]);
+            let writer = FeedbackWriter::new(task, attempt);
+            let feedback = feedback(&writer, &reason, (before, &replay), &[]);
             let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
             let settled = replay.outcome == Outcome::Crashed;
             let result = result.count("runs", runs).settled(settled);
@@ -149,16 +149,16 @@ fn refuted(
 }
 
 fn feedback(
-    told: &Told<'_>,
+    writer: &FeedbackWriter<'_>,
     reason: &str,
     (before, now): (&BaselinePov, &Replay),
     dumps: &[String],
 ) -> String {
     let text = now.execution.text();
     match (&now.outcome, &now.crash) {
-        (Outcome::Hung, _) => told.hang(reason, dumps, &text),
-        (_, Some(crash)) => told.crash(reason, before.replay.crash.as_ref(), crash),
-        _ => told.log(reason, &text),
+        (Outcome::Hung, _) => writer.hang(reason, dumps, &text),
+        (_, Some(crash)) => writer.crash(reason, before.replay.crash.as_ref(), crash),
+        _ => writer.log(reason, &text),
     }
 }
 
@@ -225,7 +225,7 @@ fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) 
     let task = target.task();
     let before = before.replay.crash.as_ref()?;
     Some(signature::compare(before, now?, &|frame| {
-        in_project(task, frame)
+        task.in_project(frame)
     }))
 }
 
@@ -238,5 +238,7 @@ fn in_words(change: Option<Change>) -> &'static str {
     }
 }
 
+#[cfg(test)]
+mod c_tests;
 #[cfg(test)]
 mod tests;

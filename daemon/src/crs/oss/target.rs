@@ -10,8 +10,8 @@ mod runs;
 use super::sidecar::{SidecarError, Sidecars, Told};
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use patchwright_evaluator::runner::{InputRun, Inputs, measure, reproducible};
 use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
-use patchwright_evaluator::target::{InputRun, Inputs, measure, reproducible};
 use patchwright_evaluator::{
     Baseline, Build, BuildKind, Changes, Ending, Execution, Limit, Pov, Replay, Target,
     TargetError, TargetTask, TestRun,
@@ -77,7 +77,7 @@ impl SidecarTarget {
 
     fn execution(&self, ending: Ending, told: &Told, started: Instant) -> Execution {
         let seconds = started.elapsed().as_secs_f64();
-        Execution::told(ending, &told.output, seconds, self.task.limits.output)
+        Execution::reported(ending, &told.output, seconds, self.task.limits.output)
     }
 
     async fn build_changed(&self, changes: &Changes, name: &str) -> Result<Build, TargetError> {
@@ -86,8 +86,8 @@ impl SidecarTarget {
             return Ok(known.build);
         }
         if changes.is_empty() {
-            let done = Execution::told(Ending::Exited(0), b"", 0.0, 0);
-            let build = Build::elsewhere(name, &digest, done);
+            let done = Execution::reported(Ending::Exited(0), b"", 0.0, 0);
+            let build = Build::remote(name, &digest, done);
             self.keep(Known {
                 build: build.clone(),
                 rebuild: None,
@@ -112,7 +112,7 @@ impl SidecarTarget {
             .await
             .map_err(|error| failed(&error))?;
         let execution = self.execution(ending_of_job(&told), &told, started);
-        let build = Build::elsewhere(name, digest, execution);
+        let build = Build::remote(name, digest, execution);
         self.keep(Known {
             build: build.clone(),
             rebuild: told.rebuild_id,

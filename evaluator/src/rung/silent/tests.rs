@@ -1,13 +1,13 @@
 //! What a repairer is told of Java programs that hang or recurse without end,
 //! by a real JVM.
 
-mod c;
-
 use crate::Changes;
-use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use crate::local::LocalTarget;
+use crate::runner::{Commands, Pov, Target, TargetTask};
 use crate::sandbox::IsolationChoice;
 use crate::sandbox::test_host::host;
-use crate::target::{Commands, LocalTarget, Pov, Target, TargetTask};
 use patchwright_source::TreePath;
 use std::fs;
 use std::path::Path;

@@ -3,7 +3,7 @@
 
 use super::{INERT, SidecarTarget, failed, machinery};
 use crate::crs::oss::sidecar::Ran;
-use patchwright_evaluator::target::{InputRun, Inputs, Wanted};
+use patchwright_evaluator::runner::{Capture, InputRun, Inputs};
 use patchwright_evaluator::{Build, Ending, Execution, Limit, Outcome, Pov, Replay, TargetError};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -95,7 +95,7 @@ impl SidecarTarget {
         pov: &Pov,
         inputs: &Inputs,
     ) -> Result<Vec<InputRun>, TargetError> {
-        if let Wanted::Values(_) = inputs.wanted {
+        if let Capture::Values(_) = inputs.capture {
             return Ok(Vec::new());
         }
         let (next, until) = (AtomicUsize::new(0), Instant::now() + inputs.budget);
@@ -115,7 +115,7 @@ impl SidecarTarget {
                     continue;
                 };
                 let execution = self.run(build, pov, content.clone()).await?;
-                let quiet = inputs.wanted == Wanted::Failures && execution.ending.success();
+                let quiet = inputs.capture == Capture::Failures && execution.ending.success();
                 runs.push(InputRun {
                     index,
                     ending: execution.ending,
