@@ -63,7 +63,7 @@ impl Journal for MemoryJournal {
         let written = self.ours().map(|()| {
             let mut events = self.events.lock().unwrap();
             events.push(event);
-            events.len() as i64
+            i64::try_from(events.len()).unwrap()
         });
         ready(written).boxed()
     }
