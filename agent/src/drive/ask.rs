@@ -59,6 +59,9 @@ impl Drive {
         if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
         }
+        if let Some(notice) = speaker.model.notice(&request) {
+            self.parts.display.line(&format!("note: {notice}"));
+        }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
         let seconds = started.elapsed().as_secs_f64();
