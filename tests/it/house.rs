@@ -6,6 +6,7 @@
 
 mod layering;
 mod length;
+mod manifests;
 mod prompts;
 mod words;
 
