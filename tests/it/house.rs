@@ -7,6 +7,7 @@
 mod imports;
 mod layering;
 mod length;
+mod manifests;
 mod modules;
 mod prompts;
 mod words;

@@ -23,8 +23,9 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "beneath changes crash signature error mutation process test_report cache workspace \
-         feedback sandbox target touched ladder probe rung",
+        "changes contained_path crash error evidence mutation process signature test_report \
+         attempt cache feedback sandbox probe workspace runner inspect local review rung \
+         verdict_cache robust same_elsewhere ladder",
     ),
     (
         "config",
@@ -59,15 +60,8 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("retrieval", "context engine memory search signals"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
-    ("evaluator", "cache workspace"),
-    ("evaluator", "crash signature"),
-    (
-        "evaluator",
-        "crash::cwe crash::draft crash::java crash::purify crash::report",
-    ),
-    ("evaluator", "ladder probe rung target touched"),
+    ("evaluator", "local::batch local::values"),
     ("evaluator", "sandbox::helper sandbox::landlock"),
-    ("evaluator", "target::inputs target::local target::probe"),
 ];
 
 /// Whether all of these modules are in one cycle that is known.
