@@ -10,7 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules of each crate, lowest first: one imports only those before it.
 const ORDER: &[(&str, &str)] = &[
-    ("source", "error text path language tree parse"),
+    (
+        "source",
+        "error frame text path changes language tree parse",
+    ),
     (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank text answer \
@@ -23,7 +26,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "changes contained_path crash error evidence mutation process signature test_report \
+        "contained_path crash error evidence mutation process signature test_report \
          attempt cache feedback sandbox probe workspace runner inspect local review rung \
          verdict_cache robust same_elsewhere ladder",
     ),
