@@ -19,7 +19,7 @@ pub(super) struct Module {
     file: String,
     /// The code that is no test.
     code: String,
-    /// What `use` brings into it: a name, and the path that it stands for.
+    /// The names that `use` brings into it, each with the path that it stands for.
     names: BTreeMap<String, Path>,
 }
 
@@ -149,7 +149,7 @@ fn module_of(place: &str) -> Path {
     }
 }
 
-/// Whether a module is there for tests alone.
+/// Returns true when a module is there for tests alone.
 fn is_test(name: &str) -> bool {
     matches!(name, "tests" | "test_double")
 }
