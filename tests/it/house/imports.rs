@@ -230,14 +230,12 @@ fn read_tree<'a>(text: &'a str, before: &Path, found: &mut Vec<(Path, String)>) 
         if word != "self" || path.is_empty() {
             path.push(word.to_owned());
         }
-        match behind.strip_prefix("::") {
-            Some(next) => rest = next,
-            None => {
-                let (name, behind) = renamed(behind).unwrap_or((last(&path), behind));
-                found.push((path, name));
-                return behind;
-            }
-        }
+        let Some(next) = behind.strip_prefix("::") else {
+            let (name, behind) = renamed(behind).unwrap_or((last(&path), behind));
+            found.push((path, name));
+            return behind;
+        };
+        rest = next;
     }
 }
 
