@@ -1,5 +1,5 @@
-//! What is wrong with a task, the settings or the endpoint is told so that it
-//! can be put right, with the right exit status, before anything is spent.
+//! Errors in a task, the settings or the endpoint: messages that say how to fix
+//! them, and the right exit code, before anything is spent.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};

@@ -1,5 +1,5 @@
-//! Inputs that the rung *robust* finds are PoVs from then on: the following
-//! attempts are run on them at once, also after a kill.
+//! Inputs that the rung *robust* finds: they are PoVs of the following attempts,
+//! also after a kill.
 
 use crate::scene::{GOOD, Scene, kill_at_the_second_question};
 use patchwright_tests::model::{Answer, ScriptedModel};

@@ -1,5 +1,5 @@
-//! `patchwright judge`: the ladder for a patch that somebody else wrote, without
-//! any model.
+//! `patchwright judge`: the ladder for a patch that somebody else wrote, without a
+//! model.
 
 use crate::scene::{Scene, Told};
 
@@ -45,7 +45,7 @@ fn a_right_patch_gets_the_evidence_that_a_run_would_give_it() {
     );
 }
 
-/// Which rungs of the attempt were not climbed anew.
+/// Lists the rungs of the attempt that were answered from the cache.
 fn known(told: &Told) -> Vec<String> {
     let rungs = told.report["attempts"][0]["rungs"].as_array().unwrap();
     let known = rungs

@@ -1,5 +1,5 @@
-//! Probes in a whole repair: what a model asks of the running program, and
-//! what it is told.
+//! Probes in a whole repair: questions of a model about the running program, and
+//! the answers.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, events};
 use patchwright_patcher::reply;

@@ -1,5 +1,5 @@
-//! The store and the service over it, on SQLite and on a real PostgreSQL: the
-//! same promises on both.
+//! The store and the service above it: the same guarantees on SQLite and on a real
+//! PostgreSQL.
 
 use patchwright::repair::StepId;
 use patchwright::serve::Service;

@@ -1,5 +1,5 @@
-//! `patchwright oss-crs` below a stand-in for the framework: its folders, its
-//! environment, its builder and its runner.
+//! `patchwright oss-crs` in a double of the framework: its folders, environment,
+//! builder and runner.
 
 mod framework;
 

@@ -1,5 +1,4 @@
-//! What is remembered of cases, findings and patches: the same on SQLite and on
-//! PostgreSQL.
+//! Stored cases, findings and patches: the same on SQLite and on PostgreSQL.
 
 use crate::store::stores;
 use patchwright::store::crs::{

@@ -1,4 +1,4 @@
-//! Who is let in, how much is answered, and what is said to the rest.
+//! Access to the daemon: tokens, rate limits, and the answers to refused callers.
 
 use super::{TASKS, handing_in, idle, refused, started, task};
 use patchwright_tests::command::Patchwright;

@@ -1,5 +1,4 @@
-//! Many callers at once: what was acknowledged outlives a kill, and how fast it
-//! goes. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
+//! Many callers at once: acknowledged tasks survive a kill, and the throughput. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
 //! raises the counts. No time is asserted.
 
 use super::{TASKS, handing_in, started, task};

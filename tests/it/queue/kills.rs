@@ -10,10 +10,10 @@ use patchwright_tests::http::Request;
 use serde_json::json;
 use std::time::Duration;
 
-/// How many workers there are.
+/// The number of workers.
 const WORKERS: usize = 3;
 
-/// How often one of them is killed.
+/// Returns the number of kills.
 fn kills() -> usize {
     if option_env!("PATCHWRIGHT_SOAK").is_some() {
         200

@@ -1,5 +1,5 @@
-//! What signals and models cost a command outside a run: told in one line at the
-//! end, and held against the money limit of one run.
+//! Cost of signals and models in a command outside a run: printed in one line at
+//! the end, and limited like one run.
 
 use super::pipeline::{self, PATTERNS, SQL};
 use super::{scene, scored, search, with_reranker};
