@@ -118,7 +118,7 @@ fn the_tokens_of_signals_count_against_the_limit_of_tokens() {
 }
 
 #[test]
-fn what_was_reserved_and_not_used_is_free_again() {
+fn an_unused_reservation_is_released() {
     let run = |limit: &str| {
         let reranker = ScriptedModel::answering(|asked| scored(asked, 1)).unwrap();
         let model = ScriptedModel::start([twice().as_str(), GOOD]).unwrap();

@@ -12,7 +12,7 @@ fn too_narrow(condition: &str) -> String {
 }
 
 #[test]
-fn what_refuted_one_attempt_is_a_pov_for_the_next() {
+fn an_input_that_refuted_an_attempt_is_a_pov_for_the_next() {
     let scene = Scene::new();
     let replies = [
         too_narrow("name > 34"),

@@ -123,7 +123,7 @@ fn a_wrong_patch_is_refuted_at_its_rung() {
 }
 
 #[test]
-fn what_is_no_patch_is_said_to_be_none() {
+fn a_file_that_is_no_patch_is_refused() {
     // A file without any change is a mistake of whoever named it.
     for diff in ["", "I fixed it.", "\u{0}\u{1}\u{2}"] {
         judge(diff).expect("invalid_task", 2, "--patch: a.diff changes nothing");

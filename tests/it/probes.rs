@@ -70,7 +70,7 @@ fn probes_tell_what_the_program_does() {
 }
 
 #[test]
-fn where_nothing_runs_no_probe_is_offered_and_none_taken() {
+fn a_dry_run_offers_no_probes_and_accepts_none() {
     let scene = Scene::new().edit(
         "task.toml",
         "id = \"records\"",

@@ -81,7 +81,7 @@ async fn events_have_numbers_without_gaps_however_many_write() {
 }
 
 #[tokio::test]
-async fn who_was_superseded_writes_and_spends_nothing() {
+async fn a_superseded_process_writes_and_spends_nothing() {
     for (_folder, store) in stores().await {
         store.create_run("r", ("t", "{}"), "{}").await.unwrap();
         let old = Journal::claim(&store, "r").await.unwrap();

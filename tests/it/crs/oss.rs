@@ -124,7 +124,7 @@ fn task(runs: &[Value]) -> String {
 }
 
 #[test]
-fn what_the_framework_lacks_is_said() {
+fn missing_parts_of_the_framework_are_named() {
     let framework = Framework::start(Habits::default());
     let model = ScriptedModel::start(Vec::<String>::new()).expect("a model");
     let outside = Patchwright::new().expect("patchwright builds");

@@ -57,7 +57,7 @@ fn resident(daemon: &Daemon) -> String {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_tasks_survive_a_kill() {
     let (patchwright, daemon) = started(&["http.rate=100000"]);
     println!("idle: {}", resident(&daemon));
     let (before, time) = all_at_once(daemon.address(), "quiet");
