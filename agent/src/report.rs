@@ -4,7 +4,8 @@ mod text;
 
 pub use text::render;
 
-use crate::repair::{Attempt, Run};
+use crate::record::Attempt;
+use crate::repair::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 //! away, and has scripts that can run. `make examples` and `make demo` run them,
 //! because that needs the network.
 
-use patchwright::task;
+use patchwright_agent::task;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -8,9 +8,9 @@ mod names;
 
 use crate::scene::{GOOD, QUERIES, Scene};
 use names::{Shown, code_names};
-use patchwright::model::Role;
-use patchwright::model::recorded::{Exchange, read};
-use patchwright::task;
+use patchwright_agent::task;
+use patchwright_model::Role;
+use patchwright_model::recorded::{Exchange, read};
 use patchwright_patcher::{Edit, reply};
 use patchwright_tests::command::{Finished, Patchwright};
 use patchwright_tests::model::ScriptedModel;

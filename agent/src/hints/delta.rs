@@ -1,7 +1,7 @@
 //! The change that introduced a bug: its hunks in the order of interest. Those
 //! that meet the crash stack come first.
 
-use crate::repair::CrashFrame;
+use crate::record::CrashFrame;
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -180,7 +180,7 @@ fn range(text: &str) -> Option<Range> {
 #[cfg(test)]
 mod tests {
     use super::{frames, ordered};
-    use crate::repair::CrashFrame;
+    use crate::record::CrashFrame;
     use proptest::prelude::*;
 
     const DIFF: &str = "diff --git a/docs/x.md b/docs/x.md

@@ -2,7 +2,7 @@
 //! and where. Read tolerantly: tools leave out much of what the standard has,
 //! and what is missing is not shown.
 
-use crate::repair::CrashFrame;
+use crate::record::CrashFrame;
 use serde_json::Value;
 use std::fmt::Write as _;
 

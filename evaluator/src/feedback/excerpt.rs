@@ -1,6 +1,6 @@
 //! The telling part of a log: its ends, without noise and repetitions.
 
-use super::{Places, bytes};
+use super::{LocationTranslator, bytes};
 use crate::crash::{fold, scrub, strip_colours};
 use regex::Regex;
 use std::fmt::Write as _;
@@ -92,7 +92,7 @@ fn is_progress(text: &str) -> bool {
 }
 
 /// The ends of a log within a budget.
-pub fn excerpt(log: &str, places: &Places<'_>, tokens: usize) -> String {
+pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let lines: Vec<String> = ends(log)
         .into_iter()
         .flat_map(str::lines)

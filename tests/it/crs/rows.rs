@@ -1,7 +1,7 @@
 //! Stored cases, findings and patches: the same on SQLite and on PostgreSQL.
 
 use crate::store::stores;
-use patchwright::store::crs::{
+use patchwright_store::crs::{
     Brought, CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
 };
 use std::collections::BTreeSet;
