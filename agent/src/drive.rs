@@ -15,16 +15,19 @@ mod parts;
 mod probe;
 mod recency;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_of};
+pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retrieval, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
-use crate::display::Progress;
-use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};
-use crate::store::{EventKind, Journal, NewEvent, StoreError};
+use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent};
+use crate::progress::{Notice, Progress};
+use crate::record::{Ending, EndingKind, Outcome, Step, StepId};
+use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -42,21 +45,21 @@ const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 /// How often a driver looks whether the run is still its own while a step runs.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-type Performed = (StepId, Result<Outcome, StoreError>);
+type Performed = (StepId, Result<Outcome, JournalError>);
 type Flying<'a> = FuturesUnordered<BoxFuture<'a, Performed>>;
 
 /// One run being driven.
 #[derive(Debug)]
 pub struct Drive {
     parts: Arc<Parts>,
-    journal: Journal,
+    journal: Arc<dyn Journal>,
     stop: CancellationToken,
 }
 
 impl Drive {
     /// Drives a run of these parts, writing to this journal, until it ends or
     /// somebody says stop.
-    pub fn new(parts: Arc<Parts>, journal: Journal, stop: CancellationToken) -> Self {
+    pub fn new(parts: Arc<Parts>, journal: Arc<dyn Journal>, stop: CancellationToken) -> Self {
         Self {
             parts,
             journal,
@@ -70,7 +73,7 @@ impl Drive {
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
     /// that was written before stands.
-    pub async fn to_the_end(&self, run: Run) -> Result<Run, StoreError> {
+    pub async fn to_the_end(&self, run: Run) -> Result<Run, JournalError> {
         let span = spans::run(self.journal.run());
         let run = self.go_on(run).instrument(span.clone()).await?;
         if let Some(ending) = run.ending() {
@@ -80,7 +83,7 @@ impl Drive {
         Ok(run)
     }
 
-    async fn go_on(&self, mut run: Run) -> Result<Run, StoreError> {
+    async fn go_on(&self, mut run: Run) -> Result<Run, JournalError> {
         let mut flying: Flying<'_> = FuturesUnordered::new();
         let mut ended: VecDeque<Performed> = VecDeque::new();
         let mut busy = BTreeSet::new();
@@ -96,7 +99,8 @@ impl Drive {
             }
             for (id, step) in run.ready() {
                 if busy.insert(id) {
-                    self.parts.display.show(&Progress::of(id, &step, &run));
+                    let progress = Progress::of(id, &step, &run);
+                    self.parts.observer.tell(&Notice::Doing(progress));
                     flying.push(Box::pin(self.perform(id, step, &run)));
                 }
             }
@@ -129,7 +133,7 @@ impl Drive {
             since = Instant::now();
             let recorded = self.record(id, &outcome, seconds);
             meanwhile(&mut flying, &mut ended, recorded).await?;
-            self.parts.display.tell(&outcome);
+            self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
         }
         Ok(run)
@@ -194,7 +198,7 @@ impl Drive {
         name: &str,
         summary: String,
         body: Value,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, JournalError> {
         self.journal
             .append(NewEvent {
                 step: id,
@@ -206,7 +210,12 @@ impl Drive {
             .await
     }
 
-    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<(), StoreError> {
+    async fn record(
+        &self,
+        id: StepId,
+        outcome: &Outcome,
+        seconds: f64,
+    ) -> Result<(), JournalError> {
         let (name, summary) = summary::of(outcome);
         let body = json!({ "seconds": seconds, "outcome": outcome });
         let event = NewEvent {
@@ -246,7 +255,7 @@ async fn meanwhile<T>(
 }
 
 /// A run as far as its journal tells: every outcome on record fed again.
-pub fn resume(mut run: Run, events: &[crate::store::Event]) -> Result<Run, serde_json::Error> {
+pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> {
     for event in events
         .iter()
         .filter(|event| event.kind == EventKind::Outcome)

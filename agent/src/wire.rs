@@ -6,29 +6,28 @@ mod commands;
 mod known;
 mod speakers;
 
-use crate::display::Display;
 use crate::drive::{EngineCell, Parts, Patience};
-use crate::model::account::{Account, Accounted};
-use crate::model::journaled::Journaled;
-use crate::model::recorded::Recorded;
-use crate::model::{ModelError, Models};
-use crate::repair::{Ending, EndingKind, Origin, Plan, RunLimits};
-use crate::settings::{self, Loaded, Settings};
+use crate::plan::{Origin, Plan};
+use crate::progress::Observer;
+use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
 use crate::task::{Hints, Mode, Task, duration};
+use patchwright_config::{self as settings, Loaded, Settings};
 use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
+use patchwright_model::account::{Account, Accounted};
+use patchwright_model::journaled::Journaled;
+use patchwright_model::recorded::Recorded;
+use patchwright_model::{ModelError, Models};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-pub(crate) use commands::target_task;
-pub use commands::{host, isolation};
+pub use commands::{host, isolation, target_task};
 pub use known::known;
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
@@ -131,18 +130,6 @@ pub fn run_id(task: &str) -> String {
     format!("{task}-{time}-{tail}")
 }
 
-/// The display that the settings ask for.
-pub fn display(settings: &Settings) -> Display {
-    let terminal = std::io::stderr().is_terminal();
-    match settings.display.progress {
-        settings::Progress::None => Display::Silent,
-        settings::Progress::Auto if terminal => {
-            Display::terminal(settings.display.color != settings::Color::Never)
-        }
-        settings::Progress::Auto | settings::Progress::Plain => Display::Plain,
-    }
-}
-
 /// The limits of a run: the task's own over those of the settings.
 pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
     let (own, all) = (&task.limits, &settings.limits);
@@ -218,9 +205,9 @@ pub async fn parts(
     task: &Task,
     settings: &Settings,
     models: Models,
-    display: Display,
+    observer: Observer,
 ) -> Result<Arc<Parts>, Ending> {
-    parts_on(task, settings, models, display, None).await
+    parts_on(task, settings, models, observer, None).await
 }
 
 /// The same with a target that is there already; without one, commands are run here.
@@ -228,18 +215,18 @@ pub async fn parts_on(
     task: &Task,
     settings: &Settings,
     models: Models,
-    display: Display,
+    observer: Observer,
     target: Option<Arc<dyn Target>>,
 ) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
     let (lanes, critic) = speakers::speakers(task, settings, models)?;
-    let root = checkout::source(task, settings, &display).await?;
+    let root = checkout::source(task, settings, &observer).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
     let index = settings.cache.folder.join("index");
     let engine = EngineCell::open(
         tree.root().to_path_buf(),
         index,
-        crate::cli::retrieve::engine_settings(&settings.retrieval),
+        engine_settings(&settings.retrieval),
     );
     let (target, verdicts): (Option<Arc<dyn Target>>, _) = match (task.mode, target) {
         (Mode::DryRun, _) => (None, None),
@@ -269,7 +256,7 @@ pub async fn parts_on(
         tree: Arc::new(tree),
         context_tokens: settings.retrieval.context_tokens,
         signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
-        display,
+        observer,
         facts: Parts::no_facts(),
     }))
 }
@@ -277,7 +264,7 @@ pub async fn parts_on(
 /// The tree of a task and a target of local commands for it, for somebody who
 /// runs no loop: no model, no index.
 pub async fn ground(task: &Task, settings: &Settings) -> Result<(Tree, Arc<dyn Target>), Ending> {
-    let root = checkout::source(task, settings, &Display::Silent).await?;
+    let root = checkout::source(task, settings, &Observer::silent()).await?;
     let tree = Tree::open(&root)
         .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))?;
     let target = local_target(task, settings, &tree).await?;
@@ -309,13 +296,21 @@ fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
     (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
 }
 
-#[cfg(test)]
-pub(crate) fn limits_for_tests() -> RunLimits {
-    RunLimits {
-        attempts: 5,
-        rounds: 12,
-        queries_min: QUERIES.0,
-        queries_max: QUERIES.1,
-        ..empty_plan().limits
+/// The settings of the code search, from those of the program.
+pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval::Settings {
+    let weights = &retrieval.weights;
+    patchwright_retrieval::Settings {
+        max_results: retrieval.max_results,
+        context_lines: retrieval.context_lines,
+        body_lines: retrieval.body_lines,
+        file_size_limit: retrieval.file_size_limit,
+        weights: patchwright_retrieval::Weights {
+            semantic: weights.semantic,
+            keyword: weights.keyword,
+            in_degree: weights.in_degree,
+            recency: weights.recency,
+            popularity: weights.popularity,
+        },
+        ..patchwright_retrieval::Settings::default()
     }
 }

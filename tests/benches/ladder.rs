@@ -14,8 +14,8 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
-use patchwright::settings::{self, Flag, Sources};
-use patchwright::{task, wire};
+use patchwright_agent::{task, wire};
+use patchwright_config::{self as settings, Flag, Sources};
 use patchwright_evaluator::{
     AttemptFacts, Baseline, BuildKind, Changes, Ladder, RungName, RungResult, Target,
 };

@@ -2,7 +2,7 @@
 //! answer away, and has scripts that can be run. Running them is for
 //! `make examples` and `make demo`: it needs the network.
 
-use patchwright::task;
+use patchwright_agent::task;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

@@ -4,8 +4,11 @@
 //!
 //! It reads the sources as text. What clippy can check is not repeated here.
 
+mod imports;
 mod layering;
 mod length;
+mod manifests;
+mod modules;
 mod prompts;
 mod words;
 

@@ -9,13 +9,12 @@
 //! on one example.
 
 use crate::scene::Told;
-use patchwright::settings::Sources;
+use patchwright_config::Sources;
 use patchwright_tests::command::Patchwright;
 use serde_json::Value;
-use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fmt, fs};
 
 /// The share of wrong patches that must be refused, in percent.
 const REFUSED: usize = 90;

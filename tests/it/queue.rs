@@ -6,7 +6,7 @@ mod farm;
 mod kills;
 
 use farm::{Database, Farm};
-use patchwright::serve::service::{Canceled, TaskState};
+use patchwright_store::submissions::{Canceled, TaskState};
 use patchwright_tests::model::{Misbehaviour, ScriptedModel};
 use patchwright_tests::postgres::Postgres;
 use patchwright_tests::program::PATCH;

@@ -2,8 +2,8 @@
 
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
-use crate::repair::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::record::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
 use patchwright_evaluator::{
     AttemptFacts, Baseline, CrashReport, FoundInput, Ladder, RungName, RungResult, Target,
     TargetError, confirm,
@@ -25,7 +25,7 @@ impl Drive {
         id: StepId,
         rung: RungName,
         (attempt, found): (Option<Attempt>, Vec<FoundRecord>),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
             seconds: 0.0,
@@ -109,14 +109,14 @@ impl Drive {
         &self,
         facts: Arc<AttemptFacts>,
         found: Vec<FoundRecord>,
-    ) -> Result<Arc<AttemptFacts>, StoreError> {
+    ) -> Result<Arc<AttemptFacts>, JournalError> {
         if found.is_empty() {
             return Ok(facts);
         }
         let mut facts = AttemptFacts::clone(&facts);
         let earlier = found.len().saturating_sub(MOST_FOUND);
         for record in found.into_iter().skip(earlier) {
-            if let Some(bytes) = self.journal.store().blob(&record.blob).await? {
+            if let Some(bytes) = self.journal.blob(&record.blob).await? {
                 facts.found.push(FoundInput {
                     bytes,
                     reason: record.reason,
@@ -127,11 +127,11 @@ impl Drive {
         Ok(Arc::new(facts))
     }
 
-    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, StoreError> {
+    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, JournalError> {
         let mut kept = Vec::new();
         for input in found {
             kept.push(FoundRecord {
-                blob: self.journal.store().keep(&input.bytes).await?,
+                blob: self.journal.keep(&input.bytes).await?,
                 reason: input.reason,
                 pov: input.pov,
             });
@@ -143,14 +143,14 @@ impl Drive {
         &self,
         result: RungResult,
         facts: &AttemptFacts,
-    ) -> Result<RungRecord, StoreError> {
+    ) -> Result<RungRecord, JournalError> {
         Ok(RungRecord {
             doubts: doubts(&result),
             name: result.name,
             holds: result.holds,
             reason: result.reason,
             seconds: result.seconds,
-            log: self.journal.store().keep(result.log.as_bytes()).await?,
+            log: self.journal.keep(result.log.as_bytes()).await?,
             counts: result.counts,
             feedback: result.feedback,
             crash: result

@@ -1,6 +1,6 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
-use crate::repair::{Crash, CrashFrame};
+use crate::record::{Crash, CrashFrame};
 use patchwright_evaluator::AttemptFacts;
 use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Role as StackRole, Stack};
 use patchwright_evaluator::feedback::{LineMap, LineOrigin};
@@ -29,6 +29,11 @@ pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
         role,
         depth: frame.depth,
     }
+}
+
+/// The frames of a report as retrieval wants them.
+pub fn frames_for_retrieval(report: &CrashReport) -> Vec<Frame> {
+    frames_of(report).iter().map(frame_for_retrieval).collect()
 }
 
 /// The frames of a report that may lie in a tree, with the stack each is from.
@@ -135,7 +140,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
 #[cfg(test)]
 mod tests {
     use super::{frame_for_retrieval, frames_of, to_pristine_lines};
-    use crate::repair::{Crash, CrashFrame};
+    use crate::record::{Crash, CrashFrame};
     use patchwright_evaluator::{Changes, crash};
     use patchwright_retrieval::Role;
     use patchwright_source::{Tree, TreePath};

@@ -2,8 +2,8 @@
 
 use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
-use crate::repair::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
 use patchwright_evaluator::probe::{Expression, Probe};
 use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError, inspect};
 use patchwright_source::Tree;
@@ -24,7 +24,7 @@ impl Drive {
         id: StepId,
         questions: Vec<ProbeQuestion>,
         attempts: Vec<Attempt>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let words: Vec<String> = questions
             .iter()
             .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
@@ -149,7 +149,7 @@ fn readable(tree: &Tree, question: &ProbeQuestion) -> Result<Probe, String> {
 #[cfg(test)]
 mod tests {
     use super::readable;
-    use crate::repair::ProbeQuestion;
+    use crate::record::ProbeQuestion;
     use patchwright_source::Tree;
 
     #[test]

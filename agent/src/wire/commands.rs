@@ -1,9 +1,9 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::repair::{Ending, EndingKind};
-use crate::settings::{SandboxChoice, Settings, Sources};
+use crate::record::{Ending, EndingKind};
 use crate::task::{Limits, Task, duration};
+use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
 use patchwright_source::UnknownLanguage;
@@ -34,11 +34,7 @@ const ENGINE_VARIABLES: [&str; 5] = [
 ];
 
 /// The task of a tree that was checked out; an error where its language is none.
-pub(crate) fn target_task(
-    task: &Task,
-    settings: &Settings,
-    tree: &Path,
-) -> Result<TargetTask, Ending> {
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<TargetTask, Ending> {
     let language = task.language.parse();
     let language = language.map_err(|error: UnknownLanguage| {
         Ending::new(EndingKind::InvalidTask, format!("language: {error}"))

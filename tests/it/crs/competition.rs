@@ -9,7 +9,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use patchwright::crs::protocol::{decode, encode};
+use patchwright_daemon::crs::protocol::{decode, encode};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;

@@ -2,7 +2,7 @@
 //! have in common.
 
 use super::twins;
-use patchwright::crs::protocol::{decode, encode};
+use patchwright_daemon::crs::protocol::{decode, encode};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};

@@ -2,7 +2,7 @@
 //! PostgreSQL.
 
 use crate::store::stores;
-use patchwright::store::crs::{
+use patchwright_store::crs::{
     Brought, CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
 };
 use std::collections::BTreeSet;

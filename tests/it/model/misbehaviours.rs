@@ -1,7 +1,8 @@
 //! What each misbehaviour of an endpoint comes to, over each interface.
 
 use super::{KEY, question, settings};
-use patchwright::model::{Finish, Message, Model, ModelError, Reply, openai::OpenAi};
+use patchwright_model::openai::OpenAi;
+use patchwright_model::{Finish, Message, Model, ModelError, Reply};
 use patchwright_tests::model::{Answer, Asked, Misbehaviour, ScriptedModel};
 use std::collections::HashMap;
 

@@ -2,10 +2,11 @@
 
 use super::signal;
 use crate::store::settings;
-use patchwright::serve::Service;
-use patchwright::serve::service::{Event, NewTask, TaskFilter, TaskRow};
-use patchwright::store::{EventKind, Store};
-use patchwright::task;
+use patchwright_agent::journal::{Event, EventKind};
+use patchwright_agent::task;
+use patchwright_daemon::service::Service;
+use patchwright_store::Store;
+use patchwright_store::submissions::{NewTask, TaskFilter, TaskRow};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::model::ScriptedModel;
 use patchwright_tests::postgres::Postgres;

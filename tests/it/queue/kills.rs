@@ -2,8 +2,8 @@
 
 use super::farm::{Database, ENDING, Farm};
 use crate::store::settings;
-use patchwright::serve::Service;
-use patchwright::store::Store;
+use patchwright_daemon::service::Service;
+use patchwright_store::Store;
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::Request;
