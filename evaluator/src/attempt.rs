@@ -4,9 +4,10 @@
 //! is called by its file and its name, `Parser.read`; a function of C++ as it
 //! is written, `Parser::read`.
 
+use crate::TargetError;
 use crate::evidence::FoundInput;
 use crate::signature::plain_name;
-use patchwright_source::{Changes, Language, Touched, Tree, TreePath, parse};
+use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -68,20 +69,29 @@ pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
 
 /// Of the touched functions those that the pristine files define too: what a
 /// patch adds is called by the patched program alone.
-pub(crate) fn touched_in_baseline(attempt: &AttemptFacts, tree: &Path) -> Vec<String> {
-    let Ok(tree) = Tree::open(tree) else {
-        return Vec::new();
-    };
+pub(crate) fn touched_in_baseline(
+    attempt: &AttemptFacts,
+    root: &Path,
+) -> Result<Vec<String>, TargetError> {
+    let fail = |error: SourceError| TargetError::tree(&error, root);
+    let tree = Tree::open(root).map_err(fail)?;
     let mut pristine: BTreeSet<String> = BTreeSet::new();
     for path in attempt.files() {
-        if let (Ok(text), Some(language)) = (tree.read(path), Language::of_path(path)) {
-            let defined = defined(language, text.bytes(), &|_| true);
-            pristine.extend(defined.iter().map(|name| last(name).to_owned()));
+        let Some(language) = Language::of_path(path) else {
+            continue;
+        };
+        match tree.read(path) {
+            Ok(text) => {
+                let defined = defined(language, text.bytes(), &|_| true);
+                pristine.extend(defined.iter().map(|name| last(name).to_owned()));
+            }
+            Err(SourceError::NotFound { .. }) => {}
+            Err(error) => return Err(fail(error)),
         }
     }
     let mut functions = touched_functions(attempt);
     functions.retain(|function| pristine.contains(last(function)));
-    functions
+    Ok(functions)
 }
 
 /// The name of a function without those of its class and namespace.
@@ -228,6 +238,8 @@ mod tests {
         let new = format!("static int keep(int x) {{ return x; }}\n{new}");
         let attempt = attempt("a.cc", &new, &[(1, 9)]);
         assert_eq!(touched_functions(&attempt), ["A::f", "a", "keep"]);
-        assert_eq!(touched_in_baseline(&attempt, folder.path()), ["A::f", "a"]);
+        let known = touched_in_baseline(&attempt, folder.path()).unwrap();
+        assert_eq!(known, ["A::f", "a"]);
+        assert!(touched_in_baseline(&attempt, &folder.path().join("gone")).is_err());
     }
 }

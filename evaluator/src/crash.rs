@@ -40,6 +40,7 @@ use draft::Draft;
 pub(crate) use java::{read_frame as read_java_frame, root_cause};
 use log_lines::Log;
 pub(crate) use log_lines::strip_colours;
+use patchwright_source::{built_in_regex, built_in_regex_set};
 pub(crate) use purify::{describe_access, stack_text};
 use regex::{Regex, RegexSet};
 pub(crate) use scrub::{replace_folder, shorten};
@@ -87,16 +88,15 @@ const FAMILIES: [Family; 14] = [
 
 /// The marks of all families: one pattern that most lines of a log do not
 /// match, and a set that tells whose mark a line holds.
-static MARKS: LazyLock<Option<(Regex, RegexSet)>> = LazyLock::new(|| {
+static MARKS: LazyLock<(Regex, RegexSet)> = LazyLock::new(|| {
     let marks = FAMILIES.map(|family| family.mark);
-    let any = Regex::new(&marks.join("|")).ok()?;
-    Some((any, RegexSet::new(marks).ok()?))
+    (built_in_regex(&marks.join("|")), built_in_regex_set(marks))
 });
 
 /// Finds the crash report in a log: the first of those that say most.
 pub fn parse(text: &str) -> Option<CrashReport> {
     let log = Log::new(text);
-    let (any, marks) = MARKS.as_ref()?;
+    let (any, marks) = &*MARKS;
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
     let mut counts = [0usize; FAMILIES.len()];
     let lines = log.lines().iter().enumerate();

@@ -35,10 +35,11 @@ pub async fn inspect(
         let reason = "there is no build that could be run";
         return Ok(questions.iter().map(|_| reason.to_owned()).collect());
     };
-    let tree = Tree::open(&target.task().tree).ok();
+    let root = &target.task().tree;
+    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let maps: Vec<Option<LineMap>> = questions
         .iter()
-        .map(|question| LineMap::of_change(tree.as_ref()?, &attempt?.changes, &question.path))
+        .map(|question| LineMap::of_change(&tree, &attempt?.changes, &question.path))
         .collect();
     let asked: Vec<Probe> = questions
         .iter()

@@ -97,7 +97,7 @@ impl<'a> Ladder<'a> {
             RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
             RungName::Robust => robust::climb(target, baseline, attempt).await?,
             RungName::SameElsewhere => same_elsewhere::climb(target, baseline, attempt).await?,
-            RungName::Reviewed => review::climb(target, baseline, attempt),
+            RungName::Reviewed => review::climb(target, baseline, attempt)?,
         })
     }
 }

@@ -11,61 +11,79 @@ mod removal;
 mod suppression;
 mod weakened;
 
+use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
+use crate::rung::given_inputs;
 use crate::runner::{Baseline, Target};
 use code::bare;
 use diff::{FileDiff, Line, Sign};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{SourceError, Tree, TreePath};
 use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
 
+/// Climbs *reviewed*.
 pub(crate) fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> RungResult {
-    let files = diff::read(&attempt.diff);
+) -> Result<RungResult, TargetError> {
+    let open = |reason: &str| RungResult::new(RungName::Reviewed, None, reason);
+    let Some(mut files) = diff::read(&attempt.diff) else {
+        return Ok(open("a header of the diff cannot be read"));
+    };
+    files.extend(only_renamed(&files, attempt));
     if files.is_empty() {
-        return RungResult::new(RungName::Reviewed, None, "there is no diff to read");
+        return Ok(open("there is no diff to read"));
     }
     let task = target.task();
-    let tree = Tree::open(&task.tree).ok();
-    let kind = baseline
+    let tree = Tree::open(&task.tree).map_err(|error| TargetError::tree(&error, &task.tree))?;
+    let crash = baseline
         .povs
         .iter()
-        .find_map(|pov| pov.replay.crash.as_ref())
-        .map(|crash| crash.kind.clone())
-        .unwrap_or_default();
-    let povs: Vec<Vec<u8>> = task
-        .povs
-        .iter()
-        .filter_map(|pov| std::fs::read(&pov.file).ok())
-        .map(|mut bytes| {
-            bytes.truncate(POV_LIMIT);
-            bytes
-        })
-        .collect();
+        .find_map(|pov| pov.replay.crash.as_ref());
+    let mut povs = given_inputs::povs(task)?;
+    for pov in &mut povs {
+        pov.truncate(POV_LIMIT);
+    }
     let mut findings = Vec::new();
     for file in &files {
-        let old = tree.as_ref().and_then(|tree| pristine(tree, file));
+        let old = pristine(&tree, file, attempt)?;
         let case = Case {
             file,
-            old: old.as_deref().unwrap_or_default(),
-            kind: &kind,
+            old: &old,
+            kind: crash.map_or("", |crash| &crash.kind),
             povs: &povs,
         };
         findings.extend(apply(&case));
     }
-    verdict(&findings)
+    Ok(verdict(&findings))
 }
 
-fn pristine(tree: &Tree, file: &FileDiff) -> Option<String> {
-    let path = TreePath::new(&file.path).ok()?;
-    let text = tree.read(&path).ok()?;
-    Some(String::from_utf8_lossy(text.bytes()).into_owned())
+/// The files that get another name and are not changed besides: they have no
+/// lines in the diff.
+fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
+    let renamed = attempt.changes.renamed.iter();
+    let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path != to.as_str()));
+    silent
+        .map(|(from, _)| FileDiff {
+            path: from.to_string(),
+            hunks: Vec::new(),
+        })
+        .collect()
+}
+
+/// The text that a file had before; empty for a new file.
+fn pristine(tree: &Tree, file: &FileDiff, attempt: &AttemptFacts) -> Result<String, TargetError> {
+    let fail = |error: SourceError| TargetError::tree(&error, tree.root());
+    let path = TreePath::new(&file.path).map_err(fail)?;
+    match tree.read(attempt.changes.pristine_name(&path)) {
+        Ok(text) => Ok(String::from_utf8_lossy(text.bytes()).into_owned()),
+        Err(SourceError::NotFound { .. }) => Ok(String::new()),
+        Err(error) => Err(fail(error)),
+    }
 }
 
 fn verdict(findings: &[Finding]) -> RungResult {

@@ -60,9 +60,9 @@ pub(crate) async fn climb(
         builds: (old, &new),
         pov,
         before,
-        functions: watched(task, before, attempt),
+        functions: watched(task, before, attempt)?,
         writer: FeedbackWriter::new(task, attempt),
-        pool: pool::InputPool::gather(task, pov),
+        pool: pool::InputPool::gather(task, pov)?,
         outputs_seen: BTreeSet::new(),
         compared: Vec::new(),
         reaching: Vec::new(),
@@ -91,13 +91,17 @@ pub(crate) async fn climb(
 /// The functions whose values are compared: those that the attempt touches and
 /// that the unpatched program has too; where there is none (a table, a macro, a
 /// new function) those that crashed.
-fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> Vec<String> {
-    let touched = touched_in_baseline(attempt, &task.tree);
+fn watched(
+    task: &TargetTask,
+    before: &BaselinePov,
+    attempt: &AttemptFacts,
+) -> Result<Vec<String>, TargetError> {
+    let touched = touched_in_baseline(attempt, &task.tree)?;
     if !touched.is_empty() {
-        return touched;
+        return Ok(touched);
     }
     let Some(crash) = &before.replay.crash else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut crashed: Vec<String> = Vec::new();
     let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
@@ -107,7 +111,7 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> V
             crashed.push(name);
         }
     }
-    crashed
+    Ok(crashed)
 }
 
 /// An input on which the two programs differ.

@@ -17,6 +17,7 @@ mod frame;
 mod language;
 mod parse;
 mod path;
+mod pattern;
 mod text;
 mod tree;
 
@@ -26,5 +27,6 @@ pub use frame::{Frame, Role, UNKNOWN_FUNCTION};
 pub use language::{Language, UnknownLanguage, header_of_template};
 pub use parse::{SyntaxError, parse, syntax_errors};
 pub use path::TreePath;
+pub use pattern::{built_in_regex, built_in_regex_set};
 pub use text::{Encoding, LineEnding, Text, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

@@ -3,7 +3,7 @@
 
 use super::LineMap;
 use crate::crash::read_java_frame;
-use patchwright_source::TreePath;
+use patchwright_source::{TreePath, built_in_regex};
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -30,15 +30,14 @@ impl std::fmt::Debug for LocationTranslator<'_> {
 
 /// `path.ext:12`, `path.ext:12:5`, Maven's `path.ext:[12,5]`, Make's and
 /// CMake's `Makefile:12`, Python's `"path.py", line 12`.
-static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static LOCATION: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
         r#"(?x)(?P<path>(?:[\w@+~.$/\\-]*/)?[\w@+~.$-]+\.[A-Za-z]\w{0,7}|[\w./-]*Makefile)
            (?: :(?P<line>[0-9]{1,7})(?P<column>:[0-9]{1,5})?
              | :\[(?P<mline>[0-9]{1,7}),(?P<mcolumn>[0-9]{1,5})\]
              | ",\ line\ (?P<pline>[0-9]{1,7})
              | \ \(line\ (?P<bline>[0-9]{1,7})\) )"#,
     )
-    .ok()
 });
 
 impl LocationTranslator<'_> {
@@ -68,12 +67,9 @@ impl LocationTranslator<'_> {
                 line = crate::crash::replace_folder(&line, root).into();
             }
         }
-        match PLACE.as_ref() {
-            Some(pattern) => pattern
-                .replace_all(&line, |found: &Captures<'_>| self.place(found))
-                .into_owned(),
-            None => line.into_owned(),
-        }
+        LOCATION
+            .replace_all(&line, |found: &Captures<'_>| self.place(found))
+            .into_owned()
     }
 
     fn place(&self, found: &Captures<'_>) -> String {

@@ -1,14 +1,9 @@
 //! Just enough of C, C++ and Java to read single lines of a diff.
 
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
-
-/// A regular expression of ours. One that did not compile would match nothing;
-/// the tests of the rules would tell.
-pub(super) fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
-}
 
 /// Words that are followed by a bracket and are no calls.
 const KEYWORDS: &[&str] = &[
@@ -75,10 +70,9 @@ fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// The functions that a line without comments calls.
 pub(super) fn calls(line: &str) -> BTreeSet<String> {
-    static CALL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
-    CALL.iter()
-        .flat_map(|call| call.captures_iter(line))
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
+    CALL.captures_iter(line)
         .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
         .filter(|name| !KEYWORDS.contains(&name.as_str()))
         .collect()

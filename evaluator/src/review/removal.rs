@@ -1,16 +1,17 @@
 //! Rules against patches that take away what the program could do.
 
 use super::{Case, Finding, patched};
-use crate::review::code::{bare, branches, calls, names, pattern};
+use crate::review::code::{bare, branches, calls, names};
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Code that is kept and never run.
 pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
-    static OFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static OFF: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)",
         )
     });
@@ -23,7 +24,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for line in case.file.lines(Sign::Added) {
         let code = bare(&line.text);
-        if OFF.as_ref().is_some_and(|off| off.is_match(&code)) {
+        if OFF.is_match(&code) {
             findings.push(Finding::new(case, Some(line), "it switches code off"));
             continue;
         }
@@ -124,16 +125,14 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
 
 /// Assertions that went away without a check of the same things in their place.
 pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
-    static ASSERTION: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s"));
-    let Some(assertion) = ASSERTION.as_ref() else {
-        return Vec::new();
-    };
+    static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s")
+    });
     let checked: BTreeSet<String> = case
         .file
         .lines(Sign::Added)
         .map(|line| bare(&line.text))
-        .filter(|code| branches(code) || assertion.is_match(code) || code.contains('?'))
+        .filter(|code| branches(code) || ASSERTION.is_match(code) || code.contains('?'))
         .flat_map(|code| names(&code))
         .collect();
     case.file
@@ -144,7 +143,7 @@ pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
                 .into_iter()
                 .filter(|name| !name.to_lowercase().contains("assert"))
                 .collect();
-            assertion.is_match(&code) && !about.iter().any(|name| checked.contains(name))
+            ASSERTION.is_match(&code) && !about.iter().any(|name| checked.contains(name))
         })
         .map(|line| {
             Finding::new(

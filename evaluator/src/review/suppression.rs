@@ -1,8 +1,9 @@
 //! Rules against patches that hide the failure instead of preventing it.
 
 use super::{Case, Finding};
-use crate::review::code::{bare, pattern};
+use crate::review::code::bare;
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -77,17 +78,15 @@ fn head(text: &str) -> &str {
 
 /// A handler of every exception that goes on as if nothing had happened.
 pub(super) fn catches_everything(case: &Case<'_>) -> Vec<Finding> {
-    static CATCH: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static CATCH: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"catch\s*\(\s*(?:\.\.\.|(?:final\s+)?(?:[\w.]+\s*\|\s*)*(?:java\.lang\.)?(?:Throwable|Exception|RuntimeException|Error|StackOverflowError|OutOfMemoryError|VirtualMachineError)\b|(?:const\s+)?std::exception\b)",
         )
     });
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
         for (at, line) in hunk.iter().enumerate() {
-            let is_catch = CATCH
-                .as_ref()
-                .is_some_and(|c| c.is_match(&bare(&line.text)));
+            let is_catch = CATCH.is_match(&bare(&line.text));
             if line.sign == Sign::Added && is_catch && !rethrows(hunk.get(at..).unwrap_or_default())
             {
                 let what = "it catches every exception and goes on as if nothing had happened";
@@ -134,12 +133,12 @@ fn rethrows(lines: &[Line]) -> bool {
 
 /// Code that switches a sanitizer off, or behaves otherwise where one watches.
 pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"no_sanitize|__(?:asan|lsan|msan|ubsan|tsan|sanitizer)_|__SANITIZE_|address_sanitizer|ATTRIBUTE_NO_SANITIZE|FUZZING_BUILD_MODE|(?:A|L|M|UB|T)SAN_OPTIONS|(?:signal|sigaction|bsd_signal)\s*\(\s*SIG(?:SEGV|BUS|ABRT|FPE|ILL|ALL)|-fno-sanitize|#\s*pragma\s+GCC\s+(?:optimize|diagnostic\s+ignored)",
         )
     });
-    added(case, SIGNS.as_ref(), false)
+    added(case, &SIGNS, false)
         .map(|line| {
             let what = "it blinds the sanitizer or behaves otherwise when it is watched";
             Finding::new(case, Some(line), what)
@@ -149,17 +148,14 @@ pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
 
 /// A library that ends the whole process crashes by another name.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
         )
     });
-    let Some(sign) = SIGNS.as_ref() else {
-        return Vec::new();
-    };
     // Where the file ends the process already, that is its way to report errors.
-    let usual = case.old.lines().any(|line| sign.is_match(&bare(line)));
-    added(case, Some(sign), true)
+    let usual = case.old.lines().any(|line| SIGNS.is_match(&bare(line)));
+    added(case, &SIGNS, true)
         .map(|line| {
             let finding = Finding::new(case, Some(line), "it ends the whole process");
             if usual { finding.doubted() } else { finding }
@@ -169,7 +165,7 @@ pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
 
 fn added<'a>(
     case: &Case<'a>,
-    sign: Option<&'a Regex>,
+    sign: &'a Regex,
     code_only: bool,
 ) -> impl Iterator<Item = &'a Line> + use<'a> {
     let file = case.file;
@@ -180,6 +176,6 @@ fn added<'a>(
             line.text.clone()
         };
         let is_comment = bare(&line.text).is_empty();
-        !is_comment && sign.is_some_and(|sign| sign.is_match(&text))
+        !is_comment && sign.is_match(&text)
     })
 }

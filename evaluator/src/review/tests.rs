@@ -45,7 +45,7 @@ fn objections(patch: &Patch) -> Vec<String> {
         .unified_diff()
         .header(&format!("a/{}", patch.path), &format!("b/{}", patch.path))
         .to_string();
-    let files = diff::read(&text);
+    let files = diff::read(&text).unwrap();
     assert_eq!(files.len(), 1, "{text}");
     let povs = [POV.to_vec()];
     let case = Case {
@@ -193,7 +193,7 @@ fn what_refutes_nothing_is_a_doubt() {
     let text = similar::TextDiff::from_lines(old, new.as_str());
     let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
     let case = Case {
-        file: &diff::read(&text)[0],
+        file: &diff::read(&text).unwrap()[0],
         old,
         kind: "heap-buffer-overflow",
         povs: &[],
@@ -300,7 +300,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
         let text = similar::TextDiff::from_lines(OLD, new.as_str());
         let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
         let case = Case {
-            file: &diff::read(&text)[0],
+            file: &diff::read(&text).unwrap()[0],
             old: OLD,
             kind: "heap-buffer-overflow",
             povs: &[],
@@ -316,7 +316,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
 #[test]
 fn generated_code_is_recognised_by_its_head() {
     let text = "--- a/p.c\n+++ b/p.c\n@@ -2 +2 @@\n-int a;\n+int b;\n";
-    let files = diff::read(text);
+    let files = diff::read(text).unwrap();
     for (old, count) in [
         ("/* A Bison parser, made by GNU Bison 3.8. */\nint a;\n", 1),
         ("int a;\n", 0),

@@ -2,8 +2,9 @@
 //! make room around a defect instead of repairing it.
 
 use super::{Case, Finding, patched};
-use crate::review::code::{bare, names, pattern};
+use crate::review::code::{bare, names};
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -14,8 +15,8 @@ const PADDING: u64 = 8;
 
 /// A refusal that became a jump: what was an error is now the end of the work.
 pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
-    static REFUSAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^(?:return\s+(?:-\d+|0|NULL|nullptr|false|FALSE|[A-Z][A-Z0-9_]*(?:ERR|FAIL|BAD|INVALID|CORRUPT)[A-Z0-9_]*)\s*;|throw\b.*;|goto\s+\w*(?:err|fail|bad|abort)\w*\s*;)$",
         )
     });
@@ -26,7 +27,7 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
             lines.map(|line| (line, bare(&line.text))).collect()
         };
         let (removed, added) = (code(Sign::Removed), code(Sign::Added));
-        let refusal = |code: &str| REFUSAL.as_ref().is_some_and(|r| r.is_match(code));
+        let refusal = |code: &str| REFUSAL.is_match(code);
         let leaves = |code: &str| {
             let words = ["return", "throw", "goto"];
             words.iter().any(|word| code.starts_with(word)) || code.contains("RETURN")
@@ -77,17 +78,17 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
 
 /// The condition of a guard, and the named status with which it leaves.
 fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
-    static GUARD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static GUARD: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^(?:\}\s*else\s+)?if\s*\((.*?[<>].*?)\)\s*\{?\s*((?:return\b|[A-Z_]*RETURN\w*)[^;]*;)?\s*\}?$",
         )
     });
-    static LEAVES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
+    static LEAVES: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
     });
-    let guard = GUARD.as_ref()?.captures(code)?;
+    let guard = GUARD.captures(code)?;
     let statement = guard.get(2).map_or(next, |found| found.as_str());
-    let status = LEAVES.as_ref()?.captures(statement.trim())?.get(1)?;
+    let status = LEAVES.captures(statement.trim())?.get(1)?;
     let condition = guard.get(1)?.as_str();
     // What is left of these after arrows and shifts compares.
     let compares = condition
@@ -110,13 +111,13 @@ fn is_good(status: &str) -> bool {
 /// Whether a variable of a condition is compared in another guard, near by,
 /// that leaves with an error.
 fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
-    static BAD: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
+    static BAD: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
     let wanted = compared(condition);
     let pairs = lines.iter().zip(lines.iter().skip(1));
     let mut guards = pairs.filter_map(|(line, next)| guard(line, next));
     guards.any(|(other, status)| {
-        let bad = BAD.as_ref().is_some_and(|bad| bad.is_match(status));
+        let bad = BAD.is_match(status);
         bad && !is_good(status) && !wanted.is_disjoint(&compared(other))
     })
 }
@@ -124,11 +125,8 @@ fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
 /// The variables and members in a condition; what they are members of is left
 /// out, and so are constants.
 fn compared(condition: &str) -> BTreeSet<String> {
-    static OWNER: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[A-Za-z_]\w*\s*(?:->|\.)"));
-    let members = OWNER
-        .as_ref()
-        .map(|owner| owner.replace_all(condition, " "));
-    let mut found = names(&members.unwrap_or_default());
+    static OWNER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[A-Za-z_]\w*\s*(?:->|\.)"));
+    let mut found = names(&OWNER.replace_all(condition, " "));
     found.retain(|name| name.chars().any(char::is_lowercase));
     found
 }
@@ -158,7 +156,7 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
 
 /// The number that is added between two brackets, where nothing else differs.
 fn padding(old: &str, new: &str) -> Option<u64> {
-    static ADDED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^\s*\+\s*(\d+)\s*$"));
+    static ADDED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*\+\s*(\d+)\s*$"));
     let head = old
         .bytes()
         .zip(new.bytes())
@@ -169,6 +167,6 @@ fn padding(old: &str, new: &str) -> Option<u64> {
     let closes = tail.starts_with([']', ')']);
     let opened = old.get(..head)?;
     let is_room = opened.contains('[') || opened.contains("alloc") || opened.contains("new ");
-    let number = ADDED.as_ref()?.captures(middle)?.get(1)?;
+    let number = ADDED.captures(middle)?.get(1)?;
     (closes && is_room).then(|| number.as_str().parse().ok())?
 }

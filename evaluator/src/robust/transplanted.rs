@@ -31,7 +31,7 @@ impl Search<'_> {
         if before.outcome == Outcome::Hung {
             return Ok(None);
         }
-        let given = given_inputs::inputs(self.target.task(), group.pov).into_iter();
+        let given = given_inputs::inputs(self.target.task(), group.pov)?.into_iter();
         let given: Vec<Vec<u8>> = given.map(|(_, bytes)| bytes).collect();
         let usual = Duration::from_secs_f64(before.execution.seconds.min(60.0));
         let mut contents = parallel(&group.seeds);

@@ -160,6 +160,13 @@ impl TargetTask {
         pov.build.clone().unwrap_or_else(|| self.main_build())
     }
 
+    /// Returns the PoV of this name; the first where there is none, so that an
+    /// input that was made from it is never left out.
+    pub(crate) fn pov_like(&self, name: &str) -> Option<&Pov> {
+        let named = self.povs.iter().find(|pov| pov.name() == name);
+        named.or_else(|| self.povs.first())
+    }
+
     /// The build that the tests run on.
     pub fn main_build(&self) -> String {
         self.povs
