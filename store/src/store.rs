@@ -123,7 +123,7 @@ impl Store {
 
     /// The task of a run and the settings it was started with, as JSON.
     pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
-        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = $1")
+        sqlx::query_as("SELECT definition, settings FROM runs WHERE id = $1")
             .bind(run)
             .fetch_optional(&self.pool)
             .await?
@@ -159,19 +159,22 @@ pub(crate) async fn write_run(
     settings: &str,
 ) -> Result<(), StoreError> {
     let now = now();
-    sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+    sqlx::query("INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
         .bind(id)
-        .bind(task)
         .bind(&now)
         .execute(&mut **transaction)
         .await?;
-    sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
-        .bind(run)
-        .bind(id)
-        .bind(&now)
-        .bind(settings)
-        .execute(&mut **transaction)
-        .await?;
+    sqlx::query(
+        "INSERT INTO runs (id, task, definition, created, settings) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(run)
+    .bind(id)
+    .bind(task)
+    .bind(&now)
+    .bind(settings)
+    .execute(&mut **transaction)
+    .await?;
     Ok(())
 }
 
