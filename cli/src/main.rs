@@ -2,6 +2,7 @@
 //! an exit status.
 
 mod common;
+mod crash_text;
 mod display;
 mod export;
 mod mcp;

@@ -90,7 +90,7 @@ impl CodeServer {
                 let budget = budget.unwrap_or(self.context_tokens);
                 Ok(engine.context(&request(&call.body, budget)).render())
             }
-            Wish::Crash => crate::verb::crash::describe(&call.body, Some(engine.tree()))
+            Wish::Crash => crate::crash_text::describe(&call.body, Some(engine.tree()))
                 .ok_or_else(|| "no crash report in this text".to_owned()),
         }
     }

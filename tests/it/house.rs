@@ -4,8 +4,10 @@
 //!
 //! It reads the sources as text. What clippy can check is not repeated here.
 
+mod imports;
 mod layering;
 mod length;
+mod modules;
 mod prompts;
 mod words;
 

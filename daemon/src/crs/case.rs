@@ -7,7 +7,7 @@
 mod challenge;
 mod oss_fuzz;
 
-pub use challenge::{Prepared, prepare};
+pub use challenge::prepare;
 
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
@@ -19,11 +19,24 @@ use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
 use patchwright_store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The largest file of a project's folder that goes along with a challenge.
 const PROJECT_FILE: u64 = 16 << 20;
+
+/// What was read from the files of a challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The hashes of the files that go along with each task, by their names.
+    pub files: BTreeMap<String, String>,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// Whether the project has a `test.sh`.
+    pub tests: bool,
+}
 
 /// Why a case or a finding cannot become a task.
 #[derive(Debug, thiserror::Error)]
