@@ -46,6 +46,18 @@ pub enum StoreError {
         /// The run.
         run: String,
     },
+    /// A queue works on the task of the run.
+    #[error(
+        "run {run} belongs to task {task} of the queue, which is {state}: wait for its end, or cancel it first"
+    )]
+    Queued {
+        /// The run.
+        run: String,
+        /// The task.
+        task: String,
+        /// The state of the task.
+        state: String,
+    },
     /// There is no such run.
     #[error(
         "there is no run {run:?} in {path}: name a run by its id, or by the folder that --out made (--state DIR names another store)"

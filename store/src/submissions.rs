@@ -1,10 +1,10 @@
-//! What the daemon was handed: one row a task, from its submission to its end.
+//! Submissions: one row for each task that the daemon was handed, from its
+//! submission to its end.
 //!
-//! The row is the truth about a task: who may work on it, and how it ended.
-//! A queue only delivers tickets, and a ticket counts when its number is the
-//! one in the row, so that a ticket delivered twice or late does nothing. The
-//! count of claims is to the row what the epoch is to the run: who was
-//! superseded changes nothing.
+//! The row says how far a task is and how it ended. A queue only delivers
+//! tickets, and a ticket counts when its number is the one in the row, so that
+//! a ticket delivered twice or late does nothing. Who may work on the task is
+//! said by the epoch of its run ([`Claimed`]).
 
 mod claim;
 mod list;
@@ -35,7 +35,7 @@ pub struct NewTask {
     pub place: Option<String>,
 }
 
-/// What became of a submission, by its id.
+/// The result of a submission, by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
     /// It waits in the queue.
@@ -46,7 +46,7 @@ pub enum Submitted {
     Differs,
 }
 
-/// What became of a cancellation.
+/// The result of a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Canceled {
     /// It had not begun, and will not.
@@ -104,6 +104,37 @@ impl Store {
         }
         transaction.commit().await?;
         Ok(submitted)
+    }
+
+    /// Writes what a submission writes, and takes it back: fails when the
+    /// database takes no submission, because its disk is full for example.
+    pub async fn try_submission(&self) -> Result<(), StoreError> {
+        const NAME: &str = "-readiness";
+        // As large as a large task: the last free page is not enough.
+        let text = "-".repeat(64 << 10);
+        let mut transaction = self.begin().await?;
+        sqlx::query(
+            "INSERT INTO submissions (id, content, priority, origin, state, created, due, task)
+             VALUES ($1, '', 0, '', 'canceled', '', '', '')",
+        )
+        .bind(NAME)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("DELETE FROM submissions WHERE id = $1")
+            .bind(NAME)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query("INSERT INTO switches (name, value) VALUES ($1, $2)")
+            .bind(NAME)
+            .bind(text)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        sqlx::query("DELETE FROM switches WHERE name = $1")
+            .bind(NAME)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     /// Takes a task out of the queue, or asks whoever runs it to stop.
@@ -167,7 +198,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the queue is paused.
+    /// Returns true when the queue is paused.
     pub async fn paused(&self) -> Result<bool, StoreError> {
         let row: Option<(String,)> =
             sqlx::query_as("SELECT value FROM switches WHERE name = 'paused'")

@@ -46,7 +46,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "daemon",
-        "machine telemetry admission files tokens queue lookout submitter service session \
+        "machine telemetry admission files tokens queue task_watcher submitter service session \
          worker api crs",
     ),
     ("cli", "common display crash_text export output mcp verb"),
