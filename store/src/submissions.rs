@@ -13,8 +13,10 @@ pub use claim::{Back, Claimed, Ending, Issue};
 pub use list::Sight;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
+use crate::quota::{self, Quota, Usage};
 use crate::store::{Store, StoreError, now, storable};
 use sha2::{Digest, Sha256};
+use sqlx::{Any, Transaction};
 
 /// A task to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub struct NewTask {
     pub group: Option<String>,
     /// The host that alone can work on it, when its files lie there.
     pub place: Option<String>,
+    /// The quota of the caller, when it came over HTTP.
+    pub quota: Option<Quota>,
 }
 
 /// The result of a submission, by its id.
@@ -44,6 +48,8 @@ pub enum Submitted {
     Same,
     /// Another task has this id; nothing changed.
     Differs,
+    /// The caller's quota is used up, by the setting of this name; nothing changed.
+    Full(&'static str),
 }
 
 /// The result of a cancellation.
@@ -59,6 +65,32 @@ pub enum Canceled {
     Unknown,
 }
 
+/// Names the setting of the quota that a new task would exceed. One that is known
+/// already takes nothing.
+async fn over_quota(
+    transaction: &mut Transaction<'static, Any>,
+    task: &NewTask,
+    bytes: i64,
+) -> Result<Option<&'static str>, StoreError> {
+    let Some(quota) = &task.quota else {
+        return Ok(None);
+    };
+    let more = Usage {
+        tasks: 1,
+        bytes,
+        files: 0,
+    };
+    let used = quota::usage(&mut **transaction, &quota.submitter).await?;
+    let Some(full) = quota.exceeded(used, more) else {
+        return Ok(None);
+    };
+    let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
+        .bind(&task.id)
+        .fetch_optional(&mut **transaction)
+        .await?;
+    Ok(known.is_none().then_some(full))
+}
+
 impl Store {
     /// Writes tasks down in one commit.
     pub async fn submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>, StoreError> {
@@ -71,9 +103,15 @@ impl Store {
         let mut submitted = Vec::with_capacity(tasks.len());
         for task in tasks {
             let content = format!("{:x}", Sha256::digest(&task.task));
+            let bytes = i64::try_from(task.task.len()).unwrap_or(i64::MAX);
+            if let Some(full) = over_quota(&mut transaction, task, bytes).await? {
+                submitted.push(Submitted::Full(full));
+                continue;
+            }
             let written = sqlx::query(
-                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
+                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place,
+                                          submitter, bytes)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
             )
             .bind(&task.id)
             .bind(&content)
@@ -85,6 +123,8 @@ impl Store {
             .bind(&now)
             .bind(storable(&task.task))
             .bind(&task.place)
+            .bind(task.quota.as_ref().map(|quota| quota.submitter.as_str()))
+            .bind(bytes)
             .execute(&mut *transaction)
             .await?;
             if written.rows_affected() == 1 {

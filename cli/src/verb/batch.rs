@@ -111,6 +111,7 @@ async fn submit(service: &Service, listed: &[Listed], place: &str) -> anyhow::Re
                 origin: "batch".to_owned(),
                 group: None,
                 place: Some(place.to_owned()),
+                quota: None,
             }),
             Err(error) => refused.push(Row::refused(&listed.id, error)),
         }

@@ -225,7 +225,7 @@ impl Challenge {
         let mut sent = self.prepared.files;
         for name in fresh {
             let hash = hash_of(&place.join(&name))?;
-            store.keep_file(&hash, &place.join(&name)).await?;
+            store.keep_file(&hash, &place.join(&name), None).await?;
             sent.insert(name, hash);
         }
         let task = task.moved_to(Path::new(NOWHERE));

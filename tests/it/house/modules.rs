@@ -41,7 +41,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store connect backup blobs files submissions crs journal spending prune \
+        "address store connect backup blobs quota files submissions crs journal spending prune \
          tokens",
     ),
     (
