@@ -4,16 +4,13 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use crate::store::{Store, StoreError, now, storable};
+use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable};
 use crate::submissions::Claimed;
 use futures::future::BoxFuture;
 use patchwright_agent::journal::{
     Event, EventKind, JournalError, NewEvent, SpendingLimits, Standing,
 };
 use sqlx::{Any, Transaction};
-
-/// Raises the epoch of a run.
-pub(crate) const RAISE: &str = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
 
 /// The right to write to a run.
 #[derive(Debug, Clone)]
@@ -43,7 +40,7 @@ impl Journal {
             let run = run.to_owned();
             return Err(StoreError::Queued { run, task, state });
         }
-        let row: Option<(i64,)> = sqlx::query_as(RAISE)
+        let row: Option<(i64,)> = sqlx::query_as(RAISE_EPOCH)
             .bind(run)
             .fetch_optional(&store.pool)
             .await?;

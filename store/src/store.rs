@@ -5,7 +5,11 @@ use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What went wrong with the store.
+/// Raises the epoch of a run, so that whoever had claimed it writes no more.
+pub(crate) const RAISE_EPOCH: &str =
+    "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The state folder cannot be made or written.

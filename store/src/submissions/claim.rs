@@ -6,8 +6,7 @@
 //! delivery of the queue may claim it.
 
 use super::in_journal_form;
-use crate::journal::RAISE;
-use crate::store::{Store, StoreError, now, storable, write_run};
+use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable, write_run};
 use sqlx::{Any, Transaction};
 
 /// A ticket that has to be put into the queue.
@@ -155,7 +154,7 @@ impl Store {
         };
         // Settings are written when the run begins: without them it has not.
         write_run(&mut transaction, &run, (id, ""), "").await?;
-        let (epoch,): (i64,) = sqlx::query_as(RAISE)
+        let (epoch,): (i64,) = sqlx::query_as(RAISE_EPOCH)
             .bind(&run)
             .fetch_one(&mut *transaction)
             .await?;

@@ -160,8 +160,10 @@ fn a_task_whose_outcome_cannot_be_recorded_is_given_up_later() {
     sql(&database, "DROP TRIGGER events_full");
     sql(&database, "DROP TRIGGER tasks_full");
     until(&daemon, "stuck", "canceled");
-    // The worker is free again.
-    assert_eq!(daemon.ask(&handing_in(&task("next"))).status, 201);
+    // The worker is free again: it ends a task that is too late.
+    let late = Request::new("POST", &format!("{TASKS}?deadline=2000-01-01T00:00:00Z"));
+    let late = late.body("application/json", task("next").to_string());
+    assert_eq!(daemon.ask(&late).status, 201);
     until(&daemon, "next", "done");
 }
 
