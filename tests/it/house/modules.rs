@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "error frame text path changes language tree parse",
+        "error frame pattern text path changes language tree parse",
     ),
     (
         "retrieval",
@@ -26,9 +26,9 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "contained_path crash error evidence mutation process signature test_report \
-         attempt cache feedback sandbox probe workspace runner inspect local review rung \
-         verdict_cache robust same_elsewhere ladder",
+        "error process sandbox contained_path cache workspace crash signature test_report \
+         feedback probe runner evidence attempt mutation local rung review robust \
+         same_elsewhere verdict_cache ladder inspect",
     ),
     (
         "config",
@@ -63,7 +63,6 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("retrieval", "context engine memory search signals"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
-    ("evaluator", "local::batch local::values"),
     ("evaluator", "sandbox::helper sandbox::landlock"),
 ];
 
