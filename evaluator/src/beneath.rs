@@ -4,6 +4,7 @@
 //! the kernel with `RESOLVE_BENEATH`, so that none leads out of the folder,
 //! also when something changes while we look.
 
+use crate::identity;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat};
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -69,6 +70,7 @@ impl Beneath {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode | 0o200);
         let file = openat2(&folder, name, flags, mode, ResolveFlags::BENEATH)?;
+        identity::give_open(&file)?;
         File::from(file).write_all(bytes)
     }
 
@@ -91,7 +93,11 @@ impl Beneath {
         for part in path.split('/').filter(|part| *part != ".") {
             reached.push_str(part);
             match mkdirat(&current, part, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Ok(()) => {
+                    let made = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+                    identity::give_open(&self.at(&reached, made, Mode::empty())?)?;
+                }
+                Err(rustix::io::Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }
             current = self.at(&reached, flags, Mode::empty())?;

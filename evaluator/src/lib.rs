@@ -18,6 +18,7 @@ mod changes;
 pub mod crash;
 mod error;
 pub mod feedback;
+mod identity;
 mod ladder;
 mod mutation;
 pub mod probe;

@@ -12,6 +12,7 @@ pub(crate) mod watch;
 pub use capture::Captured;
 pub(crate) use supervise::run;
 
+use crate::identity::Ids;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -112,6 +113,17 @@ pub(crate) struct Launch {
     pub(crate) streams_apart: bool,
     /// The folder whose growth counts as the command's disk use.
     pub(crate) writes: Vec<PathBuf>,
+    /// The users of the namespace that the supervisor asks for.
+    pub(crate) namespace: Option<Namespace>,
+}
+
+/// The users of a user namespace: root, whose folders are shown in it, and one
+/// more, as which the command runs.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Namespace {
+    pub(crate) outside: Ids,
+    /// The number of that user and its group in the namespace.
+    pub(crate) inside: u32,
 }
 
 /// What one command may use.

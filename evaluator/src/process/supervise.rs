@@ -1,13 +1,14 @@
 //! The loop around one running program.
 
 use super::capture::Collector;
-use super::{Ending, Execution, Launch, Limit, Limits, watch};
+use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::io::{PipeReader, PipeWriter, Read};
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How often memory, processes and disk are looked at.
@@ -16,6 +17,8 @@ const WATCH_EVERY: Duration = Duration::from_millis(60);
 const DRAIN: Duration = Duration::from_secs(5);
 /// With less resident memory than this a command is not what filled the machine.
 const TO_BLAME: u64 = 1 << 30;
+/// How long a supervisor may take to ask for its namespace.
+const NAMESPACE_TIME: Duration = Duration::from_secs(20);
 /// How much is read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
 
@@ -78,7 +81,8 @@ struct Running<'a> {
     launch: &'a Launch,
     limits: Limits,
     child: Child,
-    input: Option<ChildStdin>,
+    /// Closing it ends everything.
+    input: Option<UnixStream>,
     exit: OwnedFd,
     status: Option<ExitStatus>,
     streams: Vec<Stream>,
@@ -101,7 +105,8 @@ impl<'a> Running<'a> {
             .env_clear()
             .envs(&launch.environment)
             .current_dir("/");
-        command.stdin(Stdio::piped());
+        let (input, other_end) = UnixStream::pair().map_err(fail)?;
+        command.stdin(OwnedFd::from(other_end));
         let (errors, writer) = std::io::pipe().map_err(fail)?;
         let mut pipes = vec![errors];
         if launch.streams_apart {
@@ -112,15 +117,21 @@ impl<'a> Running<'a> {
             command.stdout(writer.try_clone().map_err(fail)?);
         }
         command.stderr(writer);
-        let mut child = command.spawn().map_err(fail)?;
+        let child = command.spawn().map_err(fail)?;
         // The command holds our copies of the writing ends until it is gone.
         drop(command);
+        if let Some(namespace) = launch.namespace {
+            // Without an answer the supervisor ends, and says what it lacks.
+            if map_users(&child, &input, namespace).is_err() {
+                let _ = input.shutdown(std::net::Shutdown::Both);
+            }
+        }
         let exit = exit_of(&child).map_err(fail)?;
         let now = Instant::now();
         Ok(Self {
             launch,
             limits,
-            input: child.stdin.take(),
+            input: Some(input),
             child,
             exit,
             status: None,
@@ -308,6 +319,19 @@ impl Drop for Running<'_> {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Says which users there are in the namespace that the supervisor has made,
+/// which only who is outside of it may do.
+fn map_users(child: &Child, mut input: &UnixStream, namespace: Namespace) -> std::io::Result<()> {
+    input.set_read_timeout(Some(NAMESPACE_TIME))?;
+    input.read_exact(&mut [0])?;
+    let Namespace { outside, inside } = namespace;
+    for (map, number) in [("uid_map", outside.user), ("gid_map", outside.group)] {
+        let text = format!("0 0 1\n{inside} {number} 1\n");
+        std::fs::write(format!("/proc/{}/{map}", child.id()), text)?;
+    }
+    input.write_all(b"x")
 }
 
 /// A descriptor that becomes readable when the child has ended.

@@ -14,6 +14,7 @@ mod fetch;
 mod kept;
 mod room;
 mod scratch;
+mod shown;
 mod spare;
 mod verdicts;
 
@@ -56,6 +57,8 @@ pub struct LocalTarget {
     scratch: scratch::Scratch,
     /// The user's entry among the accounts, where paths are mapped.
     accounts: Option<Place>,
+    /// The task's folder as commands see it.
+    shown_task: OnceCell<PathBuf>,
     next_number: AtomicU64,
     /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
@@ -85,7 +88,12 @@ impl LocalTarget {
         let task = checked(task)?;
         let sandbox = Sandbox::open(isolation, host).await?;
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        let scratch = scratch::Scratch::new(scratch).map_err(fail)?;
+        let scratch = if sandbox.maps_paths() {
+            scratch::Scratch::new(scratch)
+        } else {
+            scratch::Scratch::in_reach(scratch)
+        };
+        let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
@@ -97,6 +105,7 @@ impl LocalTarget {
             spares: Spares::default(),
             scratch,
             accounts,
+            shown_task: OnceCell::new(),
             next_number: AtomicU64::new(0),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),

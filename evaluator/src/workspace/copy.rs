@@ -1,10 +1,14 @@
 //! Copies a folder with times, permissions and links; file systems that can share blocks do.
+//!
+//! A copy belongs to the user that commands run as. Set-user and set-group bits
+//! are not copied: nothing that a build made may lend its owner's rights.
 
 use crate::TargetError;
+use crate::identity;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, ioctl_ficlone, utimensat};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -20,7 +24,8 @@ pub(crate) fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<(),
     // A folder's own time changes with each file put into it, so they come last.
     for (path, metadata) in copier.folders.into_iter().rev() {
         let fail = |e| TargetError::io("a folder could not be copied", &path, e);
-        fs::set_permissions(&path, metadata.permissions()).map_err(fail)?;
+        identity::give(&path).map_err(fail)?;
+        fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
         keep_time(&path, &metadata).map_err(fail)?;
     }
     Ok(())
@@ -75,10 +80,13 @@ impl Copier<'_> {
     pub(super) fn entry(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<()> {
         if metadata.is_symlink() {
             symlink(fs::read_link(from)?, to)?;
+            identity::give(to)?;
         } else if metadata.is_file() {
-            if !self.share(from, to, metadata)? {
+            if !self.share(from, to)? {
                 fs::copy(from, to)?;
             }
+            identity::give(to)?;
+            fs::set_permissions(to, plain(metadata))?;
         } else {
             return Ok(());
         }
@@ -86,18 +94,22 @@ impl Copier<'_> {
     }
 
     /// Lets the copy share the blocks of the original; false where that cannot be.
-    fn share(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<bool> {
+    fn share(&mut self, from: &Path, to: &Path) -> io::Result<bool> {
         if !self.shares_blocks {
             return Ok(false);
         }
         let (source, target) = (File::open(from)?, File::create(to)?);
         if ioctl_ficlone(&target, &source).is_ok() {
-            target.set_permissions(metadata.permissions())?;
             return Ok(true);
         }
         self.shares_blocks = false;
         Ok(false)
     }
+}
+
+/// The permissions to read, write and execute, without those to act as the owner.
+fn plain(metadata: &Metadata) -> Permissions {
+    Permissions::from_mode(metadata.mode() & 0o777)
 }
 
 fn keep_time(path: &Path, metadata: &Metadata) -> io::Result<()> {

@@ -4,6 +4,7 @@
 //! it uses that JDK's class reader. Where there is none, nothing is told.
 
 use crate::TargetError;
+use crate::beneath::Beneath;
 use crate::target::local::{Job, LocalTarget};
 use crate::workspace::Workspace;
 use std::fs;
@@ -14,6 +15,8 @@ use std::time::Duration;
 const SOURCE: &str = include_str!("java/Values.java");
 /// The agent's name in a folder.
 const JAR: &str = "agent.jar";
+/// Bytes of the agent at the most; it takes some ten thousand.
+const JAR_LIMIT: u64 = 4 << 20;
 /// Where the agent writes, below `$WORK`.
 pub(super) const VALUES: &str = "values";
 /// Opens the JDK's class reader to the agent.
@@ -66,7 +69,10 @@ impl LocalTarget {
             return Ok(None);
         }
         let jar = self.agent_place();
-        fs::copy(folder.path().join(JAR), &jar)
+        // A link in place of it would have us read what the command may not.
+        Beneath::open(folder.path())
+            .and_then(|folder| folder.read(JAR, JAR_LIMIT))
+            .and_then(|bytes| fs::write(&jar, bytes))
             .map_err(|e| TargetError::io("the agent could not be kept", &jar, e))?;
         Ok(Some(jar))
     }
