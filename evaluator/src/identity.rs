@@ -104,13 +104,16 @@ pub(crate) fn give_all(folder: &Path) -> io::Result<()> {
 }
 
 /// Whether commands can read a file, or everything in a folder, once they are
-/// shown it. Access lists are not looked at: they can only be refused too much.
-pub(crate) fn can_read(path: &Path) -> io::Result<bool> {
+/// shown it; what lies below `except` does not matter.
+pub(crate) fn can_read(path: &Path, except: &Path) -> io::Result<bool> {
     if of_commands().is_none() {
         return Ok(true);
     }
     let mut open = vec![path.to_path_buf()];
     while let Some(path) = open.pop() {
+        if path == except {
+            continue;
+        }
         let metadata = fs::symlink_metadata(&path)?;
         let (needed, folder) = match metadata.file_type() {
             kind if kind.is_dir() => (0o5, true),

@@ -8,7 +8,7 @@
 mod copy;
 pub(crate) mod delta;
 
-pub(crate) use copy::copy_tree;
+pub(crate) use copy::{copy_tree, copy_tree_except};
 
 use crate::beneath::Beneath;
 use crate::cache::{Cache, Entry};

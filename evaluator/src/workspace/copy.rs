@@ -15,26 +15,28 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Copies the content of `from` into the existing folder `to`. Links are
 /// copied as links; pipes, sockets and devices are left out.
 pub(crate) fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), TargetError> {
-    let mut copier = Copier {
+    Copier {
         stop,
-        shares_blocks: true,
-        folders: Vec::new(),
-    };
-    copier.folder(from, to)?;
-    // A folder's own time changes with each file put into it, so they come last.
-    for (path, metadata) in copier.folders.into_iter().rev() {
-        let fail = |e| TargetError::io("a folder could not be copied", &path, e);
-        identity::give(&path).map_err(fail)?;
-        fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
-        keep_time(&path, &metadata).map_err(fail)?;
+        ..Copier::unhindered()
     }
-    Ok(())
+    .tree(from, to)
+}
+
+/// Copies the content of `from` into the existing folder `to`, but for the
+/// folder `except` in it.
+pub(crate) fn copy_tree_except(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError> {
+    Copier {
+        except: Some(except),
+        ..Copier::unhindered()
+    }
+    .tree(from, to)
 }
 
 /// Copies entries one after the other.
 pub(super) struct Copier<'a> {
     stop: &'a AtomicBool,
     shares_blocks: bool,
+    except: Option<&'a Path>,
     folders: Vec<(PathBuf, Metadata)>,
 }
 
@@ -47,8 +49,21 @@ impl Copier<'_> {
         Self {
             stop: &GO_ON,
             shares_blocks: true,
+            except: None,
             folders: Vec::new(),
         }
+    }
+
+    fn tree(mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        self.folder(from, to)?;
+        // A folder's own time changes with each file put into it, so they come last.
+        for (path, metadata) in self.folders.into_iter().rev() {
+            let fail = |e| TargetError::io("a folder could not be copied", &path, e);
+            identity::give(&path).map_err(fail)?;
+            fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
+            keep_time(&path, &metadata).map_err(fail)?;
+        }
+        Ok(())
     }
 
     fn folder(&mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
@@ -63,6 +78,9 @@ impl Copier<'_> {
                     return Err(TargetError::Canceled);
                 }
                 let (source, target) = (entry.path(), to.join(entry.file_name()));
+                if self.except == Some(&source) {
+                    continue;
+                }
                 let metadata = entry.metadata().map_err(fail)?;
                 if metadata.is_dir() {
                     fs::create_dir(&target).map_err(fail)?;
