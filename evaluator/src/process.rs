@@ -117,13 +117,30 @@ pub(crate) struct Launch {
     pub(crate) namespace: Option<Namespace>,
 }
 
-/// The users of a user namespace: root, whose folders are shown in it, and one
-/// more, as which the command runs.
-#[derive(Debug, Clone, Copy)]
+/// The users of a user namespace, each with its number inside.
+#[derive(Debug, Clone)]
 pub(crate) struct Namespace {
-    pub(crate) outside: Ids,
-    /// The number of that user and its group in the namespace.
-    pub(crate) inside: u32,
+    pub(crate) users: Vec<(u32, Ids)>,
+}
+
+impl Namespace {
+    /// The one who made it, who keeps the number.
+    pub(crate) fn of_caller() -> Self {
+        let own = Ids {
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+        };
+        Self {
+            users: vec![(own.user, own)],
+        }
+    }
+
+    /// Root, whose folders are shown in it, and the user of the command.
+    pub(crate) fn of_root(inside: u32, outside: Ids) -> Self {
+        Self {
+            users: vec![(0, Ids::default()), (inside, outside)],
+        }
+    }
 }
 
 /// What one command may use.

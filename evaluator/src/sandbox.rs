@@ -9,6 +9,7 @@ mod container;
 mod enter;
 mod host;
 mod landlock;
+mod mounts;
 mod seccomp;
 mod supervisor;
 
@@ -97,7 +98,7 @@ pub(crate) struct Sandbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Bubblewrap { own_proc: bool },
-    Landlock,
+    Landlock { own_mounts: bool },
     Container,
     Bare,
 }
@@ -194,60 +195,63 @@ pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, Ta
 /// closed doors.
 async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
     let around = surroundings(mode, command);
-    let supervised = match mode {
-        Mode::Container => return container::run(host, command, around).await,
-        Mode::Bubblewrap { own_proc } => {
-            let divided = identity::of_commands().is_some();
-            let mut arguments = bubblewrap::arguments(host, command, (own_proc, divided));
-            let inside = Path::new(INNER_HELPER);
-            arguments.extend(entered(inside, host, command, &bubblewrap::doors(divided)));
-            Supervised {
-                folder: Path::new("/"),
-                program: OsStr::new("bwrap"),
-                arguments,
-                divided,
-                filter: Some(around),
-            }
+    if mode == Mode::Container {
+        return container::run(host, command, around).await;
+    }
+    let ids = identity::of_commands();
+    let namespace = match (mode, ids) {
+        (Mode::Bubblewrap { .. }, Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
+        (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
+        (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
+        _ => None,
+    };
+    let divided = namespace.is_some();
+    let supervised = if let Mode::Bubblewrap { own_proc } = mode {
+        let mut arguments = bubblewrap::arguments(host, command, (own_proc, divided));
+        let inside = Path::new(INNER_HELPER);
+        arguments.push(inside.into());
+        arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
+        Supervised {
+            program: OsStr::new("bwrap"),
+            arguments,
+            divided,
+            filter: Some(around),
         }
-        Mode::Landlock | Mode::Bare => {
-            let doors = if mode == Mode::Bare {
-                Doors {
-                    keep_privileges: true,
-                    ..Doors::default()
-                }
-            } else {
-                Doors {
-                    ids: identity::of_commands(),
-                    fence: Some(landlock::fence(host, command)),
-                    filter: Some(around),
-                    keep_privileges: false,
-                }
-            };
-            let mut words = entered(&host.helper, host, command, &doors).into_iter();
-            words.next();
-            Supervised {
-                folder: command.folder,
-                program: host.helper.as_os_str(),
-                arguments: words.collect(),
-                divided: false,
-                filter: None,
-            }
+    } else {
+        Supervised {
+            program: host.helper.as_os_str(),
+            arguments: entered(host, command, &doors(mode, host, command, around)),
+            divided,
+            filter: None,
         }
     };
     let writable = command.places.iter().filter(|place| place.writable);
-    let namespace = identity::of_commands().filter(|_| supervised.divided);
     let launch = Launch {
         program: host.helper.clone(),
         arguments: supervised.words(),
         environment: host.environment(command.network),
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
-        namespace: namespace.map(|outside| Namespace {
-            outside,
-            inside: bubblewrap::USER,
-        }),
+        namespace,
     };
     process::run(launch, command.limits).await
+}
+
+/// The doors of a command that sees the host's own root.
+fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -> Doors {
+    let Mode::Landlock { own_mounts } = mode else {
+        return Doors {
+            keep_privileges: true,
+            ..Doors::default()
+        };
+    };
+    Doors {
+        ids: identity::of_commands(),
+        fence: Some(landlock::fence(host, command)),
+        filter: Some(around),
+        read_only: own_mounts,
+        keep_privileges: false,
+    }
 }
 
 /// What else keeps a command away from the host.
@@ -256,23 +260,25 @@ fn surroundings(mode: Mode, command: &Command<'_>) -> Surroundings {
         namespaces: matches!(mode, Mode::Bubblewrap { .. } | Mode::Container),
         network: command.network,
         counted: false,
+        open_files: mode == Mode::Landlock { own_mounts: false },
         same_user: identity::of_commands().is_none(),
     }
 }
 
-/// The words that close the doors and begin the command; our own program, as
-/// it is seen there, is the first.
-fn entered(program: &Path, host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
+/// The words with which our own program closes the doors and becomes the command.
+fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
     let mut environment = host.environment(command.network);
     environment.extend(command.environment.clone());
     let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
         .map(OsString::from)
         .into();
     shell.extend(command.arguments.iter().cloned());
-    let mut words: Vec<OsString> = vec![program.into()];
-    words.extend([supervisor::WORD, supervisor::ENTER].map(OsString::from));
+    let mut words: Vec<OsString> = [supervisor::WORD, supervisor::ENTER]
+        .map(OsString::from)
+        .into();
     let step = Become {
         doors,
+        folder: command.folder,
         file_size: command.file_size,
         environment: environment.into_iter().collect(),
         program: shell,
@@ -311,9 +317,15 @@ async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>)
                 }),
             }
         }
-        IsolationChoice::Landlock => attempt(Mode::Landlock, host)
-            .await
-            .map(|()| (Mode::Landlock, landlock::leaves_open())),
+        IsolationChoice::Landlock => {
+            let closed = Mode::Landlock { own_mounts: true };
+            if attempt(closed, host).await.is_ok() {
+                return Ok((closed, landlock::leaves_open(true)));
+            }
+            let open = Mode::Landlock { own_mounts: false };
+            attempt(open, host).await?;
+            Ok((open, landlock::leaves_open(false)))
+        }
         IsolationChoice::None => attempt(Mode::Bare, host).await.map(|()| {
             let open = "everything: files, network and processes of this user";
             (Mode::Bare, vec![open.to_owned()])

@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
+use patchwright_evaluator::attack::attack;
 use patchwright_evaluator::sandbox::{Host, IsolationChoice, active};
 use patchwright_evaluator::{
     CommandLimits, Commands, LocalTarget, Pov, Target, TargetError, TargetTask,
@@ -80,6 +81,27 @@ async fn run(isolation: IsolationChoice, test: &str) -> (String, String) {
         execution.text().trim().to_owned(),
         execution.ending.to_string(),
     )
+}
+
+/// Fails with the ways that led out of an isolation.
+async fn holds(isolation: IsolationChoice) {
+    let attack = attack(isolation, host()).await.unwrap();
+    let escaped: Vec<_> = attack
+        .escaped()
+        .map(|escape| format!("{}: {}", escape.name, escape.detail))
+        .collect();
+    assert!(attack.escapes.len() > 80, "{:#?}", attack.escapes);
+    assert!(escaped.is_empty(), "{isolation:?}: {escaped:#?}");
+}
+
+#[tokio::test]
+async fn bubblewrap_holds() {
+    holds(IsolationChoice::Bubblewrap).await;
+}
+
+#[tokio::test]
+async fn landlock_holds() {
+    holds(IsolationChoice::Landlock).await;
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use std::fmt::Write as _;
 use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -120,7 +121,7 @@ impl<'a> Running<'a> {
         let child = command.spawn().map_err(fail)?;
         // The command holds our copies of the writing ends until it is gone.
         drop(command);
-        if let Some(namespace) = launch.namespace {
+        if let Some(namespace) = &launch.namespace {
             // Without an answer the supervisor ends, and says what it lacks.
             if map_users(&child, &input, namespace).is_err() {
                 let _ = input.shutdown(std::net::Shutdown::Both);
@@ -323,14 +324,21 @@ impl Drop for Running<'_> {
 
 /// Says which users there are in the namespace that the supervisor has made,
 /// which only who is outside of it may do.
-fn map_users(child: &Child, mut input: &UnixStream, namespace: Namespace) -> std::io::Result<()> {
+fn map_users(child: &Child, mut input: &UnixStream, namespace: &Namespace) -> std::io::Result<()> {
     input.set_read_timeout(Some(NAMESPACE_TIME))?;
     input.read_exact(&mut [0])?;
-    let Namespace { outside, inside } = namespace;
-    for (map, number) in [("uid_map", outside.user), ("gid_map", outside.group)] {
-        let text = format!("0 0 1\n{inside} {number} 1\n");
-        std::fs::write(format!("/proc/{}/{map}", child.id()), text)?;
+    let (mut users, mut groups) = (String::new(), String::new());
+    for (inside, ids) in &namespace.users {
+        writeln!(users, "{inside} {} 1", ids.user).map_err(std::io::Error::other)?;
+        writeln!(groups, "{inside} {} 1", ids.group).map_err(std::io::Error::other)?;
     }
+    let set = |file: &str, text: &str| std::fs::write(format!("/proc/{}/{file}", child.id()), text);
+    if namespace.users.len() == 1 {
+        // Who maps but himself must first give up the right to drop groups.
+        set("setgroups", "deny")?;
+    }
+    set("uid_map", &users)?;
+    set("gid_map", &groups)?;
     input.write_all(b"x")
 }
 

@@ -104,9 +104,7 @@ pub(super) fn arguments(
         };
         words.bind(kind, &place.host, &place.inside);
     }
-    words.add(["--remount-ro", "/", "--chdir"]);
-    words.0.push(command.folder.into());
-    words.add(["--"]);
+    words.add(["--remount-ro", "/", "--chdir", "/", "--"]);
     words.0
 }
 

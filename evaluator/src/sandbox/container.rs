@@ -111,7 +111,6 @@ fn engine(host: &Host, words: Vec<OsString>) -> Launch {
         environment.insert(name.clone(), value.into());
     }
     let supervised = Supervised {
-        folder: Path::new("/"),
         program: OsStr::new(ENGINE),
         arguments: words,
         divided: false,
@@ -166,16 +165,14 @@ fn words(
         inside: INNER_HELPER.into(),
         writable: false,
     })?;
-    words.0.extend(["--workdir".into(), command.folder.into()]);
     words.0.extend(["--rootfs".into(), root.into()]);
     let doors = Doors {
         filter: Some(around),
         ..Doors::default()
     };
     words.add([SHELL, "-c", FIRST_PROCESS, "sh"]);
-    words
-        .0
-        .extend(entered(Path::new(INNER_HELPER), host, command, &doors));
+    words.0.push(INNER_HELPER.into());
+    words.0.extend(entered(host, command, &doors));
     Ok(words.0)
 }
 

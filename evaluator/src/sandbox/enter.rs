@@ -7,6 +7,7 @@
 //! before: a loader that reads `LD_PRELOAD` must already be inside.
 
 use super::landlock::{self, Fence};
+use super::mounts;
 use super::seccomp::{self, Surroundings};
 use crate::identity::Ids;
 use rustix::fs::{Gid, Uid};
@@ -21,6 +22,7 @@ use std::error::Error;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode};
 
 /// What is given up before the command begins.
@@ -30,6 +32,8 @@ pub(super) struct Doors {
     pub(super) ids: Option<Ids>,
     /// Landlock's rules.
     pub(super) fence: Option<Fence>,
+    /// Whether all but what the fence lets it write becomes read-only.
+    pub(super) read_only: bool,
     /// The filter of system calls; nothing where it is on already, or not wanted.
     pub(super) filter: Option<Surroundings>,
     /// Whether privileges are left alone, for a command without isolation.
@@ -40,6 +44,8 @@ pub(super) struct Doors {
 #[derive(Debug)]
 pub(super) struct Become<'a> {
     pub(super) doors: &'a Doors,
+    /// Where it starts.
+    pub(super) folder: &'a Path,
     /// Bytes of the largest file it may write.
     pub(super) file_size: u64,
     pub(super) environment: Vec<(String, OsString)>,
@@ -53,6 +59,7 @@ impl Become<'_> {
         let mut words: Vec<OsString> = Vec::new();
         let mut add = |name: &str, value: OsString| words.extend([name.into(), value]);
         add("--file-size", self.file_size.to_string().into());
+        add("--folder", self.folder.into());
         if let Some(ids) = self.doors.ids {
             add("--user", ids.user.to_string().into());
             add("--group", ids.group.to_string().into());
@@ -69,6 +76,9 @@ impl Become<'_> {
             for path in &fence.write {
                 add("--write", path.into());
             }
+        }
+        if self.doors.read_only {
+            add("--mounts", "read-only".into());
         }
         if self.doors.keep_privileges {
             add("--privileges", "kept".into());
@@ -89,6 +99,7 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
     let mut doors = Doors::default();
     let mut environment: Vec<(&OsStr, &OsStr)> = Vec::new();
     let mut file_size = None;
+    let mut folder = Path::new("/");
     let mut words = arguments.iter();
     loop {
         let name = words.next().and_then(|word| word.to_str());
@@ -99,12 +110,14 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
         let text = value.to_str().unwrap_or_default();
         match name {
             Some("--file-size") => file_size = Some(text.parse()?),
+            Some("--folder") => folder = Path::new(value),
             Some("--user") => doors.ids.get_or_insert_default().user = text.parse()?,
             Some("--group") => doors.ids.get_or_insert_default().group = text.parse()?,
             Some("--filter") => doors.filter = Some(Surroundings::from_word(text)),
             Some("--fence") => doors.fence.get_or_insert_default().network = text == "open",
             Some("--read") => doors.fence.get_or_insert_default().read.push(value.into()),
             Some("--write") => doors.fence.get_or_insert_default().write.push(value.into()),
+            Some("--mounts") => doors.read_only = text == "read-only",
             Some("--privileges") => doors.keep_privileges = text == "kept",
             Some("--env") => environment.push(pair(value).ok_or("a variable lacks its value")?),
             other => return Err(format!("unknown word {other:?}").into()),
@@ -113,6 +126,8 @@ pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> 
     let program = words.next().ok_or("no command was given")?;
     limit(file_size)?;
     close(&doors)?;
+    // Only now: it may be closed to the user that we were.
+    std::env::set_current_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let mut command = Command::new(program);
     command.args(words).env_clear().envs(environment);
     Err(command.exec().into())
@@ -143,6 +158,9 @@ fn limit(file_size: Option<u64>) -> Result<(), Errno> {
 fn close(doors: &Doors) -> Result<(), Box<dyn Error>> {
     if doors.keep_privileges {
         return Ok(());
+    }
+    if let (true, Some(fence)) = (doors.read_only, &doors.fence) {
+        mounts::make_read_only(&fence.write)?;
     }
     let fence = doors.fence.as_ref().map(landlock::prepare).transpose()?;
     give_up_privileges(doors.ids)?;

@@ -6,6 +6,7 @@
 
 use super::host::{MERGED, SYSTEM};
 use super::{Command, Host};
+use crate::identity;
 use landlock::{
     ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreated, RulesetCreatedAttr,
     RulesetStatus, Scope, path_beneath_rules,
@@ -60,15 +61,19 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
 }
 
 /// What remains open under Landlock, in words for people.
-pub(super) fn leaves_open() -> Vec<String> {
-    [
-        "processes of others are seen in /proc, though not touched",
+pub(super) fn leaves_open(own_mounts: bool) -> Vec<String> {
+    let mut open = vec![
+        "names and arguments of other processes are seen in /proc",
         "paths of workspaces are the real ones, so attempts run one after the other",
-        "modes, owners and times of files can be changed where the user may",
-        "AF_UNIX sockets with a path can be connected to where the file system allows it",
-    ]
-    .map(str::to_owned)
-    .into()
+    ];
+    if !own_mounts {
+        open.push(if identity::of_commands().is_some() {
+            "times of files that everybody may write can be changed"
+        } else {
+            "times of this user's files, and modes that let nobody else in, can be changed"
+        });
+    }
+    open.into_iter().map(str::to_owned).collect()
 }
 
 /// Opens what the fence leaves in reach. Only what can be opened now can be

@@ -28,6 +28,8 @@ pub(super) struct Surroundings {
     pub(super) network: bool,
     /// Memory that belongs to no process is counted by a control group.
     pub(super) counted: bool,
+    /// Files that are not its own may be changed by it as far as their modes allow.
+    pub(super) open_files: bool,
     /// It runs as the user that runs us, who owns other files too.
     pub(super) same_user: bool,
 }
@@ -39,6 +41,7 @@ impl Surroundings {
             (self.namespaces, 'n'),
             (self.network, 'w'),
             (self.counted, 'c'),
+            (self.open_files, 'o'),
             (self.same_user, 's'),
         ];
         let set = letters.iter().filter(|(on, _)| *on);
@@ -52,6 +55,7 @@ impl Surroundings {
             namespaces: word.contains('n'),
             network: word.contains('w'),
             counted: word.contains('c'),
+            open_files: word.contains('o'),
             same_user: word.contains('s'),
         }
     }
@@ -378,7 +382,7 @@ const PERSONALITIES: u64 = 0x0008 | 0x0002_0000 | 0x0004_0000 | 0x0020_0000;
 const ASK: u64 = 0xffff_ffff;
 /// The bits of a mode that no file of the user's may get from a command:
 /// set-user, set-group, sticky, and writable by all.
-const RISKY_MODE: u64 = 0o7002;
+const RISKY_MODES: [u64; 4] = [0o4000, 0o2000, 0o1000, 0o0002];
 /// The kind of a socket without its flags.
 const SOCKET_KIND: u64 = 0xf;
 
@@ -407,39 +411,39 @@ pub(super) fn program(around: Surroundings) -> Made<BpfProgram> {
     )
 }
 
-/// A second filter for a command that owns files besides its own: refuses to
-/// change their owners and attributes, and to give them a mode that lets
-/// others in. Nothing where none of the user's other files is in reach.
+/// A second filter for a command that could change files besides its own:
+/// refuses to change attributes, and, where it runs as their owner, to change
+/// owners or to set a mode that lets others in. Nothing where all other files
+/// are read-only.
 pub(super) fn of_own_files(around: Surroundings) -> Made<Option<BpfProgram>> {
-    if around.namespaces || !around.same_user {
+    if !around.open_files {
         return Ok(None);
     }
-    let mut rules: Rules = [
-        libc::SYS_fchown,
-        libc::SYS_fchownat,
+    let mut calls = vec![
         libc::SYS_fremovexattr,
         libc::SYS_fsetxattr,
         libc::SYS_lremovexattr,
         libc::SYS_lsetxattr,
         libc::SYS_removexattr,
         libc::SYS_setxattr,
-    ]
-    .map(|call| (call, Vec::new()))
-    .into();
-    let mut modes = vec![
-        (libc::SYS_fchmod, 1),
-        (libc::SYS_fchmodat, 2),
-        (libc::SYS_fchmodat2, 2),
     ];
-    #[cfg(target_arch = "x86_64")]
-    {
-        rules.extend([libc::SYS_chown, libc::SYS_lchown].map(|call| (call, Vec::new())));
-        modes.push((libc::SYS_chmod, 1));
+    let mut modes = Vec::new();
+    if around.same_user {
+        calls.extend([libc::SYS_fchown, libc::SYS_fchownat]);
+        modes.extend([
+            (libc::SYS_fchmod, 1),
+            (libc::SYS_fchmodat, 2),
+            (libc::SYS_fchmodat2, 2),
+        ]);
+        #[cfg(target_arch = "x86_64")]
+        {
+            calls.extend([libc::SYS_chown, libc::SYS_lchown]);
+            modes.push((libc::SYS_chmod, 1));
+        }
     }
+    let mut rules: Rules = calls.into_iter().map(|call| (call, Vec::new())).collect();
     for (call, argument) in modes {
-        let bits = [0o1000, 0o2000, 0o4000, 0o0002];
-        debug_assert_eq!(bits.iter().fold(0, |all, bit| all | bit), RISKY_MODE);
-        let set = bits.map(|bit| rule(&[(argument, SeccompCmpOp::MaskedEq(bit), bit)]));
+        let set = RISKY_MODES.map(|bit| rule(&[(argument, SeccompCmpOp::MaskedEq(bit), bit)]));
         rules.insert(call, set.into_iter().collect::<Result<_, _>>()?);
     }
     let refused = SeccompAction::Errno(libc::EPERM.unsigned_abs());
@@ -560,18 +564,19 @@ mod tests {
 
     #[test]
     fn the_words_come_back_and_every_filter_compiles() {
-        for number in 0..16_u8 {
+        for number in 0..32_u8 {
             let around = Surroundings {
                 namespaces: number & 1 != 0,
                 network: number & 2 != 0,
                 counted: number & 4 != 0,
                 same_user: number & 8 != 0,
+                open_files: number & 16 != 0,
             };
             assert_eq!(Surroundings::from_word(&around.word()), around);
             let filter = program(around).unwrap();
             assert_eq!(bytes(&filter).len(), filter.len() * 8);
             let second = of_own_files(around).unwrap();
-            assert_eq!(second.is_some(), around.same_user && !around.namespaces);
+            assert_eq!(second.is_some(), around.open_files);
         }
     }
 }

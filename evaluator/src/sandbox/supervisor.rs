@@ -23,7 +23,6 @@ use std::ffi::{OsStr, OsString};
 use std::io::{PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -44,8 +43,6 @@ const FIRST_FOREIGN: i32 = 3;
 /// A program to be supervised.
 #[derive(Debug)]
 pub(super) struct Supervised<'a> {
-    /// Where it is started.
-    pub(super) folder: &'a Path,
     pub(super) program: &'a OsStr,
     pub(super) arguments: Vec<OsString>,
     /// Whether it gets a user namespace, whose users the caller maps.
@@ -61,7 +58,6 @@ impl Supervised<'_> {
         words.push(if self.divided { "divided" } else { "whole" }.into());
         let filter = self.filter.map_or_else(String::new, Surroundings::word);
         words.push(filter.into());
-        words.push(self.folder.into());
         words.push(self.program.into());
         words.extend(self.arguments);
         words
@@ -91,7 +87,7 @@ pub fn enter_from_arguments() -> ExitCode {
 }
 
 fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let [divided, filter, folder, program, rest @ ..] = arguments else {
+    let [divided, filter, program, rest @ ..] = arguments else {
         return Err("no command was given".into());
     };
     close_foreign()?;
@@ -111,7 +107,6 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     }
     let child = command
         .args(rest)
-        .current_dir(Path::new(folder))
         .stdin(Stdio::null())
         .process_group(0)
         .spawn()
