@@ -6,6 +6,7 @@
 //! business of [`crate::sandbox`].
 
 mod capture;
+mod disk;
 mod supervise;
 pub(crate) mod watch;
 
@@ -111,8 +112,10 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: BTreeMap<String, OsString>,
     pub(crate) streams_apart: bool,
-    /// The folder whose growth counts as the command's disk use.
+    /// The folders whose growth counts as the command's disk use.
     pub(crate) writes: Vec<PathBuf>,
+    /// Folders, as the command sees them, that lie in memory and are its own.
+    pub(crate) in_memory: &'static [&'static str],
     /// The users of the namespace that the supervisor asks for.
     pub(crate) namespace: Option<Namespace>,
 }

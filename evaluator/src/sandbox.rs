@@ -30,6 +30,8 @@ use supervisor::Supervised;
 
 /// Runs every script.
 const SHELL: &str = "/bin/sh";
+/// The folders of a command with a root of its own that lie in memory.
+const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
 /// Where a command with a root of its own finds our own program.
 const INNER_HELPER: &str = "/patchwright/sandbox-exec";
 
@@ -232,6 +234,11 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
         environment: host.environment(command.network),
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
+        in_memory: if matches!(mode, Mode::Bubblewrap { .. }) {
+            IN_MEMORY
+        } else {
+            &[]
+        },
         namespace,
     };
     process::run(launch, command.limits).await

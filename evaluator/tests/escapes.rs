@@ -13,7 +13,9 @@ use patchwright_evaluator::{
 use std::fs;
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -27,16 +29,39 @@ async fn isolations() -> Vec<IsolationChoice> {
     ];
     match active(IsolationChoice::Container, host()).await {
         Ok(_) => all.push(IsolationChoice::Container),
-        Err(error) => {
-            let line = format!("##### SKIPPED: containers were NOT tried: {error}\n");
-            std::io::stderr().write_all(line.as_bytes()).unwrap();
-        }
+        Err(error) => said(&format!("SKIPPED: containers were NOT tried: {error}")),
     }
     all
 }
 
 fn host() -> Host {
+    let beside = std::env::current_exe().unwrap().with_file_name(HELPER);
+    if beside.is_file() {
+        return Host::new(beside);
+    }
     Host::new(PathBuf::from(env!("CARGO_BIN_EXE_sandbox-exec")))
+}
+
+/// The helper's name beside a copy of this program.
+const HELPER: &str = "helper-of-the-test";
+/// A user that has nothing to do with this machine.
+const ORDINARY: u32 = 54_321;
+
+/// A copy of this program and its helper, where every user gets to.
+fn copies() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o755))
+        .tempdir()
+        .unwrap();
+    let this = std::env::current_exe().unwrap();
+    fs::copy(this, folder.path().join("escapes")).unwrap();
+    fs::copy(&host().helper, folder.path().join(HELPER)).unwrap();
+    folder
+}
+
+fn said(what: &str) {
+    let line = format!("##### {what}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 fn task(folder: &Path, test: &str) -> TargetTask {
@@ -102,6 +127,111 @@ async fn bubblewrap_holds() {
 #[tokio::test]
 async fn landlock_holds() {
     holds(IsolationChoice::Landlock).await;
+}
+
+/// Root tries the same as an ordinary user; who is none cannot.
+#[test]
+fn an_ordinary_user_is_held_as_well() {
+    if !rustix::process::geteuid().is_root() {
+        return said("SKIPPED: only root can try the escapes as another user");
+    }
+    let folder = copies();
+    let output = std::process::Command::new(folder.path().join("escapes"))
+        .args(["--exact", "bubblewrap_holds", "landlock_holds"])
+        .current_dir("/")
+        .uid(ORDINARY)
+        .gid(ORDINARY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("2 passed"), "{text}");
+}
+
+/// Called by other tests in other surroundings: what is offered there must hold.
+#[tokio::test]
+#[ignore = "started by the tests that make the surroundings"]
+async fn what_is_offered_here_holds() {
+    let mut offered = 0;
+    for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
+        match active(isolation, host()).await {
+            Ok(active) => {
+                println!("{isolation:?} is offered: {:?}", active.leaves_open);
+                offered += 1;
+                holds(isolation).await;
+            }
+            Err(error) => println!("{isolation:?} is refused: {error}"),
+        }
+    }
+    println!("{offered} held");
+}
+
+/// A container without privileges, its root made of this machine's programs.
+fn in_container(user: &str) -> Option<String> {
+    let folder = copies();
+    let root = folder.path().join("root");
+    for point in [
+        "usr",
+        "etc/alternatives",
+        "proc",
+        "sys",
+        "dev",
+        "tmp",
+        "run",
+        "test",
+    ] {
+        fs::create_dir_all(root.join(point)).unwrap();
+    }
+    fs::write(root.join("etc/ld.so.cache"), "").unwrap();
+    for name in ["bin", "sbin", "lib", "lib64"] {
+        if let Ok(to) = fs::read_link(Path::new("/").join(name)) {
+            std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+        }
+    }
+    let mut engine = std::process::Command::new("podman");
+    engine.args(["run", "--rm", "--network", "none", "--user", user]);
+    // What the engine would set by itself may be more than its caller has.
+    engine.args([
+        "--ulimit",
+        "nofile=4096:4096",
+        "--ulimit",
+        "nproc=4096:4096",
+    ]);
+    if Path::new("/usr/sbin/runc").exists() {
+        engine.args(["--runtime", "runc"]);
+    }
+    for shown in ["/usr", "/etc/alternatives", "/etc/ld.so.cache"] {
+        engine.args(["--volume", &format!("{shown}:{shown}:ro")]);
+    }
+    let test = format!("{}:/test:ro", folder.path().display());
+    engine.args(["--volume", &test, "--tmpfs", "/tmp:mode=1777", "--rootfs"]);
+    let output = engine
+        .arg(&root)
+        .args(["/test/escapes", "--exact", "--nocapture", "--ignored"])
+        .arg("what_is_offered_here_holds")
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !text.contains("running 1 test") {
+        let error = String::from_utf8_lossy(&output.stderr);
+        said(&format!("SKIPPED: no container could be started: {error}"));
+        return None;
+    }
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(text)
+}
+
+#[test]
+fn a_container_without_privileges_is_held_as_well() {
+    for user in ["0", "1000"] {
+        if let Some(text) = in_container(user) {
+            assert!(!text.contains("\n0 held"), "as user {user}: {text}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -102,19 +102,13 @@ for my $path (qw(/proc/sys/kernel/core_pattern /proc/sys/kernel/modprobe /proc/s
     refused("opens $path to write", scalar sysopen(my $file, $path, O_WRONLY));
 }
 my $status = slurp('/proc/self/status');
-my ($ids) = $status =~ /^Uid:\s*(.*)/m;
 for my $set (qw(CapInh CapPrm CapEff CapAmb)) {
     my ($value) = $status =~ /^$set:\s*(\S+)/m;
     say_it("holds a capability ($set)", $value !~ /^0+$/, $value);
 }
 say_it('gains privileges by a program', $status !~ /^NoNewPrivs:\s*1/m);
 say_it('is free of a filter', $status !~ /^Seccomp:\s*2/m);
-my $as_root = 0;
-for my $line (split /\n/, slurp('/proc/self/uid_map')) {
-    my ($first, $other, $count) = split ' ', $line;
-    $as_root = 1 if $> >= $first && $> < $first + $count && $other + $> - $first == 0;
-}
-say_it("is the kernel's root", $as_root, "user $>, map " . slurp('/proc/self/uid_map'));
+say_it('is the owner of the system', (stat '/usr')[4] == $>, "user $>");
 
 # Other processes.
 my $victim = $ENV{VICTIM} + 0;

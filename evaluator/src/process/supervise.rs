@@ -1,6 +1,7 @@
 //! The loop around one running program.
 
 use super::capture::Collector;
+use super::disk::{Disk, DiskUse};
 use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -90,10 +91,10 @@ struct Running<'a> {
     started: Instant,
     last_output: Instant,
     next_watch: Instant,
-    free_at_start: Option<u64>,
+    disk: Disk,
     limit: Option<Limit>,
-    /// The machine ran out of memory, and the command is not to blame.
-    starved: bool,
+    /// The machine ran out of this, and the command is not to blame.
+    starved_of: Option<&'static str>,
     give_up: Option<Instant>,
 }
 
@@ -146,9 +147,9 @@ impl<'a> Running<'a> {
             started: now,
             last_output: now,
             next_watch: now + WATCH_EVERY / 3,
-            free_at_start: launch.writes.first().and_then(|f| watch::free_space(f)),
+            disk: Disk::new(&launch.writes, limits.disk),
             limit: None,
-            starved: false,
+            starved_of: None,
             give_up: None,
         })
     }
@@ -231,42 +232,26 @@ impl<'a> Running<'a> {
         if now < self.next_watch {
             return None;
         }
-        let usage = watch::usage(self.child.id(), self.limits.memory);
+        let root = self.child.id();
+        let usage = watch::usage(root, self.limits.memory, self.launch.in_memory);
         self.next_watch = Instant::now() + WATCH_EVERY;
         let full = watch::machine_is_full();
         if usage.resident > self.limits.memory || full {
-            self.starved = full && usage.resident < TO_BLAME.min(self.limits.memory);
-            Some(Limit::Memory)
-        } else if usage.processes > self.limits.processes {
-            Some(Limit::Processes)
-        } else if self.disk_is_full() {
-            Some(Limit::Disk)
-        } else {
-            None
+            let to_blame = usage.resident >= TO_BLAME.min(self.limits.memory);
+            self.starved_of = (full && !to_blame).then_some("memory");
+            return Some(Limit::Memory);
         }
-    }
-
-    /// Free space is cheap to ask for but shared with others: only when it
-    /// shrank by the limit are the command's own folders measured.
-    fn disk_is_full(&self) -> bool {
-        let free_now = self
-            .launch
-            .writes
-            .first()
-            .and_then(|f| watch::free_space(f));
-        let (Some(before), Some(now)) = (self.free_at_start, free_now) else {
-            return false;
-        };
-        let shrunk = before.saturating_sub(now) > self.limits.disk;
-        let nothing_left = now < self.limits.disk.min(64 << 20);
-        (shrunk || nothing_left)
-            && self
-                .launch
-                .writes
-                .iter()
-                .map(|f| watch::size_below(f))
-                .sum::<u64>()
-                > self.limits.disk
+        if usage.processes > self.limits.processes {
+            return Some(Limit::Processes);
+        }
+        match self.disk.look(root) {
+            DiskUse::Fine => None,
+            DiskUse::TooMuch => Some(Limit::Disk),
+            DiskUse::Full => {
+                self.starved_of = Some("disk space");
+                Some(Limit::Disk)
+            }
+        }
     }
 
     fn kill(&mut self) {
@@ -285,8 +270,8 @@ impl<'a> Running<'a> {
 
     fn finish(mut self) -> Result<Execution, TargetError> {
         let seconds = self.started.elapsed().as_secs_f64();
-        if self.starved {
-            let what = "the machine ran out of memory while a small command ran";
+        if let Some(resource) = self.starved_of {
+            let what = format!("the machine ran out of {resource} while a small command ran");
             return Err(TargetError::machinery(what, "command"));
         }
         let status = self.status.ok_or_else(|| {

@@ -5,7 +5,8 @@
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
 use super::enter::Doors;
-use super::{Command, Host, INNER_HELPER, Words};
+use super::mounts::KEYS;
+use super::{Command, Host, IN_MEMORY, INNER_HELPER, Words};
 use crate::identity::Ids;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -24,8 +25,6 @@ const SYSTEM_WIDE: &[&str] = &[
     "/proc/sys",
     "/proc/sysrq-trigger",
 ];
-/// Lists of keys, which are the user's.
-const KEYS: &[&str] = &["/proc/keys", "/proc/key-users"];
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
@@ -91,7 +90,7 @@ pub(super) fn arguments(
     }
     let half = (SCRATCH / 2).to_string();
     words.add(["--dev", "/dev"]);
-    for folder in ["/dev/shm", "/tmp"] {
+    for folder in IN_MEMORY {
         words.add(["--perms", "1777", "--size", &half, "--tmpfs", folder]);
     }
     words.add(["--remount-ro", "/dev", "--symlink", "/tmp", "/var/tmp"]);

@@ -8,7 +8,7 @@
 use super::enter::Doors;
 use super::seccomp::Surroundings;
 use super::supervisor::Supervised;
-use super::{Command, Host, INNER_HELPER, Place, SHELL, Words, entered};
+use super::{Command, Host, IN_MEMORY, INNER_HELPER, Place, SHELL, Words, entered};
 use crate::TargetError;
 use crate::identity;
 use crate::process::{self, Ending, Execution, Launch, Limits};
@@ -62,6 +62,7 @@ pub(super) async fn run(
     let launch = Launch {
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
+        in_memory: IN_MEMORY,
         ..engine(host, words)
     };
     let execution = process::run(launch, command.limits).await?;
@@ -122,6 +123,7 @@ fn engine(host: &Host, words: Vec<OsString>) -> Launch {
         environment,
         streams_apart: false,
         writes: Vec::new(),
+        in_memory: &[],
         namespace: None,
     }
 }

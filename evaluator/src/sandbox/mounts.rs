@@ -10,13 +10,19 @@ use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// Lists of keys, which are the user's.
+pub(super) const KEYS: &[&str] = &["/proc/keys", "/proc/key-users"];
 
 /// Makes it, for this process and what it starts. Needs a user namespace of its own.
 pub(super) fn make_read_only(except: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNS)?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private)?;
+    for list in KEYS.iter().filter(|list| Path::new(list).exists()) {
+        mount_bind_recursive("/dev/null", *list)?;
+    }
     for folder in except {
         mount_bind_recursive(folder, folder)?;
     }

@@ -16,7 +16,10 @@ use super::seccomp::{self, Surroundings};
 use crate::process::watch;
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, Signal, WaitOptions, getpid, kill_process, set_child_subreaper, setsid, wait,
+    Pid, Signal, WaitOptions, geteuid, getpid, kill_process, set_child_subreaper, setsid, wait,
+};
+use rustix::thread::{
+    CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities,
 };
 use std::error::Error;
 use std::ffi::{OsStr, OsString};
@@ -164,6 +167,21 @@ fn divide() -> Result<(), Box<dyn Error>> {
     rustix::io::write(caller, b"x")?;
     if rustix::io::read(caller, &mut [0_u8; 1])? != 1 {
         return Err("the users of the namespace could not be mapped".into());
+    }
+    keep_for_next()
+}
+
+/// Keeps what the next step needs to mount in the namespace: who is not its
+/// root would lose it with the next program.
+fn keep_for_next() -> Result<(), Box<dyn Error>> {
+    if geteuid().is_root() {
+        return Ok(());
+    }
+    let mut sets = capabilities(None)?;
+    sets.inheritable = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
+    set_capabilities(None, sets)?;
+    for kept in sets.inheritable.iter() {
+        configure_capability_in_ambient_set(kept, true)?;
     }
     Ok(())
 }
