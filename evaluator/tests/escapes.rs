@@ -183,6 +183,7 @@ fn in_container(user: &str) -> Option<String> {
         fs::create_dir_all(root.join(point)).unwrap();
     }
     fs::write(root.join("etc/ld.so.cache"), "").unwrap();
+    fs::set_permissions(root.join("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
     for name in ["bin", "sbin", "lib", "lib64"] {
         if let Ok(to) = fs::read_link(Path::new("/").join(name)) {
             std::os::unix::fs::symlink(to, root.join(name)).unwrap();

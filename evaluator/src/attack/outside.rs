@@ -77,7 +77,7 @@ impl Outside {
             victim: Command::new("/bin/sleep")
                 .arg("600")
                 .env_clear()
-                .env("CANARY", &canary)
+                .env("PATCHWRIGHT_VICTIM", "secret")
                 .stdin(Stdio::null())
                 .spawn()?,
             key: plant_key(&canary),

@@ -49,8 +49,12 @@ pub(super) fn arguments(
     let mut words = Words::default();
     words.add(["--die-with-parent", "--new-session"]);
     words.add(["--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
-    words.add(["--unshare-cgroup-try", "--hostname", "sandbox"]);
-    words.add(["--cap-drop", "ALL"]);
+    words.add(["--unshare-cgroup-try", "--cap-drop", "ALL"]);
+    if own_proc {
+        // Where /proc cannot be mounted, which is in a container, names cannot
+        // be set either, and the name is the container's.
+        words.add(["--hostname", "sandbox"]);
+    }
     if divided {
         // What is needed to become the command's user, and is given up with it.
         for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
