@@ -15,6 +15,7 @@ mod disk_space;
 mod fetch;
 mod fuzzer;
 mod scratch;
+mod shown;
 mod spare_workspaces;
 mod task_check;
 mod task_digest;
@@ -61,6 +62,8 @@ pub struct LocalTarget {
     scratch: Arc<Scratch>,
     /// The user's entry among the accounts, where paths are mapped.
     accounts: Option<Place>,
+    /// The task's folder as commands see it.
+    shown_task: OnceCell<PathBuf>,
     /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
@@ -87,7 +90,12 @@ impl LocalTarget {
         let task = checked(task)?;
         let sandbox = Sandbox::open(isolation, host).await?;
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        let scratch = Scratch::new(scratch).map_err(fail)?;
+        let scratch = if sandbox.maps_paths() {
+            Scratch::new(scratch)
+        } else {
+            Scratch::in_reach(scratch)
+        };
+        let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
@@ -100,6 +108,7 @@ impl LocalTarget {
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
             accounts,
+            shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
             pristine: tokio::sync::Mutex::default(),

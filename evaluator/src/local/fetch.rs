@@ -1,6 +1,7 @@
 //! Runs a `fetch` command: the one that fills a tree, once, with network.
 
 use super::INSIDE;
+use crate::identity;
 use crate::process::Limits;
 use crate::runner::CommandLimits;
 use crate::sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
@@ -71,6 +72,10 @@ fn seen(
             .map_err(|e| TargetError::io("a folder could not be made", &host, e))?;
         let host = std::fs::canonicalize(&host)
             .map_err(|e| TargetError::io("a folder cannot be found", &host, e))?;
+        if writable {
+            identity::give_all(&host)
+                .map_err(|e| TargetError::io("a folder cannot be given away", &host, e))?;
+        }
         let inside: PathBuf = if sandbox.maps_paths() {
             Path::new(INSIDE).join(part)
         } else {
