@@ -1,0 +1,168 @@
+//! Raw diffs of a folder, taken or refused: the figures of `docs/benchmarks.md`.
+//!
+//! `cargo bench -p patchwright-patcher --bench diffs -- FOLDER [--show CASE/NAME]..`
+//! reads every `FOLDER/CASE/*.diff` against `FOLDER/CASE/tree` and prints one
+//! line for each: the outcome, and the placements or the rules of the refusals.
+//! `--show` prints the whole answer to the diffs whose name begins like this.
+
+use patchwright_patcher::{Guard, Prepared, Refusal, read_diff_bytes};
+use patchwright_source::Tree;
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// What the command line asks for.
+struct Wanted {
+    folder: PathBuf,
+    shown: Vec<String>,
+}
+
+/// The sums over all diffs.
+#[derive(Default)]
+struct Sums {
+    diffs: usize,
+    taken: usize,
+    by_placement: BTreeMap<&'static str, usize>,
+    by_rule: BTreeMap<&'static str, usize>,
+    slowest: Duration,
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let mut out = io::stdout().lock();
+    let Some(wanted) = arguments() else {
+        writeln!(out, "diffs: no folder was named, nothing to read")?;
+        return Ok(());
+    };
+    let mut sums = Sums::default();
+    for case in entries(&wanted.folder)? {
+        if case.join("tree").is_dir() {
+            read_case(&wanted, &case, &mut sums, &mut out)?;
+        }
+    }
+    writeln!(out, "\n{} of {} taken", sums.taken, sums.diffs)?;
+    for (name, count) in &sums.by_placement {
+        writeln!(out, "  taken, least faithful placement {name}: {count}")?;
+    }
+    for (name, count) in &sums.by_rule {
+        writeln!(out, "  refused, first rule {name}: {count}")?;
+    }
+    writeln!(out, "slowest: {:?}", sums.slowest)?;
+    Ok(())
+}
+
+fn arguments() -> Option<Wanted> {
+    let mut given = std::env::args().skip(1).filter(|word| word != "--bench");
+    let folder = PathBuf::from(given.next()?);
+    let shown = given.filter(|word| word != "--show").collect();
+    Some(Wanted { folder, shown })
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths: Vec<PathBuf> = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<io::Result<_>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
+fn read_case(
+    wanted: &Wanted,
+    case: &Path,
+    sums: &mut Sums,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let tree = Tree::open(&case.join("tree"))?;
+    let guard = Guard::new(&[])?;
+    for path in entries(case)? {
+        if path.extension().is_none_or(|extension| extension != "diff") {
+            continue;
+        }
+        let name = format!("{}/{}", name_of(case), name_of(&path));
+        let diff = fs::read(&path)?;
+        let started = Instant::now();
+        let answer = read_diff_bytes(&tree, &diff, &guard, &|_| true);
+        let spent = started.elapsed();
+        sums.slowest = sums.slowest.max(spent);
+        let line = sums.count(&answer);
+        writeln!(out, "{name}\t{}ms\t{line}", spent.as_millis())?;
+        if wanted
+            .shown
+            .iter()
+            .any(|shown| name.starts_with(shown.as_str()))
+        {
+            show(&diff, &answer, out)?;
+        }
+    }
+    Ok(())
+}
+
+impl Sums {
+    /// Counts an answer and describes it in a line.
+    fn count(&mut self, answer: &Result<Prepared, Vec<Refusal>>) -> String {
+        self.diffs += 1;
+        match answer {
+            Ok(prepared) => {
+                self.taken += 1;
+                let how = prepared.placements.iter().map(|place| place.how);
+                let least = how.max().map_or("none", patchwright_patcher::How::name);
+                *self.by_placement.entry(least).or_default() += 1;
+                let places: Vec<String> = prepared
+                    .placements
+                    .iter()
+                    .map(|place| {
+                        format!("{}@{}-{}", place.how.name(), place.lines.0, place.lines.1)
+                    })
+                    .collect();
+                format!(
+                    "taken\t{}\t{}",
+                    prepared.syntax_errors.len(),
+                    places.join(" ")
+                )
+            }
+            Err(refusals) => {
+                let first = refusals
+                    .first()
+                    .map_or("none", |refusal| refusal.rule.name());
+                *self.by_rule.entry(first).or_default() += 1;
+                let rules: Vec<String> = refusals
+                    .iter()
+                    .map(|refusal| format!("{}:{}", refusal.edit, refusal.rule))
+                    .collect();
+                format!("refused\t{}", rules.join(" "))
+            }
+        }
+    }
+}
+
+fn show(
+    diff: &[u8],
+    answer: &Result<Prepared, Vec<Refusal>>,
+    out: &mut impl Write,
+) -> io::Result<()> {
+    writeln!(out, "--- given ---\n{}", String::from_utf8_lossy(diff))?;
+    match answer {
+        Ok(prepared) => {
+            writeln!(out, "--- taken ---\n{}", prepared.diff)?;
+            for warning in &prepared.warnings {
+                writeln!(out, "warning: {warning}")?;
+            }
+            for (path, error) in &prepared.syntax_errors {
+                writeln!(out, "syntax: {path}:{} {}", error.line, error.what)?;
+            }
+        }
+        Err(refusals) => {
+            for refusal in refusals {
+                writeln!(out, "--- refused ---\n{refusal}")?;
+            }
+        }
+    }
+    writeln!(out)
+}
