@@ -90,9 +90,26 @@ impl<'a> Plan<'a> {
         for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
             plan.take(*number, edit);
         }
+        plan.drop_unchanged();
         plan.placements.sort_by_key(|placement| placement.edit);
         plan.refusals.sort_by_key(|refusal| refusal.edit);
         plan
+    }
+
+    /// Leaves out the edits that change nothing, if others do.
+    fn drop_unchanged(&mut self) {
+        if self.placements.is_empty() {
+            return;
+        }
+        let refusals = std::mem::take(&mut self.refusals);
+        let (unchanged, refusals): (Vec<_>, Vec<_>) = refusals
+            .into_iter()
+            .partition(|refusal| refusal.rule == Rule::NoChange);
+        self.refusals = refusals;
+        self.warnings.extend(unchanged.into_iter().map(|refusal| {
+            let (number, file) = (refusal.edit, refusal.file);
+            format!("{file}: edit {number} changes nothing and was left out")
+        }));
     }
 
     fn take(&mut self, number: usize, edit: &Edit) {

@@ -1,7 +1,7 @@
 //! The place of an edit, or the reason why it has none.
 
 use super::text;
-use super::wish::{Reading, SHOWN, Wish, new_lines, readings, show_range};
+use super::wish::{Escape, Reading, SHOWN, Wish, new_lines, readings, show_range};
 use crate::locate::{Found, Place, Wanted, locate, locate_similar, nearest};
 use crate::numbers;
 use crate::pristine::{Pristine, key, says_something};
@@ -128,7 +128,7 @@ fn empty_original(
     let reading = Reading {
         old: Vec::new(),
         numbered: None,
-        unescaped: false,
+        escape: Escape::None,
         trimmed: (0, 0),
     };
     Ok((place, wish.new.clone(), reading))
@@ -140,7 +140,7 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
     if ways.iter().any(|way| way.numbered.is_some()) {
         forms.extend(numbers::numbered(&wish.new).map(|read| read.lines));
     }
-    if ways.iter().any(|way| way.unescaped) {
+    if ways.iter().any(|way| way.escape == Escape::Entities) {
         forms.push(text::split(&unescape(&wish.new.join("\n"))));
     }
     let adds = |lines: &[String]| {
@@ -207,7 +207,7 @@ fn not_found(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Refusal {
     let best = ways
         .iter()
         .rev()
-        .find(|way| way.numbered.is_some() || way.unescaped);
+        .find(|way| way.numbered.is_some() || way.escape != Escape::None);
     let old = best.map_or(&wish.old, |way| &way.old);
     let near = nearest(
         file,

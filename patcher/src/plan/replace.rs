@@ -28,6 +28,9 @@ impl Plan<'_> {
             .map_err(|denied| refuse(number, edit.file(), denied))?;
         let file = &plan.pristine;
         let wish = wish_of(number, edit, file)?;
+        if wish.changes_nothing() {
+            return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
+        }
         let (place, lines, reading) = find(file, &wish, knows, &searches)?;
         let already = stands_already(file, &place, &reading, &wish);
         if already {

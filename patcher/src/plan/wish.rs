@@ -4,7 +4,7 @@ use super::{refuse, text};
 use crate::locate::Place;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
-use crate::unescape::unescape;
+use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
 use patchwright_source::Encoding;
 
@@ -31,6 +31,11 @@ impl Wish<'_> {
         usize::try_from(first).ok()?.checked_sub(1)
     }
 
+    /// Whether both sides are the same, the end of the last line included.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.old == self.new && self.open.is_none_or(|(old, new)| old == new)
+    }
+
     pub(super) fn deny(&self, rule: Rule, reason: impl Into<String>) -> Refusal {
         refuse(self.number, self.file, (rule, reason.into()))
     }
@@ -41,9 +46,19 @@ impl Wish<'_> {
 pub(super) struct Reading {
     pub(super) old: Vec<String>,
     pub(super) numbered: Option<Numbered>,
-    pub(super) unescaped: bool,
+    pub(super) escape: Escape,
     /// Blank lines taken off at both ends.
     pub(super) trimmed: (usize, usize),
+}
+
+/// The escapes that were taken back to read an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    None,
+    /// XML entities.
+    Entities,
+    /// A tab written as `\t`.
+    Tabs,
 }
 
 impl Reading {
@@ -146,7 +161,7 @@ pub(super) fn show_range(file: &Pristine, lines: Option<(u32, u32)>, refusal: &m
 /// Every way to read the original, the most literal first.
 pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
     let mut ways = Vec::new();
-    let mut add = |old: Vec<String>, numbered: Option<Numbered>, unescaped: bool| {
+    let mut add = |old: Vec<String>, numbered: Option<Numbered>, escape: Escape| {
         let blank = |line: &&String| line.trim().is_empty();
         let before = old.iter().take_while(blank).count();
         let after = old.iter().rev().take_while(blank).count();
@@ -156,37 +171,48 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
         ways.push(Reading {
             old,
             numbered: numbered.clone(),
-            unescaped,
+            escape,
             trimmed: (0, 0),
         });
         if let Some(old) = inner.filter(|inner| !inner.is_empty() && before + after > 0) {
             ways.push(Reading {
                 old,
                 numbered,
-                unescaped,
+                escape,
                 trimmed: (before, after),
             });
         }
     };
-    add(wish.old.clone(), None, false);
+    add(wish.old.clone(), None, Escape::None);
+    if wish.old.iter().any(|line| with_tabs(line).is_some()) {
+        add(all_tabs(&wish.old), None, Escape::Tabs);
+    }
     if wish.hunk {
         return ways;
     }
     let numbered = |lines: &[String]| numbers::numbered(lines).filter(|read| read.consecutive);
     for read in numbered(&wish.old).into_iter().flat_map(Numbered::variants) {
-        add(read.lines.clone(), Some(read), false);
+        add(read.lines.clone(), Some(read), Escape::None);
     }
     let joined = wish.old.join("\n");
     let plain = unescape(&joined);
     if *plain != joined {
         let lines: Vec<String> = plain.split('\n').map(str::to_owned).collect();
         let read = numbered(&lines);
-        add(lines, None, true);
+        add(lines, None, Escape::Entities);
         for read in read.into_iter().flat_map(Numbered::variants) {
-            add(read.lines.clone(), Some(read), true);
+            add(read.lines.clone(), Some(read), Escape::Entities);
         }
     }
     ways
+}
+
+/// Returns lines with their written-out tabs as tabs.
+fn all_tabs(lines: &[String]) -> Vec<String> {
+    lines
+        .iter()
+        .map(|line| with_tabs(line).unwrap_or_else(|| line.clone()))
+        .collect()
 }
 
 /// A space that some models write for a plain one.
@@ -209,10 +235,13 @@ pub(super) fn new_lines(
     place: &Place,
 ) -> Result<Vec<String>, Refusal> {
     let mut new = wish.new.clone();
+    if reading.escape == Escape::Tabs {
+        new = all_tabs(&new);
+    }
     if !wish.hunk {
         let joined = new.join("\n");
         let raw_signs = wish.old.iter().any(|line| line.contains(['<', '>', '&']));
-        if reading.unescaped {
+        if reading.escape == Escape::Entities {
             new = text::split(&unescape(&joined));
         } else if !raw_signs {
             new = text::split(&text::without_entities(file.language, &joined));
