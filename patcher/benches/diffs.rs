@@ -112,7 +112,9 @@ impl Sums {
             Ok(prepared) => {
                 self.taken += 1;
                 let how = prepared.placements.iter().map(|place| place.how);
-                let least = how.max().map_or("none", patchwright_patcher::How::name);
+                let least = how
+                    .max()
+                    .map_or("none", patchwright_patcher::PlacementKind::name);
                 *self.by_placement.entry(least).or_default() += 1;
                 let places: Vec<String> = prepared
                     .placements

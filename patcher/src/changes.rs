@@ -19,7 +19,7 @@ pub struct Changes {
 /// How the place of an edit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum How {
+pub enum PlacementKind {
     /// As written, where it was said to be.
     Exact,
     /// As written, at most three lines away.
@@ -38,7 +38,7 @@ pub enum How {
     Renamed,
 }
 
-impl How {
+impl PlacementKind {
     /// The word for it, as it stands in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -65,7 +65,7 @@ pub struct Placement {
     /// twice; a whole file its first and last line.
     pub lines: (u32, u32),
     /// How the place was found.
-    pub how: How,
+    pub how: PlacementKind,
 }
 
 /// Which lines of a file a patch touches.

@@ -11,7 +11,7 @@ use crate::guard::Denied;
 use crate::paths::Paths;
 use crate::pristine::Pristine;
 use crate::splice::Splice;
-use crate::{Edit, Guard, How, Placement, Refusal, Rule};
+use crate::{Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -238,13 +238,19 @@ impl<'a> Plan<'a> {
             number,
             &path,
             (after.saturating_sub(1), after.max(1)),
-            How::Exact,
+            PlacementKind::Exact,
         );
         Ok(())
     }
 
     /// Notes where an edit went; the range counts from 0, its end excluded.
-    pub(crate) fn place(&mut self, edit: usize, file: &TreePath, range: (usize, usize), how: How) {
+    pub(crate) fn place(
+        &mut self,
+        edit: usize,
+        file: &TreePath,
+        range: (usize, usize),
+        how: PlacementKind,
+    ) {
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         self.placements.push(Placement {
             edit,

@@ -1,33 +1,47 @@
-//! The place of an edit, or the reason why it has none.
+//! Place of an edit, or the reason why it has none.
 
 use super::text;
 use super::wish::{Escape, Reading, SHOWN, Wish, new_lines, readings, show_range};
-use crate::locate::{Found, Place, Wanted, locate, locate_similar, nearest};
+use crate::locate::{Difference, Located, Match, Quote, align, locate, nearest};
 use crate::numbers;
 use crate::pristine::{Pristine, key, says_something};
+use crate::script::{changes, is_elision};
 use crate::unescape::unescape;
-use crate::{How, Refusal, Rule};
+use crate::{PlacementKind, Refusal, Rule};
 use std::cell::Cell;
 
 /// What is said of an original that is nowhere.
 const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
                          are in the unpatched file";
 
-/// A way to look for lines.
-type Search<'a> = &'a dyn Fn(&Pristine, Wanted<'_>) -> Found;
+/// Lines of an original that stand nowhere are named up to this many.
+const SHOWN_FOREIGN: usize = 3;
 
-/// The place of an edit and its new lines, or why there is none.
+/// Longest line of an original that is shown in whole, in characters.
+const LONGEST_SHOWN: usize = 100;
+
+/// A way to look for lines.
+type Search<'a> = &'a dyn Fn(&Pristine, Quote<'_>) -> Located;
+
+/// A place that was found, and how the edit is read there.
+pub(super) struct Found {
+    pub(super) place: Match,
+    pub(super) new: Vec<String>,
+    pub(super) reading: Reading,
+}
+
+/// Finds the place of an edit and its new lines, or says why there is none.
 pub(super) fn find(
     file: &Pristine,
     wish: &Wish<'_>,
     knows: &dyn Fn(&str) -> bool,
     searches: &Cell<usize>,
-) -> Result<(Place, Vec<String>, Reading), Refusal> {
+) -> Result<Found, Refusal> {
     if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
         return empty_original(file, wish);
     }
     let ways = readings(wish);
-    let mut found = search(wish, &ways, file, &|file, wanted| locate(file, wanted))?;
+    let mut found = search(wish, &ways, file, &|file, quote| locate(file, quote))?;
     if found.is_none() {
         if let Some(at) = replacement_stands(file, wish, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
@@ -37,14 +51,18 @@ pub(super) fn find(
             return Err(wish.deny(Rule::NotFound, NOT_FOUND));
         };
         searches.set(left);
-        let similar: Search<'_> = &|file, wanted| locate_similar(file, wanted, knows);
-        found = search(wish, &ways, file, similar)?;
+        let aligned: Search<'_> = &|file, quote| align(file, &quote, knows);
+        found = search(wish, &ways, file, aligned)?;
     }
     let Some((place, reading)) = found else {
         return Err(not_found(file, wish, &ways));
     };
-    let lines = new_lines(file, wish, reading, &place)?;
-    Ok((place, lines, reading.clone()))
+    let new = new_lines(file, wish, reading, &place)?;
+    Ok(Found {
+        place,
+        new,
+        reading: reading.clone(),
+    })
 }
 
 /// Looks for every reading. The first that stands in the file as it is wins,
@@ -55,17 +73,21 @@ fn search<'a>(
     ways: &'a [Reading],
     file: &Pristine,
     look: Search<'_>,
-) -> Result<Option<(Place, &'a Reading)>, Refusal> {
-    let mut best: Option<(Place, &Reading)> = None;
+) -> Result<Option<(Match, &'a Reading)>, Refusal> {
+    let mut best: Option<(Match, &Reading)> = None;
+    let mut nearly: Option<(Difference, &Reading)> = None;
     for reading in ways {
         let echoed = reading.first_number();
         let hint = wish.hint().or(echoed);
-        let wanted = Wanted {
+        let new = reading.new_side(wish);
+        let quote = Quote {
             lines: &reading.old,
             hint,
+            heading: wish.heading,
+            changes: &changes(&reading.old, &new),
         };
-        match look(file, wanted) {
-            Found::At(place) if is_credible(&place, reading, hint, echoed) => {
+        match look(file, quote) {
+            Located::At(place) if is_credible(&place, reading, hint, echoed) => {
                 if let Some((other, _)) = best.as_ref().filter(|(other, _)| is_apart(other, &place))
                 {
                     let places = [other.range.start, place.range.start];
@@ -76,23 +98,70 @@ fn search<'a>(
                 }
                 best.get_or_insert((place, reading));
             }
-            Found::Several(places) if best.is_none() => {
+            Located::Several(places) if best.is_none() => {
                 return Err(ambiguous(file, wish, &places));
+            }
+            Located::Differs(difference) => {
+                let fewer = nearly
+                    .as_ref()
+                    .is_none_or(|(other, _)| difference.foreign.len() < other.foreign.len());
+                if fewer {
+                    nearly = Some((difference, reading));
+                }
             }
             _ => {}
         }
     }
-    Ok(best)
+    match (best, nearly) {
+        (None, Some((difference, reading))) => Err(differs(file, wish, reading, &difference)),
+        (best, _) => Ok(best),
+    }
 }
 
-fn is_apart(a: &Place, b: &Place) -> bool {
+/// Most of the original has a place, but not all of it.
+fn differs(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    reading: &Reading,
+    difference: &Difference,
+) -> Refusal {
+    let foreign: Vec<String> = difference
+        .foreign
+        .iter()
+        .filter_map(|at| reading.old.get(*at))
+        .take(SHOWN_FOREIGN)
+        .map(|line| format!("`{}`", head(line.trim())))
+        .collect();
+    let reason = format!(
+        "most of the original stands around line {}, but {} of its lines stand nowhere there: {}; \
+         quote the lines of the unpatched file, not those of an earlier patch",
+        difference.place + 1,
+        difference.foreign.len(),
+        foreign.join(", ")
+    );
+    let mut refusal = wish.deny(Rule::NotFound, reason);
+    let count = reading.old.len().clamp(3, SHOWN);
+    refusal.nearest = file.excerpt(difference.place, difference.place + count);
+    refusal
+}
+
+/// The start of a line, for a message.
+fn head(line: &str) -> String {
+    let mut head: String = line.chars().take(LONGEST_SHOWN).collect();
+    if head.len() < line.len() {
+        head.push('\u{2026}');
+    }
+    head
+}
+
+fn is_apart(a: &Match, b: &Match) -> bool {
     a.range.end <= b.range.start || b.range.end <= a.range.start
 }
 
 /// One numbered line alone is weak: `1: ret` may be code. It is an echo only
 /// where the number is right.
 fn is_credible(
-    place: &Place,
+    place: &Match,
     reading: &Reading,
     hint: Option<usize>,
     echoed: Option<usize>,
@@ -108,10 +177,7 @@ fn is_credible(
 }
 
 /// An original of nothing is a place only in an empty file.
-fn empty_original(
-    file: &Pristine,
-    wish: &Wish<'_>,
-) -> Result<(Place, Vec<String>, Reading), Refusal> {
+fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
         return Err(wish.deny(
             Rule::Incomplete,
@@ -119,9 +185,9 @@ fn empty_original(
              <insert file=\"..\" after=\"N\"> for new lines",
         ));
     }
-    let place = Place {
+    let place = Match {
         range: 0..0,
-        how: How::Exact,
+        kind: PlacementKind::Exact,
         pairs: Some(Vec::new()),
         fixed: Vec::new(),
     };
@@ -131,7 +197,11 @@ fn empty_original(
         escape: Escape::None,
         trimmed: (0, 0),
     };
-    Ok((place, wish.new.clone(), reading))
+    Ok(Found {
+        place,
+        new: wish.new.clone(),
+        reading,
+    })
 }
 
 /// Where the whole replacement stands, if the original stands nowhere.
@@ -157,12 +227,14 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
         .find_map(|lines| {
             match locate(
                 file,
-                Wanted {
+                Quote {
                     lines: &lines,
                     hint: wish.hint(),
+                    heading: None,
+                    changes: &[],
                 },
             ) {
-                Found::At(place) => Some(place.range.start),
+                Located::At(place) => Some(place.range.start),
                 _ => None,
             }
         })
@@ -191,10 +263,7 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
 
 fn not_found(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Refusal {
     let blank = wish.old.iter().all(|line| line.trim().is_empty());
-    let elided = wish.old.iter().any(|line| {
-        let line = line.trim().trim_start_matches(['/', '*', '#', ' ']);
-        line.starts_with("...") || line.starts_with('\u{2026}')
-    });
+    let elided = wish.old.iter().any(|line| is_elision(line));
     let reason = if blank {
         "the original is empty, and there is no blank line at its place; quote the lines that \
          are replaced, or send <insert file=\"..\" after=\"N\"> for new lines"
@@ -211,9 +280,11 @@ fn not_found(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Refusal {
     let old = best.map_or(&wish.old, |way| &way.old);
     let near = nearest(
         file,
-        Wanted {
+        Quote {
             lines: old,
             hint: wish.hint(),
+            heading: wish.heading,
+            changes: &[],
         },
     );
     if let Some(start) = near {

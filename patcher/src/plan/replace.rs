@@ -1,14 +1,14 @@
 //! An edit of lines: found, carried out on paper, checked for what it changes.
 
-use super::find::find;
+use super::find::{Found, find};
 use super::wish::{Reading, SHOWN, Wish, wish_of};
 use super::{Piece, Plan, refuse, text};
 use crate::guard::Denied;
-use crate::locate::Place;
-use crate::merge::{Line, Sides, merge};
+use crate::locate::Match;
+use crate::merge::{Line, Obstacle, Sides, merge};
 use crate::pristine::{Pristine, key, says_something};
 use crate::splice::Splice;
-use crate::{Edit, How, Refusal, Rule};
+use crate::{Edit, PlacementKind, Refusal, Rule};
 use patchwright_source::TreePath;
 use std::rc::Rc;
 
@@ -31,7 +31,11 @@ impl Plan<'_> {
         if wish.changes_nothing() {
             return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
         }
-        let (place, lines, reading) = find(file, &wish, knows, &searches)?;
+        let Found {
+            place,
+            new: lines,
+            reading,
+        } = find(file, &wish, knows, &searches)?;
         let already = stands_already(file, &place, &reading, &wish);
         if already {
             let at = place.range.start + 1;
@@ -43,7 +47,8 @@ impl Plan<'_> {
             new: &lines,
             diff: wish.hunk,
         };
-        let merged = merge(file, &place, sides).map_err(|at| unlike(file, &wish, &place, at))?;
+        let merged = merge(file, &place, sides)
+            .map_err(|obstacle| blocked(file, &wish, &place, obstacle))?;
         let terminated = termination(file, &wish, &place);
         let new = text::encode_merged(file, place.range.clone(), &merged, wish.raw)
             .map_err(|denied| refuse(number, edit.file(), denied))?;
@@ -73,7 +78,7 @@ impl Plan<'_> {
             number,
             &path,
             (place.range.start, place.range.end),
-            place.how,
+            place.kind,
         );
         Ok(())
     }
@@ -89,19 +94,32 @@ impl Plan<'_> {
     }
 }
 
-/// The original passes over a line that it does not quote.
-fn unlike(file: &Pristine, wish: &Wish<'_>, place: &Place, at: usize) -> Refusal {
-    let reason = format!(
-        "the original differs from the file around line {}; quote every line as it is",
-        at + 1
-    );
+/// The place is known, and what would stand there is not.
+fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) -> Refusal {
+    let (Obstacle::LeftOut(at) | Obstacle::Repeated(at) | Obstacle::Misquoted(at)) = obstacle;
+    let line = at + 1;
+    let reason = match obstacle {
+        Obstacle::LeftOut(_) => format!(
+            "the original leaves out line {line}, right where the edit changes something; \
+             quote it too, so that it is clear whether it stays"
+        ),
+        Obstacle::Repeated(_) => format!(
+            "the original leaves out line {line}, and the new lines hold it again; \
+             quote every line from there to the next one that is changed"
+        ),
+        Obstacle::Misquoted(_) => format!(
+            "the original differs from the file at line {line}, which the edit changes; \
+             quote it as it is"
+        ),
+    };
     let mut refusal = wish.deny(Rule::NotFound, reason);
-    refusal.nearest = file.excerpt(place.range.start, place.range.start + SHOWN);
+    let start = at.saturating_sub(SHOWN / 2).max(place.range.start);
+    refusal.nearest = file.excerpt(start, start + SHOWN);
     refusal
 }
 
 /// Whether the lines of the result are those of the file.
-fn is_unchanged(file: &Pristine, place: &Place, merged: &[Line], new: &[Vec<u8>]) -> bool {
+fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]) -> bool {
     let kept = place.range.clone().map(Line::Kept);
     let lines = place
         .range
@@ -112,9 +130,9 @@ fn is_unchanged(file: &Pristine, place: &Place, merged: &[Line], new: &[Vec<u8>]
 
 /// Whether the edit only adds lines around its original, and they are there.
 /// A hunk that fits is taken at its word: its context says what is there.
-fn stands_already(file: &Pristine, place: &Place, reading: &Reading, wish: &Wish<'_>) -> bool {
+fn stands_already(file: &Pristine, place: &Match, reading: &Reading, wish: &Wish<'_>) -> bool {
     let (old, new) = (&reading.old, &wish.new);
-    if wish.hunk || new.len() <= old.len() || place.how == How::Similar {
+    if wish.hunk || new.len() <= old.len() || place.kind == PlacementKind::Similar {
         return false;
     }
     let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<u64>>();
@@ -132,7 +150,7 @@ fn stands_already(file: &Pristine, place: &Place, reading: &Reading, wish: &Wish
 }
 
 /// How many lines at the end of the result stand once more behind it.
-fn repeats_what_follows(file: &Pristine, place: &Place, merged: &[Line]) -> Option<usize> {
+fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Option<usize> {
     let line = |line: &Line| match line {
         Line::Kept(at) => file.key(*at).unwrap_or_default(),
         Line::New(line) => key(line),
@@ -151,7 +169,7 @@ fn repeats_what_follows(file: &Pristine, place: &Place, merged: &[Line]) -> Opti
 }
 
 /// Whether a diff says that the end of the file shall change.
-fn termination(file: &Pristine, wish: &Wish<'_>, place: &Place) -> Option<bool> {
+fn termination(file: &Pristine, wish: &Wish<'_>, place: &Match) -> Option<bool> {
     let (old, new) = wish.open?;
     let at_end = place.range.end == file.count();
     (at_end && old != new && file.text.ends_with_newline() == new).then_some(!new)

@@ -1,7 +1,7 @@
-//! An edit of lines in one form, and every way in which it can be read.
+//! Edit of lines in one form, and the ways in which it can be read.
 
 use super::{refuse, text};
-use crate::locate::Place;
+use crate::locate::Match;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
 use crate::unescape::{unescape, with_tabs};
@@ -18,6 +18,8 @@ pub(super) struct Wish<'a> {
     pub(super) lines: Option<(u32, u32)>,
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
+    /// The section in which the lines are said to stand.
+    pub(super) heading: Option<&'a str>,
     /// Whether it is a hunk: written by a program, without echoes or entities.
     pub(super) hunk: bool,
     pub(super) raw: bool,
@@ -62,6 +64,33 @@ pub(super) enum Escape {
 }
 
 impl Reading {
+    /// The new lines as they are read before the place is known.
+    pub(super) fn new_side(&self, wish: &Wish<'_>) -> Vec<String> {
+        let mut new = match self.escape {
+            Escape::None => wish.new.clone(),
+            Escape::Entities => text::split(&unescape(&wish.new.join("\n"))),
+            Escape::Tabs => all_tabs(&wish.new),
+        };
+        if let Some(numbered) = &self.numbered
+            && let NewLines::Taken(lines) = numbers::new_beside_numbered(&new, numbered, None)
+        {
+            new = lines;
+        }
+        self.trim(&mut new);
+        new
+    }
+
+    /// Takes as many blank lines off the ends of the new lines as were taken
+    /// off the old ones.
+    fn trim(&self, new: &mut Vec<String>) {
+        let (before, after) = self.trimmed;
+        let blank = |line: &&String| line.trim().is_empty();
+        let front = new.iter().take(before).take_while(blank).count();
+        new.drain(..front);
+        let back = new.iter().rev().take(after).take_while(blank).count();
+        new.truncate(new.len() - back);
+    }
+
     /// The line, from 0, that an echoed number names.
     pub(super) fn first_number(&self) -> Option<usize> {
         let number = self.numbered.as_ref()?.numbers.first()?;
@@ -82,6 +111,7 @@ pub(super) fn wish_of<'a>(
         lines: edit.lines(),
         old: Vec::new(),
         new: Vec::new(),
+        heading: None,
         hunk: false,
         raw: false,
         open: None,
@@ -89,6 +119,7 @@ pub(super) fn wish_of<'a>(
     match edit {
         Edit::Hunk(hunk) => {
             wish.hunk = true;
+            wish.heading = hunk.heading.as_deref();
             wish.old = hunk
                 .old
                 .iter()
@@ -219,7 +250,7 @@ fn all_tabs(lines: &[String]) -> Vec<String> {
 const HARD_SPACE: char = '\u{a0}';
 
 /// Whether the writer's hard spaces are plain ones in the file.
-fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Place) -> bool {
+fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Match) -> bool {
     wish.old.iter().any(|line| line.contains(HARD_SPACE))
         && !place
             .range
@@ -232,7 +263,7 @@ pub(super) fn new_lines(
     file: &Pristine,
     wish: &Wish<'_>,
     reading: &Reading,
-    place: &Place,
+    place: &Match,
 ) -> Result<Vec<String>, Refusal> {
     let mut new = wish.new.clone();
     if reading.escape == Escape::Tabs {
@@ -266,11 +297,6 @@ pub(super) fn new_lines(
             },
         };
     }
-    let (before, after) = reading.trimmed;
-    let blank = |line: &&String| line.trim().is_empty();
-    let front = new.iter().take(before).take_while(blank).count();
-    new.drain(..front);
-    let back = new.iter().rev().take(after).take_while(blank).count();
-    new.truncate(new.len() - back);
+    reading.trim(&mut new);
     Ok(new)
 }
