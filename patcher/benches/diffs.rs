@@ -4,9 +4,17 @@
 //! reads every `FOLDER/CASE/*.diff` against `FOLDER/CASE/tree` and prints one
 //! line for each: the outcome, and the placements or the rules of the refusals.
 //! `--show` prints the whole answer to the diffs whose name begins like this.
+//!
+//! With `--disturb COUNT` it disturbs the edits whose place is certain as models
+//! do, in all forms, and prints how many of them land where.
+
+#[path = "../tests/perturb/mod.rs"]
+mod perturb;
 
 use patchwright_patcher::{Guard, Prepared, Refusal, read_diff_bytes};
 use patchwright_source::Tree;
+use perturb::Base;
+use perturb::disturb::Dice;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
@@ -14,10 +22,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+/// The seed of the disturbances.
+const SEED: u64 = 17;
+
 /// What the command line asks for.
 struct Wanted {
     folder: PathBuf,
     shown: Vec<String>,
+    /// How many disturbed edits are placed, and whether kinds of disturbance
+    /// are drawn by their share.
+    disturbed: Option<(usize, bool)>,
 }
 
 /// The sums over all diffs.
@@ -36,6 +50,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         writeln!(out, "diffs: no folder was named, nothing to read")?;
         return Ok(());
     };
+    if let Some((count, by_share)) = wanted.disturbed {
+        return disturb(&wanted.folder, count, by_share, &mut out);
+    }
     let mut sums = Sums::default();
     for case in entries(&wanted.folder)? {
         if case.join("tree").is_dir() {
@@ -55,9 +72,77 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn arguments() -> Option<Wanted> {
     let mut given = std::env::args().skip(1).filter(|word| word != "--bench");
-    let folder = PathBuf::from(given.next()?);
-    let shown = given.filter(|word| word != "--show").collect();
-    Some(Wanted { folder, shown })
+    let mut wanted = Wanted {
+        folder: PathBuf::from(given.next()?),
+        shown: Vec::new(),
+        disturbed: None,
+    };
+    while let (Some(option), Some(value)) = (given.next(), given.next()) {
+        match option.as_str() {
+            "--show" => wanted.shown.push(value),
+            "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
+            "--disturb-evenly" => wanted.disturbed = Some((value.parse().ok()?, false)),
+            _ => return None,
+        }
+    }
+    Some(wanted)
+}
+
+/// Places disturbed edits, and counts for each disturbance what came of them.
+fn disturb(
+    folder: &Path,
+    count: usize,
+    by_share: bool,
+    out: &mut impl Write,
+) -> Result<(), Box<dyn Error>> {
+    let bases: Vec<Base> = entries(folder)?
+        .iter()
+        .filter_map(|case| Base::read(case))
+        .collect();
+    let edits: usize = bases.iter().map(|base| base.sketches.len()).sum();
+    writeln!(
+        out,
+        "{edits} edits whose place is certain, in {} trees",
+        bases.len()
+    )?;
+    let mut dice = Dice(SEED);
+    let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let (mut done, mut wrong) = (0, 0);
+    while done < count {
+        let Some(trial) = dice
+            .one_of(&bases)
+            .and_then(|base| base.trial(&mut dice, by_share))
+        else {
+            continue;
+        };
+        done += 1;
+        let column = match &trial.outcome {
+            perturb::Outcome::Right => 0,
+            perturb::Outcome::Refused(_) => 1,
+            perturb::Outcome::Wrong(diff) => {
+                wrong += 1;
+                writeln!(
+                    out,
+                    "WRONG {:?}\n{}\n--- taken ---\n{diff}",
+                    trial.names, trial.text
+                )?;
+                2
+            }
+        };
+        for name in trial.names.iter().chain([&"all"]) {
+            if let Some(cell) = table.entry(name).or_default().get_mut(column) {
+                *cell += 1;
+            }
+        }
+    }
+    for (name, [right, refused, wrong]) in table {
+        writeln!(
+            out,
+            "{name}\tright {right}\trefused {refused}\twrong {wrong}"
+        )?;
+    }
+    writeln!(out, "{wrong} of {count} landed elsewhere")?;
+    Ok(())
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {

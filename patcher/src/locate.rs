@@ -70,8 +70,15 @@ impl Match {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Located {
     At(Match),
-    /// Several places, by their first lines.
+    /// It stands at several places, by their first lines.
     Several(Vec<usize>),
+    /// The quote fits nearly as well where one of its lines stands elsewhere.
+    Tied {
+        /// The quoted line.
+        line: usize,
+        /// The lines of the file that it can be.
+        places: [usize; 2],
+    },
     /// Most of the quote has one place, and some of it stands nowhere.
     Differs(Difference),
     Nowhere,
@@ -135,6 +142,12 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
             unhinted
         }
     };
+    if all.len() == 1 {
+        let loose = loose_places(file, quote.lines, keys);
+        if loose.len() > 1 {
+            return Located::Several(loose);
+        }
+    }
     match (exact.as_slice(), all.as_slice()) {
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
@@ -157,6 +170,38 @@ fn places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
         .iter()
         .filter_map(|at| at.checked_sub(offset))
         .filter(|at| file.fits(*at, lines, keys))
+        .take(MOST_PLACES)
+        .collect()
+}
+
+/// Every place where the lines stand when blank ones do not count either.
+fn loose_places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
+    let keys: Vec<u64> = keys.iter().copied().filter(|key| *key != 0).collect();
+    let rarest = keys
+        .iter()
+        .enumerate()
+        .min_by_key(|(_, key)| file.with_key(**key).len());
+    let Some((offset, key)) = rarest.filter(|_| !lines.is_empty()) else {
+        return Vec::new();
+    };
+    let same = |at: usize, wanted: &[u64], forward: bool| -> Option<usize> {
+        let mut last = at;
+        for key in wanted {
+            last = if forward {
+                (last + 1..file.count()).find(|at| file.key(*at) != Some(0))?
+            } else {
+                (0..last).rev().find(|at| file.key(*at) != Some(0))?
+            };
+            (file.key(last) == Some(*key)).then_some(())?;
+        }
+        Some(last)
+    };
+    let before: Vec<u64> = keys.iter().take(offset).rev().copied().collect();
+    let after: Vec<u64> = keys.iter().skip(offset + 1).copied().collect();
+    file.with_key(*key)
+        .iter()
+        .filter(|at| same(**at, &after, true).is_some())
+        .filter_map(|at| same(*at, &before, false))
         .take(MOST_PLACES)
         .collect()
 }

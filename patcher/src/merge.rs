@@ -181,10 +181,10 @@ impl Merger<'_> {
                 (true, false) => self.pass(gap.end),
                 (false, true) => {}
                 _ => {
-                    let new = self.with_kept(new, &left_out);
-                    self.out.extend(new.ok_or(Obstacle::LeftOut(*first))?);
+                    if !self.hold(&new, &left_out) {
+                        return Err(Obstacle::LeftOut(*first));
+                    }
                     self.at = gap.end;
-                    return Ok(());
                 }
             }
         }
@@ -196,7 +196,7 @@ impl Merger<'_> {
     /// out stay: all of them where the new lines hold them in this order, or
     /// where there are no new lines and each part that goes is whole by
     /// itself.
-    fn replace(&mut self, gone: &[usize], mut new: Vec<Line>) -> Result<(), Obstacle> {
+    fn replace(&mut self, gone: &[usize], new: Vec<Line>) -> Result<(), Obstacle> {
         let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
             return Ok(());
         };
@@ -210,9 +210,8 @@ impl Merger<'_> {
         if let Some(left_out) = code.first() {
             if new.is_empty() && self.are_whole(gone) {
                 self.out.extend(stays.into_iter().map(Line::Kept));
-            } else {
-                let merged = self.with_kept(new, &code);
-                new = merged.ok_or(Obstacle::LeftOut(*left_out))?;
+            } else if !self.hold(&new, &code) {
+                return Err(Obstacle::LeftOut(*left_out));
             }
         } else {
             self.out.extend(stays.into_iter().map(Line::Kept));
@@ -222,18 +221,21 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// The new lines with lines of the file for those that are the same, if
-    /// all of these are among them in order.
-    fn with_kept(&self, new: Vec<Line>, kept: &[usize]) -> Option<Vec<Line>> {
-        let mut kept = kept.iter().peekable();
-        let lines = new
-            .into_iter()
-            .map(|line| match kept.next_if(|at| self.is_line(&line, **at)) {
-                Some(at) => Line::Kept(*at),
-                None => line,
-            })
+    /// Whether lines of the file are all among the new ones, in this order, and
+    /// say enough for that to be no accident.
+    fn hold(&self, new: &[Line], lines: &[usize]) -> bool {
+        let texts: Vec<String> = lines
+            .iter()
+            .map(|at| self.file.line(*at).into_owned())
             .collect();
-        kept.peek().is_none().then_some(lines)
+        if !says_something(texts.iter()) {
+            return false;
+        }
+        let mut rest = lines.iter().peekable();
+        for line in new {
+            rest.next_if(|at| self.is_line(line, **at));
+        }
+        rest.peek().is_none()
     }
 
     /// Takes lines off the ends of the new ones that are the lines left out

@@ -67,17 +67,17 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     if !aligner.is_evident(&chain) {
         return Located::Nowhere;
     }
-    if let Some(rival) = aligner.rival(&chains, &chain) {
-        let places = [&chain, &chains.chain(rival)].map(|chain| aligner.first_line(chain));
-        return Located::Several(places.into_iter().flatten().collect());
-    }
     let pairing = Pairing {
         file,
         quote,
         code: &aligner.code,
         knows,
     };
-    pairing.complete(&aligner.pairs(&chain))
+    let located = pairing.complete(&aligner.pairs(&chain));
+    match aligner.rival(&chains, &chain) {
+        Some((line, places)) if matches!(located, Located::At(_)) => Located::Tied { line, places },
+        _ => located,
+    }
 }
 
 /// Returns the line where most of a quote stands, for messages.
@@ -101,12 +101,10 @@ struct Aligner<'a> {
 
 impl<'a> Aligner<'a> {
     fn new(file: &'a Pristine, quote: &'a Quote<'a>) -> Self {
-        let lines = quote.lines.iter().map(String::as_str);
-        let code = crate::syntax::code_of_piece(file.language, lines);
         let mut aligner = Self {
             file,
             quote,
-            code,
+            code: code_of_quote(file, quote.lines),
             items: Vec::new(),
             rows: Vec::new(),
         };
@@ -230,16 +228,20 @@ impl<'a> Aligner<'a> {
         taken * 100 >= total * SHARE && (taken >= LIGHTEST || near())
     }
 
-    /// Returns another place of a line that a change depends on, if it is
-    /// nearly as good.
-    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<Slot> {
+    /// Returns a line that a change depends on and two places of it, if one is
+    /// nearly as good as the other.
+    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<(usize, [usize; 2])> {
         let (best, _) = chains.best()?;
-        let mut rivals = chain
-            .iter()
-            .filter(|slot| self.is_critical(slot.row))
-            .filter_map(|slot| chains.rival(*slot));
-        let (_, slot) = rivals.find(|(score, _)| best - score < MARGIN)?;
-        Some(slot)
+        let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
+        let (slot, rival) = critical
+            .filter_map(|slot| Some((*slot, chains.rival(*slot)?)))
+            .find(|(_, (score, _))| best - score < MARGIN)
+            .map(|(slot, (_, rival))| (slot, rival))?;
+        let line = |slot: Slot| {
+            let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
+            Some(self.file.code_line(*place))
+        };
+        Some((self.items.get(slot.row)?.at, [line(slot)?, line(rival)?]))
     }
 
     /// Whether the place of a change follows from the place of this row.
@@ -284,6 +286,28 @@ impl<'a> Aligner<'a> {
     fn first_line(&self, chain: &[Slot]) -> Option<usize> {
         self.pairs(chain).first().map(|(_, line)| *line)
     }
+}
+
+/// The lines of a quote without comments. A quote may begin or end within a
+/// comment, or leave its end out, so the file tells of every line that it holds
+/// whether it is code.
+fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
+    let alone = crate::syntax::code_of_piece(file.language, lines.iter().map(String::as_str));
+    lines
+        .iter()
+        .zip(alone)
+        .map(|(line, alone)| {
+            let places = file.with_key(key(line));
+            let code = |at: &usize| file.code().get(*at).cloned();
+            match places.first() {
+                Some(first) if places.iter().all(|at| file.is_code(*at)) => {
+                    code(first).unwrap_or(alone)
+                }
+                Some(_) if !places.iter().any(|at| file.is_code(*at)) => String::new(),
+                _ => alone,
+            }
+        })
+        .collect()
 }
 
 /// Whether a diff would name this line as the heading of a section.

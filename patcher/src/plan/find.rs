@@ -101,6 +101,9 @@ fn search<'a>(
             Located::Several(places) if best.is_none() => {
                 return Err(ambiguous(file, wish, &places));
             }
+            Located::Tied { line, places } if best.is_none() => {
+                return Err(tied(file, wish, (reading, line), places));
+            }
             Located::Differs(difference) => {
                 let fewer = nearly
                     .as_ref()
@@ -116,6 +119,32 @@ fn search<'a>(
         (None, Some((difference, reading))) => Err(differs(file, wish, reading, &difference)),
         (best, _) => Ok(best),
     }
+}
+
+/// A line that the edit depends on fits two places.
+fn tied(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    (reading, line): (&Reading, usize),
+    places: [usize; 2],
+) -> Refusal {
+    let numbers: Vec<u32> = places
+        .iter()
+        .filter_map(|at| u32::try_from(at + 1).ok())
+        .collect();
+    let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    let text = reading.old.get(line).map_or("", String::as_str);
+    let reason = format!(
+        "the original leaves lines out, and its line `{}` fits as well at line {}; \
+         quote the lines around it as they are",
+        head(text.trim()),
+        list.join(" as at line ")
+    );
+    let mut refusal = wish.deny(Rule::Ambiguous, reason);
+    refusal.candidates = numbers;
+    let start = places.into_iter().min().unwrap_or_default();
+    refusal.nearest = file.excerpt(start.saturating_sub(2), start + SHOWN - 2);
+    refusal
 }
 
 /// Most of the original has a place, but not all of it.
