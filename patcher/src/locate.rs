@@ -70,14 +70,21 @@ impl Match {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Located {
     At(Match),
-    /// It stands at several places, by their first lines.
-    Several(Vec<usize>),
+    /// It stands at several places.
+    Several {
+        /// Their first lines.
+        starts: Vec<usize>,
+        /// The quote at each, where an edit could be carried out there.
+        matches: Vec<Match>,
+    },
     /// The quote fits nearly as well where one of its lines stands elsewhere.
     Tied {
         /// The quoted line.
         line: usize,
         /// The lines of the file that it can be.
         places: [usize; 2],
+        /// The quote at either.
+        matches: Vec<Match>,
     },
     /// Most of the quote has one place, and some of it stands nowhere.
     Differs(Difference),
@@ -120,7 +127,7 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
                 return Located::At(Match::aligned(*at, count, PlacementKind::Whitespace));
             }
             ([], []) => {}
-            ([], several) | (several, _) => return Located::Several(several.to_vec()),
+            ([], several) | (several, _) => return equals(several, count),
         }
     }
     anywhere(file, quote, &keys)
@@ -145,14 +152,27 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
     if all.len() == 1 {
         let loose = loose_places(file, quote.lines, keys);
         if loose.len() > 1 {
-            return Located::Several(loose);
+            return Located::Several {
+                starts: loose,
+                matches: Vec::new(),
+            };
         }
     }
     match (exact.as_slice(), all.as_slice()) {
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
         ([], []) => reflowed(file, quote),
-        ([], several) | (several, _) => Located::Several(several.to_vec()),
+        ([], several) | (several, _) => equals(several, count),
+    }
+}
+
+/// Places that are alike, by their first lines.
+fn equals(starts: &[usize], count: usize) -> Located {
+    let places = starts.iter();
+    let matches = places.map(|start| Match::aligned(*start, count, PlacementKind::Moved));
+    Located::Several {
+        starts: starts.to_vec(),
+        matches: matches.collect(),
     }
 }
 
@@ -256,7 +276,10 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
         ([], [range]) => (range.clone(), PlacementKind::Moved),
         ([], []) => return Located::Nowhere,
         ([], several) | (several, _) => {
-            return Located::Several(several.iter().map(|range| range.start).collect());
+            return Located::Several {
+                starts: several.iter().map(|range| range.start).collect(),
+                matches: Vec::new(),
+            };
         }
     };
     let pairs = pair_non_blank(file, quote.lines, &range);

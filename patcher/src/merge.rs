@@ -170,7 +170,11 @@ impl Merger<'_> {
 
     /// Puts new lines between the last quoted line and the next one.
     fn insert(&mut self, old: Range<usize>, new: Vec<Line>) -> Result<(), Obstacle> {
-        let gap = self.at..self.next_pair(old.end).unwrap_or(self.at);
+        let next = self.next_pair(old.end);
+        if self.is_adrift(&old) {
+            return Err(Obstacle::LeftOut(next.unwrap_or(self.at)));
+        }
+        let gap = self.at..next.unwrap_or(self.at);
         let left_out = self.code_in(&gap);
         if let Some(first) = left_out.first() {
             let elided = (
@@ -345,6 +349,21 @@ impl Merger<'_> {
             }
         }
         depth == 0
+    }
+
+    /// Whether neither of the quoted lines around a change is in the file.
+    fn is_adrift(&self, old: &Range<usize>) -> bool {
+        let blank = |at: &usize| self.old.get(*at).is_some_and(|line| line.trim().is_empty());
+        let before = (0..old.start).rev().find(|at| !blank(at));
+        let after = (old.end..self.old.len()).find(|at| !blank(at));
+        let lost = |at: usize| {
+            self.pair(at).is_none() && self.old.get(at).is_some_and(|line| !is_elision(line))
+        };
+        match (before, after) {
+            (Some(before), Some(after)) => lost(before) && lost(after),
+            (Some(only), None) | (None, Some(only)) => lost(only),
+            (None, None) => false,
+        }
     }
 
     fn next_pair(&self, from: usize) -> Option<usize> {

@@ -1,6 +1,8 @@
-//! Every edit of a patch, judged by itself: which file, which lines, what
-//! instead. How the edits go together is decided in [`crate::prepare`].
+//! Plan of a patch: each edit judged by itself, with its file, its lines and
+//! what comes instead. [`crate::prepare`] decides whether they go together.
 
+mod draft;
+mod equal;
 mod find;
 mod replace;
 mod text;
@@ -47,6 +49,16 @@ pub(crate) struct Creation {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// An edit that fits several places.
+#[derive(Debug)]
+struct Undecided {
+    path: TreePath,
+    /// The edit at each of the places.
+    drafts: Vec<draft::Draft>,
+    /// What is said where nothing decides.
+    refusal: Refusal,
+}
+
 /// All edits of a patch, each with its place or its refusal.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
@@ -60,6 +72,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) placements: Vec<Placement>,
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) warnings: Vec<String>,
+    undecided: Vec<Undecided>,
 }
 
 impl<'a> Plan<'a> {
@@ -81,6 +94,7 @@ impl<'a> Plan<'a> {
             placements: Vec::new(),
             refusals: Vec::new(),
             warnings: Vec::new(),
+            undecided: Vec::new(),
         };
         let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
         let numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
@@ -90,6 +104,7 @@ impl<'a> Plan<'a> {
         for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
             plan.take(*number, edit);
         }
+        plan.decide_equals();
         plan.drop_unchanged();
         plan.placements.sort_by_key(|placement| placement.edit);
         plan.refusals.sort_by_key(|refusal| refusal.edit);

@@ -55,6 +55,15 @@ struct Item {
     weight: i64,
 }
 
+/// A line that a change depends on, and another place for it.
+struct Rival {
+    /// Its index in the quote.
+    line: usize,
+    /// The lines of the file that it can be.
+    places: [usize; 2],
+    other: Slot,
+}
+
 /// Finds the place of lines that stand nowhere as they are.
 pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
     if quote.lines.len() > LONGEST {
@@ -74,9 +83,20 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
         knows,
     };
     let located = pairing.complete(&aligner.pairs(&chain));
-    match aligner.rival(&chains, &chain) {
-        Some((line, places)) if matches!(located, Located::At(_)) => Located::Tied { line, places },
-        _ => located,
+    let Located::At(place) = located else {
+        return located;
+    };
+    let Some(rival) = aligner.rival(&chains, &chain) else {
+        return Located::At(place);
+    };
+    let other = pairing.complete(&aligner.pairs(&chains.chain(rival.other)));
+    Located::Tied {
+        line: rival.line,
+        places: rival.places,
+        matches: match other {
+            Located::At(other) => vec![place, other],
+            _ => Vec::new(),
+        },
     }
 }
 
@@ -230,7 +250,7 @@ impl<'a> Aligner<'a> {
 
     /// Returns a line that a change depends on and two places of it, if one is
     /// nearly as good as the other.
-    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<(usize, [usize; 2])> {
+    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<Rival> {
         let (best, _) = chains.best()?;
         let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
         let (slot, rival) = critical
@@ -241,7 +261,11 @@ impl<'a> Aligner<'a> {
             let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
             Some(self.file.code_line(*place))
         };
-        Some((self.items.get(slot.row)?.at, [line(slot)?, line(rival)?]))
+        Some(Rival {
+            line: self.items.get(slot.row)?.at,
+            places: [line(slot)?, line(rival)?],
+            other: rival,
+        })
     }
 
     /// Whether the place of a change follows from the place of this row.

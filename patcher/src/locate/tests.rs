@@ -25,7 +25,7 @@ fn check(
     };
     let found = match locate(&file, quote) {
         Located::At(place) => Ok((place.range.start, place.range.end, place.kind)),
-        Located::Several(places) => Err(places),
+        Located::Several { starts, .. } => Err(starts),
         Located::Tied { .. } | Located::Differs(_) | Located::Nowhere => Err(Vec::new()),
     };
     assert_eq!(

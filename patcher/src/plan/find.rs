@@ -30,39 +30,79 @@ pub(super) struct Found {
     pub(super) reading: Reading,
 }
 
+/// Why an edit has no place.
+pub(super) enum Unplaced {
+    Refused(Box<Refusal>),
+    /// It fits several places alike.
+    Equal {
+        /// What is said where nothing decides among them.
+        refusal: Box<Refusal>,
+        places: Vec<Found>,
+    },
+}
+
+impl From<Refusal> for Unplaced {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
 /// Finds the place of an edit and its new lines, or says why there is none.
 pub(super) fn find(
     file: &Pristine,
     wish: &Wish<'_>,
     knows: &dyn Fn(&str) -> bool,
     searches: &Cell<usize>,
-) -> Result<Found, Refusal> {
+) -> Result<Found, Unplaced> {
     if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
-        return empty_original(file, wish);
+        return Ok(empty_original(file, wish)?);
     }
     let ways = readings(wish);
     let mut found = search(wish, &ways, file, &|file, quote| locate(file, quote))?;
     if found.is_none() {
         if let Some(at) = replacement_stands(file, wish, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
-            return Err(wish.deny(Rule::AlreadyApplied, reason));
+            return Err(wish.deny(Rule::AlreadyApplied, reason).into());
         }
         let Some(left) = searches.get().checked_sub(1) else {
-            return Err(wish.deny(Rule::NotFound, NOT_FOUND));
+            return Err(wish.deny(Rule::NotFound, NOT_FOUND).into());
         };
         searches.set(left);
         let aligned: Search<'_> = &|file, quote| align(file, &quote, knows);
         found = search(wish, &ways, file, aligned)?;
     }
     let Some((place, reading)) = found else {
-        return Err(not_found(file, wish, &ways));
+        return Err(not_found(file, wish, &ways).into());
     };
-    let new = new_lines(file, wish, reading, &place)?;
+    Ok(found_at(file, wish, reading, place)?)
+}
+
+fn found_at(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    reading: &Reading,
+    place: Match,
+) -> Result<Found, Refusal> {
     Ok(Found {
+        new: new_lines(file, wish, reading, &place)?,
         place,
-        new,
         reading: reading.clone(),
     })
+}
+
+/// The places of a reading among which nothing has decided yet.
+fn equal(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    reading: &Reading,
+    (places, refusal): (Vec<Match>, Refusal),
+) -> Unplaced {
+    let places = places.into_iter();
+    let found = places.map(|place| found_at(file, wish, reading, place));
+    Unplaced::Equal {
+        refusal: Box::new(refusal),
+        places: found.filter_map(Result::ok).collect(),
+    }
 }
 
 /// Looks for every reading. The first that stands in the file as it is wins,
@@ -73,7 +113,7 @@ fn search<'a>(
     ways: &'a [Reading],
     file: &Pristine,
     look: Search<'_>,
-) -> Result<Option<(Match, &'a Reading)>, Refusal> {
+) -> Result<Option<(Match, &'a Reading)>, Unplaced> {
     let mut best: Option<(Match, &Reading)> = None;
     let mut nearly: Option<(Difference, &Reading)> = None;
     for reading in ways {
@@ -91,18 +131,24 @@ fn search<'a>(
                 if let Some((other, _)) = best.as_ref().filter(|(other, _)| is_apart(other, &place))
                 {
                     let places = [other.range.start, place.range.start];
-                    return Err(ambiguous(file, wish, &places));
+                    return Err(ambiguous(file, wish, &places).into());
                 }
                 if file.fits_exactly(place.range.start, &reading.old) {
                     return Ok(Some((place, reading)));
                 }
                 best.get_or_insert((place, reading));
             }
-            Located::Several(places) if best.is_none() => {
-                return Err(ambiguous(file, wish, &places));
+            Located::Several { starts, matches } if best.is_none() => {
+                let refusal = ambiguous(file, wish, &starts);
+                return Err(equal(file, wish, reading, (matches, refusal)));
             }
-            Located::Tied { line, places } if best.is_none() => {
-                return Err(tied(file, wish, (reading, line), places));
+            Located::Tied {
+                line,
+                places,
+                matches,
+            } if best.is_none() => {
+                let refusal = tied(file, wish, (reading, line), places);
+                return Err(equal(file, wish, reading, (matches, refusal)));
             }
             Located::Differs(difference) => {
                 let fewer = nearly
@@ -116,7 +162,9 @@ fn search<'a>(
         }
     }
     match (best, nearly) {
-        (None, Some((difference, reading))) => Err(differs(file, wish, reading, &difference)),
+        (None, Some((difference, reading))) => {
+            Err(differs(file, wish, reading, &difference).into())
+        }
         (best, _) => Ok(best),
     }
 }
