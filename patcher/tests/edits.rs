@@ -1,6 +1,6 @@
 //! Replies of models, good, sloppy and malicious, through the patcher.
 //!
-//! Each folder of `fixtures/edits` holds a tree (`input`), a reply
+//! Each folder of `tests/fixtures/edits` holds a tree (`input`), a reply
 //! (`reply.md`) and what is to come of it: `expected.diff`, or in
 //! `expected.json` the refusal. Every diff is also given to `git apply` and
 //! `patch`, forth and back.
@@ -16,7 +16,7 @@ use std::process::Command;
 const KNOWN: &str = "known_";
 
 fn folders() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/edits");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/edits");
     let mut folders: Vec<PathBuf> = fs::read_dir(root)
         .unwrap()
         .map(|entry| entry.unwrap().path())
