@@ -19,7 +19,7 @@ mod tree;
 
 pub use error::SourceError;
 pub use language::{Language, header_of_template};
-pub use parse::{SyntaxError, parse, syntax_errors};
+pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use text::{Encoding, LineEnding, Text, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

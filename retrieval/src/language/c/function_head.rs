@@ -1,0 +1,514 @@
+//! The head of a function: which of the names before `{` or `;` it defines, and
+//! what has to be taken out so that the grammar understands the rest.
+//!
+//! A head is read by the rules of C's declarations: something that names a type
+//! stands before the name of a function, so a call without one (`LOCAL(void)
+//! f(int a)`) is a macro that makes the type; after the parameters only
+//! attributes follow.
+
+use super::declarations::Scanner;
+use super::tokens::{Kind, Token};
+use crate::language::macros::is_keyword;
+use std::ops::Range;
+
+/// A name that is followed by parentheses. All numbers are places in the tokens.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// The name; several tokens of an operator.
+    pub(super) name: Range<usize>,
+    /// Where its qualified name begins.
+    pub(super) from: usize,
+    /// The parameters, parentheses included.
+    pub(super) parameters: (usize, usize),
+    /// Tokens of a macro around the name or the parameters.
+    around: Vec<usize>,
+    /// Whether it is an operator or a destructor.
+    is_special: bool,
+}
+
+/// Words that may stand before a name and name no type.
+fn is_specifier(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"static"
+            | b"extern"
+            | b"inline"
+            | b"__inline"
+            | b"__inline__"
+            | b"__forceinline"
+            | b"const"
+            | b"constexpr"
+            | b"consteval"
+            | b"volatile"
+            | b"virtual"
+            | b"explicit"
+            | b"friend"
+            | b"register"
+            | b"typedef"
+            | b"mutable"
+            | b"thread_local"
+            | b"_Noreturn"
+            | b"_Thread_local"
+            | b"restrict"
+            | b"__restrict"
+            | b"__extension__"
+            | b"export"
+            | b"operator"
+    )
+}
+
+/// Words that are types by themselves.
+fn is_builtin(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"void"
+            | b"char"
+            | b"short"
+            | b"int"
+            | b"long"
+            | b"float"
+            | b"double"
+            | b"signed"
+            | b"unsigned"
+            | b"bool"
+            | b"_Bool"
+            | b"auto"
+            | b"wchar_t"
+            | b"__int64"
+            | b"__int128"
+    )
+}
+
+pub(super) fn is_class_key(word: &[u8]) -> bool {
+    matches!(word, b"struct" | b"union" | b"class" | b"enum")
+}
+
+/// Words that are followed by parentheses and belong to what stands before them.
+fn is_attribute(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"__attribute__"
+            | b"__attribute"
+            | b"__declspec"
+            | b"alignas"
+            | b"_Alignas"
+            | b"decltype"
+            | b"typeof"
+            | b"__typeof__"
+            | b"__typeof"
+            | b"noexcept"
+            | b"throw"
+            | b"asm"
+            | b"__asm"
+            | b"__asm__"
+            | b"requires"
+            | b"explicit"
+            | b"_Static_assert"
+            | b"static_assert"
+    )
+}
+
+/// Words that follow the parameters in the grammar of C++.
+fn is_trailing(word: &[u8]) -> bool {
+    matches!(
+        word,
+        b"const" | b"volatile" | b"noexcept" | b"override" | b"final" | b"throw" | b"try" | b"requires"
+    )
+}
+
+impl Scanner<'_> {
+    /// The names in a head that are followed by parentheses, up to the colon of
+    /// an initializer list or the arrow of a result type.
+    fn candidates(&self, tokens: Range<usize>) -> Vec<Candidate> {
+        let mut found: Vec<Candidate> = Vec::new();
+        let mut at = tokens.start;
+        while at < tokens.end {
+            let Some(token) = self.token(at) else { break };
+            match token.kind {
+                Kind::Arrow => break,
+                Kind::Mark(b':') if !found.is_empty() => break,
+                Kind::Name => {
+                    let candidate = self.candidate(at, &tokens);
+                    let attribute = is_attribute(self.word(at)) && self.is_mark(at + 1, b'(');
+                    at = match candidate {
+                        Some(candidate) => {
+                            let after = candidate.parameters.1;
+                            let outermost = candidate.around.iter().copied().max();
+                            found.push(candidate);
+                            after.max(outermost.unwrap_or_default()) + 1
+                        }
+                        None if attribute => self.after(at + 1),
+                        None => at + 1,
+                    };
+                }
+                Kind::Mark(b'(') => {
+                    if let Some(candidate) = self.in_parentheses(at, &tokens) {
+                        at = candidate.parameters.1 + 1;
+                        found.push(candidate);
+                    }
+                    at = self.after(at).max(at + 1);
+                }
+                Kind::Mark(b'[') => at = self.after(at),
+                Kind::Mark(b'<') if self.is_name(at.wrapping_sub(1)) => {
+                    at = self.after_angles(at).unwrap_or(at + 1);
+                }
+                _ => at += 1,
+            }
+        }
+        found
+    }
+
+    /// A candidate that begins with the name at a place.
+    fn candidate(&self, at: usize, tokens: &Range<usize>) -> Option<Candidate> {
+        if self.word(at) == b"operator" {
+            return self.operator(at, tokens);
+        }
+        let mut open = at + 1;
+        if self.is_mark(open, b'<') {
+            open = self.after_angles(open)?;
+        }
+        if !self.is_mark(open, b'(') || self.is_no_name(at) {
+            return None;
+        }
+        let close = self.partner(open).filter(|close| *close < tokens.end)?;
+        let mut candidate = Candidate {
+            name: at..at + 1,
+            from: at,
+            parameters: (open, close),
+            around: Vec::new(),
+            is_special: false,
+        };
+        let wrapped = self.partner(open + 1).is_some_and(|inner| inner + 1 == close);
+        if open + 2 == close && self.is_mark(close + 1, b'(') && self.is_name(open + 1) {
+            // `MACRO(name)(parameters)`
+            candidate.around = vec![at, open, close];
+            candidate.name = open + 1..open + 2;
+            candidate.parameters = (close + 1, self.partner(close + 1)?);
+        } else if self.is_mark(open + 1, b'(')
+            && wrapped
+            && at > tokens.start
+            && self.is_name(at - 1)
+            && !self.is_no_name(at - 1)
+        {
+            // `name MACRO((parameters))`
+            candidate.around = vec![at, open, close];
+            candidate.name = at - 1..at;
+            candidate.from = at - 1;
+            candidate.parameters = (open + 1, close - 1);
+        }
+        candidate.from = self.qualified_start(candidate.from, tokens.start);
+        if candidate.from < candidate.name.start && self.is_mark(candidate.name.start - 1, b'~') {
+            candidate.name.start -= 1;
+            candidate.is_special = true;
+        }
+        (candidate.parameters.1 < tokens.end).then_some(candidate)
+    }
+
+    /// `(name)(parameters)`, or `(*name(parameters))(parameters of the result)`.
+    fn in_parentheses(&self, open: usize, tokens: &Range<usize>) -> Option<Candidate> {
+        let close = self.partner(open).filter(|close| *close < tokens.end)?;
+        if !self.is_mark(close + 1, b'(') {
+            return None;
+        }
+        let inside = (open + 1..close).find(|at| self.is_name(*at) && !self.is_no_name(*at))?;
+        let parameters = if inside + 1 == close && inside == open + 1 {
+            (close + 1, self.partner(close + 1)?)
+        } else if self.is_mark(inside + 1, b'(') && self.is_mark(open + 1, b'*') {
+            (inside + 1, close)
+        } else {
+            return None;
+        };
+        Some(Candidate {
+            name: inside..inside + 1,
+            from: open,
+            parameters,
+            around: Vec::new(),
+            is_special: false,
+        })
+    }
+
+    fn operator(&self, at: usize, tokens: &Range<usize>) -> Option<Candidate> {
+        let mut open = at + 1;
+        if self.is_mark(open, b'(') && self.is_mark(open + 1, b')') {
+            open += 2;
+        }
+        while open < tokens.end && !self.is_mark(open, b'(') {
+            open += 1;
+        }
+        let close = self.partner(open).filter(|close| *close < tokens.end)?;
+        Some(Candidate {
+            name: at..open,
+            from: self.qualified_start(at, tokens.start),
+            parameters: (open, close),
+            around: Vec::new(),
+            is_special: true,
+        })
+    }
+
+    /// Where `A::B<int>::` before a name begins, `~` included.
+    pub(super) fn qualified_start(&self, name: usize, floor: usize) -> usize {
+        let mut from = name;
+        if from > floor && self.is_mark(from - 1, b'~') {
+            from -= 1;
+        }
+        while from > floor && self.token(from - 1).is_some_and(|one| one.kind == Kind::Scope) {
+            from -= 1;
+            let Some(before) = from.checked_sub(1).filter(|at| *at >= floor) else {
+                break;
+            };
+            if self.is_mark(before, b'>') {
+                match self.before_angles(before, floor) {
+                    Some(start) => from = start,
+                    None => break,
+                }
+            } else if self.is_name(before) && !self.is_no_name(before) {
+                from = before;
+            } else {
+                break;
+            }
+        }
+        from
+    }
+
+    /// The function that a head names.
+    pub(super) fn function_name(&self, tokens: Range<usize>) -> Option<Candidate> {
+        let candidates = self.candidates(tokens.clone());
+        let fits = |number: usize, one: &Candidate| {
+            let later = candidates.get(number + 1..).unwrap_or_default();
+            // By custom the names of macros are in capitals.
+            let is_macro = self.is_capital(&one.name)
+                && later.iter().any(|other| !self.is_capital(&other.name));
+            !is_macro
+                && (one.is_special
+                    || self.is_constructor(one)
+                    || self.is_typed(one, &candidates, tokens.start))
+        };
+        let chosen = candidates
+            .iter()
+            .enumerate()
+            .find(|(number, one)| fits(*number, one))
+            .map(|(_, one)| one);
+        chosen.or(candidates.last()).cloned()
+    }
+
+    fn is_constructor(&self, one: &Candidate) -> bool {
+        let name = self.word(one.name.start);
+        let scope = one.name.start.checked_sub(2).filter(|at| *at >= one.from);
+        match scope {
+            Some(scope) if self.is_name(scope) => self.word(scope) == name,
+            Some(_) => false,
+            None => self.innermost_type() == Some(name),
+        }
+    }
+
+    /// Whether something that names a type stands before a candidate.
+    fn is_typed(&self, one: &Candidate, all: &[Candidate], start: usize) -> bool {
+        let mut at = start;
+        while at < one.from {
+            let macro_call = all
+                .iter()
+                .find(|other| other.name.start == at && other.from != one.from);
+            if let Some(call) = macro_call {
+                at = call.parameters.1 + 1;
+            } else if is_attribute(self.word(at)) && self.is_mark(at + 1, b'(') {
+                at = self.after(at + 1);
+            } else if self.is_name(at) && !is_specifier(self.word(at)) {
+                return true;
+            } else {
+                at += 1;
+            }
+        }
+        false
+    }
+
+    fn is_capital(&self, name: &Range<usize>) -> bool {
+        !self.word(name.start).iter().any(u8::is_ascii_lowercase)
+    }
+
+    /// Whether a word cannot be the name of something.
+    pub(super) fn is_no_name(&self, at: usize) -> bool {
+        let word = self.word(at);
+        is_keyword(word)
+            || is_specifier(word)
+            || is_builtin(word)
+            || is_attribute(word)
+            || matches!(word, b"template" | b"typename" | b"using" | b"new" | b"delete" | b"final" | b"override")
+    }
+
+    /// Takes out of a head what the grammar has no place for: macros before the
+    /// name, around it, and behind the parameters.
+    pub(super) fn make_plain(&mut self, one: &Candidate, tokens: Range<usize>) {
+        for at in &one.around {
+            self.take_out(*at..*at + 1);
+        }
+        self.plain_type(one, tokens.start);
+        let last = one.around.iter().copied().max().unwrap_or_default();
+        self.plain_end(one.parameters.1.max(last) + 1..tokens.end);
+    }
+
+    /// Whether no type stands before a function of this name.
+    fn is_typeless(&self, one: &Candidate) -> bool {
+        let next = self.word(one.name.start + 1);
+        let converts = self.word(one.name.start) == b"operator"
+            && !matches!(next, b"" | b"new" | b"delete");
+        converts || self.is_mark(one.name.start, b'~') || self.is_constructor(one)
+    }
+
+    /// Leaves one type before a name.
+    pub(super) fn plain_type(&mut self, one: &Candidate, start: usize) {
+        let is_typeless = self.is_typeless(one);
+        let units = self.units(start..one.from);
+        let is_name = |unit: &&Unit| unit.kind == UnitKind::Name;
+        let is_call = |unit: &&Unit| unit.kind == UnitKind::Call;
+        let names = units.iter().filter(is_name).count();
+        let calls = units.iter().filter(is_call).count();
+        let builtin = units.iter().any(|unit| unit.kind == UnitKind::Builtin);
+        let surplus = names + calls + usize::from(builtin);
+        if surplus == 0 || surplus == 1 && calls == 0 && !(is_typeless && names > 0) {
+            return;
+        }
+        let kept = if builtin || is_typeless {
+            None
+        } else {
+            let name = units.iter().rev().filter(is_name);
+            let lower = name.clone().find(|unit| !self.is_capital(&unit.tokens));
+            lower
+                .or_else(|| name.clone().next())
+                .or_else(|| units.iter().rev().find(is_call))
+        };
+        let kept = kept.map(|unit| unit.tokens.start);
+        let mut written = builtin || is_typeless;
+        for unit in &units {
+            match unit.kind {
+                UnitKind::Builtin => {}
+                UnitKind::Name if kept == Some(unit.tokens.start) => written = true,
+                UnitKind::Call if kept == Some(unit.tokens.start) => {
+                    let open = unit.tokens.start + 1;
+                    let inside = open + 1..unit.tokens.end - 1;
+                    if self.is_plain_type(inside.clone()) {
+                        self.take_out(unit.tokens.start..open + 1);
+                        self.take_out(inside.end..unit.tokens.end);
+                        written = true;
+                    } else {
+                        self.take_out(unit.tokens.clone());
+                    }
+                }
+                _ => self.take_out(unit.tokens.clone()),
+            }
+        }
+        let call = units.iter().find(is_call).filter(|_| !written);
+        if let Some(call) = call {
+            self.write_type(call.tokens.start);
+        }
+    }
+
+    /// Whether tokens are a type that needs nothing else: `void`, `const char *`.
+    fn is_plain_type(&self, tokens: Range<usize>) -> bool {
+        let units = self.units(tokens.clone());
+        let count = |kind| units.iter().filter(|unit| unit.kind == kind).count();
+        let types = count(UnitKind::Name) + count(UnitKind::Builtin).min(1);
+        let mut marks = tokens.filter(|at| !self.is_name(*at));
+        marks.all(|at| self.is_mark(at, b'*')) && types == 1 && count(UnitKind::Call) == 0
+    }
+
+    /// What could name a type, piece by piece.
+    fn units(&self, tokens: Range<usize>) -> Vec<Unit> {
+        let mut units = Vec::new();
+        let mut at = tokens.start;
+        while at < tokens.end {
+            if !self.is_name(at) {
+                at = if self.is_mark(at, b'(') || self.is_mark(at, b'[') {
+                    self.after(at)
+                } else {
+                    at + 1
+                };
+                continue;
+            }
+            let word = self.word(at);
+            let (kind, end) = if is_class_key(word) {
+                (UnitKind::Builtin, self.after_qualified(at + 1, tokens.end))
+            } else if is_builtin(word) || is_attribute(word) && matches!(word, b"decltype" | b"typeof" | b"__typeof__") {
+                let end = if self.is_mark(at + 1, b'(') { self.after(at + 1) } else { at + 1 };
+                (UnitKind::Builtin, end)
+            } else if is_attribute(word) {
+                let end = if self.is_mark(at + 1, b'(') { self.after(at + 1) } else { at + 1 };
+                at = end;
+                continue;
+            } else if is_specifier(word) || matches!(word, b"typename" | b"template") {
+                at += 1;
+                continue;
+            } else if self.is_mark(at + 1, b'(') {
+                (UnitKind::Call, self.after(at + 1))
+            } else {
+                (UnitKind::Name, self.after_qualified(at, tokens.end))
+            };
+            units.push(Unit {
+                tokens: at..end.min(tokens.end).max(at + 1),
+                kind,
+            });
+            at = end.max(at + 1);
+        }
+        units
+    }
+
+    /// The place after `A::B<int>::C`.
+    fn after_qualified(&self, from: usize, end: usize) -> usize {
+        let mut at = from;
+        while at < end {
+            if self.is_name(at) {
+                at += 1;
+                if self.is_cpp && self.is_mark(at, b'<') {
+                    at = self.after_angles(at).unwrap_or(at);
+                }
+            }
+            if !self.token(at).is_some_and(|one| one.kind == Kind::Scope) {
+                return at;
+            }
+            at += 1;
+        }
+        at
+    }
+
+    /// Takes macros out of what follows the parameters.
+    fn plain_end(&mut self, tokens: Range<usize>) {
+        let mut at = tokens.start;
+        while at < tokens.end {
+            let Some(kind) = self.token(at).map(|token| token.kind) else {
+                return;
+            };
+            if matches!(kind, Kind::Arrow | Kind::Mark(b':' | b'=')) {
+                return;
+            }
+            let has_group = self.is_mark(at + 1, b'(');
+            let end = if has_group { self.after(at + 1) } else { at + 1 };
+            if kind == Kind::Name && !(self.is_cpp && is_trailing(self.word(at))) {
+                self.take_out(at..end.min(tokens.end));
+            }
+            at = if kind == Kind::Name { end } else { self.after_any(at) };
+        }
+    }
+
+    fn after_any(&self, at: usize) -> usize {
+        match self.token(at).map(|token: &Token| token.kind) {
+            Some(Kind::Mark(b'(' | b'[' | b'{')) => self.after(at),
+            _ => at + 1,
+        }
+    }
+}
+
+/// A piece of a head that could name a type.
+#[derive(Debug)]
+struct Unit {
+    tokens: Range<usize>,
+    kind: UnitKind,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum UnitKind {
+    /// A word of the language, `struct A` included.
+    Builtin,
+    /// A name.
+    Name,
+    /// A macro with arguments.
+    Call,
+}
