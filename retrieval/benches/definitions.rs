@@ -50,6 +50,8 @@ type Definitions = BTreeMap<(String, Sort, String), Vec<Lines>>;
 struct Tally {
     theirs: usize,
     missing: usize,
+    /// Found by both over the same lines under different names.
+    renamed: usize,
     extra: usize,
     start: usize,
     end: usize,
@@ -69,8 +71,8 @@ fn main() {
     }
     let mut differences = String::new();
     println!(
-        "{:<12} {:<10} {:>7} {:>16} {:>7} {:>7} {:>7} {:>9}",
-        "tree", "sort", "ctags", "missing", "extra", "start", "end", "agree"
+        "{:<12} {:<10} {:>7} {:>16} {:>7} {:>7} {:>7} {:>7} {:>9}",
+        "tree", "sort", "ctags", "missing", "renamed", "extra", "start", "end", "agree"
     );
     for tree in &trees {
         measure(Path::new(tree), &mut differences);
@@ -83,8 +85,9 @@ fn main() {
 fn measure(tree: &Path, differences: &mut String) {
     let cache = tempfile::tempdir().unwrap();
     let index = Index::open(tree, cache.path(), IndexLimits::default()).unwrap();
-    let (ours, keywords) = ours(&index);
-    let theirs = theirs(tree, &index);
+    let (mut ours, keywords) = ours(&index);
+    let mut theirs = theirs(tree, &index);
+    let renamed = take_renamed(&mut theirs, &mut ours);
     let name = tree.file_name().unwrap().to_string_lossy().into_owned();
     let mut tallies: BTreeMap<Sort, Tally> = BTreeMap::new();
     for key in theirs.keys().chain(ours.keys().filter(|key| !theirs.contains_key(*key))) {
@@ -93,14 +96,20 @@ fn measure(tree: &Path, differences: &mut String) {
         let tally = tallies.entry(key.1).or_default();
         compare(&name, key, (left, right), tally, differences);
     }
+    for (sort, count) in renamed {
+        let tally = tallies.entry(sort).or_default();
+        tally.renamed = count;
+        tally.theirs += count;
+    }
     for (sort, tally) in &tallies {
         let share = |part: usize, whole: usize| 100.0 * part as f64 / whole.max(1) as f64;
         println!(
-            "{name:<12} {:<10} {:>7} {:>7} ({:>5.2}%) {:>7} {:>7} {:>7} {:>8.2}%",
+            "{name:<12} {:<10} {:>7} {:>7} ({:>5.2}%) {:>7} {:>7} {:>7} {:>7} {:>8.2}%",
             format!("{sort:?}").to_lowercase(),
             tally.theirs,
             tally.missing,
             share(tally.missing, tally.theirs),
+            tally.renamed,
             tally.extra,
             tally.start,
             tally.end,
@@ -116,6 +125,37 @@ fn measure(tree: &Path, differences: &mut String) {
         keywords.len(),
         keywords.join(" "),
     );
+}
+
+/// Takes out the functions that end on the same line of a file under different
+/// names, and counts them: of `PREFIX(f)(int a) {` one side names `PREFIX`, the
+/// other `f`.
+fn take_renamed(theirs: &mut Definitions, ours: &mut Definitions) -> BTreeMap<Sort, usize> {
+    let alone = |these: &Definitions, those: &Definitions| {
+        let mut found = BTreeMap::new();
+        for (key, lines) in these.iter().filter(|(key, _)| key.1 == Sort::Function) {
+            let others = those.get(key);
+            for (_, end) in lines {
+                let known = |others: &Vec<Lines>| others.iter().any(|other| other.1 == *end);
+                if !others.is_some_and(known) {
+                    found.insert((key.0.clone(), *end), key.clone());
+                }
+            }
+        }
+        found
+    };
+    let (left, right) = (alone(theirs, ours), alone(ours, theirs));
+    let mut count = 0;
+    for (place, key) in &left {
+        let Some(other) = right.get(place) else { continue };
+        for (side, key) in [(&mut *theirs, key), (&mut *ours, other)] {
+            if let Some(lines) = side.get_mut(key) {
+                lines.retain(|one| one.1 != place.1);
+            }
+        }
+        count += 1;
+    }
+    BTreeMap::from([(Sort::Function, count)])
 }
 
 /// Pairs the definitions of one name in one file: those of equal lines first,

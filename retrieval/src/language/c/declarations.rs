@@ -546,16 +546,27 @@ impl Scanner<'_> {
     /// A declaration without a body.
     fn declaration(&mut self, tokens: Range<usize>) {
         let head = self.without_loose(self.after_templates(tokens.start)..tokens.end);
-        let is_typedef = self.word(head.start) == b"typedef";
-        if is_typedef || self.class_key(head.clone()).is_some_and(|key| key == head.start) {
-            return;
-        }
         let mut places = head.clone();
         let value = places.find(|at| self.is_mark(*at, b'=') && self.begins_initializer(head.start, *at));
         let head = head.start..value.unwrap_or(head.end);
-        let name = self.function_name(head.clone());
-        if let Some(name) = name.filter(|name| name.from > head.start) {
-            self.make_plain(&name, head);
+        let is_other = matches!(self.word(head.start), b"using" | b"friend" | b"template" | b"namespace");
+        if is_other || head.clone().any(|at| self.is_mark(at, b'{')) {
+            return;
+        }
+        // Only a macro stands before the asterisk of a pointer to a function.
+        let is_call = |at: &usize| {
+            self.is_mark(*at, b'(') && self.is_name(at + 1) && !self.is_no_name(at + 1)
+        };
+        let calls: Vec<usize> = head.clone().filter(is_call).collect();
+        for open in calls {
+            if self.is_pointer(open) {
+                self.take_out(open + 1..open + 2);
+            }
+        }
+        match self.function_name(head.clone()) {
+            Some(name) if name.from > head.start => self.make_plain(&name, head),
+            Some(_) => {}
+            None => self.make_variable_plain(head),
         }
     }
 

@@ -241,9 +241,7 @@ impl<'a> CVisitor<'a> {
     }
 
     pub(super) fn fields(&mut self, place: &Place<'_, '_>) {
-        if !self.facts.in_function() {
-            self.declarators(place, SymbolKind::Field);
-        }
+        self.declarators(place, SymbolKind::Field);
     }
 
     fn declarators(&mut self, place: &Place<'_, '_>, variable: SymbolKind) {

@@ -18,7 +18,11 @@ impl CVisitor<'_> {
     fn macro_definition(&mut self, piece: &Piece) {
         let bytes = self.facts.bytes;
         let mut tokens = identifiers(bytes, piece.range.clone()).into_iter().skip(1);
-        let Some(name) = tokens.next() else { return };
+        // `#define inline`: a word of the language is no name to be asked for.
+        let is_name = |token: &Token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default());
+        let Some(name) = tokens.next().filter(is_name) else {
+            return;
+        };
         let value = after_parameters(bytes, piece, &name);
         let body = bytes.get(value..piece.range.end).unwrap_or_default();
         let blank = body.len() - body.trim_ascii_start().len();

@@ -179,6 +179,9 @@ impl Scanner<'_> {
             is_special: false,
         };
         let wrapped = self.partner(open + 1).is_some_and(|inner| inner + 1 == close);
+        if self.is_pointer(open) {
+            return None;
+        }
         if open + 2 == close && self.is_mark(close + 1, b'(') && self.is_name(open + 1) {
             // `MACRO(name)(parameters)`
             candidate.around = vec![at, open, close];
@@ -195,6 +198,15 @@ impl Scanner<'_> {
             candidate.name = at - 1..at;
             candidate.from = at - 1;
             candidate.parameters = (open + 1, close - 1);
+        } else if self.is_mark(open + 1, b'(') && wrapped {
+            // `ATTRIBUTE((noreturn))`
+            return None;
+        } else if let Some((name, inner)) = self.named_inside(open, close) {
+            // `MACRO(type, name, (parameters))`
+            candidate.around = (at..name).chain(name + 1..inner).collect();
+            candidate.around.extend(self.partner(inner)? + 1..=close);
+            candidate.name = name..name + 1;
+            candidate.parameters = (inner, self.partner(inner)?);
         }
         candidate.from = self.qualified_start(candidate.from, tokens.start);
         if candidate.from < candidate.name.start && self.is_mark(candidate.name.start - 1, b'~') {
@@ -202,6 +214,30 @@ impl Scanner<'_> {
             candidate.is_special = true;
         }
         (candidate.parameters.1 < tokens.end).then_some(candidate)
+    }
+
+    /// Whether parentheses hold a pointer to a function: `(CALL *name)(..)`.
+    pub(super) fn is_pointer(&self, open: usize) -> bool {
+        let star = open + 1 + usize::from(self.is_name(open + 1));
+        let followed = self.partner(open).is_some_and(|close| self.is_mark(close + 1, b'('));
+        followed && self.is_mark(star, b'*')
+    }
+
+    /// The name and the parameters among the arguments of a macro that makes a
+    /// head: an argument in parentheses after one that ends with a name.
+    fn named_inside(&self, open: usize, close: usize) -> Option<(usize, usize)> {
+        let mut at = open + 1;
+        while at < close {
+            let ends = self.partner(at).is_some_and(|end| {
+                end > at && (end + 1 == close || self.is_mark(end + 1, b','))
+            });
+            let is_list = self.is_mark(at, b'(') && self.is_mark(at - 1, b',') && ends;
+            if is_list && at > open + 2 && self.is_name(at - 2) && !self.is_no_name(at - 2) {
+                return Some((at - 2, at));
+            }
+            at = self.after(at);
+        }
+        None
     }
 
     /// `(name)(parameters)`, or `(*name(parameters))(parameters of the result)`.
@@ -341,7 +377,11 @@ impl Scanner<'_> {
         for at in &one.around {
             self.take_out(*at..*at + 1);
         }
-        self.plain_type(one, tokens.start);
+        if one.from > tokens.start || one.around.is_empty() {
+            self.plain_type(one, tokens.start);
+        } else if one.around.first() == Some(&tokens.start) && !self.is_typeless(one) {
+            self.write_type(tokens.start);
+        }
         let last = one.around.iter().copied().max().unwrap_or_default();
         self.plain_end(one.parameters.1.max(last) + 1..tokens.end);
     }
@@ -354,10 +394,14 @@ impl Scanner<'_> {
         converts || self.is_mark(one.name.start, b'~') || self.is_constructor(one)
     }
 
-    /// Leaves one type before a name.
+    /// Leaves one type before the name of a function.
     pub(super) fn plain_type(&mut self, one: &Candidate, start: usize) {
-        let is_typeless = self.is_typeless(one);
-        let units = self.units(start..one.from);
+        self.leave_one_type(start..one.from, self.is_typeless(one));
+    }
+
+    /// Leaves one type of several words that could name one.
+    fn leave_one_type(&mut self, tokens: Range<usize>, is_typeless: bool) {
+        let units = self.units(tokens);
         let is_name = |unit: &&Unit| unit.kind == UnitKind::Name;
         let is_call = |unit: &&Unit| unit.kind == UnitKind::Call;
         let names = units.iter().filter(is_name).count();
@@ -400,6 +444,38 @@ impl Scanner<'_> {
         if let Some(call) = call {
             self.write_type(call.tokens.start);
         }
+    }
+
+    /// Takes macros out of a declaration that is no function's.
+    pub(super) fn make_variable_plain(&mut self, head: Range<usize>) {
+        let ends = |at: &usize| {
+            let next = self.token(*at).map(|token| token.kind);
+            matches!(next, Some(Kind::Mark(b'[' | b'=' | b',' | b':' | b'('))) || *at == head.end
+        };
+        let Some(end) = (head.start..=head.end).find(ends) else {
+            return;
+        };
+        if self.is_mark(end, b'(') {
+            if self.is_pointer(end) {
+                self.leave_one_type(head.start..end, false);
+            }
+            return;
+        }
+        let named = |at: &usize| self.is_name(*at) && !self.is_no_name(*at);
+        let mut names = (head.start..end).rev().filter(named);
+        let (Some(mut name), before) = (names.next(), names.next()) else {
+            return;
+        };
+        // `type name MACRO`: after the name of a variable nothing is named.
+        if let Some(before) = before.filter(|before| *before + 1 == name && self.is_capital(&(name..name + 1)))
+            && !self.is_capital(&(before..before + 1))
+            && !self.units(head.start..before).is_empty()
+        {
+            self.take_out(name..end);
+            name = before;
+        }
+        let from = self.qualified_start(name, head.start);
+        self.leave_one_type(head.start..from, false);
     }
 
     /// Whether tokens are a type that needs nothing else: `void`, `const char *`.

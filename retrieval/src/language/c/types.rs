@@ -22,9 +22,6 @@ impl CVisitor<'_> {
 
     pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
         let node = place.node;
-        if self.facts.in_function() {
-            return;
-        }
         let nameless = self.has_nameless_body(node);
         let named_here = node
             .child_by_field_id(self.grammar.type_)
