@@ -21,13 +21,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Words that no definition of C, C++ or Java can have as its name.
-const KEYWORDS: [&str; 40] = [
+const KEYWORDS: [&str; 23] = [
     "if", "else", "for", "while", "do", "switch", "case", "default", "return", "goto", "break",
-    "continue", "sizeof", "struct", "union", "enum", "const", "static", "extern", "void", "int",
-    "char", "long", "short", "unsigned", "signed", "float", "double", "inline", "volatile",
-    "typedef", "class", "public", "private", "protected", "template", "namespace", "throw",
-    "register", "defined",
+    "continue", "enum", "const", "static", "void", "int", "char", "long", "short", "float",
+    "double", "volatile",
 ];
+/// More of C and C++.
+const C_KEYWORDS: [&str; 10] = [
+    "sizeof", "struct", "union", "extern", "unsigned", "signed", "inline", "typedef", "register",
+    "auto",
+];
+/// More of C++ and Java.
+const CLASS_KEYWORDS: [&str; 6] = ["class", "public", "private", "protected", "throw", "new"];
 
 /// What is compared with what: the same thing may be a struct here and a typedef
 /// there.
@@ -216,7 +221,13 @@ fn ours(index: &Index) -> (Definitions, Vec<String>) {
             continue;
         }
         for symbol in index.outline(&file.path).unwrap() {
-            if KEYWORDS.contains(&symbol.name.as_str()) {
+            let name = symbol.name.as_str();
+            let is_java = file.language == Some(Language::Java);
+            let is_c = file.language == Some(Language::C);
+            if KEYWORDS.contains(&name)
+                || !is_java && C_KEYWORDS.contains(&name)
+                || !is_c && CLASS_KEYWORDS.contains(&name)
+            {
                 keywords.push(format!("{} {}:{}", symbol.name, file.path, symbol.name_line));
             }
             let sort = match symbol.kind {

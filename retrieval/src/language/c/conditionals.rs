@@ -251,7 +251,8 @@ impl Resolver<'_> {
             Kind::Mark(
                 b')' | b']' | b',' | b'.' | b'?' | b'=' | b'|' | b'/' | b'%' | b'<' | b'>' | b'^',
             )
-            | Kind::Arrow => true,
+            | Kind::Arrow
+            | Kind::Operator => true,
             Kind::Name => self.text.get(token.range()) == Some(b"else"),
             _ => false,
         }

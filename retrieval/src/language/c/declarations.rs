@@ -73,6 +73,8 @@ pub(super) struct Scanner<'t> {
     partners: Vec<usize>,
     scopes: Vec<OpenScope>,
     old_style: Option<OldStyle>,
+    /// Whether the declaration began with the body of a type.
+    after_type: bool,
     found: Outline,
 }
 
@@ -85,6 +87,7 @@ pub(super) fn scan(text: &[u8], tokens: &[Token], is_cpp: bool) -> Outline {
         partners: partners(tokens),
         scopes: Vec::new(),
         old_style: None,
+        after_type: false,
         found: Outline::default(),
     };
     scanner.run();
@@ -263,6 +266,12 @@ impl Scanner<'_> {
                 }
                 Kind::Mark(b'=') if self.begins_initializer(start, at) => {
                     at = self.initializer_end(at + 1);
+                    let ended = self.token(at).is_none_or(|token| token.is(b';') || token.is(b'}'));
+                    if !ended {
+                        // `ITEMS(a) = { .. } ITEMS_END(a)`: macros put in the semicolon.
+                        self.take_out(start..at);
+                        start = at;
+                    }
                 }
                 Kind::Mark(b':') if self.access(start, at) => {
                     at += 1;
@@ -283,6 +292,7 @@ impl Scanner<'_> {
         };
         self.take_out(left);
         self.old_style = None;
+        self.after_type = scope.kind == ScopeKind::Type;
         if scope.kind == ScopeKind::Linkage {
             self.take_out(scope.close..scope.close + 1);
         }
@@ -296,14 +306,50 @@ impl Scanner<'_> {
     /// The place of the semicolon, or of the brace of the scope, after a value.
     fn initializer_end(&self, from: usize) -> usize {
         let mut at = from;
+        if self.is_mark(at, b'{') {
+            at = self.after(at);
+            if self.is_name(at) {
+                return at;
+            }
+        }
         while let Some(token) = self.token(at) {
             match token.kind {
                 Kind::Mark(b';' | b'}') => return at,
+                Kind::Mark(b'(') if self.is_name(at.wrapping_sub(1)) => {
+                    at = self.after(at);
+                    // No name follows a value: a macro has put in the semicolon.
+                    let line = |at: usize| self.token(at).map_or(0, |token| token.line);
+                    if self.is_name(at) && line(at) > line(at - 1) {
+                        return at;
+                    }
+                }
                 Kind::Mark(b'(' | b'[' | b'{') => at = self.after(at),
                 _ => at += 1,
             }
         }
         at
+    }
+
+    /// Takes out of a value what C has no place for: braces among the arguments
+    /// of a macro.
+    fn make_value_plain(&mut self, value: Range<usize>) {
+        let mut at = value.start;
+        while at < value.end {
+            let close = self.partner(at).filter(|close| *close > at);
+            let is_call = self.is_mark(at, b'(') && self.is_name(at.wrapping_sub(1));
+            let Some(close) = close.filter(|_| is_call && !self.is_cpp) else {
+                at += 1;
+                continue;
+            };
+            let holds_braces = (at + 1..close).any(|inner| {
+                self.is_mark(inner, b'{')
+                    && (self.is_mark(inner - 1, b'(') || self.is_mark(inner - 1, b','))
+            });
+            if holds_braces {
+                self.take_out(at + 1..close);
+            }
+            at = close + 1;
+        }
     }
 
     /// Whether a colon ends `public:` or its like; Qt's own words and macros
@@ -332,6 +378,7 @@ impl Scanner<'_> {
     /// declaration begins there.
     fn brace(&mut self, start: usize, open: usize) -> (usize, bool) {
         let close = self.partner(open).filter(|close| *close > open);
+        self.after_type = false;
         if let Some(old) = self.old_style.take() {
             let head = self.without_loose(start..open);
             self.plain_type(&old.name, head.start);
@@ -344,7 +391,8 @@ impl Scanner<'_> {
             return (open + 1, true);
         }
         if self.is_enum(head.clone()) {
-            return (self.after(open), false);
+            self.after_type = true;
+            return (self.after(open), true);
         }
         let name = self.function_name(head.clone());
         if let Some(name) = name.filter(|name| self.is_body(name, open)) {
@@ -386,27 +434,33 @@ impl Scanner<'_> {
     /// Takes out macro calls that stand on lines of their own before a
     /// declaration which is whole without them.
     fn without_loose(&mut self, tokens: Range<usize>) -> Range<usize> {
-        let mut start = tokens.start;
-        while self.is_name(start) && !self.is_no_name(start) {
-            let has_group = self.is_mark(start + 1, b'(');
-            let next = if has_group { self.after(start + 1) } else { start + 1 };
-            let line = |at: usize| self.token(at).map_or(0, |token| token.line);
-            if next >= tokens.end || line(next) == line(next - 1) || !self.is_whole(next, tokens.end) {
+        let line = |at: usize| self.token(at).map_or(0, |token| token.line);
+        let mut whole = None;
+        let mut at = tokens.start;
+        while self.is_name(at) && !self.is_no_name(at) {
+            let has_group = self.is_mark(at + 1, b'(');
+            let next = if has_group { self.after(at + 1) } else { at + 1 };
+            if next >= tokens.end || line(next) == line(next - 1) {
                 break;
             }
-            self.take_out(start..next);
-            start = self.after_templates(next);
+            if self.is_whole(next, tokens.end) {
+                whole = Some(next);
+            }
+            at = next;
         }
-        start..tokens.end
+        let Some(start) = whole else { return tokens };
+        self.take_out(tokens.start..start);
+        self.after_templates(start)..tokens.end
     }
 
     /// Whether a declaration that begins at a place names its type.
     fn is_whole(&self, at: usize, end: usize) -> bool {
         let next = |mark: u8| self.is_mark(at + 1, mark);
+        if self.word(at) == b"namespace" || is_class_key(self.word(at)) {
+            return true;
+        }
         let words = self.is_name(at)
             && (self.is_no_name(at)
-                || matches!(self.word(at), b"namespace" | b"using" | b"template")
-                || is_class_key(self.word(at))
                 || self.is_name(at + 1)
                 || next(b'*')
                 || next(b'&')
@@ -545,12 +599,18 @@ impl Scanner<'_> {
 
     /// A declaration without a body.
     fn declaration(&mut self, tokens: Range<usize>) {
+        if std::mem::take(&mut self.after_type) {
+            self.make_tail_plain(tokens);
+            return;
+        }
         let head = self.without_loose(self.after_templates(tokens.start)..tokens.end);
         let mut places = head.clone();
         let value = places.find(|at| self.is_mark(*at, b'=') && self.begins_initializer(head.start, *at));
-        let head = head.start..value.unwrap_or(head.end);
+        let value = value.unwrap_or(head.end);
+        self.make_value_plain(value..head.end);
+        let head = head.start..value;
         let is_other = matches!(self.word(head.start), b"using" | b"friend" | b"template" | b"namespace");
-        if is_other || head.clone().any(|at| self.is_mark(at, b'{')) {
+        if is_other {
             return;
         }
         // Only a macro stands before the asterisk of a pointer to a function.
@@ -564,9 +624,11 @@ impl Scanner<'_> {
             }
         }
         match self.function_name(head.clone()) {
-            Some(name) if name.from > head.start => self.make_plain(&name, head),
-            Some(_) => {}
-            None => self.make_variable_plain(head),
+            Some(name) if name.from > head.start && !self.is_type_macro(&name, &head) => {
+                self.make_plain(&name, head);
+            }
+            Some(name) if !self.is_type_macro(&name, &head) => {}
+            _ => self.make_variable_plain(head),
         }
     }
 

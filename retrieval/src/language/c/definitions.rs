@@ -5,9 +5,10 @@ use super::{CVisitor, Role};
 use super::declarations::FunctionHead;
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact};
-use crate::language::macros::identifiers;
+use crate::language::macros::{identifiers, is_reserved};
 use crate::language::walk::{Place, children_in_field, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
+use patchwright_source::Language;
 use std::ops::Range;
 use tree_sitter::Node;
 
@@ -38,6 +39,12 @@ impl<'a> CVisitor<'a> {
             }
         }
         0
+    }
+
+    /// Whether a word of the language was taken for a name.
+    fn is_reserved(&self, found: &Declared<'_>) -> bool {
+        let name = self.facts.bytes.get(found.name.byte_range());
+        is_reserved(name.unwrap_or_default(), self.language == Language::Cpp) && !found.composed
     }
 
     /// The name and the full scope of something declared.
@@ -72,9 +79,12 @@ impl<'a> CVisitor<'a> {
             self.facts.open(place.depth, 0, 0, true);
             return;
         };
-        let other_name = head.is_some_and(|head| head.name.end != found.name.end_byte());
-        if let (Some(head), true) = (head, other_name && !found.composed) {
-            return self.define_head(&head.clone(), place.depth);
+        let is_other = |head: &&FunctionHead| {
+            head.is_composed != found.composed
+                || !found.composed && head.name.end != found.name.end_byte()
+        };
+        if let Some(head) = head.filter(is_other) {
+            return self.define_head(head, place.depth);
         }
         let (name, scope) = self.naming(&found);
         let type_name = self.base_type(node);
@@ -267,10 +277,15 @@ impl<'a> CVisitor<'a> {
         let type_name = self.base_type(node);
         let line = self.start_line(place);
         let mut first = None;
-        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+        let children = children_in_field(node, self.grammar.declarators.declarator_field);
+        let last = children.last().map(|last| last.id());
+        for child in children {
             let Some(found) = declared(&self.grammar.declarators, child) else {
                 continue;
             };
+            if self.is_reserved(&found) {
+                continue;
+            }
             let (name, scope) = self.naming(&found);
             let parent = self.facts.owner();
             let symbol = self.facts.define(SymbolFact {
@@ -280,7 +295,7 @@ impl<'a> CVisitor<'a> {
                 kind: kind_of(&found, first.is_none()),
                 parent,
                 line,
-                end_line: last_line(node),
+                end_line: last_line(if last == Some(child.id()) { node } else { child }),
                 name_line: first_line(found.name),
                 body_line,
             });

@@ -8,7 +8,7 @@
 
 use super::declarations::Scanner;
 use super::tokens::{Kind, Token};
-use crate::language::macros::is_keyword;
+use crate::language::macros::is_reserved;
 use std::ops::Range;
 
 /// A name that is followed by parentheses. All numbers are places in the tokens.
@@ -246,8 +246,10 @@ impl Scanner<'_> {
         if !self.is_mark(close + 1, b'(') {
             return None;
         }
+        let mut around = Vec::new();
         let inside = (open + 1..close).find(|at| self.is_name(*at) && !self.is_no_name(*at))?;
         let parameters = if inside + 1 == close && inside == open + 1 {
+            around = vec![open, close];
             (close + 1, self.partner(close + 1)?)
         } else if self.is_mark(inside + 1, b'(') && self.is_mark(open + 1, b'*') {
             (inside + 1, close)
@@ -258,7 +260,7 @@ impl Scanner<'_> {
             name: inside..inside + 1,
             from: open,
             parameters,
-            around: Vec::new(),
+            around,
             is_special: false,
         })
     }
@@ -364,11 +366,11 @@ impl Scanner<'_> {
     /// Whether a word cannot be the name of something.
     pub(super) fn is_no_name(&self, at: usize) -> bool {
         let word = self.word(at);
-        is_keyword(word)
+        is_reserved(word, self.is_cpp)
             || is_specifier(word)
             || is_builtin(word)
             || is_attribute(word)
-            || matches!(word, b"template" | b"typename" | b"using" | b"new" | b"delete" | b"final" | b"override")
+            || self.is_cpp && matches!(word, b"final" | b"override")
     }
 
     /// Takes out of a head what the grammar has no place for: macros before the
@@ -384,6 +386,26 @@ impl Scanner<'_> {
         }
         let last = one.around.iter().copied().max().unwrap_or_default();
         self.plain_end(one.parameters.1.max(last) + 1..tokens.end);
+    }
+
+    /// Whether a name with parentheses is a type and not what is declared:
+    /// `STACK_OF(X) name`, or a macro around the name of an array.
+    pub(super) fn is_type_macro(&self, one: &Candidate, head: &Range<usize>) -> bool {
+        let after = one.parameters.1 + 1;
+        let untyped = !one.is_special
+            && one.around.is_empty()
+            && !self.is_typed(one, &[], head.start)
+            && (self.is_name(after) || self.is_mark(after, b'*'));
+        untyped && after < head.end || self.is_mark(after, b'[') || after == head.end && self.is_value(after) && self.has_one_name(one)
+    }
+
+    fn is_value(&self, at: usize) -> bool {
+        self.is_mark(at, b'=')
+    }
+
+    fn has_one_name(&self, one: &Candidate) -> bool {
+        let (open, close) = one.parameters;
+        open + 2 == close && self.is_name(open + 1)
     }
 
     /// Whether no type stands before a function of this name.
@@ -448,34 +470,75 @@ impl Scanner<'_> {
 
     /// Takes macros out of a declaration that is no function's.
     pub(super) fn make_variable_plain(&mut self, head: Range<usize>) {
-        let ends = |at: &usize| {
-            let next = self.token(*at).map(|token| token.kind);
-            matches!(next, Some(Kind::Mark(b'[' | b'=' | b',' | b':' | b'('))) || *at == head.end
-        };
-        let Some(end) = (head.start..=head.end).find(ends) else {
-            return;
-        };
+        let mut end = head.start;
+        while end < head.end {
+            let next = self.token(end).map(|token| token.kind);
+            let is_call = self.is_mark(end, b'(') && end > head.start && self.is_name(end - 1);
+            if is_call && !self.is_pointer(end) {
+                end = self.after(end);
+            } else if matches!(next, Some(Kind::Mark(b'[' | b'=' | b',' | b':' | b'('))) {
+                break;
+            } else {
+                end += 1;
+            }
+        }
+        let end = end.min(head.end);
         if self.is_mark(end, b'(') {
             if self.is_pointer(end) {
                 self.leave_one_type(head.start..end, false);
             }
             return;
         }
-        let named = |at: &usize| self.is_name(*at) && !self.is_no_name(*at);
-        let mut names = (head.start..end).rev().filter(named);
-        let (Some(mut name), before) = (names.next(), names.next()) else {
+        let units = self.units(head.start..end);
+        let [before @ .., one, other] = units.as_slice() else {
             return;
         };
-        // `type name MACRO`: after the name of a variable nothing is named.
-        if let Some(before) = before.filter(|before| *before + 1 == name && self.is_capital(&(name..name + 1)))
-            && !self.is_capital(&(before..before + 1))
-            && !self.units(head.start..before).is_empty()
-        {
-            self.take_out(name..end);
-            name = before;
+        let last = other.tokens.clone();
+        if other.kind == UnitKind::Call && last.len() == 4 && self.is_name(last.start + 2) {
+            // `type MACRO(name)[] = ..`
+            let from = last.start;
+            self.take_out(from..from + 2);
+            self.take_out(from + 3..from + 4);
+            self.leave_one_type(head.start..from, false);
+            return;
         }
-        let from = self.qualified_start(name, head.start);
+        // `type name MACRO`: after the name of a variable nothing is named.
+        let are_names = [one, other].iter().all(|unit| unit.kind == UnitKind::Name);
+        let is_marked = are_names
+            && !before.is_empty()
+            && self.is_capital(&other.tokens)
+            && !self.is_capital(&one.tokens)
+            && one.tokens.end == other.tokens.start;
+        let name = if is_marked { &one.tokens } else { &other.tokens };
+        let (from, last) = (name.start, name.end);
+        if is_marked {
+            self.take_out(last..end);
+        }
         self.leave_one_type(head.start..from, false);
+    }
+
+    /// Takes macros out of what follows the body of a type: `} PACKED name;`.
+    pub(super) fn make_tail_plain(&mut self, tail: Range<usize>) {
+        let ends = |at: &usize| {
+            let next = self.token(*at).map(|token| token.kind);
+            let is_end = matches!(next, Some(Kind::Mark(b'[' | b'=' | b',' | b'*' | b'&')));
+            is_end || *at == tail.end
+        };
+        let end = (tail.start..=tail.end).find(ends).unwrap_or(tail.end);
+        let units = self.units(tail.start..end);
+        let Some(name) = units.iter().rposition(|unit| unit.kind == UnitKind::Name) else {
+            return;
+        };
+        let is_capital = |unit: &Unit| self.is_capital(&unit.tokens);
+        // `} name PACKED;`
+        let first = units.first().filter(|unit| unit.kind == UnitKind::Name);
+        let is_first = first.is_some_and(|first| !is_capital(first)) && units.get(name).is_some_and(is_capital);
+        let kept = if is_first { 0 } else { name };
+        for (at, unit) in units.iter().enumerate() {
+            if at != kept {
+                self.take_out(unit.tokens.clone());
+            }
+        }
     }
 
     /// Whether tokens are a type that needs nothing else: `void`, `const char *`.

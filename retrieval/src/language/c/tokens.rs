@@ -42,6 +42,8 @@ pub(super) enum Kind {
     Scope,
     /// `->`.
     Arrow,
+    /// `==`, `!=`, `+=` and their like.
+    Operator,
     /// Any other punctuation, one byte at a time.
     Mark(u8),
     /// A whole preprocessor line with its continuation lines.
@@ -135,6 +137,11 @@ impl Lexer<'_> {
             b'0'..=b'9' => (Kind::Number, self.number_length()),
             b':' if self.byte(1) == b':' => (Kind::Scope, 2),
             b'-' if self.byte(1) == b'>' => (Kind::Arrow, 2),
+            b'=' | b'!' | b'<' | b'>' | b'+' | b'-' | b'*' | b'/' | b'%' | b'&' | b'|' | b'^'
+                if self.byte(1) == b'=' =>
+            {
+                (Kind::Operator, 2)
+            }
             _ if starts_name(byte) => {
                 let length = self.name_length();
                 if self.byte(length) == b'"' && self.is_raw_prefix(length) {
