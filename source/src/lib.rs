@@ -18,7 +18,7 @@ mod text;
 mod tree;
 
 pub use error::SourceError;
-pub use language::{Language, header_of_template};
+pub use language::{Language, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use text::{Encoding, LineEnding, Text, is_binary};

@@ -139,11 +139,13 @@ pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
         grammar: Grammar::of(language),
         facts: Collector::new(bytes, "::"),
         seen: vec![false; prepared.functions.len()],
+        seen_types: vec![false; prepared.types.len()],
         prepared: &prepared,
         broken: tree.root_node().has_error(),
     };
     walk(&tree, &mut visitor);
     visitor.facts.close_all();
+    visitor.unseen_types();
     visitor.unseen_functions();
     visitor.macros();
     visitor.includes();
@@ -161,6 +163,8 @@ struct CVisitor<'a> {
     prepared: &'a Prepared,
     /// Which functions of `prepared` the walk has come to.
     seen: Vec<bool>,
+    /// Which types of `prepared` the walk has come to.
+    seen_types: Vec<bool>,
     /// Whether a part of the file was not understood in full.
     broken: bool,
 }

@@ -31,14 +31,29 @@ pub(crate) struct FunctionHead {
     pub(crate) body: Range<usize>,
 }
 
+/// A type with its body. Lines count from 1, ranges are bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TypeHead {
+    pub(crate) name: Range<usize>,
+    /// `struct`, `union`, `class` or `enum`.
+    pub(crate) key: Range<usize>,
+    /// The namespaces and classes around it.
+    pub(crate) around: Vec<Range<usize>>,
+    pub(crate) line: u32,
+    pub(crate) name_line: u32,
+    pub(crate) body_line: u32,
+    pub(crate) end_line: u32,
+}
+
 /// What a scan found.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) functions: Vec<FunctionHead>,
+    pub(super) types: Vec<TypeHead>,
     /// Text that the grammar has no place for.
     pub(super) taken_out: Vec<Range<usize>>,
     /// Where a type has to be written in place of what was taken out.
-    pub(super) types: Vec<usize>,
+    pub(super) written: Vec<usize>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,7 +234,7 @@ impl Scanner<'_> {
     pub(super) fn write_type(&mut self, at: usize) {
         if let Some(token) = self.token(at) {
             let offset = token.start as usize;
-            self.found.types.push(offset);
+            self.found.written.push(offset);
         }
     }
 
@@ -385,6 +400,8 @@ impl Scanner<'_> {
             return (self.function(&old.name, start..open), true);
         }
         let head = self.without_loose(self.after_templates(start)..open);
+        let first = if head.start == self.after_templates(start) { start } else { head.start };
+        self.add_type(first..open, head.start);
         if let Some((kind, name)) = self.scope_head(head.clone()) {
             let close = close.unwrap_or(self.tokens.len());
             self.scopes.push(OpenScope { close, kind, name });
@@ -397,8 +414,7 @@ impl Scanner<'_> {
         let name = self.function_name(head.clone());
         if let Some(name) = name.filter(|name| self.is_body(name, open)) {
             self.make_plain(&name, head.clone());
-            let start = if head.start == self.after_templates(start) { start } else { head.start };
-            return (self.function(&name, start..open), true);
+            return (self.function(&name, first..open), true);
         }
         let after = self.after(open);
         let next = self.token(after).map_or(0, |token| token.line);
@@ -482,11 +498,55 @@ impl Scanner<'_> {
         }
         let key = self.class_key(head.clone()).filter(|key| self.word(*key) != b"enum")?;
         let name = self.type_name(key + 1..head.end)?;
+        self.take_out_names(head.start..key);
         let from = self.qualified_start(name.start, key + 1);
         if !name.is_empty() {
             self.take_out(key + 1..from);
         }
         Some((ScopeKind::Type, from.min(name.start)..name.end))
+    }
+
+    /// Takes macros out of what stands before `class`.
+    fn take_out_names(&mut self, tokens: Range<usize>) {
+        let names: Vec<usize> = tokens.filter(|at| self.is_name(*at) && !self.is_no_name(*at)).collect();
+        for at in names {
+            let end = if self.is_mark(at + 1, b'(') { self.after(at + 1) } else { at + 1 };
+            self.take_out(at..end);
+        }
+    }
+
+    /// Adds a type with a name and a body; `from` is where its head begins
+    /// without templates.
+    fn add_type(&mut self, head: Range<usize>, from: usize) {
+        let open = head.end;
+        let Some(key) = self.class_key(from..open) else { return };
+        let is_scoped_enum = usize::from(is_class_key(self.word(key + 1)));
+        let name = self.type_name(key + 1 + is_scoped_enum..open);
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return;
+        };
+        let close = self.partner(open).filter(|close| *close > open);
+        let tokens = [head.start, key, name.start, open, close.unwrap_or(open)];
+        let [Some(first), Some(key), Some(name), Some(brace), Some(last)] =
+            tokens.map(|at| self.token(at).copied())
+        else {
+            return;
+        };
+        self.found.types.push(TypeHead {
+            name: name.range(),
+            key: key.range(),
+            around: self.around(),
+            line: first.line,
+            name_line: name.line,
+            body_line: brace.line,
+            end_line: last.line,
+        });
+    }
+
+    /// The names of the scopes that are open.
+    fn around(&self) -> Vec<Range<usize>> {
+        let names = self.scopes.iter().map(|scope| self.bytes(&scope.name));
+        names.filter(|range| !range.is_empty()).collect()
     }
 
     fn is_enum(&mut self, head: Range<usize>) -> bool {
@@ -498,6 +558,7 @@ impl Scanner<'_> {
         let Some(name) = self.type_name(from..head.end) else {
             return false;
         };
+        self.take_out_names(head.start..key);
         if !name.is_empty() {
             self.take_out(from..self.qualified_start(name.start, from));
         }
@@ -635,7 +696,11 @@ impl Scanner<'_> {
     /// Adds a function; gives the place after it.
     fn function(&mut self, name: &Candidate, head: Range<usize>) -> usize {
         let open = head.end;
-        let close = self.body_end(head.start, open);
+        let mut close = self.body_end(head.start, open);
+        while self.word(close + 1) == b"catch" {
+            let handler = self.after(close + 2);
+            close = self.partner(handler).unwrap_or(handler).max(close + 1);
+        }
         let at = |place: usize| self.token(place).copied();
         let (Some(first), Some(brace)) = (at(head.start), at(open)) else {
             return open + 1;
@@ -650,18 +715,12 @@ impl Scanner<'_> {
             .filter(|at| !self.is_in_angles(*at, name.from))
             .filter_map(|at| self.token(at).map(Token::range))
             .collect();
-        let around = self
-            .scopes
-            .iter()
-            .map(|scope| self.bytes(&scope.name))
-            .filter(|range| !range.is_empty())
-            .collect();
         let (from, to) = name.parameters;
         self.found.functions.push(FunctionHead {
             name: self.bytes(&name.name),
             is_composed: name.name.len() > 1,
             scope,
-            around,
+            around: self.around(),
             line: first.line,
             name_line: name_token.line,
             body_line: brace.line,

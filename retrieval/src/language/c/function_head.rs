@@ -74,6 +74,9 @@ fn is_builtin(word: &[u8]) -> bool {
             | b"_Bool"
             | b"auto"
             | b"wchar_t"
+            | b"__int8"
+            | b"__int16"
+            | b"__int32"
             | b"__int64"
             | b"__int128"
     )

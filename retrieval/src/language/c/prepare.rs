@@ -6,7 +6,7 @@
 //! as uses of names.
 
 use super::conditionals::resolve;
-use super::declarations::{FunctionHead, scan};
+use super::declarations::{FunctionHead, TypeHead, scan};
 use super::tokens::{Directive, Kind, Token, tokens};
 use crate::language::macros::is_keyword;
 use std::ops::Range;
@@ -20,6 +20,8 @@ pub(crate) struct Prepared {
     pub(crate) declarations: Vec<u8>,
     /// Every function with a body, in the order of the text.
     pub(crate) functions: Vec<FunctionHead>,
+    /// Every type with a name and a body, in the order of the text.
+    pub(crate) types: Vec<TypeHead>,
     /// `#define` lines.
     pub(crate) defines: Vec<Piece>,
     /// `#include` lines.
@@ -44,6 +46,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     let mut prepared = Prepared {
         code: text.to_vec(),
         functions: outline.functions,
+        types: outline.types,
         ..Prepared::default()
     };
     let lines = Lines::of(&all);
@@ -77,7 +80,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
         let line = lines.of_offset(range.start);
         prepared.unparsed.push(Piece { line, range });
     }
-    for at in outline.types {
+    for at in outline.written {
         if let Some(place) = prepared.code.get_mut(at..at + 3) {
             place.copy_from_slice(b"int");
         }
