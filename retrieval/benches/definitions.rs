@@ -92,12 +92,18 @@ fn measure(tree: &Path, differences: &mut String) {
     let index = Index::open(tree, cache.path(), IndexLimits::default()).unwrap();
     let (mut ours, keywords) = ours(&index);
     let mut theirs = theirs(tree, &index);
-    let renamed = take_renamed(&mut theirs, &mut ours);
+    let renamed = take_renamed(&mut theirs, &mut ours, differences);
     let name = tree.file_name().unwrap().to_string_lossy().into_owned();
     let mut tallies: BTreeMap<Sort, Tally> = BTreeMap::new();
-    for key in theirs.keys().chain(ours.keys().filter(|key| !theirs.contains_key(*key))) {
+    for key in theirs
+        .keys()
+        .chain(ours.keys().filter(|key| !theirs.contains_key(*key)))
+    {
         let none = Vec::new();
-        let (left, right) = (theirs.get(key).unwrap_or(&none), ours.get(key).unwrap_or(&none));
+        let (left, right) = (
+            theirs.get(key).unwrap_or(&none),
+            ours.get(key).unwrap_or(&none),
+        );
         let tally = tallies.entry(key.1).or_default();
         compare(&name, key, (left, right), tally, differences);
     }
@@ -135,7 +141,11 @@ fn measure(tree: &Path, differences: &mut String) {
 /// Takes out the functions that end on the same line of a file under different
 /// names, and counts them: of `PREFIX(f)(int a) {` one side names `PREFIX`, the
 /// other `f`.
-fn take_renamed(theirs: &mut Definitions, ours: &mut Definitions) -> BTreeMap<Sort, usize> {
+fn take_renamed(
+    theirs: &mut Definitions,
+    ours: &mut Definitions,
+    differences: &mut String,
+) -> BTreeMap<Sort, usize> {
     let alone = |these: &Definitions, those: &Definitions| {
         let mut found = BTreeMap::new();
         for (key, lines) in these.iter().filter(|(key, _)| key.1 == Sort::Function) {
@@ -152,7 +162,15 @@ fn take_renamed(theirs: &mut Definitions, ours: &mut Definitions) -> BTreeMap<So
     let (left, right) = (alone(theirs, ours), alone(ours, theirs));
     let mut count = 0;
     for (place, key) in &left {
-        let Some(other) = right.get(place) else { continue };
+        let Some(other) = right.get(place) else {
+            continue;
+        };
+        writeln!(
+            differences,
+            "renamed {} {} {} {:?}",
+            key.2, other.2, key.0, place.1
+        )
+        .unwrap();
         for (side, key) in [(&mut *theirs, key), (&mut *ours, other)] {
             if let Some(lines) = side.get_mut(key) {
                 lines.retain(|one| one.1 != place.1);
@@ -178,7 +196,11 @@ fn compare(
             None => "-".to_owned(),
         };
         let (theirs, ours) = (text(theirs), text(ours));
-        writeln!(differences, "{what} {tree} {sort:?} {name} {path} {theirs} {ours}").unwrap();
+        writeln!(
+            differences,
+            "{what} {tree} {sort:?} {name} {path} {theirs} {ours}"
+        )
+        .unwrap();
     };
     tally.theirs += theirs.len();
     let mut left: Vec<Lines> = theirs.to_vec();
@@ -228,7 +250,10 @@ fn ours(index: &Index) -> (Definitions, Vec<String>) {
                 || !is_java && C_KEYWORDS.contains(&name)
                 || !is_c && CLASS_KEYWORDS.contains(&name)
             {
-                keywords.push(format!("{} {}:{}", symbol.name, file.path, symbol.name_line));
+                keywords.push(format!(
+                    "{} {}:{}",
+                    symbol.name, file.path, symbol.name_line
+                ));
             }
             let sort = match symbol.kind {
                 SymbolKind::Function | SymbolKind::Method | SymbolKind::Constructor => {
@@ -273,7 +298,11 @@ fn theirs(tree: &Path, index: &Index) -> Definitions {
         let Ok(tag) = serde_json::from_str::<serde_json::Value>(line) else {
             continue;
         };
-        let text = |key: &str| tag.get(key).and_then(|value| value.as_str()).unwrap_or_default();
+        let text = |key: &str| {
+            tag.get(key)
+                .and_then(|value| value.as_str())
+                .unwrap_or_default()
+        };
         let number = |key: &str| tag.get(key).and_then(serde_json::Value::as_u64);
         let sort = match text("kind") {
             "function" | "method" => Sort::Function,

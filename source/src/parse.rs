@@ -65,7 +65,11 @@ pub fn parse_part(
     row: usize,
 ) -> Option<Tree> {
     let before = bytes.get(..part.start)?;
-    let column = before.iter().rev().take_while(|byte| **byte != b'\n').count();
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .count();
     let range = tree_sitter::Range {
         start_byte: part.start,
         end_byte: part.end,

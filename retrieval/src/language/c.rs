@@ -5,17 +5,21 @@
 //! table of roles per grammar. Preprocessor conditionals are not evaluated: both
 //! branches count, as far as they hold whole statements.
 
+mod brackets;
 mod conditionals;
 mod declarations;
 mod definitions;
 mod directives;
 mod function_head;
+mod keywords;
+mod plain;
 pub(crate) mod prepare;
 mod tokens;
+mod type_head;
 mod types;
 
-use crate::language::declarator::DeclaratorKinds;
 use crate::language::Extracted;
+use crate::language::declarator::DeclaratorKinds;
 use crate::language::facts::Collector;
 use crate::language::walk::{Place, Visitor, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};

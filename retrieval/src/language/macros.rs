@@ -151,7 +151,10 @@ pub(crate) fn is_keyword(word: &[u8]) -> bool {
 /// name.
 pub(crate) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
     is_keyword(word) && word != b"catch" && word != b"defined"
-        || matches!(word, b"auto" | b"register" | b"restrict" | b"_Bool" | b"_Static_assert")
+        || matches!(
+            word,
+            b"auto" | b"register" | b"restrict" | b"_Bool" | b"_Static_assert"
+        )
         || is_cpp
             && matches!(
                 word,

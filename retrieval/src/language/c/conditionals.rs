@@ -240,7 +240,8 @@ impl Resolver<'_> {
         let begins =
             before(2).is_none_or(|token| matches!(token.kind, Kind::Mark(b';' | b'{' | b'}')));
         let is_name = before(1).is_some_and(|token| {
-            token.kind == Kind::Name && !is_keyword(self.text.get(token.range()).unwrap_or_default())
+            token.kind == Kind::Name
+                && !is_keyword(self.text.get(token.range()).unwrap_or_default())
         });
         begins && is_name
     }
@@ -287,84 +288,121 @@ mod tests {
 
     #[test]
     fn whole_statements_are_read_in_every_branch() {
-        check("#if A
+        check(
+            "#if A
 int a;
 #else
 int b;
 #endif
-int c;", "int a ; int b ; int c ;");
-        check("f() {
+int c;",
+            "int a ; int b ; int c ;",
+        );
+        check(
+            "f() {
 #if A
  a();
 #elif B
 #else
  { b(); }
 #endif
-}", "f ( ) { a ( ) ; { b ( ) ; } }");
-        check("E x[] = { a,
+}",
+            "f ( ) { a ( ) ; { b ( ) ; } }",
+        );
+        check(
+            "E x[] = { a,
 #if A
  b,
 #else
  c,
 #endif
-};", "E x [ ] = { a , b , c , } ;");
-        check("#if A
+};",
+            "E x [ ] = { a , b , c , } ;",
+        );
+        check(
+            "#if A
 DECLARE(x)
 #else
 DECLARE(y)
 #endif
-int c;", "DECLARE ( x ) DECLARE ( y ) int c ;");
+int c;",
+            "DECLARE ( x ) DECLARE ( y ) int c ;",
+        );
     }
 
     #[test]
     fn of_statements_in_pieces_the_first_branch_is_read() {
-        check("int f(
+        check(
+            "int f(
 #if A
  int a
 #else
  int b
 #endif
-) {}", "int f ( int a ) { }");
-        check("#if A
+) {}",
+            "int f ( int a ) { }",
+        );
+        check(
+            "#if A
 int f(int a)
 #else
 int f(int b)
 #endif
-{}", "int f ( int a ) { }");
-        check("#if A
+{}",
+            "int f ( int a ) { }",
+        );
+        check(
+            "#if A
  if (x) {
 #else
  if (y) {
 #endif
-}", "if ( x ) { }");
-        check("{ if (x) { a; }
+}",
+            "if ( x ) { }",
+        );
+        check(
+            "{ if (x) { a; }
 #if A
  else if (y) b;
 #else
  else c;
 #endif
 }",
-              "{ if ( x ) { a ; } else if ( y ) b ; }");
-        check("#if A
+            "{ if ( x ) { a ; } else if ( y ) b ; }",
+        );
+    }
+
+    #[test]
+    fn where_branches_go_on_the_first_is_read() {
+        check(
+            "#if A
  a;
 #else
  b;
 #endif
- else c;", "a ; else c ;");
-        check("x =
+ else c;",
+            "a ; else c ;",
+        );
+        check(
+            "x =
 #if A
  1;
 #else
  2;
 #endif
-y;", "x = 1 ; y ;");
-        check("#if A
+y;",
+            "x = 1 ; y ;",
+        );
+        check(
+            "#if A
  }
 #else
  } else {
 #endif
-z", "} z");
-        check("#if A
+z",
+            "} z",
+        );
+        check(
+            "#if A
 #if B
  f(
 #else
@@ -374,31 +412,45 @@ z", "} z");
 #else
  y;
 #endif
-", "f ( x ) ; y ;");
+",
+            "f ( x ) ; y ;",
+        );
     }
 
     #[test]
     fn what_is_never_compiled_is_not_read() {
-        check("#if 0
+        check(
+            "#if 0
 it's {
 #else
 a;
 #endif
-b;", "a ; b ;");
-        check("#if 1
+b;",
+            "a ; b ;",
+        );
+        check(
+            "#if 1
 a;
 #else
 b {
 #endif
-c;", "a ; c ;");
-        check("#ifdef A
+c;",
+            "a ; c ;",
+        );
+        check(
+            "#ifdef A
 {
 #endif
-x", "{ x");
-        check("#endif
+x",
+            "{ x",
+        );
+        check(
+            "#endif
 #else
 a;
 #if B
-b", "a ; b");
+b",
+            "a ; b",
+        );
     }
 }

@@ -1,8 +1,8 @@
 //! What the functions, variables, namespaces and plain names of C and C++ become
 //! in the database.
 
-use super::{CVisitor, Role};
 use super::declarations::FunctionHead;
+use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact};
 use crate::language::macros::{identifiers, is_reserved};
@@ -118,7 +118,9 @@ impl<'a> CVisitor<'a> {
     /// The function whose body begins at an offset.
     fn head_at(&self, offset: usize) -> Option<&'a FunctionHead> {
         let functions = &self.prepared.functions;
-        let at = functions.binary_search_by(|one| one.body.start.cmp(&offset)).ok()?;
+        let at = functions
+            .binary_search_by(|one| one.body.start.cmp(&offset))
+            .ok()?;
         functions.get(at)
     }
 
@@ -132,7 +134,9 @@ impl<'a> CVisitor<'a> {
         let Some(head) = functions.get(number).filter(|_| !self.is_seen(number)) else {
             return true;
         };
-        let of_function = place.parent().is_some_and(|parent| self.role_of(parent) == Role::Function);
+        let of_function = place
+            .parent()
+            .is_some_and(|parent| self.role_of(parent) == Role::Function);
         if !of_function {
             self.define_head(head, place.depth);
         }
@@ -200,7 +204,10 @@ impl<'a> CVisitor<'a> {
         let inside = self.facts.join(scope, name);
         self.facts.open(depth, symbol, inside, true);
         for token in identifiers(bytes, head.parameters.clone()) {
-            let after = bytes.get(token.range.end..).unwrap_or_default().trim_ascii_start();
+            let after = bytes
+                .get(token.range.end..)
+                .unwrap_or_default()
+                .trim_ascii_start();
             if matches!(after.first(), Some(b',' | b')' | b'[' | b'=')) {
                 let name = self.facts.intern_range(token.range);
                 self.facts.declare_local(name);
@@ -278,7 +285,7 @@ impl<'a> CVisitor<'a> {
         let line = self.start_line(place);
         let mut first = None;
         let children = children_in_field(node, self.grammar.declarators.declarator_field);
-        let last = children.last().map(|last| last.id());
+        let last = children.last().map(Node::id);
         for child in children {
             let Some(found) = declared(&self.grammar.declarators, child) else {
                 continue;
@@ -295,7 +302,11 @@ impl<'a> CVisitor<'a> {
                 kind: kind_of(&found, first.is_none()),
                 parent,
                 line,
-                end_line: last_line(if last == Some(child.id()) { node } else { child }),
+                end_line: last_line(if last == Some(child.id()) {
+                    node
+                } else {
+                    child
+                }),
                 name_line: first_line(found.name),
                 body_line,
             });

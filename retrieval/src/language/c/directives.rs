@@ -19,7 +19,8 @@ impl CVisitor<'_> {
         let bytes = self.facts.bytes;
         let mut tokens = identifiers(bytes, piece.range.clone()).into_iter().skip(1);
         // `#define inline`: a word of the language is no name to be asked for.
-        let is_name = |token: &Token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default());
+        let is_name =
+            |token: &Token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default());
         let Some(name) = tokens.next().filter(is_name) else {
             return;
         };
@@ -64,7 +65,11 @@ impl CVisitor<'_> {
     /// Every file that is included.
     pub(super) fn includes(&mut self) {
         for piece in &self.prepared.includes {
-            let text = self.facts.bytes.get(piece.range.clone()).unwrap_or_default();
+            let text = self
+                .facts
+                .bytes
+                .get(piece.range.clone())
+                .unwrap_or_default();
             let quoted = |open: u8, close: u8| {
                 let start = text.iter().position(|byte| *byte == open)? + 1;
                 let rest = text.get(start..)?;
@@ -85,7 +90,12 @@ impl CVisitor<'_> {
             let last = before.checked_sub(1).and_then(|at| functions.get(at));
             last.is_some_and(|one| piece.range.start < one.body.end)
         };
-        let pieces: Vec<&Piece> = self.prepared.unparsed.iter().filter(|piece| !is_inside(piece)).collect();
+        let pieces: Vec<&Piece> = self
+            .prepared
+            .unparsed
+            .iter()
+            .filter(|piece| !is_inside(piece))
+            .collect();
         for piece in pieces {
             for (name, line, kind) in self.names_in(piece) {
                 self.facts.use_in(name, line, kind, 0);
@@ -99,7 +109,10 @@ impl CVisitor<'_> {
         let pieces = &self.prepared.unparsed;
         let first = pieces.partition_point(|piece| piece.range.start < body.start);
         let inside = pieces.get(first..).unwrap_or_default();
-        for piece in inside.iter().take_while(|piece| piece.range.start < body.end) {
+        for piece in inside
+            .iter()
+            .take_while(|piece| piece.range.start < body.end)
+        {
             for (name, line, kind) in self.names_in(piece) {
                 self.facts.use_name(name, line, kind);
             }
@@ -131,7 +144,9 @@ fn kind_of(token: &Token) -> UseKind {
 
 /// Where the body of a macro begins: parameters stand right behind the name.
 fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
-    let rest = bytes.get(name.range.end..piece.range.end).unwrap_or_default();
+    let rest = bytes
+        .get(name.range.end..piece.range.end)
+        .unwrap_or_default();
     if rest.first() != Some(&b'(') {
         return name.range.end;
     }

@@ -75,7 +75,12 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
     for range in rows_of_numbers(&resolved.live) {
         blank(&mut prepared.code, &range);
     }
-    for range in outline.taken_out.into_iter().chain(resolved.unread).chain(calls) {
+    for range in outline
+        .taken_out
+        .into_iter()
+        .chain(resolved.unread)
+        .chain(calls)
+    {
         blank(&mut prepared.code, &range);
         let line = lines.of_offset(range.start);
         prepared.unparsed.push(Piece { line, range });
@@ -86,7 +91,7 @@ pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
         }
     }
     prepared.unparsed.sort_by_key(|piece| piece.range.start);
-    prepared.declarations = prepared.code.clone();
+    prepared.declarations.clone_from(&prepared.code);
     for function in &prepared.functions {
         let body = function.body.start + 1..function.body.end.saturating_sub(1);
         blank(&mut prepared.declarations, &body);
@@ -112,12 +117,19 @@ struct Lines(Vec<(u32, u32)>);
 
 impl Lines {
     fn of(tokens: &[Token]) -> Self {
-        Self(tokens.iter().map(|token| (token.start, token.line)).collect())
+        Self(
+            tokens
+                .iter()
+                .map(|token| (token.start, token.line))
+                .collect(),
+        )
     }
 
     /// The line of the first token at or after an offset.
     fn of_offset(&self, offset: usize) -> u32 {
-        let after = self.0.partition_point(|(start, _)| (*start as usize) < offset);
+        let after = self
+            .0
+            .partition_point(|(start, _)| (*start as usize) < offset);
         self.0.get(after).or(self.0.last()).map_or(1, |one| one.1)
     }
 }
@@ -130,7 +142,9 @@ fn loose_calls(text: &[u8], live: &[Token], functions: &[FunctionHead]) -> Vec<R
         let skipped = live.get(at..).unwrap_or_default();
         at += skipped.partition_point(|token| (token.start as usize) < function.body.start);
         let mut begins = false;
-        while let Some(token) = live.get(at).filter(|one| (one.start as usize) < function.body.end)
+        while let Some(token) = live
+            .get(at)
+            .filter(|one| (one.start as usize) < function.body.end)
         {
             let call = (begins && token.kind == Kind::Name)
                 .then(|| call_end(text, live, at))
@@ -159,7 +173,7 @@ fn call_end(text: &[u8], live: &[Token], at: usize) -> Option<usize> {
     loop {
         match live.get(end)?.kind {
             Kind::Mark(b'(') => depth += 1,
-            Kind::Mark(b')') => depth -= 1,
+            Kind::Mark(b')') => depth = depth.checked_sub(1)?,
             Kind::Mark(b'{' | b'}' | b';') => return None,
             _ => {}
         }
@@ -191,7 +205,10 @@ fn rows_of_numbers(live: &[Token]) -> Vec<Range<usize>> {
                     _ => {}
                 }
                 depth >= 0
-                    && matches!(token.kind, Kind::Number | Kind::Mark(b',' | b'-' | b'{' | b'}'))
+                    && matches!(
+                        token.kind,
+                        Kind::Number | Kind::Mark(b',' | b'-' | b'{' | b'}')
+                    )
             })
             && depth == 0;
         if is_numbers && before == b',' {

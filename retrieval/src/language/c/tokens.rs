@@ -303,7 +303,9 @@ fn after_string(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = text.get(at).copied() {
         match byte {
-            b'\\' if text.get(at + 1) != Some(&b'\n') && text.get(at + 1) != Some(&b'\r') => at += 2,
+            b'\\' if text.get(at + 1) != Some(&b'\n') && text.get(at + 1) != Some(&b'\r') => {
+                at += 2;
+            }
             b'\n' | b'\\' => return at.max(start + 1),
             b'"' => return at + 1,
             _ => at += 1,
@@ -391,10 +393,11 @@ mod tests {
                 ("c", 9),
             ],
         );
-        let kinds: Vec<Kind> = tokens(b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x")
-            .iter()
-            .map(|token| token.kind)
-            .collect();
+        let kinds: Vec<Kind> =
+            tokens(b"#if 0 /* x */\n#if 1\n#if 10\n#ifdef A\n#elif B\n#pragma x")
+                .iter()
+                .map(|token| token.kind)
+                .collect();
         let expected = [
             Directive::IfZero,
             Directive::IfOne,
