@@ -1,22 +1,32 @@
 //! C and C++: what a translation unit defines and uses.
 //!
-//! One walk, one table of roles per grammar. Functions that broken syntax
-//! hides are added from `recovery`. Preprocessor conditionals are not
-//! evaluated: both branches count.
+//! `prepare` makes the text ready and says where each function lies; then one
+//! walk over the syntax trees of the declarations and of each body, with one
+//! table of roles per grammar. Preprocessor conditionals are not evaluated: both
+//! branches count, as far as they hold whole statements.
 
+mod brackets;
+mod conditionals;
+mod declarations;
 mod definitions;
 mod directives;
-mod repair;
+mod function_head;
+mod keywords;
+mod plain;
+pub(crate) mod prepare;
+mod tokens;
+mod type_head;
 mod types;
 
+use crate::language::Extracted;
 use crate::language::declarator::DeclaratorKinds;
-use crate::language::facts::{Collector, Facts};
-use crate::language::loose::Loose;
+use crate::language::facts::Collector;
 use crate::language::walk::{Place, Visitor, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
+use prepare::{Prepared, prepare};
 use std::sync::OnceLock;
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
 /// What a kind of node means here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,13 +38,12 @@ enum Role {
     Member,
     TypeName,
     Function,
+    Body,
     Declaration,
     FieldDeclaration,
     Typedef,
     Aggregate(SymbolKind),
     Enumerator,
-    Macro,
-    Include,
     Call,
     New,
     Assignment,
@@ -46,7 +55,7 @@ enum Role {
     Lambda,
 }
 
-const ROLES: [(&str, Role); 36] = [
+const ROLES: [(&str, Role); 32] = [
     ("comment", Role::Skip),
     ("string_literal", Role::Skip),
     ("system_lib_string", Role::Skip),
@@ -57,12 +66,11 @@ const ROLES: [(&str, Role); 36] = [
     ("storage_class_specifier", Role::Skip),
     ("type_qualifier", Role::Skip),
     ("goto_statement", Role::Skip),
-    ("preproc_call", Role::Skip),
-    ("preproc_params", Role::Skip),
     ("identifier", Role::Name),
     ("field_identifier", Role::Member),
     ("type_identifier", Role::TypeName),
     ("function_definition", Role::Function),
+    ("compound_statement", Role::Body),
     ("declaration", Role::Declaration),
     ("field_declaration", Role::FieldDeclaration),
     ("type_definition", Role::Typedef),
@@ -71,9 +79,6 @@ const ROLES: [(&str, Role); 36] = [
     ("enum_specifier", Role::Aggregate(SymbolKind::Enum)),
     ("class_specifier", Role::Aggregate(SymbolKind::Class)),
     ("enumerator", Role::Enumerator),
-    ("preproc_def", Role::Macro),
-    ("preproc_function_def", Role::Macro),
-    ("preproc_include", Role::Include),
     ("call_expression", Role::Call),
     ("new_expression", Role::New),
     ("assignment_expression", Role::Assignment),
@@ -100,9 +105,6 @@ struct Grammar {
     field: u16,
     left: u16,
     argument: u16,
-    path: u16,
-    parameters: u16,
-    value: u16,
 }
 
 impl Grammar {
@@ -128,31 +130,47 @@ impl Grammar {
             field: field("field"),
             left: field("left"),
             argument: field("argument"),
-            path: field("path"),
-            parameters: field("parameters"),
-            value: field("value"),
         }
     }
 }
 
-/// Reads the facts of a C or C++ file.
-pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8], loose: &Loose) -> Facts {
+/// Reads the facts of a C or C++ file. `None` when the parser gave up.
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+    let prepared = prepare(bytes, language == Language::Cpp);
+    let tree = patchwright_source::parse(language, &prepared.declarations)?;
     let mut visitor = CVisitor {
+        language,
         grammar: Grammar::of(language),
         facts: Collector::new(bytes, "::"),
+        seen: vec![false; prepared.functions.len()],
+        seen_types: vec![false; prepared.types.len()],
+        prepared: &prepared,
+        broken: tree.root_node().has_error(),
     };
-    walk(tree, &mut visitor);
+    walk(&tree, &mut visitor);
     visitor.facts.close_all();
-    if tree.root_node().has_error() {
-        visitor.recover();
-    }
-    visitor.loose_calls(&loose.calls);
-    visitor.facts.finish()
+    visitor.unseen_types();
+    visitor.unseen_functions();
+    visitor.macros();
+    visitor.includes();
+    visitor.unparsed_names();
+    Some(Extracted {
+        broken: visitor.broken,
+        facts: visitor.facts.finish(),
+    })
 }
 
 struct CVisitor<'a> {
+    language: Language,
     grammar: &'static Grammar,
     facts: Collector<'a>,
+    prepared: &'a Prepared,
+    /// Which functions of `prepared` the walk has come to.
+    seen: Vec<bool>,
+    /// Which types of `prepared` the walk has come to.
+    seen_types: Vec<bool>,
+    /// Whether a part of the file was not understood in full.
+    broken: bool,
 }
 
 impl Visitor for CVisitor<'_> {
@@ -197,6 +215,7 @@ impl CVisitor<'_> {
     fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
         match role {
             Role::Function => self.function(place),
+            Role::Body => return self.body(place),
             Role::Declaration => self.declaration(place),
             Role::FieldDeclaration => self.fields(place),
             Role::Typedef => self.typedef(place),
@@ -207,14 +226,6 @@ impl CVisitor<'_> {
             Role::BaseClause => self.bases(place),
             Role::Initializer => self.initializer(place),
             Role::Lambda => self.facts.open(place.depth, 0, 0, true),
-            Role::Macro => {
-                self.macro_definition(place);
-                return false;
-            }
-            Role::Include => {
-                self.include(place);
-                return false;
-            }
             _ => {}
         }
         true

@@ -2,6 +2,7 @@
 //! tables lie beside, by language; here is what holds for every text.
 
 mod c;
+mod idioms;
 mod java;
 mod others;
 

@@ -68,36 +68,6 @@ impl Collector<'_> {
             inherit.symbol = moved(inherit.symbol + 1).saturating_sub(1);
         }
     }
-
-    /// Gives uses outside every function to the callable symbols that hold
-    /// their lines: broken syntax hides functions from the walk.
-    pub(crate) fn adopt_orphans(&mut self) {
-        let mut ranges: Vec<(u32, u32, u32)> = self
-            .symbols
-            .iter()
-            .zip(1_u32..)
-            .filter(|(symbol, _)| symbol.kind.is_callable())
-            .map(|(symbol, number)| (symbol.line, symbol.end_line, number))
-            .collect();
-        ranges.sort_unstable();
-        for site in &mut self.sites {
-            let inside = |number: u32| {
-                number
-                    .checked_sub(1)
-                    .and_then(|index| self.symbols.get(index as usize))
-                    .is_some_and(|symbol| (symbol.line..=symbol.end_line).contains(&site.line))
-            };
-            if inside(site.owner) {
-                continue;
-            }
-            let before = ranges.partition_point(|range| range.0 <= site.line);
-            site.owner = before
-                .checked_sub(1)
-                .and_then(|at| ranges.get(at))
-                .filter(|range| site.line <= range.1)
-                .map_or(0, |range| range.2);
-        }
-    }
 }
 
 fn group_calls(calls: &[Site], facts: &mut Facts) {
