@@ -1,5 +1,4 @@
-//! What the subcommands share: the flags of every one, the forms of output, the
-//! exit statuses.
+//! Common parts of the subcommands: flags, forms of output, exit statuses.
 
 use clap::{Args, ValueEnum};
 use patchwright_config::{Flag, Loaded, SettingsError, Sources};

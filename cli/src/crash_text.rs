@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 /// How many frames of a stack are shown to people.
 const SHOWN_FRAMES: usize = 16;
 
-/// What people read of the crash report in a log; `None` when it holds none.
+/// Describes the crash report in a log for people; `None` when it holds none.
 pub(crate) fn describe(log: &str, tree: Option<&Tree>) -> Option<String> {
     let (report, signature) = in_tree(log, tree)?;
     Some(as_text(&report, &signature))

@@ -96,7 +96,7 @@ pub struct Start {
     pub id: String,
     /// Whose answers it uses.
     pub answers: Answers,
-    /// Who answers.
+    /// The models that answer.
     pub models: Models,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,

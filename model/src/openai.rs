@@ -1,7 +1,7 @@
 //! A model behind an endpoint that speaks OpenAI's chat completions or responses.
 //!
-//! Asks once and answers once: trying again is for [`super::retry`], another
-//! model for [`super::fallback`]. This file is the only one that knows the crate
+//! Asks once and answers once: trying again is for `retry`, another
+//! model for `fallback`. This file is the only one that knows the crate
 //! `async-openai`, whose interface changes often; its own retries and time limits
 //! are replaced by `transport`.
 

@@ -15,14 +15,14 @@ use patchwright_config::{self as settings, write_duration};
 
 /// A model that is asked again.
 #[derive(Debug)]
-pub struct Retry {
+pub(crate) struct Retry {
     inner: Arc<dyn Model>,
     settings: settings::Retries,
 }
 
 impl Retry {
     /// Asks `inner` again as the settings say.
-    pub fn new(inner: Arc<dyn Model>, settings: settings::Retries) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Model>, settings: settings::Retries) -> Self {
         Self { inner, settings }
     }
 

@@ -1,5 +1,5 @@
 //! What cyber reasoning systems sent, and what they were sent: rows, written
-//! and read. What the rows mean is the business of [`patchwright_daemon::crs`].
+//! and read. What the rows mean is the business of the daemon.
 
 mod rows;
 

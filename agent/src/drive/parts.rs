@@ -74,7 +74,7 @@ pub struct Parts {
     pub context_tokens: usize,
     /// Who helps to rank that code.
     pub signals: Signals,
-    /// Who is told how it goes.
+    /// The watcher that is told how it goes.
     pub observer: Observer,
     /// The facts of attempts that are being evaluated.
     pub facts: Mutex<BTreeMap<u32, Arc<AttemptFacts>>>,

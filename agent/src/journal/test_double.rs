@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct MemoryJournal {
     events: Mutex<Vec<NewEvent>>,
     blobs: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// What each event's call was booked with, then what it cost.
+    /// The US dollars booked for the call of each event.
     booked: Mutex<BTreeMap<i64, f64>>,
     lost: AtomicBool,
 }

@@ -72,7 +72,7 @@ pub(super) struct Review {
     pub(super) rung: RungRecord,
     /// What was said so far.
     pub(super) messages: Vec<Message>,
-    /// How often a critic was asked.
+    /// The times that a critic was asked.
     pub(super) tries: u32,
 }
 

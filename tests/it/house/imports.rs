@@ -19,7 +19,7 @@ pub(super) struct Module {
     file: String,
     /// The code that is no test.
     code: String,
-    /// What `use` brings into it: a name, and the path that it stands for.
+    /// The names that `use` brings into it, each with the path that it stands for.
     names: BTreeMap<String, Path>,
 }
 
@@ -149,7 +149,7 @@ fn module_of(place: &str) -> Path {
     }
 }
 
-/// Whether a module is there for tests alone.
+/// Returns true when a module is there for tests alone.
 fn is_test(name: &str) -> bool {
     name.ends_with("tests") || name == "test_double"
 }
@@ -230,14 +230,12 @@ fn read_tree<'a>(text: &'a str, before: &Path, found: &mut Vec<(Path, String)>) 
         if word != "self" || path.is_empty() {
             path.push(word.to_owned());
         }
-        match behind.strip_prefix("::") {
-            Some(next) => rest = next,
-            None => {
-                let (name, behind) = renamed(behind).unwrap_or((last(&path), behind));
-                found.push((path, name));
-                return behind;
-            }
-        }
+        let Some(next) = behind.strip_prefix("::") else {
+            let (name, behind) = renamed(behind).unwrap_or((last(&path), behind));
+            found.push((path, name));
+            return behind;
+        };
+        rest = next;
     }
 }
 

@@ -1,5 +1,5 @@
-//! Who may import whom between the crates, by their manifests; and the words that
-//! some modules must do without. The modules of one crate are the business of
+//! Import rules between the crates, by their manifests; and the words that some
+//! modules must do without. The modules of one crate are the business of
 //! `modules`.
 
 use super::{Source, expect_none, root, rust};

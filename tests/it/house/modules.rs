@@ -1,8 +1,8 @@
-//! Who may import whom inside a crate: each crate has a declared order of its
+//! Import rules inside a crate: each crate has a declared order of its
 //! modules, and no two modules below the same parent import each other, not
 //! even by way of others.
 //!
-//! What is imported is read in `imports`.
+//! The imports themselves are read in `imports`.
 
 use super::imports::{Crate, Import, Path};
 use super::{Source, expect_none, rust};
@@ -67,7 +67,7 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("evaluator", "sandbox::helper sandbox::landlock"),
 ];
 
-/// Whether all of these modules are in one cycle that is known.
+/// Returns true when all of these modules are in one known cycle.
 fn is_known(name: &str, modules: &[String]) -> bool {
     KNOWN_CYCLES.iter().any(|(of, cycle)| {
         *of == name
@@ -140,7 +140,7 @@ fn arrows(read: &Crate) -> Arrows {
     arrows
 }
 
-/// What can be reached from a module, itself only over others.
+/// Returns the modules that can be reached from one; itself only over others.
 fn reached(from: &str, arrows: &BTreeMap<String, BTreeMap<String, String>>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![from.to_owned()];

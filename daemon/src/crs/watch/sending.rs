@@ -159,7 +159,7 @@ fn rest(first: Duration, sent: i64) -> Duration {
     first.saturating_mul(1 << doublings).min(LONGEST_REST)
 }
 
-/// Whether the other side has a patch and has not said what it thinks.
+/// Returns true when the other side has a patch and has not said what it thinks.
 fn is_looked_at(patch: &PatchRow) -> bool {
     patch.fate == Some(Fate::Accepted) && patch.remote.is_some()
 }
