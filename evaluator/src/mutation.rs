@@ -7,11 +7,9 @@
 //! next to a crash a bound that is off by one shows there at once. No coverage, no clock:
 //! the sequence depends on the seeds alone, so that a verdict can be repeated.
 
-mod parallel;
-mod transplant;
+mod dictionary;
 
-pub(crate) use parallel::parallel;
-pub(crate) use transplant::{numbers, transplants};
+pub(crate) use dictionary::Dictionary;
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

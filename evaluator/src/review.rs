@@ -4,8 +4,9 @@
 //! made so that a right patch passes. What only a reader can judge, whether the
 //! cause is treated, is left to the critic that the agent may add.
 
-pub(crate) mod code;
-pub(crate) mod diff;
+mod code;
+mod constants;
+mod diff;
 mod literal;
 mod removal;
 mod suppression;
@@ -16,6 +17,8 @@ use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
 use crate::rung::given_inputs;
 use crate::runner::{Baseline, Target};
+pub(crate) use constants::constants;
+
 use code::bare;
 use diff::{FileDiff, Line, Sign};
 use patchwright_source::{SourceError, Tree, TreePath};

@@ -8,9 +8,9 @@
 //! Where the harness is a fuzzer it looks for crashes itself for a part of the
 //! time; a harness that takes many inputs is given many.
 
+mod dictionary;
 mod failure;
 mod harness;
-mod transplanted;
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
@@ -148,7 +148,7 @@ impl Search<'_> {
         if let Some(found) = self.fuzzed(&judge, group, budget).await? {
             return Ok(Some(found));
         }
-        if let Some(found) = self.transplanted(&judge, group, budget).await? {
+        if let Some(found) = self.with_dictionary(&judge, group, budget).await? {
             return Ok(Some(found));
         }
         let mut mutator = Mutator::nearest_first(group.seeds.clone());
