@@ -6,9 +6,9 @@
 //! was looked up. When a call fails, the caller falls back to the context
 //! without a model.
 
-use crate::model::{Message, Model, ModelError, Request as Question};
 use crate::prompt;
 use crate::signals::Charged;
+use patchwright_model::{Message, Model, ModelError, Request as Question};
 use patchwright_patcher::reply;
 use patchwright_retrieval::{Candidate, Choice, Context, Engine, Query, Request, by_words, fuse};
 use std::collections::BTreeSet;

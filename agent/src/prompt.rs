@@ -9,10 +9,11 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use template::fence;
+pub use template::fence;
 
 use crate::hints::delta;
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Origin, Plan, ProbeTold, RungRecord};
+use crate::plan::{Origin, Plan};
+use crate::record::{Attempt, BaselineSummary, Crash, Left, ProbeTold, RungRecord};
 use crate::task::Mode;
 use minijinja::{Value, context};
 use patchwright_evaluator::RungName;

@@ -121,7 +121,7 @@ impl Field {
     /// An empty folder of the command's own.
     fn work(&self) -> Result<PathBuf, TargetError> {
         let work = self.base.path().join("work");
-        crate::workspace::remove(&work);
+        crate::contained_path::remove_folder(&work);
         fs::DirBuilder::new()
             .mode(0o700)
             .create(&work)

@@ -185,7 +185,7 @@ fn remove_unused(path: &Path) -> bool {
         let dead = path.with_extension("removed");
         held.try_lock().is_ok()
             && fs::rename(path, &dead).is_ok_and(|()| {
-                crate::workspace::remove(&dead);
+                crate::contained_path::remove_folder(&dead);
                 true
             })
     })

@@ -3,7 +3,7 @@
 //!
 //! [`parse`] finds the report inside a whole log. It never fails on strange
 //! text, it only finds nothing, and its time and memory are linear in the part
-//! of the log that it looks at (see `lines`). Every report family is a module
+//! of the log that it looks at (see `log_lines`). Every report family is a module
 //! of its own. What it deliberately does not do: judge whether a crash is bad,
 //! look at a source tree, or believe that a report is genuine.
 
@@ -12,36 +12,38 @@ mod access;
 mod cwe;
 mod draft;
 mod fold;
-mod frame;
+mod frame_origin;
 mod gdb;
 mod hs_err;
 mod java;
 mod jazzer;
 mod libfuzzer;
-mod lines;
+mod log_lines;
 mod native;
-mod place;
 mod purify;
 mod report;
 mod rust;
 mod sanitizer;
+mod scrub;
 mod threads;
 mod undefined;
 mod valgrind;
 
 pub use fold::fold;
-pub use frame::Frame;
-pub use place::Place;
-pub use purify::scrub;
-pub use report::{Access, CrashReport, Operation, Role, Side, Stack, Tool};
+pub use frame_origin::FrameOrigin;
+pub use patchwright_source::{Frame, Role};
+pub use report::{Access, CrashReport, Operation, Side, Stack, Tool};
+pub use scrub::scrub;
 pub use threads::{Thread, busiest_thread, read_threads};
 
 use draft::Draft;
-pub(crate) use java::read_frame as read_java_frame;
-use lines::Log;
-pub(crate) use lines::strip_colours;
-pub(crate) use purify::{describe_access, replace_folder, shorten, stack_text};
+pub(crate) use java::{read_frame as read_java_frame, root_cause};
+use log_lines::Log;
+pub(crate) use log_lines::strip_colours;
+use patchwright_source::{built_in_regex, built_in_regex_set};
+pub(crate) use purify::{describe_access, stack_text};
 use regex::{Regex, RegexSet};
+pub(crate) use scrub::{replace_folder, shorten};
 use std::sync::LazyLock;
 
 /// How many places in a log are tried as the beginning of one family's report.
@@ -86,16 +88,15 @@ const FAMILIES: [Family; 14] = [
 
 /// The marks of all families: one pattern that most lines of a log do not
 /// match, and a set that tells whose mark a line holds.
-static MARKS: LazyLock<Option<(Regex, RegexSet)>> = LazyLock::new(|| {
+static MARKS: LazyLock<(Regex, RegexSet)> = LazyLock::new(|| {
     let marks = FAMILIES.map(|family| family.mark);
-    let any = Regex::new(&marks.join("|")).ok()?;
-    Some((any, RegexSet::new(marks).ok()?))
+    (built_in_regex(&marks.join("|")), built_in_regex_set(marks))
 });
 
 /// Finds the crash report in a log: the first of those that say most.
 pub fn parse(text: &str) -> Option<CrashReport> {
     let log = Log::new(text);
-    let (any, marks) = MARKS.as_ref()?;
+    let (any, marks) = &*MARKS;
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
     let mut counts = [0usize; FAMILIES.len()];
     let lines = log.lines().iter().enumerate();
@@ -113,7 +114,7 @@ pub fn parse(text: &str) -> Option<CrashReport> {
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
         let draft = (FAMILIES.get(number)?.read)(&log, index)?;
-        Some(draft.finish())
+        Some(purify::finish(draft))
     })
 }
 

@@ -1,6 +1,7 @@
 //! Why the target could not give an answer. None of it is a verdict on a patch.
 
-use std::path::PathBuf;
+use patchwright_source::SourceError;
+use std::path::{Path, PathBuf};
 
 /// What stopped the evaluator before it could judge.
 #[derive(Debug, thiserror::Error)]
@@ -45,6 +46,13 @@ impl TargetError {
             where_: path.into().display().to_string(),
             source: Some(source),
         }
+    }
+
+    /// A tree of the task that could not be read.
+    pub(crate) fn tree(error: &SourceError, root: &Path) -> Self {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+        let what = format!("{error}{}", cause.unwrap_or_default());
+        Self::machinery(what, root.display().to_string())
     }
 
     /// A failure of the machinery that has no system error behind it.

@@ -8,18 +8,18 @@
 //! rung failed.
 
 mod build;
-mod crashed;
+mod crash;
 mod excerpt;
-mod failing;
+mod failed_tests;
 mod line_map;
-mod place;
+mod locations;
 
 pub use build::{Diagnostic, build, diagnostics};
-pub use crashed::{crash, hang};
+pub use crash::{crash, hang};
 pub use excerpt::{excerpt, steady};
-pub use failing::tests;
-pub use line_map::{LineMap, Origin};
-pub use place::Places;
+pub use failed_tests::tests;
+pub use line_map::{LineMap, LineOrigin};
+pub use locations::LocationTranslator;
 
 /// How many bytes of logs make one token. Logs are full of paths, numbers and
 /// signs, which take more tokens than prose does.
@@ -34,7 +34,13 @@ const fn bytes(tokens: usize) -> usize {
 ///
 /// `command` names it ("the build", "the tests"), `limit` is the limit in
 /// words ("its wall time of 600 s").
-pub fn limit(command: &str, limit: &str, log: &str, places: &Places<'_>, tokens: usize) -> String {
+pub fn limit(
+    command: &str,
+    limit: &str,
+    log: &str,
+    places: &LocationTranslator<'_>,
+    tokens: usize,
+) -> String {
     let log = excerpt(log, places, tokens.saturating_sub(40));
     let shown = if log.is_empty() {
         "It printed nothing.".to_owned()

@@ -21,7 +21,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 const LARGEST: usize = 1 << 20;
 /// How often a mutation is mutated again when it came up before.
 const TRIES_FOR_NEW: usize = 4;
-/// Places of a seed at which a byte is left out, and doubled, before all else.
+/// LocationTranslator of a seed at which a byte is left out, and doubled, before all else.
 const PLACES: usize = 8;
 /// Bytes at the begin of an input that are changed as often as all others: headers.
 const HEAD: usize = 64;

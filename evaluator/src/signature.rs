@@ -5,7 +5,7 @@
 //! an old one. What it deliberately does not hold: addresses, arguments,
 //! template arguments, the numbers of anonymous classes.
 
-use crate::crash::{CrashReport, Frame, Place, Role, Stack};
+use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -60,6 +60,16 @@ impl Signature {
             kind: kind(report),
             functions,
         }
+    }
+}
+
+impl CrashReport {
+    /// Returns what makes two crashes the same.
+    ///
+    /// `in_project` tells the frames of the tree; where it holds for none, the
+    /// frames' own [`FrameOrigin`] decides.
+    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
+        Signature::of(self, in_project)
     }
 }
 
@@ -123,7 +133,7 @@ fn shares(old: &[String], new: &[String]) -> bool {
 fn kind(report: &CrashReport) -> String {
     // A detector's finding has its own name, whatever led to it.
     let kind = if report.kind.contains('.') {
-        report.root_cause().unwrap_or(&report.kind)
+        root_cause(&report.stacks).unwrap_or(&report.kind)
     } else {
         &report.kind
     };
@@ -156,9 +166,9 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
             .collect()
     };
     let tests: [&dyn Fn(&Frame) -> bool; 3] = [
-        &|frame| in_project(frame) && frame.place() != Place::Harness,
-        &|frame| frame.place() == Place::Project,
-        &|frame| frame.place() == Place::Harness,
+        &|frame| in_project(frame) && FrameOrigin::of(frame) != FrameOrigin::Harness,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];
     tests
         .iter()

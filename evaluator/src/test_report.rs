@@ -94,7 +94,7 @@ impl Comparison {
 }
 
 /// What one reader found.
-type Found = Vec<(String, TestResult)>;
+type NamedResults = Vec<(String, TestResult)>;
 
 impl TestReport {
     /// Reads what a test command printed; nothing where no test is named.
@@ -147,7 +147,7 @@ impl TestReport {
 
     /// Adds results; of two results of one name the worse one counts, and what
     /// has words wins over what has none.
-    fn add(&mut self, found: Found) {
+    fn add(&mut self, found: NamedResults) {
         for (name, result) in found {
             if self.tests.len() >= MAX_TESTS && !self.tests.contains_key(&name) {
                 self.partial = true;

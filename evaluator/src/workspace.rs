@@ -10,11 +10,12 @@ pub(crate) mod delta;
 
 pub(crate) use copy::{copy_tree, copy_tree_except};
 
-use crate::beneath::Beneath;
+use crate::TargetError;
 use crate::cache::{Cache, Entry};
+use crate::contained_path::{ContainedFolder, remove_folder};
 use crate::identity;
-use crate::{Changes, TargetError};
 use delta::Moment;
+use patchwright_source::Changes;
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -118,9 +119,10 @@ impl Workspace {
     }
 
     /// The tree, opened so that no path leads out of it.
-    pub(crate) fn tree(&self) -> Result<Beneath, TargetError> {
+    pub(crate) fn tree(&self) -> Result<ContainedFolder, TargetError> {
         let path = self.part(TREE);
-        Beneath::open(&path).map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
+        ContainedFolder::open(&path)
+            .map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
     }
 
     /// Writes an attempt's changes into the tree. Bytes that are there already keep their time.
@@ -157,7 +159,7 @@ impl Workspace {
 impl Drop for Workspace {
     fn drop(&mut self) {
         if self.kept.is_none() {
-            remove(&self.root);
+            remove_folder(&self.root);
         }
     }
 }
@@ -168,25 +170,6 @@ pub(crate) fn lent_folder(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)?;
     fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
     identity::give(path)
-}
-
-/// Removes a folder, also where a build took its own permissions away.
-pub(crate) fn remove(root: &Path) {
-    if fs::remove_dir_all(root).is_ok() || !root.exists() {
-        return;
-    }
-    let mut open = vec![root.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(entry.path());
-            }
-        }
-    }
-    if let Err(error) = fs::remove_dir_all(root) {
-        tracing::warn!(path = %root.display(), %error, "a workspace could not be removed");
-    }
 }
 
 #[cfg(test)]

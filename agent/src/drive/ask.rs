@@ -2,14 +2,15 @@
 
 use super::parts::Speaker;
 use super::{Drive, wait};
-use crate::model::price::Priced;
-use crate::model::{Finish, Message, ModelError, Reply, Request, Usage};
-use crate::repair::{
+use crate::journal::{JournalError, SpendingLimits};
+use crate::progress::Notice;
+use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
 };
-use crate::store::{SpendingLimits, StoreError};
 use crate::telemetry;
+use patchwright_model::price::Priced;
+use patchwright_model::{Finish, Message, ModelError, Reply, Request, Usage};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ impl Drive {
         id: StepId,
         (purpose, messages): (Purpose, Vec<Message>),
         (limits, spent): (RunLimits, Spent),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
             let detail = "there is no model to ask";
             return Ok(stop(EndingKind::InfraError, detail.to_owned()));
@@ -58,6 +59,10 @@ impl Drive {
         let priced = speaker.priced(tokens);
         if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
+        }
+        if let Some(notice) = speaker.model.notice(&request) {
+            let remark = format!("note: {notice}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
         }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
@@ -93,7 +98,7 @@ impl Drive {
         purpose: Purpose,
         (speaker, request): (&Speaker, &Request),
         tokens: u64,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, JournalError> {
         let name = speaker.model.name();
         let count = request.messages.len();
         let last = request
@@ -113,7 +118,7 @@ impl Drive {
         number: i64,
         priced: Priced<'_>,
         run: Option<f64>,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<String>, JournalError> {
         let limits = SpendingLimits {
             run,
             day: self.parts.usd_day,
@@ -126,7 +131,7 @@ impl Drive {
         };
         match self.journal.reserve(number, usd, limits).await {
             Ok(()) => Ok(None),
-            Err(error @ StoreError::Money { .. }) => Ok(Some(format!("money: {error}"))),
+            Err(error @ JournalError::Money { .. }) => Ok(Some(format!("money: {error}"))),
             Err(error) => Err(error),
         }
     }

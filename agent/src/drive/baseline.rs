@@ -1,8 +1,9 @@
 //! The baseline: the unpatched tree builds, crashes, and is tested.
 
 use super::{Drive, convert};
-use crate::repair::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::progress::Notice;
+use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun};
 use serde_json::json;
@@ -12,15 +13,14 @@ use std::sync::Arc;
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
 impl Drive {
-    pub(super) async fn baseline(&self, id: StepId) -> Result<Outcome, StoreError> {
+    pub(super) async fn baseline(&self, id: StepId) -> Result<Outcome, JournalError> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
         self.intend(id, "baseline", summary, json!({})).await?;
         Ok(match self.target_baseline().await {
             Ok(baseline) => {
-                self.parts
-                    .display
-                    .line(&format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase());
+                let remark = format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase();
+                self.parts.observer.tell(&Notice::Remark(&remark));
                 Outcome::Baseline(self.summary(&baseline))
             }
             Err(ending) => Outcome::Stopped {

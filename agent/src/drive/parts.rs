@@ -1,13 +1,13 @@
 //! What the driver works with: everything concrete that a run needs.
 
 use super::recency::open_engine;
-use crate::display::Display;
-use crate::model::Model;
-use crate::model::price::Prices;
-use crate::model::tokens::Counter;
-use crate::repair::{CrashFrame, Purpose};
+use crate::progress::Observer;
+use crate::record::{CrashFrame, Purpose};
 use crate::signals::Signals;
-use patchwright_evaluator::{AttemptFacts, Target};
+use patchwright_evaluator::{AttemptFacts, Target, VerdictCache};
+use patchwright_model::Model;
+use patchwright_model::price::Prices;
+use patchwright_model::tokens::Counter;
 use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
 use patchwright_source::Tree;
@@ -62,6 +62,8 @@ pub struct Parts {
     pub usd_total: Option<f64>,
     /// What is built, replayed and tested; nothing in a dry run.
     pub target: Option<Arc<dyn Target>>,
+    /// Verdicts of earlier runs.
+    pub verdicts: Option<VerdictCache>,
     /// The pristine tree.
     pub tree: Arc<Tree>,
     /// Its index.
@@ -72,8 +74,8 @@ pub struct Parts {
     pub context_tokens: usize,
     /// Who helps to rank that code.
     pub signals: Signals,
-    /// What a person sees.
-    pub display: Display,
+    /// The watcher that is told how it goes.
+    pub observer: Observer,
     /// The facts of attempts that are being evaluated.
     pub facts: Mutex<BTreeMap<u32, Arc<AttemptFacts>>>,
 }

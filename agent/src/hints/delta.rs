@@ -1,7 +1,7 @@
 //! The change that introduced a bug: its hunks in the order of interest. Those
 //! that meet the crash stack come first.
 
-use crate::repair::CrashFrame;
+use crate::record::CrashFrame;
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -24,7 +24,7 @@ struct Hunk<'a> {
 
 /// A diff with the hunks first that meet these frames; at most as much as can
 /// be shown. What is no unified diff is given back as it is.
-pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
+pub(crate) fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
     let mut hunks = hunks(diff);
     if hunks.is_empty() {
         return diff.to_owned();
@@ -52,7 +52,7 @@ pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
 }
 
 /// The places of a diff's first hunks, for a task of which nothing else is known.
-pub fn frames(diff: &str) -> Vec<CrashFrame> {
+pub(crate) fn frames(diff: &str) -> Vec<CrashFrame> {
     let hunks = hunks(diff);
     let hunks = hunks.iter().take(FRAMES).enumerate();
     hunks
@@ -180,7 +180,7 @@ fn range(text: &str) -> Option<Range> {
 #[cfg(test)]
 mod tests {
     use super::{frames, ordered};
-    use crate::repair::CrashFrame;
+    use crate::record::CrashFrame;
     use proptest::prelude::*;
 
     const DIFF: &str = "diff --git a/docs/x.md b/docs/x.md

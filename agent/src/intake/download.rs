@@ -5,7 +5,7 @@
 //! environment are not used: behind one nobody could tell where a name leads.
 
 use super::address::{self, AddressError};
-use crate::settings::Intake;
+use patchwright_config::Intake;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};

@@ -14,10 +14,10 @@ mod folder;
 #[cfg(test)]
 mod tests;
 
-use crate::settings::Intake;
 use entry::{Entry, Kind};
 use flate2::read::MultiGzDecoder;
 use folder::Folder;
+use patchwright_config::Intake;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;

@@ -57,7 +57,7 @@ pub(super) fn render(name: &str, values: Value) -> String {
 
 /// Text from outside, capped to `limit` characters (head and tail kept) and
 /// fenced by more backticks than it holds in a row.
-pub(crate) fn fence(text: &str, language: &str, limit: usize) -> String {
+pub fn fence(text: &str, language: &str, limit: usize) -> String {
     let text = cap(text.trim_end(), limit);
     let longest = text
         .split(|character| character != '`')

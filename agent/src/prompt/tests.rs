@@ -4,7 +4,8 @@ use super::{
     anchors, answers, compact, compacted, critic, critic_again, feedback, fence, first_issue,
     judge, patterns, problem, system, words,
 };
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Origin, Plan, ProbeTold, RungRecord};
+use crate::plan::{Origin, Plan};
+use crate::record::{Attempt, BaselineSummary, Crash, Left, ProbeTold, RunLimits, RungRecord};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
@@ -32,7 +33,17 @@ fn plan() -> Plan {
         },
         mode: Mode::Repair,
         lanes: 1,
-        limits: crate::wire::limits_for_tests(),
+        limits: RunLimits {
+            attempts: 5,
+            rounds: 12,
+            format_retries: 0,
+            tokens: None,
+            usd: None,
+            wall: 0,
+            same_failures: 0,
+            queries_min: 3,
+            queries_max: 5,
+        },
         language: "c".into(),
         crash: None,
         origin: Origin::Given,

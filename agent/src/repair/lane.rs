@@ -2,11 +2,11 @@
 //! stands. The moves between stages are made by the run, which owns what lanes
 //! share.
 
-use super::probe::ProbeQuestion;
-use super::run::Review;
-use super::step::{Crash, CrashFrame, StepId};
-use crate::model::{Message, Role};
+mod next;
+
+use crate::record::{Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
 use patchwright_evaluator::RungName;
+use patchwright_model::{Message, Role};
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
 
@@ -61,6 +61,19 @@ pub(super) enum Stage {
     Follow(u32),
     /// This lane has ended, and why.
     Done(Finished),
+}
+
+/// A patch that a critic looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Review {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// What the rules over the diff found.
+    pub(super) rung: RungRecord,
+    /// What was said so far.
+    pub(super) messages: Vec<Message>,
+    /// The times that a critic was asked.
+    pub(super) tries: u32,
 }
 
 /// What a round starts from.

@@ -4,20 +4,18 @@ mod choose;
 mod compact;
 mod critic;
 mod idle;
-mod next;
 mod reply;
 mod round;
 mod verdict;
 mod wait;
 
-pub(super) use critic::Review;
-
 use super::lane::Lane;
-use super::{
-    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Origin, Outcome, Plan,
-    RunLimits, Spent, Step, StepId,
-};
+use crate::plan::{Origin, Plan};
 use crate::prompt;
+use crate::record::{
+    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
+    Spent, Step, StepId,
+};
 use crate::task::Mode;
 use patchwright_patcher::Patch;
 
@@ -103,7 +101,7 @@ impl Run {
         }
         self.lanes
             .iter()
-            .filter_map(|lane| Some((lane.id(), next::step_of(lane)?)))
+            .filter_map(|lane| Some((lane.id(), lane.next_step()?)))
             .collect()
     }
 

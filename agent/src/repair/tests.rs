@@ -10,12 +10,15 @@ mod pause;
 mod probes;
 mod replies;
 
-use super::retrieved::ContextText;
-use super::step::{BaselineSummary, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Step};
-use super::{EndingKind, Origin, Plan, Run, RunLimits, RungRecord};
-use crate::model::{Finish, Usage};
+use super::Run;
+use crate::plan::{Origin, Plan};
+use crate::record::{
+    BaselineSummary, ContextText, Crash, EndingKind, Located, LocatedPatch, Outcome, ReplyRecord,
+    RunLimits, RungRecord, Step,
+};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Usage};
 
 pub(crate) fn plan() -> Plan {
     Plan {

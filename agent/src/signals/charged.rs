@@ -3,8 +3,8 @@
 
 use super::cost::Total;
 use super::{Signals, Told};
-use crate::model::Usage;
-use crate::model::account::Account;
+use patchwright_model::Usage;
+use patchwright_model::account::Account;
 use patchwright_retrieval::{Candidate, Engine};
 use std::sync::Arc;
 

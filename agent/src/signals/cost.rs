@@ -2,9 +2,9 @@
 //! Whether it may be asked is decided by whoever holds the purse.
 
 use super::SignalError;
-use crate::model::Usage;
-use crate::model::price::{Price, Priced, Prices};
-use crate::repair::SignalRecord;
+use crate::record::SignalRecord;
+use patchwright_model::Usage;
+use patchwright_model::price::{Price, Priced, Prices};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};

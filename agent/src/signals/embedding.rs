@@ -5,7 +5,7 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use crate::settings::Embedding;
+use patchwright_config::Embedding;
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
 

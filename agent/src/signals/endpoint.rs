@@ -2,10 +2,10 @@
 //! client, bounded in time and size. Knows nothing of what is asked.
 
 use super::SignalError;
-use crate::model::{deepest, http_client, shown};
-use crate::settings::{Model, Retries};
 use backon::{ExponentialBuilder, Retryable};
 use futures::StreamExt;
+use patchwright_config::{Model, Retries};
+use patchwright_model::http::{deepest, http_client, shown};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;

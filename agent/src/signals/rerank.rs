@@ -9,7 +9,7 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use crate::settings::{Rerank, RerankApi};
+use patchwright_config::{Rerank, RerankApi};
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};

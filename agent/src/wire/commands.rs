@@ -1,10 +1,13 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::settings::{SandboxChoice, Settings, Sources};
-use crate::task::{Limits, Task, duration};
+use super::{bounded, time};
+use crate::record::{Ending, EndingKind};
+use crate::task::{Limits, Sender, Task};
+use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use patchwright_source::UnknownLanguage;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -31,12 +34,16 @@ const ENGINE_VARIABLES: [&str; 5] = [
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-/// The task of a tree that was checked out.
-pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
-    TargetTask {
+/// The task of a tree that was checked out; an error where its language is none.
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<TargetTask, Ending> {
+    let language = task.language.parse();
+    let language = language.map_err(|error: UnknownLanguage| {
+        Ending::new(EndingKind::InvalidTask, format!("language: {error}"))
+    })?;
+    Ok(TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
-        language: task.language.clone(),
+        language,
         commands: Commands {
             prepare: task.commands.prepare.clone(),
             build: task.commands.build.clone().unwrap_or_default(),
@@ -54,25 +61,24 @@ pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Targ
                 harness: pov.harness.clone(),
                 command: pov.command.clone(),
                 repeat: pov.repeat,
-                timeout: pov.timeout.map(Duration::from_secs),
+                timeout: pov
+                    .timeout
+                    .map(Duration::from_secs)
+                    .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
                 ran: pov.ran.clone(),
                 batch: pov.batch,
             })
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
-        limits: command_limits(&task.limits, settings),
-    }
+        limits: command_limits(&task.limits, task.sender, settings),
+    })
 }
 
 /// What each command may use.
-pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits {
+pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |text: &Option<String>, default| {
-        text.as_deref()
-            .and_then(|text| duration(text).ok())
-            .unwrap_or(default)
-    };
+    let time = |text: &Option<String>, all| bounded(sender, time(text.as_deref()), all);
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     CommandLimits {
         prepare: limits.prepare,

@@ -3,7 +3,8 @@
 
 use crate::drive::crash_from_report;
 use crate::hints::{delta, sarif};
-use crate::repair::{Crash, Origin, Plan};
+use crate::plan::{Origin, Plan};
+use crate::record::Crash;
 use crate::task::Task;
 use patchwright_evaluator::crash;
 use patchwright_source::Tree;

@@ -1,12 +1,12 @@
 //! Who can be asked, and what asking costs and fits.
 
 use crate::drive::Speaker;
-use crate::model::price::Prices;
-use crate::model::tokens::Counter;
-use crate::model::{Model, Models};
-use crate::repair::{Ending, EndingKind};
-use crate::settings::{self, Settings};
+use crate::record::{Ending, EndingKind};
 use crate::task::Task;
+use patchwright_config::{self as settings, Settings};
+use patchwright_model::price::Prices;
+use patchwright_model::tokens::Counter;
+use patchwright_model::{Model, Models};
 use std::sync::Arc;
 
 /// The lanes' models and the critic, with what asking them means; the ending

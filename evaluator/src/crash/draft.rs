@@ -1,6 +1,7 @@
 //! A report while it is being read: its stacks and the sentences between them.
 
-use super::{Access, CrashReport, Frame, Role, Stack, Tool, cwe, purify};
+use super::scrub::scrub;
+use super::{Access, Frame, Role, Stack, Tool};
 
 /// The most frames that are kept of one stack. The JVM prints at most 1,024,
 /// the sanitizers 256; gdb prints without end.
@@ -70,7 +71,7 @@ impl Draft {
     pub(crate) fn push(&mut self, frame: Frame) {
         if !self.open && self.stacks.len() < MAX_STACKS {
             let title = match self.parts.last() {
-                Some(Part::Text(text)) => Some(purify::scrub(text.trim())),
+                Some(Part::Text(text)) => Some(scrub(text.trim())),
                 _ => None,
             };
             self.parts.push(Part::Stack(self.stacks.len()));
@@ -108,45 +109,4 @@ impl Draft {
     pub(crate) fn has_frames(&self) -> bool {
         !self.stacks.is_empty()
     }
-
-    /// The report.
-    pub(crate) fn finish(self) -> CrashReport {
-        let access = (self.access != Access::default()).then(|| self.access.clone());
-        let cwe = cwe::of(self.tool, &self.kind, access.as_ref()).map(|n| format!("CWE-{n}"));
-        let purified = purify::render(&self);
-        let mut report = CrashReport {
-            tool: self.tool,
-            kind: self.kind,
-            cwe,
-            access,
-            stacks: self.stacks,
-            summary: String::new(),
-            purified,
-        };
-        report.summary = summary(&report, &self.message);
-        report
-    }
-}
-
-/// One line: tool, kind, what was accessed, and where.
-fn summary(report: &CrashReport, message: &str) -> String {
-    let mut line = format!("{}: {}", report.tool, report.kind);
-    if !message.is_empty() {
-        line.push_str(": ");
-        line.push_str(&purify::shorten(&purify::scrub(message), 300));
-    }
-    if let Some(access) = &report.access {
-        let sentence = purify::describe_access(access);
-        if !sentence.is_empty() {
-            line.push_str(", ");
-            line.push_str(&sentence);
-        }
-    }
-    if let Some(frame) = report.first_project_frame() {
-        line.push_str(" in ");
-        let place = purify::scrub(&frame.to_string());
-        let place = place.trim_start_matches("?? ");
-        line.push_str(&purify::shorten(place, 300));
-    }
-    line
 }

@@ -2,9 +2,9 @@
 //! suppressed ones, and traces that a program printed by itself.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Role, Stack, Strength, Tool};
+use patchwright_source::Frame;
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
@@ -236,7 +236,9 @@ impl Trace {
     }
 }
 
-/// The exception at the end of the chain of causes.
-pub(super) fn root_cause(stacks: &[Stack]) -> Option<&Stack> {
-    stacks.iter().rfind(|stack| stack.role == Role::Cause)
+/// The class of the exception that a chain of causes ends with.
+pub(crate) fn root_cause(stacks: &[Stack]) -> Option<&str> {
+    let last = stacks.iter().rfind(|stack| stack.role == Role::Cause)?;
+    let (class, _) = exception(last.title.as_deref()?.strip_prefix("Caused by: ")?)?;
+    Some(class)
 }

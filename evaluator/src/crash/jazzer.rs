@@ -2,7 +2,7 @@
 //! target.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {

@@ -2,7 +2,7 @@
 //! sanitizer explained.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Role, Strength, Tool, native, threads};
 
 pub(super) const FAMILY: Family = Family {

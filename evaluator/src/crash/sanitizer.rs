@@ -2,7 +2,7 @@
 //! with a sentence before each that says what it is about.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Access, Family, Role, Strength, Tool, access, native};
 
 pub(super) const FAMILY: Family = Family {

@@ -2,10 +2,10 @@
 //! Jazzer print. They are how a hang shows where it hangs.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
-use super::place::Place;
+use super::frame_origin::FrameOrigin;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, java};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
@@ -31,8 +31,10 @@ pub struct Thread {
 }
 
 impl Thread {
-    fn has(&self, place: Place) -> bool {
-        self.frames.iter().any(|frame| frame.place() == place)
+    fn has(&self, place: FrameOrigin) -> bool {
+        self.frames
+            .iter()
+            .any(|frame| FrameOrigin::of(frame) == place)
     }
 }
 
@@ -94,8 +96,8 @@ fn thread_name(line: &str) -> Option<String> {
 pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
     let rank = |thread: &&Thread| {
         (
-            !thread.has(Place::Harness),
-            !thread.has(Place::Project),
+            !thread.has(FrameOrigin::Harness),
+            !thread.has(FrameOrigin::Project),
             thread.state != "RUNNABLE" && !thread.state.is_empty(),
             thread.name != "main",
             thread.name.clone(),
@@ -103,7 +105,7 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
     };
     threads
         .iter()
-        .filter(|thread| thread.has(Place::Project) || thread.has(Place::Harness))
+        .filter(|thread| thread.has(FrameOrigin::Project) || thread.has(FrameOrigin::Harness))
         .min_by_key(rank)
         .or_else(|| threads.iter().find(|thread| thread.name == "main"))
 }

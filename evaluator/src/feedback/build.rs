@@ -4,7 +4,7 @@
 mod line;
 
 use super::excerpt::{clean, cut, excerpt, steady};
-use super::{Places, bytes};
+use super::{LocationTranslator, bytes};
 use line::{Class, classify, is_candidate, is_caret};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -163,7 +163,7 @@ fn key(line: &str) -> String {
 
 /// The errors of a failed build within a budget; the ends of the log where no
 /// error is recognised.
-pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
+pub fn build(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let found = diagnostics(log);
     let telling = found.iter().filter(|found| !found.follows).count();
     if telling == 0 {

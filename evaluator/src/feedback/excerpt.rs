@@ -1,7 +1,8 @@
 //! The telling part of a log: its ends, without noise and repetitions.
 
-use super::{Places, bytes};
+use super::{LocationTranslator, bytes};
 use crate::crash::{fold, scrub, strip_colours};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -38,8 +39,8 @@ const NOISE: [&str; 20] = [
     "INFO: Instrumented ",
 ];
 
-static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static TIMES: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
         r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
                (?:Z|[+-][0-9]{2}:?[0-9]{2})?)
         | (?P<clock>\b[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\b)
@@ -47,17 +48,12 @@ static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
             [0-9]+(?:[.,:][0-9]+)*\s?(?:ms|s|sec|secs|seconds|minutes|m)\b\)?)
         | (?P<sec>\s[0-9]+\.[0-9]+\s(?:sec|s)\b)",
     )
-    .ok()
 });
 
 /// Takes out of a text what differs from run to run: addresses, process ids,
 /// temporary paths, times.
 pub fn steady(text: &str) -> String {
-    let text = scrub(text);
-    match TIMES.as_ref() {
-        Some(pattern) => pattern.replace_all(&text, "<time>").into_owned(),
-        None => text,
-    }
+    TIMES.replace_all(&scrub(text), "<time>").into_owned()
 }
 
 /// A line without colours, what a carriage return overwrote, and noise.
@@ -92,7 +88,7 @@ fn is_progress(text: &str) -> bool {
 }
 
 /// The ends of a log within a budget.
-pub fn excerpt(log: &str, places: &Places<'_>, tokens: usize) -> String {
+pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let lines: Vec<String> = ends(log)
         .into_iter()
         .flat_map(str::lines)

@@ -1,10 +1,11 @@
 //! From the lines of a patched file to those of the pristine one.
 
+use patchwright_source::{Changes, Tree, TreePath};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Where a line of the patched file comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum LineOrigin {
     /// It is this line of the pristine file.
     Same(u32),
     /// It replaced these lines, first and last.
@@ -22,6 +23,15 @@ pub struct LineMap {
 }
 
 impl LineMap {
+    /// Maps a file that a patch gives new content, by its name in the pristine
+    /// tree; none for a file without new content, and for a new one.
+    pub fn of_change(tree: &Tree, changes: &Changes, pristine: &TreePath) -> Option<Self> {
+        let patched = changes.new_content(pristine)?;
+        let old = tree.read(pristine).ok()?;
+        let text = String::from_utf8_lossy(old.bytes());
+        Some(Self::between(&text, &String::from_utf8_lossy(patched)))
+    }
+
     /// Compares a pristine text with the patched one.
     pub fn between(pristine: &str, patched: &str) -> Self {
         let old: Vec<&str> = pristine.lines().collect();
@@ -40,7 +50,7 @@ impl LineMap {
     }
 
     /// Where a patched line, counted from one, comes from.
-    pub fn origin(&self, line: u32) -> Origin {
+    pub fn origin(&self, line: u32) -> LineOrigin {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
         // How far the lines between two changes have moved.
@@ -51,15 +61,15 @@ impl LineMap {
             }
             if at < new + new_len {
                 return if old_len == 0 {
-                    Origin::InsertedAfter(number(old))
+                    LineOrigin::InsertedAfter(number(old))
                 } else {
-                    Origin::Replaced(number(old + 1), number(old + old_len))
+                    LineOrigin::Replaced(number(old + 1), number(old + old_len))
                 };
             }
             added += new_len;
             removed += old_len;
         }
-        Origin::Same(number((line as usize + removed).saturating_sub(added)))
+        LineOrigin::Same(number((line as usize + removed).saturating_sub(added)))
     }
 
     /// Where a pristine line, counted from one, lies in the patched file: the
@@ -86,11 +96,11 @@ impl LineMap {
     /// `10-12 [patched line 14]`, `9+ [patched line 10]`.
     pub fn describe(&self, line: u32) -> String {
         match self.origin(line) {
-            Origin::Same(old) if old == line => line.to_string(),
-            Origin::Same(old) => format!("{old} [patched line {line}]"),
-            Origin::Replaced(a, b) if a == b => format!("{a} [patched line {line}]"),
-            Origin::Replaced(a, b) => format!("{a}-{b} [patched line {line}]"),
-            Origin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
+            LineOrigin::Same(old) if old == line => line.to_string(),
+            LineOrigin::Same(old) => format!("{old} [patched line {line}]"),
+            LineOrigin::Replaced(a, b) if a == b => format!("{a} [patched line {line}]"),
+            LineOrigin::Replaced(a, b) => format!("{a}-{b} [patched line {line}]"),
+            LineOrigin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
         }
     }
 }
@@ -142,7 +152,7 @@ mod tests {
             let old: Vec<&str> = old.lines().collect();
             for (index, line) in new.lines().enumerate() {
                 let number = u32::try_from(index + 1).unwrap();
-                if let super::Origin::Same(same) = map.origin(number) {
+                if let super::LineOrigin::Same(same) = map.origin(number) {
                     prop_assert_eq!(old[same as usize - 1], line);
                 }
             }

@@ -3,13 +3,14 @@
 //! That the program printed nothing bad is not enough: it must have started,
 //! and said so where it said so before. A hang is a failure of its own.
 
-use super::in_project;
-use super::told::Told;
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
 use crate::crash::CrashReport;
-use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
+use crate::evidence::{FoundInput, RungName, RungResult};
+use crate::runner::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::signature::{self, Change};
-use crate::target::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::{Limit, TargetError};
+use patchwright_source::Language;
 use std::time::Duration;
 
 pub(crate) async fn climb(
@@ -31,17 +32,13 @@ pub(crate) async fn climb(
         for _ in 0..before.repeat {
             let replay = target.replay(&build, pov).await?;
             runs += 1;
-            let text = replay.execution.text();
             if let Some(reason) = refuted(target, pov, before, &replay) {
-                let told = Told::new(task, attempt);
                 let dumps = dumps(target, &build, pov, &replay).await?;
-                let feedback = feedback(&told, &reason, (before, &replay), &dumps);
-                let result =
-                    RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-                let settled = replay.outcome == Outcome::Crashed;
-                return Ok(result.count("runs", runs).log(text).settled(settled));
+                let writer = FeedbackWriter::new(task, attempt);
+                let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
+                return Ok(failed(reason, feedback, replay).count("runs", runs));
             }
-            log = text;
+            log = replay.execution.text();
         }
     }
     for (pov, before, input) in found(target, baseline, attempt) {
@@ -54,12 +51,9 @@ pub(crate) async fn climb(
                 pov.name(),
                 found_again(target, before, &replay)
             );
-            let told = Told::new(task, attempt);
-            let feedback = feedback(&told, &reason, (before, &replay), &[]);
-            let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-            let settled = replay.outcome == Outcome::Crashed;
-            let result = result.count("runs", runs).settled(settled);
-            return Ok(result.log(replay.execution.text()));
+            let writer = FeedbackWriter::new(task, attempt);
+            let feedback = feedback(&writer, &reason, (before, &replay), &[]);
+            return Ok(failed(reason, feedback, replay).count("runs", runs));
         }
     }
     let povs = (task.povs.len() + attempt.found.len()) as u64;
@@ -70,6 +64,15 @@ pub(crate) async fn climb(
         .count("runs", runs)
         .log(log)
         .settled(baseline.povs.iter().all(steady)))
+}
+
+/// The result of a run that refutes the patch.
+fn failed(reason: String, feedback: String, replay: Replay) -> RungResult {
+    RungResult::new(RungName::Silent, Some(false), reason)
+        .feedback(feedback)
+        .log(replay.execution.text())
+        .settled(replay.outcome == Outcome::Crashed)
+        .crash(replay.crash)
 }
 
 /// Which of the target's PoVs a patch stops, one answer for each. A PoV that
@@ -105,10 +108,11 @@ fn found<'a>(
     baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
 ) -> Vec<(&'a Pov, &'a BaselinePov, &'a FoundInput)> {
-    let povs = target.task().povs.iter().zip(&baseline.povs);
+    let task = target.task();
     let like = |input: &FoundInput| {
-        let mut povs = povs.clone();
-        povs.find(|(pov, _)| pov.name() == input.pov)
+        let pov = task.pov_like(&input.pov)?;
+        let mut povs = task.povs.iter().zip(&baseline.povs);
+        povs.find(|(other, _)| std::ptr::eq(*other, pov))
     };
     let found = attempt.found.iter();
     found
@@ -149,16 +153,16 @@ fn refuted(
 }
 
 fn feedback(
-    told: &Told<'_>,
+    writer: &FeedbackWriter<'_>,
     reason: &str,
     (before, now): (&BaselinePov, &Replay),
     dumps: &[String],
 ) -> String {
     let text = now.execution.text();
     match (&now.outcome, &now.crash) {
-        (Outcome::Hung, _) => told.hang(reason, dumps, &text),
-        (_, Some(crash)) => told.crash(reason, before.replay.crash.as_ref(), crash),
-        _ => told.log(reason, &text),
+        (Outcome::Hung, _) => writer.hang(reason, dumps, &text),
+        (_, Some(crash)) => writer.crash(reason, before.replay.crash.as_ref(), crash),
+        _ => writer.log(reason, &text),
     }
 }
 
@@ -193,7 +197,7 @@ async fn dumps(
     }
     let task = target.task();
     let command = pov.command.as_ref().or(task.commands.pov.as_ref());
-    let (Some(command), "java") = (command, task.language.as_str()) else {
+    let (Some(command), Language::Java) = (command, task.language) else {
         return Ok(vec![text]);
     };
     let asking = Pov {
@@ -225,7 +229,7 @@ fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) 
     let task = target.task();
     let before = before.replay.crash.as_ref()?;
     Some(signature::compare(before, now?, &|frame| {
-        in_project(task, frame)
+        task.in_project(frame)
     }))
 }
 
@@ -238,5 +242,7 @@ fn in_words(change: Option<Change>) -> &'static str {
     }
 }
 
+#[cfg(test)]
+mod c_tests;
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,9 @@
 //! The reader streams, expands no entity but the five of XML and character
 //! references, and keeps no output of tests that passed.
 
-use super::{Found, MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, Status, TestReport, TestResult, short};
+use super::{
+    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, Status, TestReport, TestResult, short,
+};
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use std::collections::BTreeMap;
@@ -59,7 +61,7 @@ struct State {
     /// Whether text belongs to a failure, and that text.
     in_failure: bool,
     text: String,
-    found: Found,
+    found: NamedResults,
     /// How often a name was seen: parametrised tests share one.
     seen: BTreeMap<String, usize>,
 }

@@ -1,10 +1,10 @@
 //! What Perl's `prove` prints: a line for each file. What it prints with `-v`
 //! in between is TAP, and read as such.
 
-use super::{Found, Status, TestResult, lines};
+use super::{NamedResults, Status, TestResult, lines};
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut in_summary = false;
     // A file whose result did not follow its name on the same line.
     let mut running: Option<String> = None;
@@ -59,7 +59,7 @@ fn file_line(line: &str) -> Option<(&str, &str)> {
 
 /// Below the summary: `t/bad.t (Wstat: 256 Tests: 3 Failed: 1)`, then
 /// `  Failed test:  2`.
-fn summary_line(found: &mut Found, line: &str) {
+fn summary_line(found: &mut NamedResults, line: &str) {
     if let Some((file, counts)) = line.split_once(" (Wstat: ") {
         let message = format!("Wstat: {}", counts.trim_end_matches(')'));
         match found.iter_mut().find(|(name, _)| name == file.trim()) {

@@ -1,7 +1,7 @@
 //! What pytest prints: a line for each test with `-v`, else only the failures
 //! of its short summary.
 
-use super::{Found, MAX_MESSAGE, Status, TestResult, lines, short};
+use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
 const WORDS: [(&str, Status); 6] = [
     ("PASSED", Status::Passed),
@@ -13,8 +13,8 @@ const WORDS: [(&str, Status); 6] = [
 ];
 
 /// The results, and whether only failures are among them.
-pub(super) fn read(log: &str) -> (Found, bool) {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> (NamedResults, bool) {
+    let mut found: NamedResults = Vec::new();
     let mut partial = true;
     for line in lines(log) {
         if let Some((name, status, rest)) = verbose(&line) {

@@ -2,11 +2,11 @@
 //! of several lanes, and by a fixed order when that says nothing.
 
 use super::Run;
-use crate::model::Message;
 use crate::prompt;
+use crate::record::{Attempt, Purpose, Step};
 use crate::repair::lane::{Finished, Stage};
 use crate::repair::opinion;
-use crate::repair::{Attempt, Purpose, Step};
+use patchwright_model::Message;
 use std::cmp::Reverse;
 
 impl Run {

@@ -4,26 +4,14 @@
 //! denies.
 
 use super::Run;
-use crate::model::Message;
 use crate::prompt;
-use crate::repair::lane::Stage;
+use crate::record::{ReplyRecord, RungRecord};
+use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
-use crate::repair::{ReplyRecord, RungRecord};
+use patchwright_model::Message;
 
 /// How often a critic is asked about one patch, when its answer holds no verdict.
 const TRIES: u32 = 2;
-
-/// A patch that a critic looks at.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::repair) struct Review {
-    /// The attempt's number.
-    pub(in crate::repair) attempt: u32,
-    /// What the rules over the diff found.
-    pub(in crate::repair) rung: RungRecord,
-    /// What was said so far.
-    pub(in crate::repair) messages: Vec<Message>,
-    tries: u32,
-}
 
 impl Run {
     /// Whether somebody looks at what this rung has left standing.

@@ -2,8 +2,8 @@
 //! reason why there is none.
 
 use super::Run;
+use crate::record::{Ending, EndingKind};
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{Ending, EndingKind};
 use crate::task::Mode;
 
 impl Run {

@@ -1,10 +1,10 @@
 //! What a reply of the model leads to: queries, a patch, or another try.
 
 use super::Run;
-use crate::model::{Finish, Message, Role};
 use crate::prompt;
+use crate::record::{ContextText, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{ContextText, ReplyRecord};
+use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
 use patchwright_retrieval::Query;
 

@@ -2,8 +2,8 @@
 //! issue, or the end.
 
 use super::Run;
+use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::repair::lane::{Finished, Issue, Stage};
-use crate::repair::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
 use std::collections::BTreeMap;

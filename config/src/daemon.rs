@@ -1,0 +1,99 @@
+//! The sections of the daemon: its interface, what it lets in, and what it
+//! tells of itself. Meanings and defaults stand in `config/default.toml`.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::value;
+
+/// The HTTP interface.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Http {
+    /// Where it listens.
+    #[schemars(with = "String")]
+    pub listen: SocketAddr,
+    /// Kilobytes of a body that is not an upload.
+    pub body_kb: usize,
+    /// Megabytes of an upload, all its parts together.
+    pub upload_mb: usize,
+    /// Requests a second of one caller.
+    pub rate: u32,
+    /// Connections at once.
+    pub connections: usize,
+    /// Requests at once.
+    pub requests: usize,
+    /// Event streams at once.
+    pub streams: usize,
+    /// Time of a request.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub timeout: Duration,
+    /// Time of an upload.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub upload_timeout: Duration,
+}
+
+/// What is let in from outside.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Intake {
+    /// Folders of this machine that tasks may name.
+    pub folders: Vec<PathBuf>,
+    /// Hosts that sources may come from.
+    pub hosts: Vec<String>,
+    /// Hosts that may lie in a private network.
+    pub private_hosts: Vec<String>,
+    /// Whether commands with network are taken from outside.
+    pub network_commands: bool,
+    /// Megabytes of an archive that is downloaded.
+    pub archive_mb: u64,
+    /// Megabytes that an archive may unpack to.
+    pub unpacked_mb: u64,
+    /// Entries of an archive.
+    pub entries: u64,
+    /// Files that may come with one task.
+    pub files: usize,
+    /// Tasks of one token that have not ended.
+    pub open_tasks: u64,
+    /// Megabytes of tasks and files that are kept for one token.
+    pub kept_mb: u64,
+    /// Files that are kept for one token.
+    pub kept_files: u64,
+}
+
+/// What the daemon tells of itself.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Telemetry {
+    /// Which messages are written.
+    pub log: String,
+    /// How they are written.
+    pub format: LogFormat,
+    /// Where traces are sent.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub otlp: Option<String>,
+    /// Headers that go with them.
+    #[schemars(with = "BTreeMap<String, String>")]
+    pub otlp_headers: BTreeMap<String, SecretString>,
+    /// The name that traces carry.
+    pub service: String,
+}
+
+/// How messages are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}

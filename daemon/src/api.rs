@@ -1,0 +1,127 @@
+//! The HTTP interface under `/api/v1`: one file a resource.
+//!
+//! It reads requests, asks the [`Service`], and writes answers. Every error is
+//! a problem ([`problem::Problem`]), and everything that it may answer stands
+//! in the OpenAPI document at `/api/v1/openapi.json`. It runs no task.
+
+mod auth;
+mod document;
+mod events;
+pub(crate) mod extract;
+mod health;
+mod limit;
+mod listen;
+pub mod problem;
+mod results;
+mod submit;
+mod tasks;
+mod view;
+
+pub use listen::{ListenError, Listening, listen};
+
+use crate::service::Service;
+use crate::tokens::Tokens;
+use axum::extract::DefaultBodyLimit;
+use axum::http::{Method, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::{Router, middleware};
+use limit::Limits;
+use metrics_exporter_prometheus::PrometheusHandle;
+use patchwright_config::Settings;
+use problem::{Kind, Problem};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// What every answer is made from. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) service: Service,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) limits: Limits,
+    tokens: Tokens,
+    metrics: PrometheusHandle,
+    /// Whether only this machine can connect.
+    loopback: bool,
+    stop: CancellationToken,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api")
+            .field("listen", &self.settings.http.listen)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    fn new(service: Service, settings: Arc<Settings>, stop: CancellationToken) -> Self {
+        Self {
+            tokens: Tokens::new(service.store().clone()),
+            limits: Limits::new(&settings.http),
+            metrics: crate::telemetry::metrics::recorder(),
+            loopback: settings.http.listen.ip().is_loopback(),
+            service,
+            settings,
+            stop,
+        }
+    }
+}
+
+/// Everything that is answered, with the description of it, and what others
+/// answer at the same port.
+fn router(api: Api, others: Router) -> Router {
+    let guarded = OpenApiRouter::new()
+        .routes(routes!(tasks::list, submit::submit))
+        .routes(routes!(tasks::one))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(events::events))
+        .routes(routes!(results::patch))
+        .routes(routes!(results::report))
+        .routes(routes!(results::journal))
+        .routes(routes!(tasks::queue))
+        .routes(routes!(tasks::pause))
+        .routes(routes!(tasks::resume))
+        .routes(routes!(health::metrics))
+        .route_layer(middleware::from_fn_with_state(api.clone(), auth::guard));
+    let open = OpenApiRouter::new()
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready));
+    let upload = api.limits.upload();
+    let (router, described) = OpenApiRouter::with_openapi(document::base())
+        .merge(guarded)
+        .merge(open)
+        .split_for_parts();
+    router
+        .with_state(api.clone())
+        .merge(document::page(described))
+        .merge(others)
+        .fallback(nothing)
+        .method_not_allowed_fallback(method)
+        .layer(DefaultBodyLimit::max(upload))
+        .layer(middleware::from_fn_with_state(api, limit::apply))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(
+            crate::telemetry::metrics::count_request,
+        ))
+}
+
+async fn nothing(uri: Uri) -> Problem {
+    let shown: String = uri.path().chars().take(200).collect();
+    Problem::new(Kind::NotFound, format!("there is no {shown}"))
+}
+
+async fn method(method: Method, uri: Uri) -> Problem {
+    let shown: String = uri.path().chars().take(200).collect();
+    Problem::new(
+        Kind::Method,
+        format!("{method} is not understood at {shown}"),
+    )
+}
+
+/// A panic is a bug; the caller is told as much and no more.
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    Problem::internal(&"a handler panicked").into_response()
+}

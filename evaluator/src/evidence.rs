@@ -1,0 +1,165 @@
+//! Evidence of the ladder: the names of its rungs, in order, and what climbing one showed.
+//!
+//! Plain data, which the rungs fill and the agent stores. What this module does
+//! not do: climb ([`crate::Ladder`] does).
+
+use crate::crash::CrashReport;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// The rungs, lowest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RungName {
+    /// Every edit was located and allowed.
+    Applies,
+    /// No new syntax error.
+    Parses,
+    /// The build command succeeds.
+    Builds,
+    /// Every PoV ran, and none crashes or hangs.
+    Silent,
+    /// No test fails that passed before.
+    Tested,
+    /// Mutations of the PoVs do not crash it either.
+    Robust,
+    /// On harmless inputs it does what it did.
+    #[serde(rename = "same elsewhere")]
+    SameElsewhere,
+    /// The diff hides nothing and deletes nothing.
+    Reviewed,
+}
+
+impl RungName {
+    /// All of them, in order.
+    pub const ALL: [Self; 8] = [
+        Self::Applies,
+        Self::Parses,
+        Self::Builds,
+        Self::Silent,
+        Self::Tested,
+        Self::Robust,
+        Self::SameElsewhere,
+        Self::Reviewed,
+    ];
+
+    /// The name as reports spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applies => "applies",
+            Self::Parses => "parses",
+            Self::Builds => "builds",
+            Self::Silent => "silent",
+            Self::Tested => "tested",
+            Self::Robust => "robust",
+            Self::SameElsewhere => "same elsewhere",
+            Self::Reviewed => "reviewed",
+        }
+    }
+
+    /// The rung above.
+    pub fn next(self) -> Option<Self> {
+        Self::ALL.into_iter().find(|rung| *rung > self)
+    }
+}
+
+impl fmt::Display for RungName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What climbing one rung showed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RungResult {
+    /// Which rung.
+    pub name: RungName,
+    /// Whether it holds; nothing when it could not be climbed.
+    pub holds: Option<bool>,
+    /// Why, in one line.
+    pub reason: String,
+    /// Wall time.
+    pub seconds: f64,
+    /// What the commands printed.
+    pub log: String,
+    /// What was counted.
+    pub counts: BTreeMap<String, u64>,
+    /// What a repairer should read, where the rung does not hold.
+    pub feedback: Option<String>,
+    /// The crash that refutes the patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<CrashReport>,
+    /// Observations that refute nothing and are for a critic to weigh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
+    /// Inputs that refute the patch and can serve as PoVs from now on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub found: Vec<FoundInput>,
+    /// Whether climbing again would show the same: nothing was flaky, no limit
+    /// struck, and no search was cut short by its time.
+    #[serde(default)]
+    pub settled: bool,
+}
+
+/// An input that a rung came upon.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FoundInput {
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// What it does.
+    pub reason: String,
+    /// The PoV that it was made from, by name; it is run the same way.
+    #[serde(default)]
+    pub pov: String,
+}
+
+impl RungResult {
+    /// A result without log, counts and feedback.
+    pub(crate) fn new(name: RungName, holds: Option<bool>, reason: impl Into<String>) -> Self {
+        Self {
+            name,
+            holds,
+            reason: reason.into(),
+            seconds: 0.0,
+            log: String::new(),
+            counts: BTreeMap::new(),
+            feedback: None,
+            crash: None,
+            doubts: Vec::new(),
+            found: Vec::new(),
+            settled: false,
+        }
+    }
+
+    /// The same, and whether climbing again would show it again.
+    pub(crate) fn settled(mut self, settled: bool) -> Self {
+        self.settled = settled;
+        self
+    }
+
+    pub(crate) fn log(mut self, log: impl Into<String>) -> Self {
+        self.log = log.into();
+        self
+    }
+
+    pub(crate) fn feedback(mut self, feedback: impl Into<String>) -> Self {
+        self.feedback = Some(feedback.into());
+        self
+    }
+
+    pub(crate) fn crash(mut self, crash: Option<CrashReport>) -> Self {
+        self.crash = crash;
+        self
+    }
+
+    pub(crate) fn doubts(mut self, doubts: Vec<String>) -> Self {
+        self.doubts = doubts;
+        self
+    }
+
+    pub(crate) fn count(mut self, what: &str, number: u64) -> Self {
+        self.counts.insert(what.to_owned(), number);
+        self
+    }
+}

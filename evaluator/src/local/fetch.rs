@@ -1,0 +1,103 @@
+//! Runs a `fetch` command: the one that fills a tree, once, with network.
+
+use super::INSIDE;
+use crate::identity;
+use crate::process::Limits;
+use crate::runner::CommandLimits;
+use crate::sandbox::{Command, Host, IsolationChoice, Place, Sandbox};
+use crate::{Execution, TargetError};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Fills the folder `into` by a command of the task. The folder must exist
+/// and be empty; the command sees it as `$TREE` and has an empty home.
+pub async fn fetch(
+    command: &str,
+    task_folder: &Path,
+    into: &Path,
+    (isolation, host): (IsolationChoice, Host),
+    limits: &CommandLimits,
+) -> Result<Execution, TargetError> {
+    let sandbox = Sandbox::open(isolation, host).await?;
+    let scratch = tempfile::tempdir_in(into.parent().unwrap_or(into))
+        .map_err(|e| TargetError::io("no scratch folder could be made", into, e))?;
+    let (places, mut environment) = seen(&sandbox, task_folder, into, scratch.path())?;
+    environment.insert("JOBS".to_owned(), limits.jobs.to_string().into());
+    let folder = places.first().map(|place| place.inside.clone());
+    let execution = sandbox
+        .run(Command {
+            script: command,
+            arguments: &[],
+            places: &places,
+            folder: &folder.unwrap_or_default(),
+            environment,
+            network: true,
+            streams_apart: false,
+            limits: Limits {
+                wall: limits.prepare,
+                idle: None,
+                memory: limits.memory,
+                processes: limits.processes,
+                output: limits.output,
+                disk: limits.disk,
+            },
+            file_size: limits.file,
+        })
+        .await?;
+    if execution.ending.success() {
+        return Ok(execution);
+    }
+    Err(TargetError::InvalidTask {
+        reason: format!("the fetch command failed: {}", execution.ending),
+        log: execution.text(),
+    })
+}
+
+/// Where the command sees its folders, the tree first, and the variables that say so.
+fn seen(
+    sandbox: &Sandbox,
+    task_folder: &Path,
+    into: &Path,
+    scratch: &Path,
+) -> Result<(Vec<Place>, BTreeMap<String, OsString>), TargetError> {
+    let (mut places, mut environment) = (Vec::new(), BTreeMap::<String, OsString>::new());
+    for (name, part, host, writable) in [
+        ("TREE", "tree", into.to_path_buf(), true),
+        ("TASK", "task", task_folder.to_path_buf(), false),
+        ("HOME", "home", scratch.join("home"), true),
+        ("WORK", "work", scratch.join("work"), true),
+    ] {
+        std::fs::create_dir_all(&host)
+            .map_err(|e| TargetError::io("a folder could not be made", &host, e))?;
+        let host = std::fs::canonicalize(&host)
+            .map_err(|e| TargetError::io("a folder cannot be found", &host, e))?;
+        if writable {
+            identity::give_all(&host)
+                .map_err(|e| TargetError::io("a folder cannot be given away", &host, e))?;
+        }
+        let inside: PathBuf = if sandbox.maps_paths() {
+            Path::new(INSIDE).join(part)
+        } else {
+            host.clone()
+        };
+        if name == "WORK" && !sandbox.maps_paths() {
+            // There is no `/tmp` of its own.
+            environment.insert("TMPDIR".to_owned(), inside.clone().into());
+        }
+        if name == "HOME" && sandbox.maps_paths() {
+            places.push(sandbox.accounts(scratch, &inside)?);
+        } else if name == "HOME" {
+            let mut option = OsString::from("-Duser.home=");
+            option.push(&inside);
+            environment.insert("MAVEN_OPTS".to_owned(), option);
+        }
+        environment.insert(name.to_owned(), inside.clone().into());
+        places.push(Place {
+            host,
+            inside,
+            writable,
+        });
+    }
+    Ok((places, environment))
+}

@@ -1,0 +1,195 @@
+//! The target: the seam between the rungs and whatever builds, replays and tests a program.
+//!
+//! The trait is one of the project's few seams; [`crate::LocalTarget`] runs
+//! local commands behind it. A target reports what happened and judges as
+//! little as possible: the rungs do that.
+
+mod inputs;
+mod outcome;
+mod remote;
+mod reproduction;
+mod task;
+
+pub use inputs::{Capture, InputRun, Inputs};
+pub use outcome::Outcome;
+pub(crate) use outcome::{judge, missing_banner, proof};
+pub use reproduction::{measure, reproducible};
+pub(crate) use task::INSIDE;
+pub use task::{CommandLimits, Commands, Pov, TargetTask};
+
+use crate::crash::CrashReport;
+use crate::probe::{Observations, Probe};
+use crate::sandbox::Isolation;
+use crate::workspace::Workspace;
+use crate::{Execution, TargetError};
+use futures::future::BoxFuture;
+use patchwright_source::Changes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One build of the tree, pristine or patched. Its files live as long as it does.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// Which of the task's builds; empty for the one without a name.
+    pub name: String,
+    /// The digest of the changes that were built.
+    pub changes: String,
+    /// What the build command did; of an earlier call where the result was at hand.
+    pub execution: Execution,
+    /// Where it lies; nothing when that is not this machine.
+    pub(crate) workspace: Option<Arc<Workspace>>,
+}
+
+impl Build {
+    /// Whether the build command succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.execution.ending.success()
+    }
+
+    /// Where it lies, for those who run commands in it.
+    pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
+        self.workspace.as_ref().ok_or_else(|| {
+            TargetError::machinery("a build of another target was asked for", "target")
+        })
+    }
+}
+
+/// One run of a PoV.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Replay {
+    /// What it comes to.
+    pub outcome: Outcome,
+    /// The crash, where there is one.
+    pub crash: Option<CrashReport>,
+    /// What the command did.
+    pub execution: Execution,
+}
+
+/// One run of the tests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestRun {
+    /// What the command did.
+    pub execution: Execution,
+    /// Result files that it left: path below the tree, and content.
+    pub reports: Vec<(String, Vec<u8>)>,
+}
+
+/// A PoV on the unpatched program.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BaselinePov {
+    /// The PoV's name.
+    pub name: String,
+    /// How often it was run.
+    pub runs: u32,
+    /// How often it crashed or hung.
+    pub crashes: u32,
+    /// The run that shows it best: the first crash, else the last run.
+    pub replay: Replay,
+    /// How often a patched program has to survive it before that means something.
+    pub repeat: u32,
+}
+
+impl BaselinePov {
+    /// Whether it crashed here at all.
+    pub fn reproduces(&self) -> bool {
+        self.crashes > 0
+    }
+}
+
+/// What the unpatched program does.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The builds by name.
+    pub builds: BTreeMap<String, Build>,
+    /// Each PoV of the task, in its order.
+    pub povs: Vec<BaselinePov>,
+    /// The tests; nothing when the task has none.
+    pub tests: Option<TestRun>,
+    /// What keeps the commands away from the host.
+    pub isolation: Isolation,
+    /// Wall time of all commands together, in seconds.
+    pub seconds: f64,
+}
+
+/// Something that can be built, replayed and tested.
+pub trait Target: Send + Sync {
+    /// The task.
+    fn task(&self) -> &TargetTask;
+
+    /// Builds the pristine tree, runs every PoV and the tests. Done once, then remembered.
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
+
+    /// Builds the changed tree; `name` is one of the task's builds.
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>>;
+
+    /// Runs one PoV once.
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>>;
+
+    /// Runs the tests once; nothing when the task has none.
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>>;
+
+    /// Runs many inputs the way a PoV is run.
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
+
+    /// Runs a PoV once under a debugger and says what it saw at lines of this
+    /// build. Not every target has one.
+    fn probe<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
+        Box::pin(async {
+            Ok(Observations {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Observations::default()
+            })
+        })
+    }
+
+    /// Lets the project's own fuzzer look for a crash, from these seeds and for
+    /// this time; nothing where the harness is none, or cannot be asked.
+    fn fuzz<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _seeds: &'a [Vec<u8>],
+        _time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// What the project's own fuzzer did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fuzzed {
+    /// How often it ran the target.
+    pub executions: u64,
+    /// The inputs that crashed or hung.
+    pub found: Vec<Vec<u8>>,
+}
+
+/// How a build comes about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuildKind {
+    /// On top of the built baseline, so that only what changed is built.
+    Incremental,
+    /// From the pristine tree, as anybody else would build it.
+    Clean,
+}

@@ -1,0 +1,183 @@
+//! Exit statuses and outputs of the two programs, input by input: what differs
+//! refutes, is left to the critic, or is looked at again as malformed.
+
+use super::pool::{ComparedInput, InputKind};
+use super::{AGAIN, Comparison, Difference};
+use crate::TargetError;
+use crate::process::Ending;
+use crate::runner::{Capture, InputRun, Inputs};
+use patchwright_source::Language;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+/// Inputs after which more would tell little.
+const MOST: usize = 1_500;
+/// The part of the time in which outputs are compared; the rest is for values.
+const OUTPUTS_SHARE: f64 = 0.5;
+/// The same for Java, where each run starts a JVM and values tell more.
+const OUTPUTS_SHARE_JAVA: f64 = 0.25;
+/// Time for the first inputs, however little is left: they take a second or
+/// two, and without them a busy machine would leave the rung open.
+const FIRST: Duration = Duration::from_secs(30);
+/// Bytes of an output that are shown.
+const SHOWN: usize = 600;
+
+impl Comparison<'_> {
+    /// Compares exit statuses and outputs for as long as they may take.
+    pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
+        let task = self.target.task();
+        let started = Instant::now();
+        let share = match task.language {
+            Language::Java => OUTPUTS_SHARE_JAVA,
+            _ => OUTPUTS_SHARE,
+        };
+        let all = task.limits.same.mul_f64(share);
+        while self.compared.len() < MOST {
+            let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
+            if left.is_zero() {
+                break;
+            }
+            let Some(chunk) = self.pool.next(self.fits(left)) else {
+                break;
+            };
+            if let Some(difference) = self.outputs(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+            if let Some(difference) = self.weigh_turned_away().await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares exit statuses and outputs of some inputs.
+    pub(super) async fn outputs(
+        &mut self,
+        chunk: Vec<ComparedInput>,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let (old, new) = self.builds;
+        let half = half(left, self.compared.len() as u64);
+        let first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        let patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        let noisy = self.noisy(&chunk, &first, &patched).await?;
+        for (index, mut input) in chunk.into_iter().enumerate() {
+            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
+                continue;
+            };
+            if before.is_failure() || noisy.contains(&index) {
+                self.count("not comparable", 1);
+                continue;
+            }
+            let accepted = before.ending.success();
+            if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
+                continue;
+            }
+            self.count(input.kind.name(), 1);
+            if before != after {
+                let both_accept = accepted && after.ending.success();
+                let difference = difference(&input, before, after);
+                match input.kind {
+                    InputKind::Derived | InputKind::Aimed if !both_accept => {
+                        let what = format!("{} and answered differently", input.kind.name());
+                        self.count(&what, 1);
+                        self.doubts.push(difference.what);
+                    }
+                    InputKind::GivenMutant if turns_away(after) => {
+                        self.count("mutants of given turned away", 1);
+                        self.turned_away.push((input, difference));
+                    }
+                    _ => return Ok(Some(difference)),
+                }
+                continue;
+            }
+            if input.kind == InputKind::Given && accepted {
+                self.pool.accepted(&input.bytes);
+            }
+            input.fresh = self.outputs_seen.insert(digest(&before.output));
+            self.compared.push(input);
+        }
+        Ok(None)
+    }
+
+    /// Of the inputs on which the programs differ those on which the unpatched
+    /// one differs from itself. All are run again, so that names and numbers stay.
+    async fn noisy(
+        &self,
+        chunk: &[ComparedInput],
+        first: &BTreeMap<usize, InputRun>,
+        patched: &BTreeMap<usize, InputRun>,
+    ) -> Result<BTreeSet<usize>, TargetError> {
+        let differing: Vec<usize> = first
+            .iter()
+            .filter(|(_, run)| !run.is_failure())
+            .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
+            .map(|(index, _)| *index)
+            .collect();
+        if differing.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: AGAIN,
+            each: self.each(),
+            capture: Capture::Outputs,
+            only: differing.clone(),
+            many: false,
+        };
+        let again = self
+            .target
+            .run_inputs(self.builds.0, self.pov, &again)
+            .await?;
+        let again: BTreeMap<usize, InputRun> =
+            again.into_iter().map(|run| (run.index, run)).collect();
+        Ok(differing
+            .into_iter()
+            .filter(|index| again.get(index) != first.get(index))
+            .collect())
+    }
+}
+
+/// The time that one of the two programs may take for some inputs, where so
+/// many were compared before.
+pub(super) fn half(left: Duration, compared: u64) -> Duration {
+    let half = left.mul_f64(0.45);
+    if compared == 0 { half.max(FIRST) } else { half }
+}
+
+/// What an output says but for its numbers: an output like none before comes of
+/// another way through the program.
+fn digest(output: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
+    words.for_each(|byte| byte.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Whether a program ended of its own will and said no.
+fn turns_away(run: &InputRun) -> bool {
+    !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
+}
+
+fn difference(input: &ComparedInput, before: &InputRun, after: &InputRun) -> Difference {
+    let what = if before.ending == after.ending {
+        "the output differs".to_owned()
+    } else {
+        format!("{} became {}", before.ending, after.ending)
+    };
+    Difference {
+        input: input.name.clone(),
+        what: format!("{what} ({})", input.kind.name()),
+        old: shown(before),
+        new: shown(after),
+        limited: [before, after]
+            .iter()
+            .any(|run| matches!(run.ending, Ending::Limit(_))),
+    }
+}
+
+fn shown(run: &InputRun) -> String {
+    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
+    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
+}
