@@ -40,14 +40,15 @@ impl LocalTarget {
 }
 
 /// The circumstances under which files are shown.
-struct Showing {
-    maps_paths: bool,
+pub(super) struct Showing {
+    pub(super) maps_paths: bool,
     /// The folder of scratch folders, which may lie in the task's.
-    except: PathBuf,
+    pub(super) except: PathBuf,
 }
 
 impl Showing {
-    fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
+    /// Where a path is shown: there, or at `copy`.
+    pub(super) fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
         let what = "a file of the task cannot be shown to its commands";
         let fail = |e| TargetError::io(what, path, e);
         let reached = self.maps_paths || identity::can_reach(path);
