@@ -296,7 +296,7 @@ async fn local_target(
     let failed = |error: &dyn fmt::Display| {
         Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
     };
-    std::fs::create_dir_all(&scratch).map_err(|error| failed(&error))?;
+    patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
     let target = commands::target_task(task, settings, tree.root())?;
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await

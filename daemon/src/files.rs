@@ -52,7 +52,7 @@ async fn fill(
         path: PathBuf::from(folder),
         source: error,
     };
-    std::fs::create_dir_all(tasks).map_err(disk)?;
+    patchwright_config::private_folder(tasks).map_err(disk)?;
     let fresh = tempfile::tempdir_in(tasks).map_err(disk)?;
     for (name, hash) in files {
         let place = fresh.path().join(name);

@@ -13,6 +13,7 @@ use crate::sandbox::{Command, Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::{TargetError, identity};
 use exhaustion::EXHAUSTIONS;
 use outside::Outside;
+use serde::Serialize;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
@@ -30,7 +31,7 @@ const END: &str = "end\treached\t";
 const INSIDE: &str = "/patchwright/work";
 
 /// One way out that was tried.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Escape {
     /// The way, as in "reads a file outside".
     pub name: String,

@@ -20,6 +20,7 @@ use crate::TargetError;
 use crate::identity::{self, Caller};
 use crate::process::{self, Execution, Launch, Limits, Namespace};
 use enter::{Become, Doors};
+use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -186,6 +187,14 @@ impl Sandbox {
     pub(crate) async fn run(&self, command: Command<'_>) -> Result<Execution, TargetError> {
         execute(self.mode, &self.host, &command).await
     }
+}
+
+/// Keeps the memory, files and environment of this process, where keys are,
+/// from other processes of the same user. To be called first thing in `main`.
+pub fn hide_this_process() {
+    // It fails nowhere; where it did, a command would still run as another
+    // user, or behind a process namespace or Landlock.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
 }
 
 /// Which isolation would be active here, for a command that checks a machine.

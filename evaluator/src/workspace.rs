@@ -14,6 +14,7 @@ use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::contained_path::{ContainedFolder, remove_folder};
 use crate::identity;
+use delta::Moment;
 use patchwright_source::Changes;
 use serde::Serialize;
 use std::fs;
@@ -35,12 +36,18 @@ pub(crate) struct Workspace {
     root: PathBuf,
     /// Where it lies in the cache: then it is only read, and stays.
     kept: Option<Entry>,
+    /// When it was complete, as a copy of another one.
+    copied: Option<Moment>,
 }
 
 impl Workspace {
     /// An empty one. The folder must not exist yet.
     pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
-        let workspace = Self { root, kept: None };
+        let workspace = Self {
+            root,
+            kept: None,
+            copied: None,
+        };
         let parts = [TREE, OUT, HOME].map(|part| workspace.root.join(part));
         let root = std::iter::once(&workspace.root);
         for path in root.chain(&parts) {
@@ -62,6 +69,7 @@ impl Workspace {
         Ok(Self {
             root,
             kept: Some(entry),
+            copied: None,
         })
     }
 
@@ -89,11 +97,17 @@ impl Workspace {
         root: PathBuf,
         stop: &AtomicBool,
     ) -> Result<Self, TargetError> {
-        let workspace = Self::create(root)?;
+        let mut workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
             copy_tree(&other.root.join(part), &workspace.root.join(part), stop)?;
         }
+        workspace.copied = Moment::now(&workspace.root).ok();
         Ok(workspace)
+    }
+
+    /// When it was complete as a copy; nothing where it is none.
+    pub(crate) fn copied(&self) -> Option<Moment> {
+        self.copied
     }
 
     pub(crate) fn root(&self) -> &Path {

@@ -15,8 +15,9 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fmt::Write;
-use std::fs::File;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::future::Future;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -99,6 +100,7 @@ impl Store {
         make(folder)?;
         // SQLite only says that it cannot open a file where nothing can be written.
         File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
+        closed_file(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
         let address = Address {
             kind: DatabaseKind::Sqlite,
             url: sqlite_url(&folder.join(FILE)),
@@ -243,8 +245,22 @@ fn is_away(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Makes the state folder for nobody but its owner: what is stored tells of
+/// bugs that nobody has mended yet. One that is there keeps its mode.
 fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|source| unusable(folder, source))
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| unusable(folder, source))
+}
+
+/// Closes a file of the store to others, whatever the folder's mode; SQLite
+/// gives the files that it makes beside its database the same mode.
+fn closed_file(path: &Path) -> std::io::Result<()> {
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))
 }
 
 fn unusable(folder: &Path, source: std::io::Error) -> StoreError {

@@ -223,7 +223,7 @@ impl Order<'_> {
             return Ok(kept);
         }
         observer.tell(&Notice::Remark("  .. fetching the source"));
-        std::fs::create_dir_all(&sources).map_err(|error| failed(&error))?;
+        patchwright_config::private_folder(&sources).map_err(|error| failed(&error))?;
         let fresh = tempfile::tempdir_in(&sources).map_err(|error| failed(&error))?;
         let tree = fresh.path().join("tree");
         std::fs::create_dir(&tree).map_err(|error| failed(&error))?;

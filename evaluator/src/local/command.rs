@@ -6,7 +6,7 @@ use crate::contained_path::remove_folder;
 use crate::identity;
 use crate::process::{Captured, Execution, Limits};
 use crate::sandbox::{Command, Place};
-use crate::workspace::{self, HOME, OUT, TREE, Workspace};
+use crate::workspace::{HOME, OUT, TREE, Workspace, lent_folder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -182,7 +182,7 @@ enum Work {
 
 impl Work {
     fn make(path: PathBuf) -> Result<Self, TargetError> {
-        workspace::lent_folder(&path)
+        lent_folder(&path)
             .map_err(|e| TargetError::io("no scratch folder could be made", &path, e))?;
         Ok(Self::Own(path))
     }

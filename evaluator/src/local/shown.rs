@@ -23,7 +23,10 @@ impl LocalTarget {
 
     /// A PoV, which may be another file at the same path next time.
     pub(super) fn shown_pov(&self, file: &Path) -> Result<PathBuf, TargetError> {
-        let copy = self.scratch.fresh("pov").join(file.file_name().unwrap_or_default());
+        let copy = self
+            .scratch
+            .fresh("pov")
+            .join(file.file_name().unwrap_or_default());
         self.showing().show(file, &copy)
     }
 
@@ -37,14 +40,15 @@ impl LocalTarget {
 }
 
 /// The circumstances under which files are shown.
-struct Showing {
-    maps_paths: bool,
+pub(super) struct Showing {
+    pub(super) maps_paths: bool,
     /// The folder of scratch folders, which may lie in the task's.
-    except: PathBuf,
+    pub(super) except: PathBuf,
 }
 
 impl Showing {
-    fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
+    /// Where a path is shown: there, or at `copy`.
+    pub(super) fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
         let what = "a file of the task cannot be shown to its commands";
         let fail = |e| TargetError::io(what, path, e);
         let reached = self.maps_paths || identity::can_reach(path);

@@ -26,13 +26,13 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "error process sandbox contained_path cache workspace crash signature test_report \
+        "error identity process sandbox contained_path cache workspace crash signature test_report \
          feedback probe runner evidence attempt mutation local rung review robust \
-         same_elsewhere verdict_cache ladder inspect",
+         same_elsewhere verdict_cache ladder inspect attack",
     ),
     (
         "config",
-        "error value crs daemon entry layer section endpoint check schema load",
+        "private error value crs daemon entry layer section endpoint check schema load",
     ),
     (
         "model",

@@ -37,7 +37,7 @@ impl Upload {
             .map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
         let scratch = api.settings.cache.folder.join("uploads");
         let disk = |error: std::io::Error| Problem::store(&error);
-        tokio::fs::create_dir_all(&scratch).await.map_err(disk)?;
+        patchwright_config::private_folder(&scratch).map_err(disk)?;
         let mut upload = Self {
             folder: tempfile::tempdir_in(&scratch).map_err(disk)?,
             task: None,
