@@ -31,7 +31,7 @@ pub(crate) struct SymbolFact {
     pub(crate) name_line: u32,
     pub(crate) body_line: u32,
     pub(crate) takes: Takes,
-    /// Whether only its own file can call it.
+    /// Whether only its own file can call it by this name.
     pub(crate) is_static: bool,
 }
 

@@ -8,7 +8,7 @@ use crate::index::{Index, Reader};
 use crate::relations::name::QualifiedName;
 use crate::relations::resolution::{CallSite, Resolver};
 use crate::relations::rows::{name_id, name_text, read_numbers, symbol_by_id};
-use crate::symbol::Call;
+use crate::symbol::{Call, Symbol};
 use rusqlite::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -91,6 +91,20 @@ impl Index {
             }
             found.truncate(limit);
             Ok(found)
+        })
+    }
+
+    /// The calls that one definition makes, in the order of their names.
+    pub fn calls_in(&self, symbol: &Symbol) -> Result<Vec<Call>, RetrievalError> {
+        self.read(|reader| {
+            let mut resolver = Resolver::new(reader);
+            let sites = resolver.sites_in(symbol.id)?;
+            let calls = sites.into_iter().map(|site| {
+                let meaning = resolver.meaning(&site)?;
+                let by_name = meaning.certain.is_empty();
+                call(reader, &site, 1, (meaning.all().next(), by_name))
+            });
+            calls.collect()
         })
     }
 

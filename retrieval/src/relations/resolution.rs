@@ -7,7 +7,7 @@
 use crate::index::Reader;
 use crate::language::facts::Receiver;
 use crate::relations::name::scope_parts;
-use crate::relations::rows::name_id;
+use crate::relations::rows::{name_id, name_text};
 use crate::symbol::SymbolKind;
 use patchwright_source::{Language, TreePath};
 use rusqlite::{OptionalExtension, Result};
@@ -131,7 +131,7 @@ impl<'r> Resolver<'r> {
             return Ok(Meaning::default());
         }
         match Receiver::read(&site.receiver) {
-            Receiver::Plain => self.plain(&place, &targets),
+            Receiver::Plain => self.plain(site.name, &place, &targets),
             Receiver::Qualifier(name) => self.qualified(name, &place, &targets),
             Receiver::Type(name) => self.typed(name, &place, &targets),
             Receiver::Variable(name) => self.on_variable(name, &place, &targets),
@@ -145,7 +145,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// `f(x)`: the own class and those around it, their bases, then functions.
-    fn plain(&mut self, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn plain(&mut self, name: i64, place: &Place, targets: &[&Target]) -> Result<Meaning> {
         for end in (1..=place.scope.len()).rev() {
             let scope = place.scope.get(..end).unwrap_or_default();
             let own = targets.iter().filter(|one| one.scope == scope);
@@ -170,7 +170,7 @@ impl<'r> Resolver<'r> {
             return Ok(Meaning::certain(own));
         }
         if place.language == Language::Java {
-            return self.java_elsewhere(place, targets);
+            return self.java_elsewhere(name, place, targets);
         }
         // A static function of a header belongs to whoever includes it.
         let is_header = |one: &Target| {
@@ -178,19 +178,21 @@ impl<'r> Resolver<'r> {
             extension.starts_with(['h', 'H']) || extension == "inl"
         };
         let visible = |one: &&Target| !one.is_static || is_header(one);
-        Ok(nearest(place, free.into_iter().filter(visible).collect()))
+        let visible: Vec<&Target> = free.into_iter().filter(visible).collect();
+        Ok(nearest(place, &visible))
     }
 
     /// Constructors, and what a static import names.
-    fn java_elsewhere(&self, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn java_elsewhere(&self, name: i64, place: &Place, targets: &[&Target]) -> Result<Meaning> {
         let imports = self.imports(&place.path)?;
+        let name = name_text(self.reader, name)?;
         let imported = targets.iter().filter(|one| {
             let scope = one.scope.join(".");
             imports.iter().any(|import| {
                 let (class, member) = import.rsplit_once('.').unwrap_or(("", import));
-                class == scope
+                let is_named = member == "*" || member == name;
+                class == scope && is_named
                     || one.kind == SymbolKind::Constructor && *import == scope
-                    || member == "*" && class == scope
             })
         });
         let imported = ids(imported);
@@ -202,7 +204,7 @@ impl<'r> Resolver<'r> {
             .copied()
             .filter(|one| one.kind == SymbolKind::Constructor)
             .collect();
-        Ok(nearest(place, made))
+        Ok(nearest(place, &made))
     }
 
     fn imports(&self, path: &TreePath) -> Result<Vec<String>> {
@@ -342,7 +344,7 @@ impl<'r> Resolver<'r> {
             Some(Rc::new(Place {
                 path: file.path.clone(),
                 language: file.language?,
-                scope: parts(scope),
+                scope: parts(scope.as_deref()),
             }))
         });
         self.places.insert(caller, place.clone());
@@ -372,7 +374,7 @@ impl<'r> Resolver<'r> {
             };
             found.push(Target {
                 id: row.get(0)?,
-                scope: parts(row.get(1)?),
+                scope: parts(row.get::<_, Option<String>>(1)?.as_deref()),
                 kind,
                 path: file.path.clone(),
                 language,
@@ -470,8 +472,8 @@ impl Meaning {
     }
 }
 
-fn parts(scope: Option<String>) -> Vec<String> {
-    let parts = scope.as_deref().map(scope_parts).unwrap_or_default();
+fn parts(scope: Option<&str>) -> Vec<String> {
+    let parts = scope.map(scope_parts).unwrap_or_default();
     parts.into_iter().map(str::to_owned).collect()
 }
 
@@ -492,7 +494,7 @@ fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
 
 /// Of functions that any file may call the only one is meant, or the only one in
 /// the nearest folder: copies of a library call themselves.
-fn nearest(place: &Place, targets: Vec<&Target>) -> Meaning {
+fn nearest(place: &Place, targets: &[&Target]) -> Meaning {
     let shared = |one: &&Target| {
         let folders = one
             .path

@@ -111,7 +111,8 @@ impl<'a> CVisitor<'a> {
             name_line: first_line(found.name),
             body_line: body.map_or(0, first_line),
             takes: self.takes(&found),
-            is_static: kind == SymbolKind::Function && self.is_static(node),
+            is_static: kind == SymbolKind::Function && self.is_static(node)
+                || head.is_some_and(|head| head.is_made),
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, true);
@@ -141,7 +142,7 @@ impl<'a> CVisitor<'a> {
         }
         let has_dots = list.child_count() > 2
             && (0..list.child_count()).any(|at| {
-                let child = u32::try_from(at).ok().and_then(|at| list.child(at));
+                let child = list.child(at);
                 child.is_some_and(|child| child.kind() == "...")
             });
         if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {

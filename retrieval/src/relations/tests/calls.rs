@@ -122,6 +122,19 @@ fn static_functions_and_copies_of_a_library_call_their_own() {
     assert_eq!(callees(&index, "other"), ["check -", "grow -"]);
 }
 
+/// PCRE2: `PRIV(strlen)` is not the C library's `strlen`.
+#[test]
+fn a_name_that_a_macro_makes_is_not_called_from_elsewhere() {
+    let (_folder, index) = index_of(&[
+        (
+            "deps/string.c",
+            "int PRIV(strlen)(char *s)\n{\n  return 0;\n}\n",
+        ),
+        ("src/a.c", "int size(char *s) { return strlen(s); }\n"),
+    ]);
+    assert_eq!(callees(&index, "size"), ["strlen -"]);
+}
+
 #[test]
 fn the_number_of_arguments_tells_overloads_apart() {
     let (_folder, index) = index_of(&[(
