@@ -1,10 +1,11 @@
 //! Compares the definitions of the index with those of `ctags`, tree by tree.
 //!
-//! `cargo bench -p patchwright-retrieval --bench definitions -- [--list FILE] TREE...`;
+//! `cargo bench -p patchwright-retrieval --bench definitions -- [--list FILE | --calls N] TREE...`;
 //! `scripts/bench-trees.sh DEST definitions` fetches trees. Per tree and sort of
 //! definition it prints how many `ctags` finds, how many of these are missing
 //! here, how many are found here alone, and how many start or end elsewhere.
-//! `--list` writes each difference into a file. Neither side is right by itself:
+//! `--list` writes each difference into a file; `--calls N` prints N calls of each
+//! tree, spread evenly, with the definition that the index states as a fact. Neither side is right by itself:
 //! the lists are for reading.
 
 #![expect(
@@ -67,12 +68,23 @@ fn main() {
     let mut arguments = std::env::args().skip(1).filter(|one| one != "--bench");
     let mut trees = Vec::new();
     let mut list = None;
+    let mut calls = None;
     while let Some(argument) = arguments.next() {
         if argument == "--list" {
             list = arguments.next();
+        } else if argument == "--calls" {
+            calls = arguments
+                .next()
+                .map(|count| count.parse::<usize>().unwrap());
         } else {
             trees.push(argument);
         }
+    }
+    if let Some(count) = calls {
+        for tree in &trees {
+            draw_calls(Path::new(tree), count);
+        }
+        return;
     }
     let mut differences = String::new();
     println!(
@@ -84,6 +96,55 @@ fn main() {
     }
     if let Some(list) = list {
         std::fs::write(list, differences).unwrap();
+    }
+}
+
+/// Prints calls with what the index says they mean.
+fn draw_calls(tree: &Path, count: usize) {
+    let cache = tempfile::tempdir().unwrap();
+    let index = Index::open(tree, cache.path(), IndexLimits::default()).unwrap();
+    let mut facts = Vec::new();
+    let (mut by_name, mut outside) = (0, 0);
+    let callables = [
+        SymbolKind::Function,
+        SymbolKind::Method,
+        SymbolKind::Constructor,
+    ];
+    for file in index.files() {
+        let symbols = index.outline(&file.path).unwrap();
+        for symbol in symbols.iter().filter(|one| callables.contains(&one.kind)) {
+            for call in index.calls_in(symbol).unwrap() {
+                match &call.target {
+                    Some(_) if call.by_name => by_name += 1,
+                    Some(_) => facts.push(call),
+                    None => outside += 1,
+                }
+            }
+        }
+    }
+    println!(
+        "{}: {} calls stated as facts, {by_name} by name, {outside} to what the tree does not define",
+        tree.display(),
+        facts.len(),
+    );
+    let step = (facts.len() / count.max(1)).max(1);
+    for call in facts.iter().skip(step / 2).step_by(step).take(count) {
+        let (Some(target), Some(line)) = (&call.target, call.lines.first()) else {
+            continue;
+        };
+        let text = std::fs::read_to_string(tree.join(call.path.as_str())).unwrap_or_default();
+        let code = text
+            .lines()
+            .nth(*line as usize - 1)
+            .unwrap_or_default()
+            .trim();
+        println!(
+            "{}:{line}: {code}\n    -> {} {}:{}",
+            call.path,
+            target.qualified(),
+            target.path,
+            target.start_line
+        );
     }
 }
 

@@ -19,9 +19,9 @@ mod type_head;
 mod types;
 
 use crate::language::Extracted;
-use crate::language::declarator::DeclaratorKinds;
-use crate::language::facts::Collector;
-use crate::language::walk::{Place, Visitor, first_line, roles, walk};
+use crate::language::declarator::{DeclaratorKinds, declared};
+use crate::language::facts::{Collector, NameId};
+use crate::language::walk::{Place, Visitor, children_in_field, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use prepare::{Prepared, prepare};
@@ -40,6 +40,7 @@ enum Role {
     Function,
     Body,
     Declaration,
+    Parameter,
     FieldDeclaration,
     Typedef,
     Aggregate(SymbolKind),
@@ -55,7 +56,7 @@ enum Role {
     Lambda,
 }
 
-const ROLES: [(&str, Role); 32] = [
+const ROLES: [(&str, Role); 35] = [
     ("comment", Role::Skip),
     ("string_literal", Role::Skip),
     ("system_lib_string", Role::Skip),
@@ -72,6 +73,9 @@ const ROLES: [(&str, Role); 32] = [
     ("function_definition", Role::Function),
     ("compound_statement", Role::Body),
     ("declaration", Role::Declaration),
+    ("parameter_declaration", Role::Parameter),
+    ("optional_parameter_declaration", Role::Parameter),
+    ("for_range_loop", Role::Parameter),
     ("field_declaration", Role::FieldDeclaration),
     ("type_definition", Role::Typedef),
     ("struct_specifier", Role::Aggregate(SymbolKind::Struct)),
@@ -105,6 +109,9 @@ struct Grammar {
     field: u16,
     left: u16,
     argument: u16,
+    arguments: u16,
+    scope: u16,
+    qualified: u16,
 }
 
 impl Grammar {
@@ -130,6 +137,9 @@ impl Grammar {
             field: field("field"),
             left: field("left"),
             argument: field("argument"),
+            arguments: field("arguments"),
+            scope: field("scope"),
+            qualified: grammar.id_for_node_kind("qualified_identifier", true),
         }
     }
 }
@@ -188,7 +198,7 @@ impl Visitor for CVisitor<'_> {
                 self.leaf(place, role);
                 return false;
             }
-            Role::Call => self.mark_last(place.node, self.grammar.function, UseKind::Call),
+            Role::Call => self.call(place.node),
             Role::New => self.mark_last(place.node, self.grammar.type_, UseKind::Call),
             Role::Assignment => self.mark_last(place.node, self.grammar.left, UseKind::Write),
             Role::Update => self.mark_last(place.node, self.grammar.argument, UseKind::Write),
@@ -216,6 +226,9 @@ impl CVisitor<'_> {
         match role {
             Role::Function => self.function(place),
             Role::Body => return self.body(place),
+            Role::Declaration | Role::Parameter if self.facts.in_function() => {
+                self.type_locals(place.node);
+            }
             Role::Declaration => self.declaration(place),
             Role::FieldDeclaration => self.fields(place),
             Role::Typedef => self.typedef(place),
@@ -303,15 +316,19 @@ impl CVisitor<'_> {
     /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`
     /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
     fn mark_last(&mut self, node: Node<'_>, field: u16, kind: UseKind) {
-        let Some(mut node) = node.child_by_field_id(field) else {
-            return;
-        };
+        if let Some(node) = node.child_by_field_id(field) {
+            self.mark_name(node, kind, (0, -1));
+        }
+    }
+
+    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: (NameId, i32)) {
+        let mut node = node;
         for _ in 0..32 {
             if matches!(
                 self.role_of(node),
                 Role::Name | Role::Member | Role::TypeName
             ) {
-                self.facts.mark(node.start_byte(), kind);
+                self.facts.mark_call(node.start_byte(), kind, call);
                 return;
             }
             let next = node
@@ -328,9 +345,91 @@ impl CVisitor<'_> {
         }
     }
 
+    /// A call: what it is written on, and with how many arguments.
+    fn call(&mut self, node: Node<'_>) {
+        let Some(function) = node.child_by_field_id(self.grammar.function) else {
+            return;
+        };
+        let arguments = node.child_by_field_id(self.grammar.arguments);
+        let receiver = self.receiver(function);
+        let arguments = arguments.map_or(-1, arguments_in);
+        self.mark_name(function, UseKind::Call, (receiver, arguments));
+    }
+
+    /// What stands before the name that is called.
+    fn receiver(&mut self, function: Node<'_>) -> NameId {
+        if self.role_of(function) == Role::Name {
+            return 0;
+        }
+        if function.kind_id() == self.grammar.qualified {
+            let mut node = function;
+            let mut scope = None;
+            while node.kind_id() == self.grammar.qualified {
+                scope = node.child_by_field_id(self.grammar.scope);
+                match node.child_by_field_id(self.grammar.declarators.name_field) {
+                    Some(name) => node = name,
+                    None => break,
+                }
+            }
+            let plain = |scope: Node<'_>| {
+                let name = scope.child_by_field_id(self.grammar.declarators.name_field);
+                name.unwrap_or(scope).byte_range()
+            };
+            let Some(range) = scope.map(plain) else {
+                return 0;
+            };
+            let name = self.facts.intern_range(range);
+            return self.facts.compose_with(b':', name);
+        }
+        let Some(object) = function.child_by_field_id(self.grammar.argument) else {
+            let is_template = function
+                .child_by_field_id(self.grammar.declarators.name_field)
+                .is_some();
+            return if is_template {
+                0
+            } else {
+                self.facts.compose(b"?".to_vec())
+            };
+        };
+        if self.language == Language::C {
+            return self.facts.compose(b"*".to_vec());
+        }
+        match self.role_of(object) {
+            Role::Name => {
+                let variable = self.facts.intern_range(object.byte_range());
+                self.facts.receiver_of(variable)
+            }
+            _ if object.kind() == "this" => 0,
+            _ => self.facts.compose(b"?".to_vec()),
+        }
+    }
+
+    /// Notes the type of the variables that a declaration in a function makes.
+    fn type_locals(&mut self, node: Node<'_>) {
+        if self.language == Language::C {
+            return;
+        }
+        let type_name = self.base_type(node);
+        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+            if let Some(found) = declared(&self.grammar.declarators, child) {
+                let name = self.facts.intern_range(found.name.byte_range());
+                self.facts.type_local(name, type_name);
+            }
+        }
+    }
+
     fn initializer(&mut self, place: &Place<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
             self.facts.mark(name.start_byte(), UseKind::Write);
         }
     }
+}
+
+/// How many arguments a list holds.
+fn arguments_in(list: Node<'_>) -> i32 {
+    let mut cursor = list.walk();
+    let arguments = list
+        .named_children(&mut cursor)
+        .filter(|one| one.kind() != "comment");
+    i32::try_from(arguments.count()).unwrap_or(-1)
 }

@@ -17,6 +17,8 @@ pub(crate) struct FunctionHead {
     pub(crate) name: Range<usize>,
     /// Whether the name has several tokens (`operator ==`).
     pub(crate) is_composed: bool,
+    /// Whether a macro makes the name: what the compiler sees has another.
+    pub(crate) is_made: bool,
     /// What is written before the name, as in `A::` of `A::b`.
     pub(crate) scope: Vec<Range<usize>>,
     /// The namespaces and classes around it.
@@ -491,6 +493,7 @@ impl Scanner<'_> {
         self.found.functions.push(FunctionHead {
             name: self.bytes(&name.name),
             is_composed: self.code.word(name.name.start) == b"operator",
+            is_made: name.around.contains(&(name.name.end)),
             scope,
             around: self.around(),
             line: first.line,

@@ -4,7 +4,7 @@
 use super::declarations::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
-use crate::language::facts::{NameId, SymbolFact};
+use crate::language::facts::{NameId, SymbolFact, Takes};
 use crate::language::macros::{identifiers, is_reserved};
 use crate::language::walk::{Place, children_in_field, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
@@ -110,9 +110,53 @@ impl<'a> CVisitor<'a> {
             end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: body.map_or(0, first_line),
+            takes: self.takes(&found),
+            is_static: kind == SymbolKind::Function && self.is_static(node)
+                || head.is_some_and(|head| head.is_made),
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, true);
+    }
+
+    /// How many arguments a function takes, by its parameters.
+    fn takes(&self, found: &Declared<'_>) -> Takes {
+        let Some(list) = found.parameters else {
+            return Takes::ANY;
+        };
+        let is_cpp = self.language == Language::Cpp;
+        let mut cursor = list.walk();
+        let (mut least, mut most) = (0, 0);
+        for one in list.named_children(&mut cursor) {
+            match one.kind() {
+                "parameter_declaration" => {
+                    let text = self.facts.bytes.get(one.byte_range());
+                    if text.is_some_and(|text| text != b"void") {
+                        (least, most) = (least + 1, most + 1);
+                    }
+                }
+                "optional_parameter_declaration" => most += 1,
+                "comment" => {}
+                // `...`, a macro, or names in the style before C89.
+                _ => return Takes::ANY,
+            }
+        }
+        let has_dots = list.child_count() > 2
+            && (0..list.child_count()).any(|at| {
+                let child = list.child(at);
+                child.is_some_and(|child| child.kind() == "...")
+            });
+        if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
+            return Takes::ANY;
+        }
+        Takes { least, most }
+    }
+
+    fn is_static(&self, node: Node<'_>) -> bool {
+        let mut cursor = node.walk();
+        node.named_children(&mut cursor).any(|child| {
+            child.kind() == "storage_class_specifier"
+                && self.facts.bytes.get(child.byte_range()) == Some(b"static")
+        })
     }
 
     /// The function whose body begins at an offset.
@@ -200,6 +244,8 @@ impl<'a> CVisitor<'a> {
             end_line: head.end_line,
             name_line: head.name_line,
             body_line: head.body_line,
+            takes: Takes::ANY,
+            is_static: false,
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(depth, symbol, inside, true);
@@ -309,6 +355,8 @@ impl<'a> CVisitor<'a> {
                 }),
                 name_line: first_line(found.name),
                 body_line,
+                takes: Takes::ANY,
+                is_static: false,
             });
             first.get_or_insert((symbol, scope, name));
         }
@@ -335,6 +383,8 @@ impl<'a> CVisitor<'a> {
             end_line: last_line(node),
             name_line: first_line(name_node),
             body_line: 0,
+            takes: Takes::ANY,
+            is_static: false,
         };
         self.facts.define(symbol);
     }
@@ -357,6 +407,8 @@ impl<'a> CVisitor<'a> {
             end_line: last_line(node),
             name_line: first_line(name_node),
             body_line: first_line(node),
+            takes: Takes::ANY,
+            is_static: false,
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, false);

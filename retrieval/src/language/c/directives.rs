@@ -3,7 +3,7 @@
 
 use super::CVisitor;
 use super::prepare::Piece;
-use crate::language::facts::SymbolFact;
+use crate::language::facts::{SymbolFact, Takes};
 use crate::language::macros::{Token, identifiers, is_keyword};
 use crate::symbol::{SymbolKind, UseKind};
 
@@ -42,6 +42,8 @@ impl CVisitor<'_> {
             } else {
                 piece.line + lines_in(bytes, piece.range.start, value + blank)
             },
+            takes: parameters_of(bytes, &name, value),
+            is_static: false,
         };
         let symbol = self.facts.define(symbol);
         let tokens: Vec<Token> = tokens.collect();
@@ -152,6 +154,20 @@ fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
     }
     let close = rest.iter().position(|byte| *byte == b')');
     name.range.end + close.map_or(rest.len(), |close| close + 1)
+}
+
+/// How many arguments a macro takes.
+fn parameters_of(bytes: &[u8], name: &Token, value: usize) -> Takes {
+    let list = bytes.get(name.range.end..value).unwrap_or_default();
+    let inside = list
+        .strip_prefix(b"(")
+        .and_then(|rest| rest.strip_suffix(b")"));
+    match inside.map(<[u8]>::trim_ascii) {
+        None => Takes::ANY,
+        Some(list) if list.ends_with(b"...") => Takes::ANY,
+        Some(b"") => Takes::exactly(0),
+        Some(list) => Takes::exactly(list.split(|byte| *byte == b',').count()),
+    }
 }
 
 fn lines_in(bytes: &[u8], from: usize, to: usize) -> u32 {

@@ -3,7 +3,7 @@
 
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
-use crate::language::facts::SymbolFact;
+use crate::language::facts::{SymbolFact, Takes};
 use crate::language::walk::{Place, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
@@ -67,6 +67,8 @@ impl CVisitor<'_> {
             end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: first_line(body),
+            takes: Takes::ANY,
+            is_static: false,
         });
         // What is used inside a type of a function is the function's use, but
         // its members are not the function's variables.
@@ -103,6 +105,8 @@ impl CVisitor<'_> {
                 end_line: head.end_line,
                 name_line: head.name_line,
                 body_line: head.body_line,
+                takes: Takes::ANY,
+                is_static: false,
             });
         }
     }
