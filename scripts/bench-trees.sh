@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench-trees.sh DEST: fetches what the index is measured on, once: OpenSSL, more than a million lines of C put together
-# from three crates, gRPC (C and C++) as it is published for Python, a large Java library, and ast-grep to compare with.
+# bench-trees.sh DEST: fetches the trees for the benchmark of the index, once: OpenSSL, more than a million lines of C from
+# three crates together, gRPC (C and C++) as published for Python, a large Java library, and ast-grep for comparison.
 # Prints the trees, one a line.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)

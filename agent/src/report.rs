@@ -6,6 +6,7 @@ pub use text::render;
 
 use crate::record::Attempt;
 use crate::repair::Run;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -15,77 +16,79 @@ const SCHEMA: u32 = 1;
 /// In place of an ending: no model can answer before a time.
 const PAUSED: &str = "paused";
 
-/// A run's report.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The report of a run: its ending, its attempts with their evidence, its cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// The version of this shape.
+    /// The version of this shape: 1. Fields may be added to it.
     pub schema: u32,
     /// The run's id.
     pub run: String,
     /// The task's id.
     pub task: String,
-    /// One word.
+    /// How the run ended, in one word: `verified`, `plausible`, `no_patch`, ...
     pub ending: String,
-    /// Why.
+    /// Why it ended so, for people.
     pub detail: String,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
-    /// All attempts.
+    /// All attempts, in the order in which they were made.
     pub attempts: Vec<AttemptReport>,
     /// Rounds of retrieval.
     pub rounds: u32,
-    /// What it cost.
+    /// What the run cost.
     pub cost: Cost,
-    /// How long it took.
+    /// How long the run took.
     pub seconds: Seconds,
-    /// Where the model's answers came from: `live` or the transcript's name.
+    /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
+    /// `recorded in the journal of RUN` or `none`.
     pub answers: String,
 }
 
 /// One patch and its verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptReport {
-    /// Counted from 1.
+    /// Its number, counted from 1.
     pub number: u32,
     /// The lane that made it.
     pub lane: u32,
-    /// Against the pristine tree.
+    /// The unified diff against the unpatched tree.
     pub diff: String,
-    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
-    /// the bytes of the same numbers.
+    /// The diff holds bytes that are no UTF-8: each of its characters stands for
+    /// the byte of the same number (ISO 8859-1). Absent when it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
-    /// The model's own words.
+    /// The model's explanation of the patch.
     pub explanation: Option<String>,
-    /// The evidence.
+    /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
 }
 
 /// What was observed at one rung.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungReport {
-    /// Its name.
+    /// The rung: `applies`, `parses`, `builds`, `silent`, `tested`, `robust`,
+    /// `same elsewhere` or `reviewed`.
     pub name: String,
-    /// `null`: it could not be climbed.
+    /// The result. `null`: the rung could not be climbed.
     pub holds: Option<bool>,
-    /// Why.
+    /// Why, for people.
     pub reason: String,
     /// How long it took.
     pub seconds: f64,
-    /// The log, as a file below the output folder or a hash in the store.
+    /// The log: a file below the `--out` folder, or a hash in the store.
     pub log: Option<String>,
-    /// What was counted.
+    /// What was counted: inputs, tests and so on, by name.
     pub counts: BTreeMap<String, u64>,
-    /// Inputs that refuted the patch, as files below the output folder or
-    /// hashes in the store.
+    /// Inputs that refuted the patch: files below the `--out` folder, or hashes
+    /// in the store. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
 }
 
 /// What a run cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// US dollars.
+    /// US dollars; 0 when no price is set.
     pub usd: f64,
     /// Tokens sent.
     pub tokens_in: u64,
@@ -96,13 +99,13 @@ pub struct Cost {
 }
 
 /// How long a run took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seconds {
-    /// Working time.
+    /// Working time; pauses are not counted.
     pub total: f64,
-    /// Of it, waiting for the model.
+    /// Time waiting for the model.
     pub model: f64,
-    /// Of it, in builds, PoVs, tests and other commands.
+    /// Time in builds, PoVs, tests and other commands.
     pub commands: f64,
 }
 
@@ -177,5 +180,29 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 found: rung.found.iter().map(|input| input.blob.clone()).collect(),
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Report;
+    use schemars::generate::SchemaSettings;
+    use std::path::Path;
+
+    /// After a change of the report, `UPDATE_SCHEMA=1` writes the file anew.
+    #[test]
+    fn the_documented_schema_is_that_of_the_report() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/report.schema.json");
+        let settings = SchemaSettings::draft2020_12().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Report>();
+        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let documented = std::fs::read_to_string(&file).unwrap_or_default();
+        if option_env!("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&file, &schema).unwrap();
+        }
+        assert!(
+            documented == schema,
+            "docs/report.schema.json is not the schema of the report"
+        );
     }
 }

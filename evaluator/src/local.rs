@@ -28,6 +28,7 @@ pub use fetch::fetch;
 pub(crate) use scratch::Scratch;
 pub(crate) use task_digest::{TaskDigest, digest_of_inputs};
 
+use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
@@ -36,11 +37,11 @@ use crate::runner::{
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
-use crate::{Changes, TargetError};
 use builds::BuildKey;
 use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use patchwright_source::Changes;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

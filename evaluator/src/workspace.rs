@@ -10,9 +10,10 @@ pub(crate) mod delta;
 
 pub(crate) use copy::copy_tree;
 
+use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::contained_path::{ContainedFolder, remove_folder};
-use crate::{Changes, TargetError};
+use patchwright_source::Changes;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};

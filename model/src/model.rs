@@ -14,6 +14,12 @@ pub trait Model: Send + Sync + fmt::Debug {
 
     /// Asks once. What a failure means for the caller is in its variant.
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+
+    /// Returns what a person should know about the reply to this request, before
+    /// it is asked for. A live model has nothing to tell.
+    fn notice(&self, _request: &Request) -> Option<String> {
+        None
+    }
 }
 
 /// What is asked: the whole conversation so far, oldest message first.

@@ -1,5 +1,5 @@
-//! A finished run handed on: as a folder, a diff, a mail, a branch; and a
-//! proposed candidate that is evaluated later.
+//! `patchwright export` of a finished run as a folder, a diff, a mail and a branch;
+//! and `evaluate` of a proposed candidate.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told};
 use patchwright_tests::model::ScriptedModel;

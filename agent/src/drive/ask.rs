@@ -3,6 +3,7 @@
 use super::parts::Speaker;
 use super::{Drive, wait};
 use crate::journal::{JournalError, SpendingLimits};
+use crate::progress::Notice;
 use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
@@ -58,6 +59,10 @@ impl Drive {
         let priced = speaker.priced(tokens);
         if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
+        }
+        if let Some(notice) = speaker.model.notice(&request) {
+            let remark = format!("note: {notice}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
         }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;

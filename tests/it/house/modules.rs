@@ -10,7 +10,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The modules of each crate, lowest first: one imports only those before it.
 const ORDER: &[(&str, &str)] = &[
-    ("source", "error text path language tree parse"),
+    (
+        "source",
+        "error frame text path changes language tree parse",
+    ),
     (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank text answer \
@@ -23,8 +26,9 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "beneath changes crash signature error mutation process test_report cache workspace \
-         feedback sandbox target touched ladder probe rung",
+        "contained_path crash error evidence mutation process signature test_report \
+         attempt cache feedback sandbox probe workspace runner inspect local review rung \
+         verdict_cache robust same_elsewhere ladder",
     ),
     (
         "config",
@@ -59,15 +63,8 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("retrieval", "context engine memory search signals"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
-    ("evaluator", "cache workspace"),
-    ("evaluator", "crash signature"),
-    (
-        "evaluator",
-        "crash::cwe crash::draft crash::java crash::purify crash::report",
-    ),
-    ("evaluator", "ladder probe rung target touched"),
+    ("evaluator", "local::batch local::values"),
     ("evaluator", "sandbox::helper sandbox::landlock"),
-    ("evaluator", "target::inputs target::local target::probe"),
 ];
 
 /// Returns true when all of these modules are in one known cycle.

@@ -1,4 +1,4 @@
-//! Who is let in, how much is answered, and what is said to the rest.
+//! Access to the daemon: tokens, rate limits, and the answers to refused callers.
 
 use super::{TASKS, handing_in, idle, records, refused, started, task, uploading};
 use patchwright_tests::command::Patchwright;
@@ -103,7 +103,7 @@ fn a_page_of_another_site_is_not_answered() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table of cases")]
-fn what_is_wrong_is_a_problem() {
+fn errors_are_problem_documents() {
     let (_patchwright, daemon) = idle();
     let json = |text: &str| Request::new("POST", TASKS).body("application/json", text);
     for (request, status, words) in [

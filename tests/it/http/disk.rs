@@ -1,5 +1,5 @@
-//! Disks that are full or read-only, and databases of another version: nothing
-//! is half done, and all is well again when the disk is.
+//! Disks that are full or read-only, and databases of another version: nothing is
+//! left half done, and work continues when the disk is well again.
 
 use super::{TASKS, handing_in, idle, records, refused, task, uploading};
 use patchwright_tests::command::Patchwright;

@@ -1,5 +1,5 @@
-//! What comes with a task: archives and files that must be refused, sources
-//! that may be named, and a store that takes nothing.
+//! Intake of tasks over HTTP: archives and files that must be refused, sources
+//! that may be named, and a store that accepts nothing.
 
 use super::{TASKS, handing_in, idle, packed, records, refused, started, task, uploading};
 use patchwright_tests::http::Request;

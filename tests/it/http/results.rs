@@ -1,4 +1,4 @@
-//! What came of a task, while it happens and afterwards.
+//! Results of a task over HTTP, during the run and after it.
 
 use super::{TASKS, handing_in, idle, records, refused, task, uploading};
 use crate::scene::{GOOD, KEY, QUERIES, STILL_CRASHES, events};
