@@ -39,7 +39,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What every answer is made from. Cheap to clone.
+/// State of every handler. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Api {
     pub(crate) service: Service,
@@ -47,7 +47,7 @@ pub(crate) struct Api {
     pub(crate) limits: Limits,
     tokens: Tokens,
     metrics: PrometheusHandle,
-    /// Whether only this machine can connect.
+    /// True when only this machine can connect.
     loopback: bool,
     stop: CancellationToken,
 }
@@ -113,7 +113,7 @@ fn router(api: Api, others: Router) -> Router {
         ))
 }
 
-/// What the listener for health answers.
+/// Returns the routes of the listener for health.
 fn health_router(api: Api) -> Router {
     Router::new()
         .route("/healthz", get(health::live))

@@ -28,7 +28,7 @@ const LOCK: &str = "migration.lock";
 const CONNECTIONS: u32 = 8;
 /// Between two looks at a database that is away.
 const GLANCE: Duration = Duration::from_millis(300);
-/// How long a connection is waited for.
+/// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// WAL lets readers go on beside a writer. FULL survives a power cut, not only
@@ -51,7 +51,7 @@ const WORDS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What makes the tables, in the words of a database.
+/// Returns the migrations in the dialect of a database.
 fn migrator(kind: DatabaseKind) -> Migrator {
     static NEUTRAL: Migrator = sqlx::migrate!();
     let worded = |migration: &Migration| {
@@ -224,7 +224,7 @@ fn prepare(
     })
 }
 
-/// Whether the database may be back in a moment.
+/// Returns true when the database may be back in a moment.
 fn is_away(error: &sqlx::Error) -> bool {
     match error {
         // The last is a connection that was cut in the middle of a message.

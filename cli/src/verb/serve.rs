@@ -30,7 +30,7 @@ pub(crate) struct ServeArguments {
 pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(workers_flag(arguments.workers))?;
     let settings = Arc::new(loaded.settings.clone());
-    let _telling = telemetry::start(&settings.telemetry)?;
+    let _telemetry = telemetry::start(&settings.telemetry)?;
     let service = Service::new(Store::of(&settings).await?);
     let pool = WorkerPool::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();

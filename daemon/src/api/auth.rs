@@ -1,4 +1,4 @@
-//! Who calls, and what they may do.
+//! Authentication: callers, and what they may do.
 //!
 //! A token is needed as soon as one was ever made, and always where others than
 //! this machine can connect. Where none is needed, only pages of this machine
@@ -24,7 +24,7 @@ pub(crate) struct Caller {
     role: Role,
 }
 
-/// What a request needs.
+/// The right that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Right {
     /// See tasks and what came of them.

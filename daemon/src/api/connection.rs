@@ -24,9 +24,9 @@ use tokio::time::{Instant, Sleep};
 use tokio_util::sync::CancellationToken;
 use tower::Service;
 
-/// How long requests may take that are being answered when the daemon stops.
-const LAST_WORDS: Duration = Duration::from_secs(5);
-/// How much longer than a request a connection may be silent. Event streams say
+/// Time limit of requests that are in flight when the daemon stops.
+const SHUTDOWN_TIME: Duration = Duration::from_secs(5);
+/// Time beyond that of a request that a connection may be silent. Event streams say
 /// something more often.
 const SILENCE: Duration = Duration::from_secs(30);
 /// The pause after an error of the system, as when no file can be opened.
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(200);
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Peer(pub(super) SocketAddr);
 
-/// What the connections of one listener may do.
+/// Limits of the connections of one listener.
 #[derive(Debug, Clone)]
 pub(super) struct Gate {
     places: Arc<Semaphore>,
@@ -72,7 +72,7 @@ impl Gate {
                 answering.spawn(answered);
             }
         }
-        let _ = tokio::time::timeout(LAST_WORDS, answering.join_all()).await;
+        let _ = tokio::time::timeout(SHUTDOWN_TIME, answering.join_all()).await;
     }
 
     /// Returns the next connection; nothing when it must not stay.

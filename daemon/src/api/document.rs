@@ -8,10 +8,10 @@ use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
 use utoipa_swagger_ui::SwaggerUi;
 
-/// Where the document is, and the page.
+/// Paths of the document and of the page.
 const DOCUMENT: &str = "/api/v1/openapi.json";
 pub(super) const PAGE: &str = "/api/v1/docs";
-/// What the page may load and do: its own files, and calls of this daemon.
+/// Content security policy of the page: its own files, and calls of this daemon.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
     img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; \
     frame-ancestors 'none'";
@@ -36,7 +36,7 @@ const TOKEN: &str = "token";
 )]
 struct Description;
 
-/// What holds for every operation.
+/// Adds the security scheme that holds for every operation.
 struct Tokens;
 
 impl Modify for Tokens {

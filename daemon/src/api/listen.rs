@@ -19,7 +19,7 @@ const LEFT_BEHIND: Duration = Duration::from_hours(24);
 /// Connections of the listener for health.
 const HEALTH_CONNECTIONS: usize = 16;
 
-/// Why the daemon does not listen.
+/// Reason why the daemon does not listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The address cannot be used.
@@ -29,7 +29,7 @@ pub enum ListenError {
         key: &'static str,
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
