@@ -311,6 +311,32 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn runs_of_older_versions_keep_their_task() {
+        let folder = tempfile::tempdir().unwrap();
+        sqlx::any::install_default_drivers();
+        let url = sqlite_url(&folder.path().join(FILE));
+        let pool = AnyPoolOptions::new().connect(&url).await.unwrap();
+        let all = migrator(DatabaseKind::Sqlite);
+        let before = all.iter().filter(|one| one.version < 6).cloned().collect();
+        Migrator::with_migrations(before).run(&pool).await.unwrap();
+        for old in [
+            "INSERT INTO tasks (id, task, created) VALUES ('t', '{\"id\":\"t\"}', '')",
+            "INSERT INTO runs (id, task, created, settings) VALUES ('r', 't', '', '{}')",
+        ] {
+            sqlx::query(old).execute(&pool).await.unwrap();
+        }
+        pool.close().await;
+        let store = Store::open(folder.path()).await.unwrap();
+        let (task, settings) = store.run("r").await.unwrap();
+        assert_eq!((task.as_str(), settings.as_str()), ("{\"id\":\"t\"}", "{}"));
+        // Another run of a changed task leaves the first as it was.
+        let changed = ("t", "{\"id\":\"t\",\"title\":\"new\"}");
+        store.create_run("s", changed, "{}").await.unwrap();
+        assert_eq!(store.run("r").await.unwrap().0, task);
+        assert_eq!(store.run("s").await.unwrap().0, changed.1);
+    }
+
+    #[tokio::test]
     async fn any_folder_will_do() {
         let folder = tempfile::tempdir().unwrap();
         let odd = folder.path().join("a ?#%25 ä");

@@ -164,11 +164,14 @@ impl Store {
             .bind(NAME)
             .execute(&mut *transaction)
             .await?;
-        sqlx::query("INSERT INTO switches (name, value) VALUES ($1, $2)")
-            .bind(NAME)
-            .bind(text)
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::query(
+            "INSERT INTO switches (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(NAME)
+        .bind(text)
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         sqlx::query("DELETE FROM switches WHERE name = $1")
             .bind(NAME)
