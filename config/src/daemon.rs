@@ -19,6 +19,12 @@ pub struct Http {
     /// Where it listens.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// Where liveness and readiness are told besides.
+    #[serde(deserialize_with = "value::address_or_unset")]
+    #[schemars(with = "String")]
+    pub health: Option<SocketAddr>,
+    /// Web pages that may call it without a token, besides its own.
+    pub origins: Vec<String>,
     /// Kilobytes of a body that is not an upload.
     pub body_kb: usize,
     /// Megabytes of an upload, all its parts together.
@@ -27,6 +33,8 @@ pub struct Http {
     pub rate: u32,
     /// Connections at once.
     pub connections: usize,
+    /// Connections of one address at once.
+    pub peer_connections: usize,
     /// Requests at once.
     pub requests: usize,
     /// Event streams at once.
@@ -35,6 +43,10 @@ pub struct Http {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,
+    /// Time in which the headers of a request have to come.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub headers_timeout: Duration,
     /// Time of an upload.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
