@@ -281,7 +281,7 @@ async fn local_target(
         Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
     };
     std::fs::create_dir_all(&scratch).map_err(|error| failed(&error))?;
-    let target = commands::target_task(task, settings, tree.root());
+    let target = commands::target_task(task, settings, tree.root())?;
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;

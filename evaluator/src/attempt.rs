@@ -4,27 +4,13 @@
 //! is called by its file and its name, `Parser.read`; a function of C++ as it
 //! is written, `Parser::read`.
 
-use crate::Changes;
 use crate::evidence::FoundInput;
 use crate::signature::plain_name;
-use patchwright_source::{Language, Tree, TreePath, parse};
+use patchwright_source::{Changes, Language, Touched, Tree, TreePath, parse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tree_sitter::Node;
-
-/// Lines that an attempt touches in one file.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Touched {
-    /// The file, by its new path.
-    pub path: String,
-    /// First and last line of each changed range in the pristine file.
-    pub old: Vec<(u32, u32)>,
-    /// The same in the patched file.
-    pub new: Vec<(u32, u32)>,
-    /// Names of the functions around them.
-    pub functions: Vec<String>,
-}
 
 /// An attempt, as the patcher left it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,16 +56,8 @@ impl AttemptFacts {
     }
 }
 
-/// The functions that the attempt names, or else those around its changed lines.
+/// Returns the functions around the changed lines.
 pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
-    let named: BTreeSet<String> = attempt
-        .touched
-        .iter()
-        .flat_map(|touched| touched.functions.iter().cloned())
-        .collect();
-    if !named.is_empty() {
-        return named.into_iter().collect();
-    }
     let found: BTreeSet<String> = attempt
         .touched
         .iter()
@@ -112,9 +90,9 @@ fn last(function: &str) -> &str {
 }
 
 /// The function of a crash frame as touched functions are called.
-pub(crate) fn name_of_frame(function: &str, language: &str) -> String {
+pub(crate) fn name_of_frame(function: &str, language: Language) -> String {
     let plain = plain_name(function);
-    if language != "java" {
+    if language != Language::Java {
         return plain;
     }
     let mut parts = plain.rsplit('.');
@@ -126,11 +104,9 @@ pub(crate) fn name_of_frame(function: &str, language: &str) -> String {
 }
 
 fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
-    let Ok(path) = TreePath::new(&touched.path) else {
-        return Vec::new();
-    };
+    let path = &touched.path;
     let (Some(bytes), Some(language)) =
-        (attempt.changes.files.get(&path), Language::of_path(&path))
+        (attempt.changes.new_content(path), Language::of_path(path))
     else {
         return Vec::new();
     };
@@ -198,8 +174,7 @@ fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::{AttemptFacts, Touched, touched_functions, touched_in_baseline};
-    use crate::Changes;
-    use patchwright_source::TreePath;
+    use patchwright_source::{Changes, TreePath};
 
     fn attempt(path: &str, text: &str, lines: &[(u32, u32)]) -> AttemptFacts {
         AttemptFacts {
@@ -211,9 +186,9 @@ mod tests {
             applies: Ok(()),
             parses: Ok(()),
             touched: vec![Touched {
-                path: path.to_owned(),
+                path: TreePath::new(path).unwrap(),
+                old: Vec::new(),
                 new: lines.to_vec(),
-                ..Touched::default()
             }],
             found: Vec::new(),
         }
@@ -232,12 +207,15 @@ mod tests {
             ("A.java", JAVA, vec![(3, 7)], vec!["A.A", "A.f", "A.g"]),
             ("a.txt", "x", vec![(1, 1)], vec![]),
         ] {
-            assert_eq!(
-                touched_functions(&attempt(path, text, &lines)),
-                expected,
-                "{path} {lines:?}"
-            );
+            let attempt = attempt(path, text, &lines);
+            assert_eq!(touched_functions(&attempt), expected, "{path} {lines:?}");
         }
+        // A renamed file is named as it was before; its content stands under the new name.
+        let mut moved = attempt("b.c", C, &[(3, 3)]);
+        let path = |text| TreePath::new(text).unwrap();
+        moved.changes.renamed.insert(path("a.c"), path("b.c"));
+        moved.touched[0].path = path("a.c");
+        assert_eq!(touched_functions(&moved), ["a"]);
     }
 
     #[test]

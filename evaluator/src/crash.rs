@@ -12,7 +12,6 @@ mod access;
 mod cwe;
 mod draft;
 mod fold;
-mod frame;
 mod frame_origin;
 mod gdb;
 mod hs_err;
@@ -31,9 +30,9 @@ mod undefined;
 mod valgrind;
 
 pub use fold::fold;
-pub use frame::Frame;
 pub use frame_origin::FrameOrigin;
-pub use report::{Access, CrashReport, Operation, Role, Side, Stack, Tool};
+pub use patchwright_source::{Frame, Role};
+pub use report::{Access, CrashReport, Operation, Side, Stack, Tool};
 pub use scrub::scrub;
 pub use threads::{Thread, busiest_thread, read_threads};
 

@@ -3,6 +3,7 @@
 //! Plain data, which the rungs fill and the agent stores. What this module does
 //! not do: climb ([`crate::Ladder`] does).
 
+use crate::crash::CrashReport;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -86,6 +87,12 @@ pub struct RungResult {
     pub counts: BTreeMap<String, u64>,
     /// What a repairer should read, where the rung does not hold.
     pub feedback: Option<String>,
+    /// The crash that refutes the patch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<CrashReport>,
+    /// Observations that refute nothing and are for a critic to weigh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<String>,
     /// Inputs that refute the patch and can serve as PoVs from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
@@ -118,6 +125,8 @@ impl RungResult {
             log: String::new(),
             counts: BTreeMap::new(),
             feedback: None,
+            crash: None,
+            doubts: Vec::new(),
             found: Vec::new(),
             settled: false,
         }
@@ -136,6 +145,16 @@ impl RungResult {
 
     pub(crate) fn feedback(mut self, feedback: impl Into<String>) -> Self {
         self.feedback = Some(feedback.into());
+        self
+    }
+
+    pub(crate) fn crash(mut self, crash: Option<CrashReport>) -> Self {
+        self.crash = crash;
+        self
+    }
+
+    pub(crate) fn doubts(mut self, doubts: Vec<String>) -> Self {
+        self.doubts = doubts;
         self
     }
 

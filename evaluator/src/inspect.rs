@@ -35,9 +35,10 @@ pub async fn inspect(
         let reason = "there is no build that could be run";
         return Ok(questions.iter().map(|_| reason.to_owned()).collect());
     };
+    let tree = Tree::open(&target.task().tree).ok();
     let maps: Vec<Option<LineMap>> = questions
         .iter()
-        .map(|question| line_map(target, attempt?, &question.path))
+        .map(|question| LineMap::of_change(tree.as_ref()?, &attempt?.changes, &question.path))
         .collect();
     let asked: Vec<Probe> = questions
         .iter()
@@ -74,17 +75,4 @@ fn patched_path(attempt: Option<&AttemptFacts>, path: &TreePath) -> TreePath {
         .and_then(|attempt| attempt.changes.renamed.get(path))
         .unwrap_or(path)
         .clone()
-}
-
-/// The lines of a file that the attempt changes.
-fn line_map(target: &dyn Target, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
-    let patched = attempt
-        .changes
-        .files
-        .get(&patched_path(Some(attempt), path))?;
-    let pristine = Tree::open(&target.task().tree).ok()?.read(path).ok()?;
-    Some(LineMap::between(
-        &String::from_utf8_lossy(pristine.bytes()),
-        &String::from_utf8_lossy(patched),
-    ))
 }

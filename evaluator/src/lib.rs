@@ -14,7 +14,6 @@
 
 mod attempt;
 mod cache;
-mod changes;
 mod contained_path;
 pub mod crash;
 mod error;
@@ -37,15 +36,15 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
-pub use attempt::{AttemptFacts, Touched};
+pub use attempt::AttemptFacts;
 pub use cache::Cache;
-pub use changes::Changes;
 pub use crash::CrashReport;
 pub use error::TargetError;
 pub use evidence::{FoundInput, RungName, RungResult};
 pub use inspect::inspect;
 pub use ladder::Ladder;
 pub use local::{LocalTarget, fetch};
+pub use patchwright_source::{Changes, Touched};
 pub use process::{Captured, Ending, Execution, Limit};
 pub use rung::confirm::confirm;
 pub use rung::silent::stopped;

@@ -69,26 +69,29 @@ fn pristine(tree: &Tree, file: &FileDiff) -> Option<String> {
 }
 
 fn verdict(findings: &[Finding]) -> RungResult {
-    let mut log = String::new();
-    for finding in findings {
-        log.push_str(&finding.to_string());
-        log.push('\n');
-    }
-    let refuting: Vec<&Finding> = findings.iter().filter(|f| f.refutes).collect();
+    let text = |findings: &[&Finding]| -> Vec<String> {
+        findings.iter().map(ToString::to_string).collect()
+    };
+    let (refuting, doubted): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().partition(|finding| finding.refutes);
+    let (refuting, doubts) = (text(&refuting), text(&doubted));
+    let log: String = findings
+        .iter()
+        .map(|finding| format!("{finding}\n"))
+        .collect();
     let result = match refuting.first() {
         None => RungResult::new(RungName::Reviewed, Some(true), "no rule objects"),
         Some(first) => {
-            let text: Vec<String> = refuting.iter().map(ToString::to_string).collect();
-            RungResult::new(RungName::Reviewed, Some(false), first.to_string()).feedback(format!(
-                "The patch silences the crash in a way that is not a repair:\n{}\n",
-                text.join("\n")
-            ))
+            let lead = "The patch silences the crash in a way that is not a repair";
+            let feedback = format!("{lead}:\n{}\n", refuting.join("\n"));
+            RungResult::new(RungName::Reviewed, Some(false), first).feedback(feedback)
         }
     };
     result
         .count("objections", refuting.len() as u64)
-        .count("doubts", (findings.len() - refuting.len()) as u64)
+        .count("doubts", doubts.len() as u64)
         .log(log)
+        .doubts(doubts)
 }
 
 /// One file of an attempt, and what a rule may look at.

@@ -225,6 +225,7 @@ impl Search<'_> {
         let mut result = RungResult::new(RungName::Robust, Some(false), reason.clone())
             .feedback(feedback)
             .log(found.shown.clone())
+            .crash(found.crash.clone())
             .count("executions", self.runs)
             .settled(found.crash.is_some());
         result.found.push(FoundInput {

@@ -102,7 +102,7 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> V
     let mut crashed: Vec<String> = Vec::new();
     let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
     for frame in frames.filter(|frame| task.in_project(frame)) {
-        let name = name_of_frame(&frame.function, &task.language);
+        let name = name_of_frame(&frame.function, task.language);
         if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
             crashed.push(name);
         }
@@ -237,13 +237,14 @@ impl Comparison<'_> {
                 ),
             ),
         };
-        let mut log = String::new();
-        for doubt in &self.doubts {
-            log.push_str("for the critic: ");
-            log.push_str(doubt);
-            log.push('\n');
-        }
-        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason).log(log);
+        let log: String = self
+            .doubts
+            .iter()
+            .map(|d| format!("for the critic: {d}\n"))
+            .collect();
+        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+            .log(log)
+            .doubts(self.doubts.clone());
         result.counts.clone_from(&self.counts);
         result
     }

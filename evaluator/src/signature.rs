@@ -166,9 +166,9 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
             .collect()
     };
     let tests: [&dyn Fn(&Frame) -> bool; 3] = [
-        &|frame| in_project(frame) && frame.origin() != FrameOrigin::Harness,
-        &|frame| frame.origin() == FrameOrigin::Project,
-        &|frame| frame.origin() == FrameOrigin::Harness,
+        &|frame| in_project(frame) && FrameOrigin::of(frame) != FrameOrigin::Harness,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];
     tests
         .iter()

@@ -3,6 +3,7 @@
 use crate::TreePath;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// A language with a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -125,6 +126,23 @@ pub fn header_of_template(path: &TreePath) -> Option<&str> {
     matches!(extension, "h" | "hh" | "hpp" | "hxx").then_some(product)
 }
 
+/// A word that names no language.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no language that is known here")]
+pub struct UnknownLanguage(String);
+
+/// Reads the word that [`Language`] is displayed as: `c`, `c++`, `java`.
+impl FromStr for Language {
+    type Err = UnknownLanguage;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|language| language.to_string() == word)
+            .ok_or_else(|| UnknownLanguage(word.to_owned()))
+    }
+}
+
 impl fmt::Display for Language {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -147,6 +165,14 @@ fn holds_cpp(bytes: &[u8]) -> bool {
 mod tests {
     use super::Language;
     use crate::TreePath;
+
+    #[test]
+    fn reads_the_words_that_it_writes() {
+        for language in Language::ALL {
+            assert_eq!(language.to_string().parse(), Ok(language));
+        }
+        assert!("C".parse::<Language>().is_err() && "".parse::<Language>().is_err());
+    }
 
     #[test]
     fn tells_languages_apart() {

@@ -6,7 +6,7 @@ use crate::journal::JournalError;
 use crate::record::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
 use patchwright_evaluator::{
     AttemptFacts, Baseline, CrashReport, FoundInput, Ladder, RungName, RungResult, Target,
-    TargetError, confirm, crash,
+    TargetError, confirm,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -144,10 +144,6 @@ impl Drive {
         result: RungResult,
         facts: &AttemptFacts,
     ) -> Result<RungRecord, JournalError> {
-        let crash = (result.holds == Some(false)
-            && matches!(result.name, RungName::Silent | RungName::Robust))
-        .then(|| crash::parse(&result.log))
-        .flatten();
         Ok(RungRecord {
             doubts: doubts(&result),
             name: result.name,
@@ -157,7 +153,9 @@ impl Drive {
             log: self.journal.keep(result.log.as_bytes()).await?,
             counts: result.counts,
             feedback: result.feedback,
-            crash: crash.map(|report| self.pristine_crash(report, facts)),
+            crash: result
+                .crash
+                .map(|report| self.pristine_crash(report, facts)),
             found: self.keep_found(result.found).await?,
         })
     }
@@ -170,20 +168,12 @@ impl Drive {
     }
 }
 
-/// What a rung noticed that refutes nothing, as its log tells.
+/// What a critic is told of a rung that does not refute the patch.
 fn doubts(result: &RungResult) -> Vec<String> {
-    let lines = result.log.lines();
-    let noticed: Vec<&str> = match (result.name, result.holds) {
-        (_, Some(false)) => Vec::new(),
-        (RungName::SameElsewhere, _) => lines
-            .filter_map(|line| line.strip_prefix("for the critic: "))
-            .collect(),
-        (RungName::Reviewed, _) => lines.collect(),
-        _ => Vec::new(),
-    };
-    let short = noticed.into_iter().take(DOUBTS);
-    short
-        .map(|line| line.chars().take(DOUBT).collect())
+    let open = result.holds != Some(false);
+    let doubts = result.doubts.iter().filter(|_| open).take(DOUBTS);
+    doubts
+        .map(|doubt| doubt.chars().take(DOUBT).collect())
         .collect()
 }
 
@@ -233,6 +223,8 @@ fn result_of(rung: &RungRecord) -> RungResult {
         log: String::new(),
         counts: BTreeMap::clone(&rung.counts),
         feedback: rung.feedback.clone(),
+        crash: None,
+        doubts: Vec::new(),
         found: Vec::new(),
         settled: false,
     }

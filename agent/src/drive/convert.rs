@@ -1,12 +1,12 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
 use crate::record::{Crash, CrashFrame};
+use patchwright_evaluator::AttemptFacts;
 use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Role as StackRole, Stack};
 use patchwright_evaluator::feedback::{LineMap, LineOrigin};
-use patchwright_evaluator::{AttemptFacts, Changes, Touched};
 use patchwright_patcher::Prepared;
 use patchwright_retrieval::{Frame, Role};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Changes, Tree, TreePath};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
             _ => 0,
         };
         let kept = stack.frames.iter().take(FRAMES).enumerate();
-        let kept = kept.filter(|(_, frame)| frame.origin() != FrameOrigin::Runtime);
+        let kept = kept.filter(|(_, frame)| FrameOrigin::of(frame) != FrameOrigin::Runtime);
         frames.extend(kept.map(|(depth, frame)| CrashFrame {
             function: frame.function.clone(),
             file: frame.file.clone(),
@@ -88,8 +88,7 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
 /// The one file that a path from a source root means: `org/a/B.java` is
 /// `src/main/java/org/a/B.java`.
 fn below_a_source_root(path: &str, files: &[TreePath]) -> Option<TreePath> {
-    let ending = format!("/{path}");
-    let mut fitting = files.iter().filter(|file| file.as_str().ends_with(&ending));
+    let mut fitting = files.iter().filter(|file| file.is_below_a_folder(path));
     match (fitting.next(), fitting.next()) {
         (Some(only), None) if path.contains('/') => Some(only.clone()),
         _ => None,
@@ -106,12 +105,7 @@ pub(super) fn to_pristine_lines(crash: &mut Crash, changes: &Changes, tree: &Tre
         };
         let map = maps.entry(file.clone()).or_insert_with(|| {
             let path = TreePath::new(file).ok()?;
-            let patched = changes.files.get(&path)?;
-            let pristine = tree.read(&path).ok()?;
-            Some(LineMap::between(
-                &String::from_utf8_lossy(pristine.bytes()),
-                &String::from_utf8_lossy(patched),
-            ))
+            LineMap::of_change(tree, changes, changes.pristine_name(&path))
         });
         if let Some(map) = map {
             frame.line = Some(match map.origin(line) {
@@ -130,11 +124,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
         .map(|(path, error)| format!("{path}:{}: {}", error.line, error.what))
         .collect();
     AttemptFacts {
-        changes: Changes {
-            files: prepared.changes.files,
-            deleted: prepared.changes.deleted,
-            renamed: prepared.changes.renamed,
-        },
+        changes: prepared.changes,
         diff: prepared.diff,
         applies: Ok(()),
         parses: if errors.is_empty() {
@@ -142,16 +132,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
         } else {
             Err(errors.join("\n"))
         },
-        touched: prepared
-            .touched
-            .into_iter()
-            .map(|touched| Touched {
-                path: touched.path.to_string(),
-                old: touched.old,
-                new: touched.new,
-                functions: Vec::new(),
-            })
-            .collect(),
+        touched: prepared.touched,
         found: Vec::new(),
     }
 }

@@ -1,10 +1,12 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
+use crate::record::{Ending, EndingKind};
 use crate::task::{Limits, Task, duration};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use patchwright_source::UnknownLanguage;
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
@@ -31,12 +33,16 @@ const ENGINE_VARIABLES: [&str; 5] = [
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-/// The task of a tree that was checked out.
-pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
-    TargetTask {
+/// The task of a tree that was checked out; an error where its language is none.
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<TargetTask, Ending> {
+    let language = task.language.parse();
+    let language = language.map_err(|error: UnknownLanguage| {
+        Ending::new(EndingKind::InvalidTask, format!("language: {error}"))
+    })?;
+    Ok(TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
-        language: task.language.clone(),
+        language,
         commands: Commands {
             prepare: task.commands.prepare.clone(),
             build: task.commands.build.clone().unwrap_or_default(),
@@ -62,7 +68,7 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask 
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
         limits: command_limits(&task.limits, settings),
-    }
+    })
 }
 
 /// What each command may use.

@@ -3,9 +3,9 @@
 //! shell and other parents report them.
 
 use super::draft::Draft;
-use super::frame::{Frame, UNKNOWN};
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, native};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     // A debugger's or a fuzzer's report of the same death has a stack.
@@ -209,7 +209,7 @@ fn asserted(line: &str) -> Option<Frame> {
                 file: Some(file.to_owned()),
                 line: number,
                 ..Frame::named(if function.is_empty() {
-                    UNKNOWN
+                    UNKNOWN_FUNCTION
                 } else {
                     function
                 })

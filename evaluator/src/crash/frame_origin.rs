@@ -1,7 +1,6 @@
 //! Whose code a frame is, by what its names and paths tell.
 
-use super::Frame;
-use super::frame::UNKNOWN;
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 use serde::{Deserialize, Serialize};
 
 /// Whose code a frame is, by what its names and paths tell.
@@ -145,70 +144,28 @@ const JAVA_HARNESS: [&str; 8] = [
     "org.opentest4j.",
 ];
 
-impl Frame {
-    /// Whose code this is. A caller that has the tree knows better: ask it
+impl FrameOrigin {
+    /// Classifies a frame. A caller that has the tree knows better: ask it
     /// first.
-    pub fn origin(&self) -> FrameOrigin {
-        let file = self.file.as_deref().unwrap_or_default();
-        if is_java(file) || (self.file.is_none() && self.is_java_name()) {
-            return self.java_origin();
+    pub fn of(frame: &Frame) -> Self {
+        let file = frame.file.as_deref().unwrap_or_default();
+        if is_java(file) || (frame.file.is_none() && is_java_name(&frame.function)) {
+            return Self::of_java(&frame.function);
         }
-        let function = self.function.as_str();
-        if self.is_runtime(file) {
-            FrameOrigin::Runtime
-        } else if function.starts_with("LLVMFuzzer") || is_harness_file(file) {
-            FrameOrigin::Harness
+        if is_runtime(frame, file) {
+            Self::Runtime
+        } else if frame.function.starts_with("LLVMFuzzer") || is_harness_file(file) {
+            Self::Harness
         } else {
-            FrameOrigin::Project
+            Self::Project
         }
     }
 
-    fn is_runtime(&self, file: &str) -> bool {
-        let function = self.function.as_str();
-        let bare = function.split('(').next().unwrap_or(function);
-        // `void std::swap<..>` begins with its return type.
-        let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
-        RUNTIME_PREFIXES
-            .iter()
-            .any(|prefix| function.starts_with(prefix))
-            || is_standard_library(bare)
-            || RUNTIME_PATHS.iter().any(|path| file.contains(path))
-            || (file.is_empty() && self.is_bare_runtime(named))
-    }
-
-    /// Without a source file, the module or the name decides.
-    fn is_bare_runtime(&self, name: &str) -> bool {
-        let name = name
-            .trim_start_matches('_')
-            .split('@')
-            .next()
-            .unwrap_or(name);
-        let stem = ["_sse2", "_avx", "_evex", "_unaligned", "_erms", "_chk"]
-            .iter()
-            .find_map(|suffix| name.find(suffix))
-            .and_then(|at| name.get(..at))
-            .unwrap_or(name);
-        LIBC_FUNCTIONS.contains(&stem)
-            || LIBC_FUNCTIONS.contains(&name)
-            || stem == "start"
-            || self.function == UNKNOWN
-            || self.module.as_deref().is_some_and(is_system_module)
-    }
-
-    fn is_java_name(&self) -> bool {
-        JAVA_RUNTIME
-            .iter()
-            .chain(&JAVA_HARNESS)
-            .any(|prefix| self.function.starts_with(prefix))
-            || self.function.ends_with(".fuzzerTestOneInput")
-    }
-
-    fn java_origin(&self) -> FrameOrigin {
-        let function = self.function.as_str();
+    fn of_java(function: &str) -> Self {
         let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));
         let class = function.rsplit('.').nth(1).unwrap_or_default();
         if starts(&JAVA_RUNTIME) || starts(&JAVA_HARNESS) && !function.ends_with("OneInput") {
-            FrameOrigin::Runtime
+            Self::Runtime
         } else if starts(&JAVA_HARNESS)
             || function.ends_with(".fuzzerTestOneInput")
             || function.ends_with(".fuzzerInitialize")
@@ -216,11 +173,51 @@ impl Frame {
                 class.ends_with("Fuzzer") || class.ends_with("FuzzTest") || class.ends_with("Fuzz")
             })
         {
-            FrameOrigin::Harness
+            Self::Harness
         } else {
-            FrameOrigin::Project
+            Self::Project
         }
     }
+}
+
+fn is_runtime(frame: &Frame, file: &str) -> bool {
+    let function = frame.function.as_str();
+    let bare = function.split('(').next().unwrap_or(function);
+    // `void std::swap<..>` begins with its return type.
+    let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
+    RUNTIME_PREFIXES
+        .iter()
+        .any(|prefix| function.starts_with(prefix))
+        || is_standard_library(bare)
+        || RUNTIME_PATHS.iter().any(|path| file.contains(path))
+        || (file.is_empty() && is_bare_runtime(frame, named))
+}
+
+/// Without a source file, the module or the name decides.
+fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
+    let name = name
+        .trim_start_matches('_')
+        .split('@')
+        .next()
+        .unwrap_or(name);
+    let stem = ["_sse2", "_avx", "_evex", "_unaligned", "_erms", "_chk"]
+        .iter()
+        .find_map(|suffix| name.find(suffix))
+        .and_then(|at| name.get(..at))
+        .unwrap_or(name);
+    LIBC_FUNCTIONS.contains(&stem)
+        || LIBC_FUNCTIONS.contains(&name)
+        || stem == "start"
+        || frame.function == UNKNOWN_FUNCTION
+        || frame.module.as_deref().is_some_and(is_system_module)
+}
+
+fn is_java_name(function: &str) -> bool {
+    JAVA_RUNTIME
+        .iter()
+        .chain(&JAVA_HARNESS)
+        .any(|prefix| function.starts_with(prefix))
+        || function.ends_with(".fuzzerTestOneInput")
 }
 
 fn is_java(file: &str) -> bool {
@@ -270,7 +267,8 @@ fn is_system_module(module: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use crate::crash::Frame;
+    use super::FrameOrigin;
+    use patchwright_source::Frame;
 
     /// Rows of `place | function | file | module`.
     #[test]
@@ -307,7 +305,7 @@ mod tests {
                 module: given(3),
                 ..Frame::named(fields[1])
             };
-            let place = format!("{:?}", frame.origin()).to_lowercase();
+            let place = format!("{:?}", FrameOrigin::of(&frame)).to_lowercase();
             assert_eq!(place, fields[0], "{row}");
         }
     }

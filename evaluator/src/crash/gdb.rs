@@ -7,9 +7,9 @@
 //! ```
 
 use super::draft::Draft;
-use super::frame::Frame;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, native};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,

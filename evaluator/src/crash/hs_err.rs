@@ -2,9 +2,9 @@
 //! begins with the same box.
 
 use super::draft::Draft;
-use super::frame::Frame;
 use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, java};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -112,7 +112,7 @@ fn read_frame(line: &str) -> Option<Frame> {
                 None => (name, None),
             };
             let mut frame = Frame::named(if name.is_empty() {
-                super::frame::UNKNOWN
+                patchwright_source::UNKNOWN_FUNCTION
             } else {
                 name
             });

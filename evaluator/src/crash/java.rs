@@ -2,9 +2,9 @@
 //! suppressed ones, and traces that a program printed by itself.
 
 use super::draft::Draft;
-use super::frame::Frame;
 use super::log_lines::Log;
 use super::{Family, Role, Stack, Strength, Tool};
+use patchwright_source::Frame;
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {

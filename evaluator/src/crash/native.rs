@@ -6,7 +6,7 @@
 //!     #0 work(Shared*) /src/race.cc:9 (race+0x4a3)
 //! ```
 
-use super::frame::{Frame, UNKNOWN};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 /// Reads a frame line: its number and the frame.
 pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
@@ -30,7 +30,7 @@ pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
 
 /// Reads `function file:line:column (module+0x..)`, each part optional.
 pub(crate) fn read_place(text: &str) -> Frame {
-    let mut frame = Frame::named(UNKNOWN);
+    let mut frame = Frame::named(UNKNOWN_FUNCTION);
     let mut text = text.trim();
     while let Some((before, inside)) = last_parenthesis(text) {
         if inside.starts_with("BuildId: ") || inside == "inlined by" || inside == "[clone]" {
@@ -49,7 +49,7 @@ pub(crate) fn read_place(text: &str) -> Frame {
     let (function, place) = split_function(text);
     if let Some(place) = place {
         let (file, line, column) = read_position(place);
-        if file != "<null>" && file != UNKNOWN {
+        if file != "<null>" && file != UNKNOWN_FUNCTION {
             frame.file = Some(file.to_owned());
             frame.line = line;
             frame.column = column;

@@ -151,7 +151,10 @@ fn render_stack(text: &mut String, stack: &Stack, overflow: bool) {
 /// bottom.
 fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
     let last = |test: &dyn Fn(FrameOrigin) -> bool| {
-        stack.frames.iter().rposition(|frame| test(frame.origin()))
+        stack
+            .frames
+            .iter()
+            .rposition(|frame| test(FrameOrigin::of(frame)))
     };
     // A fuzzer's own `main` below the harness looks like the project's.
     let own = last(&|place| place == FrameOrigin::Harness)

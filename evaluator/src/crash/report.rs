@@ -5,7 +5,7 @@
 //! two crashes ([`crate::signature`] does).
 
 use super::scrub::replace_path;
-use super::{Frame, FrameOrigin};
+use super::{Frame, FrameOrigin, Role};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -67,44 +67,6 @@ impl fmt::Display for Tool {
     }
 }
 
-/// What a stack of a report is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Where it crashed, hung, or was noticed.
-    Crash,
-    /// The exception that led to the one before.
-    Cause,
-    /// An exception that was set aside in favour of the one before.
-    Suppressed,
-    /// The other side of a race or of a lock order.
-    Previous,
-    /// Where the memory was allocated, or the function that owns it.
-    Allocated,
-    /// Where the memory was freed.
-    Freed,
-    /// Where the uninitialised value was copied.
-    Stored,
-    /// Where the value, the thread or the mutex came into being.
-    Created,
-}
-
-impl Role {
-    /// The role in one lower-case word, as in the JSON form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::Cause => "cause",
-            Self::Suppressed => "suppressed",
-            Self::Previous => "previous",
-            Self::Allocated => "allocated",
-            Self::Freed => "freed",
-            Self::Stored => "stored",
-            Self::Created => "created",
-        }
-    }
-}
-
 /// One stack of a report, innermost frame first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stack {
@@ -124,7 +86,7 @@ impl Stack {
         let harness = self
             .frames
             .iter()
-            .rposition(|frame| frame.origin() == FrameOrigin::Harness);
+            .rposition(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness);
         match harness {
             Some(last) => self.frames.get(..=last).unwrap_or_default(),
             None => &self.frames,
@@ -221,7 +183,7 @@ impl CrashReport {
     pub fn first_project_frame(&self) -> Option<&Frame> {
         let frames = || self.stacks.iter().flat_map(Stack::above_harness);
         let main = || self.main_stack().into_iter().flat_map(Stack::above_harness);
-        let own = || main().filter(|frame| frame.origin() == FrameOrigin::Project);
+        let own = || main().filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
         let recursion = || {
             // Which turn the stack ran out in is chance.
             let top: Vec<&Frame> = own().take(RECURSION).collect();
@@ -232,8 +194,8 @@ impl CrashReport {
         let overflow = self.is_stack_overflow().then(recursion).flatten();
         overflow
             .or_else(|| own().next())
-            .or_else(|| frames().find(|frame| frame.origin() == FrameOrigin::Project))
-            .or_else(|| main().find(|frame| frame.origin() == FrameOrigin::Harness))
+            .or_else(|| frames().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Project))
+            .or_else(|| main().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness))
     }
 
     /// Whether the program hung rather than died.

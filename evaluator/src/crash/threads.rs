@@ -2,10 +2,10 @@
 //! Jazzer print. They are how a hang shows where it hangs.
 
 use super::draft::Draft;
-use super::frame::Frame;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
 use super::{Family, Strength, Tool, java};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
@@ -32,7 +32,9 @@ pub struct Thread {
 
 impl Thread {
     fn has(&self, place: FrameOrigin) -> bool {
-        self.frames.iter().any(|frame| frame.origin() == place)
+        self.frames
+            .iter()
+            .any(|frame| FrameOrigin::of(frame) == place)
     }
 }
 

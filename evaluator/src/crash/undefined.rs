@@ -2,10 +2,10 @@
 //! stack only where the user asked for it.
 
 use super::draft::{Draft, Part};
-use super::frame::Frame;
 use super::frame_origin::FrameOrigin;
 use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, native};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -118,7 +118,7 @@ fn position(place: &str) -> Option<Frame> {
         file: Some(file.to_owned()),
         line,
         column,
-        ..Frame::named(super::frame::UNKNOWN)
+        ..Frame::named(patchwright_source::UNKNOWN_FUNCTION)
     })
 }
 
@@ -144,7 +144,7 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
         let own = stack
             .frames
             .iter()
-            .position(|frame| frame.origin() != FrameOrigin::Runtime)
+            .position(|frame| FrameOrigin::of(frame) != FrameOrigin::Runtime)
             .unwrap_or(0);
         stack.frames.drain(..own);
         if stack.frames.is_empty() {

@@ -8,9 +8,9 @@
 //! ```
 
 use super::draft::Draft;
-use super::frame::{Frame, UNKNOWN};
 use super::log_lines::Log;
 use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -210,7 +210,11 @@ fn read_frame(text: &str) -> Option<Frame> {
         Some((name, place)) => (name, Some(place)),
         None => (rest, None),
     };
-    let mut frame = Frame::named(if name == "???" { UNKNOWN } else { name });
+    let mut frame = Frame::named(if name == "???" {
+        UNKNOWN_FUNCTION
+    } else {
+        name
+    });
     match place {
         Some(place) if place.starts_with("in ") => {
             frame.module = place.get(3..).map(ToOwned::to_owned);

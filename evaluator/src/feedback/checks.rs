@@ -3,6 +3,7 @@
 use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, hang, limit, tests};
 use crate::crash::parse;
 use crate::test_report::TestReport;
+use patchwright_source::TreePath;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +13,10 @@ fn with_places<T>(run: impl FnOnce(&LocationTranslator<'_>) -> T) -> T {
     let patched = pristine.replace("line 10\n", "line 10\nA\nB\nC\n");
     let patched = patched.replace("line 20\nline 21\n", "X\n");
     let map = LineMap::between(&pristine, &patched);
+    let path = |text| TreePath::new(text).unwrap();
     let changed = BTreeMap::from([
-        ("src/a.c".to_owned(), map.clone()),
-        ("src/main/java/org/acme/Shop.java".to_owned(), map),
+        (path("src/a.c"), map.clone()),
+        (path("src/main/java/org/acme/Shop.java"), map),
     ]);
     let rebase = |path: &str| {
         ["src/a.c", "src/b.c", "src/main/java/org/acme/Shop.java"]

@@ -3,7 +3,7 @@
 
 use super::excerpt::cut;
 use super::{LocationTranslator, bytes};
-use crate::crash::{CrashReport, Frame, busiest_thread, read_threads, stack_text};
+use crate::crash::{CrashReport, Frame, FrameOrigin, busiest_thread, read_threads, stack_text};
 use crate::signature::{Change, compare, plain_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -82,7 +82,7 @@ fn functions(report: &CrashReport) -> BTreeSet<String> {
     frames
         .unwrap_or_default()
         .iter()
-        .filter(|frame| frame.origin() == crate::crash::FrameOrigin::Project)
+        .filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
         .map(|frame| plain_name(&frame.function))
         .collect()
 }

@@ -99,7 +99,7 @@ fn own_lines(details: &str) -> Vec<String> {
     let mut kept = Vec::new();
     for line in details.lines() {
         match read_java_frame(line) {
-            Some(frame) if frame.origin() == FrameOrigin::Runtime => hidden = true,
+            Some(frame) if FrameOrigin::of(&frame) == FrameOrigin::Runtime => hidden = true,
             _ => kept.push(line.to_owned()),
         }
     }

@@ -1,5 +1,6 @@
 //! From the lines of a patched file to those of the pristine one.
 
+use patchwright_source::{Changes, Tree, TreePath};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 /// Where a line of the patched file comes from.
@@ -22,6 +23,15 @@ pub struct LineMap {
 }
 
 impl LineMap {
+    /// Maps a file that a patch gives new content, by its name in the pristine
+    /// tree; none for a file without new content, and for a new one.
+    pub fn of_change(tree: &Tree, changes: &Changes, pristine: &TreePath) -> Option<Self> {
+        let patched = changes.new_content(pristine)?;
+        let old = tree.read(pristine).ok()?;
+        let text = String::from_utf8_lossy(old.bytes());
+        Some(Self::between(&text, &String::from_utf8_lossy(patched)))
+    }
+
     /// Compares a pristine text with the patched one.
     pub fn between(pristine: &str, patched: &str) -> Self {
         let old: Vec<&str> = pristine.lines().collect();

@@ -3,6 +3,7 @@
 
 use super::LineMap;
 use crate::crash::read_java_frame;
+use patchwright_source::TreePath;
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,7 +16,7 @@ pub struct LocationTranslator<'a> {
     /// Finds the file of the tree that a foreign path means.
     pub rebase: &'a dyn Fn(&str) -> Option<String>,
     /// The files that the patch changed, by their path in the tree.
-    pub changed: &'a BTreeMap<String, LineMap>,
+    pub changed: &'a BTreeMap<TreePath, LineMap>,
 }
 
 impl std::fmt::Debug for LocationTranslator<'_> {
@@ -106,12 +107,10 @@ impl LocationTranslator<'_> {
     /// A patched line in the words of [`LineMap::describe`]. Java names a file
     /// below its source folder only, so a changed file that ends so counts too.
     pub fn line(&self, path: &str, line: u32) -> String {
-        let ending = format!("/{path}");
         let map = self.changed.get(path).or_else(|| {
-            self.changed
-                .iter()
-                .find(|(changed, _)| changed.ends_with(&ending))
-                .map(|(_, map)| map)
+            let mut changed = self.changed.iter();
+            let below = changed.find(|(changed, _)| changed.is_below_a_folder(path));
+            below.map(|(_, map)| map)
         });
         map.map_or_else(|| line.to_string(), |map| map.describe(line))
     }

@@ -10,6 +10,7 @@ use crate::TargetError;
 use crate::contained_path::ContainedFolder;
 use crate::probe::{Observations, Probe};
 use crate::runner::{Build, Pov};
+use patchwright_source::Language;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -67,7 +68,7 @@ pub(super) async fn run(
         ("PROBES", rows.join("\n")),
         ("PROBE_SECONDS", TIME.as_secs().to_string()),
     ];
-    let (script, program) = if target.task.language == "java" {
+    let (script, program) = if target.task.language == Language::Java {
         (JAVA, JAVA_PROGRAM)
     } else {
         (GDB, GDB_PROGRAM)

@@ -9,7 +9,7 @@ use crate::sandbox::IsolationChoice;
 use crate::sandbox::test_host::host;
 use crate::verdict_cache::VerdictCache;
 use crate::{Changes, TargetError};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(crate) fn task(folder: &Path) -> TargetTask {
     TargetTask {
         tree,
         task_folder: folder.to_path_buf(),
-        language: "c".to_owned(),
+        language: Language::C,
         commands: Commands {
             prepare: None,
             build: r#"make -s CFLAGS="$CFLAGS" OUT="$OUT""#.to_owned(),
@@ -165,6 +165,8 @@ async fn each_wrong_patch_stops_at_its_rung() {
         );
         assert!(last.reason.contains(reason), "{to}: {}", last.reason);
         assert!(last.feedback.is_some());
+        let crashed = reason.contains("still crashes");
+        assert_eq!(last.crash.is_some(), crashed, "{to}: {last:#?}");
     }
 }
 

@@ -6,7 +6,7 @@ use crate::Changes;
 use crate::attempt::AttemptFacts;
 use crate::local::LocalTarget;
 use crate::runner::{Commands, Pov, Target, TargetTask};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -115,7 +115,7 @@ fn task(folder: &Path, defect: &Defect, (files, build): System) -> TargetTask {
     TargetTask {
         tree,
         task_folder: folder.to_path_buf(),
-        language: "c".to_owned(),
+        language: Language::C,
         commands: Commands {
             build: build.to_owned(),
             pov: Some(r#""$OUT"/prog "$POV""#.to_owned()),

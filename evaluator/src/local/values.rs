@@ -10,6 +10,7 @@ use crate::contained_path::ContainedFolder;
 use crate::runner::InputRun;
 use crate::workspace::Workspace;
 use crate::{Ending, TargetError};
+use patchwright_source::Language;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -37,7 +38,7 @@ impl BatchRun<'_> {
     pub(super) async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let left = self.until.saturating_duration_since(Instant::now());
-        let place = if self.target.task.language == "java" {
+        let place = if self.target.task.language == Language::Java {
             let Some(agent) = self.target.compiled_agent(self.build.place()?).await? else {
                 return Ok(Vec::new());
             };

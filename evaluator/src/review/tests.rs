@@ -1,6 +1,6 @@
 //! For each rule wrong patches that it catches, and right ones that it lets pass.
 
-use super::{Case, apply, diff};
+use super::{Case, apply, diff, verdict};
 use std::collections::BTreeSet;
 
 const C: &str = "#include \"a.h\"\nint parse(struct s *s, const char *p, int n) {\n  int i;\n  char line[LIMIT];\n  assert(n > 0);\n  if (n < 2)\n    return -1;\n  log_it(s);\n  for (i = 0; i < n; i++) {\n    s->b[i] = p[i];\n  }\n  update(s, n);\n  free(s->b);\n  free(s->b);\n  return finish(s);\n}\n";
@@ -184,6 +184,26 @@ fn wrong_patches_are_caught() {
             patch.edits
         );
     }
+}
+
+#[test]
+fn what_refutes_nothing_is_a_doubt() {
+    let old = "int f(int n) {\n  log_it(n);\n  return n;\n}\n";
+    let new = old.replace("log_it(n);", "if (n < 0)\n    n = 0;");
+    let text = similar::TextDiff::from_lines(old, new.as_str());
+    let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
+    let case = Case {
+        file: &diff::read(&text)[0],
+        old,
+        kind: "heap-buffer-overflow",
+        povs: &[],
+    };
+    let result = verdict(&apply(&case));
+    assert_eq!((result.holds, result.doubts.len()), (Some(true), 1));
+    assert!(
+        result.doubts[0].contains("this call is gone"),
+        "{result:#?}"
+    );
 }
 
 #[test]

@@ -29,6 +29,8 @@ async fn a_fix_of_one_value_is_refuted_and_a_fix_of_the_cause_holds() {
         assert_eq!(result.holds, Some(holds), "{fix}: {result:#?}");
         assert!(result.counts["executions"] > 0, "{result:#?}");
         assert_eq!(result.found.len(), usize::from(!holds));
+        let kind = result.crash.as_ref().map(|crash| crash.kind.as_str());
+        assert_eq!(kind, (!holds).then_some("heap-buffer-overflow"));
         if let Some(found) = result.found.first() {
             assert!(found.bytes[0] > 8 && found.reason.contains("same crash"));
             assert!(result.feedback.unwrap().contains("The input has"));

@@ -8,7 +8,7 @@ use super::feedback::FeedbackWriter;
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
-use crate::runner::{Baseline, BuildKind, Outcome, Target};
+use crate::runner::{Baseline, BuildKind, Outcome, Replay, Target};
 
 /// Builds an attempt from scratch and runs its PoVs and tests there. The
 /// result is one of the rung *builds*, *silent* or *tested*: the first that
@@ -50,17 +50,14 @@ async fn check(
         let replay = target.replay(&build, pov).await?;
         if replay.outcome != Outcome::Silent {
             let reason = format!("{} is not silent on a clean build", pov.name());
-            return Ok(refuted(
-                RungName::Silent,
-                reason,
-                replay.execution.text(),
-                &writer,
-            ));
+            let log = replay.execution.text();
+            return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
         }
     }
-    if let Some(log) = found(target, attempt).await? {
+    if let Some(replay) = failing_again(target, attempt).await? {
         let reason = "an input that refuted an earlier attempt is not silent on a clean build";
-        return Ok(refuted(RungName::Silent, reason.to_owned(), log, &writer));
+        let (reason, log) = (reason.to_owned(), replay.execution.text());
+        return Ok(refuted(RungName::Silent, reason, log, &writer).crash(replay.crash));
     }
     let Some(before) = &baseline.tests else {
         let reason = "the clean build succeeds and every PoV is silent; there are no tests";
@@ -84,8 +81,11 @@ async fn check(
     }
 }
 
-/// What the first input that refuted an earlier attempt prints, where it still fails.
-async fn found(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<String>, TargetError> {
+/// Returns the run of the first input that refuted an earlier attempt and still fails.
+async fn failing_again(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+) -> Result<Option<Replay>, TargetError> {
     let task = target.task();
     for input in &attempt.found {
         let Some(pov) = task.povs.iter().find(|pov| pov.name() == input.pov) else {
@@ -97,7 +97,7 @@ async fn found(target: &dyn Target, attempt: &AttemptFacts) -> Result<Option<Str
             .await?;
         let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
         if replay.outcome.is_failure() {
-            return Ok(Some(replay.execution.text()));
+            return Ok(Some(replay));
         }
     }
     Ok(None)

@@ -16,28 +16,20 @@ pub(crate) struct FeedbackWriter<'a> {
     task: &'a TargetTask,
     roots: Vec<String>,
     tree: Option<Tree>,
-    changed: BTreeMap<String, LineMap>,
+    changed: BTreeMap<TreePath, LineMap>,
 }
 
 impl<'a> FeedbackWriter<'a> {
     pub(crate) fn new(task: &'a TargetTask, attempt: &AttemptFacts) -> Self {
         let tree = Tree::open(&task.tree).ok();
-        let mut changed = BTreeMap::new();
-        for (path, bytes) in &attempt.changes.files {
-            let before = attempt
-                .changes
-                .renamed
-                .iter()
-                .find(|(_, to)| *to == path)
-                .map_or(path, |(from, _)| from);
-            if let Some(pristine) = tree.as_ref().and_then(|tree| tree.read(before).ok()) {
-                let map = LineMap::between(
-                    &String::from_utf8_lossy(pristine.bytes()),
-                    &String::from_utf8_lossy(bytes),
-                );
-                changed.insert(path.as_str().to_owned(), map);
-            }
-        }
+        let changes = &attempt.changes;
+        let map = |path: &TreePath| {
+            LineMap::of_change(tree.as_ref()?, changes, changes.pristine_name(path))
+        };
+        let changed = changes.files.keys();
+        let changed = changed
+            .filter_map(|path| Some((path.clone(), map(path)?)))
+            .collect();
         let mut roots = vec![task.seen_tree()];
         roots.push(format!("{INSIDE}/out"));
         roots.sort_by_key(|root| std::cmp::Reverse(root.len()));

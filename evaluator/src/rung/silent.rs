@@ -10,6 +10,7 @@ use crate::evidence::{FoundInput, RungName, RungResult};
 use crate::runner::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::signature::{self, Change};
 use crate::{Limit, TargetError};
+use patchwright_source::Language;
 use std::time::Duration;
 
 pub(crate) async fn climb(
@@ -31,17 +32,13 @@ pub(crate) async fn climb(
         for _ in 0..before.repeat {
             let replay = target.replay(&build, pov).await?;
             runs += 1;
-            let text = replay.execution.text();
             if let Some(reason) = refuted(target, pov, before, &replay) {
-                let writer = FeedbackWriter::new(task, attempt);
                 let dumps = dumps(target, &build, pov, &replay).await?;
+                let writer = FeedbackWriter::new(task, attempt);
                 let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
-                let result =
-                    RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-                let settled = replay.outcome == Outcome::Crashed;
-                return Ok(result.count("runs", runs).log(text).settled(settled));
+                return Ok(failed(reason, feedback, replay).count("runs", runs));
             }
-            log = text;
+            log = replay.execution.text();
         }
     }
     for (pov, before, input) in found(target, baseline, attempt) {
@@ -56,10 +53,7 @@ pub(crate) async fn climb(
             );
             let writer = FeedbackWriter::new(task, attempt);
             let feedback = feedback(&writer, &reason, (before, &replay), &[]);
-            let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-            let settled = replay.outcome == Outcome::Crashed;
-            let result = result.count("runs", runs).settled(settled);
-            return Ok(result.log(replay.execution.text()));
+            return Ok(failed(reason, feedback, replay).count("runs", runs));
         }
     }
     let povs = (task.povs.len() + attempt.found.len()) as u64;
@@ -70,6 +64,15 @@ pub(crate) async fn climb(
         .count("runs", runs)
         .log(log)
         .settled(baseline.povs.iter().all(steady)))
+}
+
+/// The result of a run that refutes the patch.
+fn failed(reason: String, feedback: String, replay: Replay) -> RungResult {
+    RungResult::new(RungName::Silent, Some(false), reason)
+        .feedback(feedback)
+        .log(replay.execution.text())
+        .settled(replay.outcome == Outcome::Crashed)
+        .crash(replay.crash)
 }
 
 /// Which of the target's PoVs a patch stops, one answer for each. A PoV that
@@ -193,7 +196,7 @@ async fn dumps(
     }
     let task = target.task();
     let command = pov.command.as_ref().or(task.commands.pov.as_ref());
-    let (Some(command), "java") = (command, task.language.as_str()) else {
+    let (Some(command), Language::Java) = (command, task.language) else {
         return Ok(vec![text]);
     };
     let asking = Pov {

@@ -2,7 +2,7 @@
 //! Whether it can be done is for the target to find out.
 
 use crate::crash::Frame;
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -11,14 +11,14 @@ use std::time::Duration;
 pub(crate) const INSIDE: &str = "/patchwright";
 
 /// One thing to repair, as far as commands need to know it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetTask {
     /// The pristine source tree on this host; it is copied, never written.
     pub tree: PathBuf,
     /// `$TASK`: the folder of the task file, shown read-only.
     pub task_folder: PathBuf,
-    /// What it is written in: `c`, `c++`, `java`.
-    pub language: String,
+    /// The language that it is written in.
+    pub language: Language,
     /// The command lines.
     pub commands: Commands,
     /// The builds by name, each with the variables it sets. Empty: one build without a name.
@@ -31,6 +31,23 @@ pub struct TargetTask {
     pub seen_as: Option<String>,
     /// What each command may use.
     pub limits: CommandLimits,
+}
+
+impl Default for TargetTask {
+    /// A program in C without a tree, a command and a PoV.
+    fn default() -> Self {
+        Self {
+            tree: PathBuf::new(),
+            task_folder: PathBuf::new(),
+            language: Language::C,
+            commands: Commands::default(),
+            builds: BTreeMap::new(),
+            povs: Vec::new(),
+            harmless: Vec::new(),
+            seen_as: None,
+            limits: CommandLimits::default(),
+        }
+    }
 }
 
 /// Lines for `sh -eu`, run in the tree.

@@ -14,6 +14,7 @@ use crate::TargetError;
 use crate::rung::replay_input;
 use crate::runner::{Capture, Inputs};
 use crate::signature::{self, Change};
+use patchwright_source::Language;
 use std::time::{Duration, Instant};
 
 /// Cuts that are tried, from the first changed byte on: a length that was
@@ -49,7 +50,7 @@ impl Comparison<'_> {
 
     async fn is_malformed(&self, mutant: &ComparedInput) -> Result<bool, TargetError> {
         let parent = match &mutant.parent {
-            Some(parent) if self.target.task().language != "java" => parent,
+            Some(parent) if self.target.task().language != Language::Java => parent,
             _ => return Ok(false),
         };
         let from = changed_at(parent, &mutant.bytes);

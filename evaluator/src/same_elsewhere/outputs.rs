@@ -6,6 +6,7 @@ use super::{AGAIN, Comparison, Difference};
 use crate::TargetError;
 use crate::process::Ending;
 use crate::runner::{Capture, InputRun, Inputs};
+use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
@@ -27,8 +28,8 @@ impl Comparison<'_> {
     pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
         let task = self.target.task();
         let started = Instant::now();
-        let share = match task.language.as_str() {
-            "java" => OUTPUTS_SHARE_JAVA,
+        let share = match task.language {
+            Language::Java => OUTPUTS_SHARE_JAVA,
             _ => OUTPUTS_SHARE,
         };
         let all = task.limits.same.mul_f64(share);

@@ -1,11 +1,11 @@
 //! Patched programs that behave as before, and some that do not.
 
-use crate::attempt::{AttemptFacts, Touched};
+use crate::attempt::AttemptFacts;
 use crate::evidence::RungName;
 use crate::ladder::Ladder;
 use crate::local::tests::{PARSE, attempt, open, task};
 use crate::runner::{Target, TargetTask};
-use patchwright_source::TreePath;
+use patchwright_source::{Touched, TreePath};
 use std::fs;
 use std::time::Duration;
 
@@ -82,7 +82,8 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
         if holds == Some(true) {
             let shown = &result.counts["malformed mutants turned away"];
             assert_eq!(shown, &result.counts["mutants of given turned away"]);
-            assert!(result.log.contains("exit status 0 became exit status 1"));
+            let mut doubts = result.doubts.iter();
+            assert!(doubts.any(|doubt| doubt.contains("exit status 0 became exit status 1")));
         } else {
             assert!(
                 result
@@ -143,10 +144,9 @@ fn attempt_with(text: String, lines: (u32, u32)) -> AttemptFacts {
     let path = TreePath::new("parse.c").unwrap();
     attempt.changes.files.insert(path, text.into_bytes());
     attempt.touched = vec![Touched {
-        path: "parse.c".to_owned(),
+        path: TreePath::new("parse.c").unwrap(),
         old: vec![lines],
         new: vec![lines],
-        functions: Vec::new(),
     }];
     attempt
 }

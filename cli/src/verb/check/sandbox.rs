@@ -91,7 +91,6 @@ impl Trap {
         let task = TargetTask {
             tree: self.folder.path().join("tree"),
             task_folder: self.folder.path().join("task"),
-            language: "c".to_owned(),
             commands: Commands {
                 build: script,
                 ..Commands::default()

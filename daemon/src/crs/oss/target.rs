@@ -95,7 +95,7 @@ impl SidecarTarget {
             });
             return Ok(build);
         }
-        let patch = patchwright_patcher::diff(&self.tree, &of_patcher(changes));
+        let patch = patchwright_patcher::diff(&self.tree, changes);
         self.build_patch(&digest, name, patch).await
     }
 
@@ -212,14 +212,6 @@ impl Target for SidecarTarget {
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>> {
         self.run_all(build, pov, inputs).boxed()
-    }
-}
-
-fn of_patcher(changes: &Changes) -> patchwright_patcher::Changes {
-    patchwright_patcher::Changes {
-        files: changes.files.clone(),
-        deleted: changes.deleted.clone(),
-        renamed: changes.renamed.clone(),
     }
 }
 

@@ -97,7 +97,7 @@ fn task(folder: &Path, language: &str, file: (&str, &str), build: &str, pov: &st
     TargetTask {
         tree: folder.join("tree"),
         task_folder: folder.to_path_buf(),
-        language: language.to_owned(),
+        language: language.parse().unwrap(),
         commands: Commands {
             build: build.to_owned(),
             pov: Some(pov.to_owned()),

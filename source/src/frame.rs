@@ -1,10 +1,10 @@
-//! One frame of a stack, and whose code it is.
+//! Stack frames of a crash, as every report family and every reader of a crash uses them.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The name of a function that nobody knows.
-pub(crate) const UNKNOWN: &str = "??";
+/// The name of a function that the tool could not name.
+pub const UNKNOWN_FUNCTION: &str = "??";
 
 /// One frame of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -55,5 +55,43 @@ impl fmt::Display for Frame {
             write!(f, ":{column}")?;
         }
         Ok(())
+    }
+}
+
+/// The part that a stack plays in a crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Where it crashed, hung, or was noticed.
+    Crash,
+    /// The exception that led to the one before.
+    Cause,
+    /// An exception that was set aside in favour of the one before.
+    Suppressed,
+    /// The other side of a race or of a lock order.
+    Previous,
+    /// Where the memory was allocated, or the function that owns it.
+    Allocated,
+    /// Where the memory was freed.
+    Freed,
+    /// Where the uninitialised value was copied.
+    Stored,
+    /// Where the value, the thread or the mutex came into being.
+    Created,
+}
+
+impl Role {
+    /// Returns the role in one lower-case word, as in the JSON form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Crash => "crash",
+            Self::Cause => "cause",
+            Self::Suppressed => "suppressed",
+            Self::Previous => "previous",
+            Self::Allocated => "allocated",
+            Self::Freed => "freed",
+            Self::Stored => "stored",
+            Self::Created => "created",
+        }
     }
 }
