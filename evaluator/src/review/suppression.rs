@@ -147,19 +147,24 @@ pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// A call that ends the whole process.
+static ENDS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
+    )
+});
+
+/// Tells whether a source file ends the process somewhere: then that is its way
+/// to report errors.
+pub(super) fn ends_process(text: &str) -> bool {
+    let ends = |line: &str| ENDS.as_ref().is_some_and(|sign| sign.is_match(&bare(line)));
+    text.lines().any(ends)
+}
+
 /// A library that ends the whole process crashes by another name.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
-            r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
-        )
-    });
-    let Some(sign) = SIGNS.as_ref() else {
-        return Vec::new();
-    };
-    // Where the file ends the process already, that is its way to report errors.
-    let usual = case.old.lines().any(|line| sign.is_match(&bare(line)));
-    added(case, Some(sign), true)
+    let usual = ends_process(case.old);
+    added(case, ENDS.as_ref(), true)
         .map(|line| {
             let finding = Finding::new(case, Some(line), "it ends the whole process");
             if usual { finding.doubted() } else { finding }
