@@ -12,6 +12,7 @@ mod builds;
 mod command;
 mod debugger;
 mod disk_space;
+mod exits;
 mod fetch;
 mod fuzzer;
 mod scratch;
@@ -33,8 +34,8 @@ use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Fuzzed, INSIDE, InputRun, Inputs, Pov, Replay, Target, TargetTask,
-    TestRun, judge, proof,
+    Baseline, Build, BuildKind, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov, Replay, Target,
+    TargetTask, TestRun, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -254,6 +255,15 @@ impl Target for LocalTarget {
         probes: &'a [Probe],
     ) -> BoxFuture<'a, Result<Observations, TargetError>> {
         debugger::run(self, build, pov, probes).boxed()
+    }
+
+    fn exits<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        functions: &'a [String],
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        exits::run(self, build, pov, functions).boxed()
     }
 
     fn fuzz<'a>(

@@ -14,7 +14,7 @@ mod weakened;
 
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::given_inputs;
 use crate::runner::{Baseline, Target};
 pub(crate) use constants::constants;
@@ -26,6 +26,11 @@ use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
+
+/// Whether a source file ends the process somewhere.
+pub(crate) fn ends_the_process(text: &str) -> bool {
+    suppression::ends_process(text)
+}
 
 /// Climbs *reviewed*.
 pub(crate) fn climb(
@@ -112,7 +117,7 @@ fn verdict(findings: &[Finding]) -> RungResult {
         .count("objections", refuting.len() as u64)
         .count("doubts", doubts.len() as u64)
         .log(log)
-        .doubts(doubts)
+        .doubts(doubts.into_iter().map(Doubt::new).collect())
 }
 
 /// One file of an attempt, and what a rule may look at.

@@ -4,12 +4,14 @@
 //! local commands behind it. A target reports what happened and judges as
 //! little as possible: the rungs do that.
 
+mod exits;
 mod inputs;
 mod outcome;
 mod remote;
 mod reproduction;
 mod task;
 
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub use inputs::{Capture, InputRun, Inputs};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -21,7 +23,7 @@ use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
-use crate::{Execution, TargetError};
+use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
 use patchwright_source::Changes;
 use serde::{Deserialize, Serialize};
@@ -46,6 +48,15 @@ impl Build {
     /// Whether the build command succeeded.
     pub fn succeeded(&self) -> bool {
         self.execution.ending.success()
+    }
+
+    /// The sanitizer's hooks that this build has and the unpatched one lacks;
+    /// nothing where they do not both lie here.
+    pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
+        let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
+            return Vec::new();
+        };
+        sanitizer_hooks::gained(old.root(), new.root())
     }
 
     /// Where it lies, for those who run commands in it.
@@ -159,6 +170,22 @@ pub trait Target: Send + Sync {
             Ok(Observations {
                 problem: Some("no debugger can be run where this program runs".to_owned()),
                 ..Observations::default()
+            })
+        })
+    }
+
+    /// Runs a PoV once under a debugger and says how its processes ended, and how
+    /// many of the sanitizer's checks these functions hold. Not every target has one.
+    fn exits<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _functions: &'a [String],
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        Box::pin(async {
+            Ok(Exits {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Exits::default()
             })
         })
     }
