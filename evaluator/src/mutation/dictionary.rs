@@ -1,12 +1,10 @@
-//! Dictionary mutator: inputs made from one by what a patch and a PoV name.
+//! Dictionary mutator: inputs changed by the constants of a patch and the numbers of PoVs.
 //!
-//! The dictionary holds the constants that a patch brings in and the numbers of
-//! the PoVs. They take the place of numbers, constants as one less and one more
-//! too; items (parts of a list, lines, brackets, letters of a word) are
-//! repeated up to a constant and one beyond. A format whose lines must agree
-//! refuses a change of one of them, so items and numbers that occur more than
-//! once are changed everywhere at once as well. In a binary input constants are
-//! written over its header.
+//! Constants (and one less, and one more) and numbers of PoVs replace the numbers of an
+//! input. Items (parts of a list, lines, brackets, letters of a word) are repeated up to a
+//! constant and one beyond. A format whose lines must agree refuses a change of one line,
+//! so items and numbers that occur more than once are also changed everywhere at once. In
+//! a binary input constants are written over its header.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -24,19 +22,19 @@ const LARGEST_REPEATED: usize = 1 << 14;
 const LARGEST: usize = 1 << 20;
 /// Bytes at the begin of a binary input that are set: its header.
 const HEAD: usize = 48;
-/// How often the last part of every line is there afterwards.
+/// Occurrences of the last part of every line after the change.
 const TIMES: [usize; 3] = [2, 3, 0];
-/// What stands between the parts of a list.
+/// Separators of the parts of a list.
 const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
 /// Brackets that a part of a list may open.
 const OPENING: [char; 3] = ['(', '[', '{'];
-/// What ends a part of a list besides separators.
+/// Characters that end a part of a list besides separators.
 const CLOSING: [char; 4] = [')', ']', '}', '\n'];
 
 /// A replacement of a place in a text.
 type Change = (Range<usize>, String);
 
-/// What inputs are changed with.
+/// The constants and numbers that inputs are changed with.
 #[derive(Debug, Default)]
 pub(crate) struct Dictionary {
     constants: Vec<usize>,
@@ -44,7 +42,7 @@ pub(crate) struct Dictionary {
 }
 
 impl Dictionary {
-    /// A dictionary of the constants of a patch.
+    /// Creates a dictionary of the constants of a patch.
     pub(crate) fn new(constants: &[u64]) -> Self {
         let constants = constants.iter();
         Self {
@@ -53,8 +51,8 @@ impl Dictionary {
         }
     }
 
-    /// Adds the numbers of PoVs that stand in no harmless input: what does the
-    /// harm may be said on another way to the same place.
+    /// Adds the numbers of PoVs that are in no harmless input: the harmful one may reach
+    /// the defect on another path.
     pub(crate) fn with_povs(mut self, povs: &[Vec<u8>], harmless: &[Vec<u8>]) -> Self {
         let known: BTreeSet<&str> = harmless.iter().flat_map(|input| said(input)).collect();
         let mut tokens: Vec<&str> = povs.iter().flat_map(|input| said(input)).collect();
@@ -66,8 +64,7 @@ impl Dictionary {
         self
     }
 
-    /// Returns at most so many inputs that are made of one, the likeliest to
-    /// tell first.
+    /// Returns at most `most` inputs that are made of one, the most promising first.
     pub(crate) fn mutants(&self, input: &[u8], most: usize) -> Vec<Vec<u8>> {
         let mut made = match text(input) {
             Some(text) => self.of_text(text, most),
@@ -97,7 +94,7 @@ impl Dictionary {
         made
     }
 
-    /// Constants where a header may hold a length or a count.
+    /// Writes constants wherever a header may hold a length or a count.
     fn of_binary(&self, input: &[u8]) -> Vec<Vec<u8>> {
         let mut made = Vec::new();
         for value in self.constants.iter().flat_map(|c| around(*c)) {
@@ -116,7 +113,7 @@ impl Dictionary {
     }
 }
 
-/// A constant, one more and one less.
+/// Returns a constant, one more and one less.
 fn around(constant: usize) -> [usize; 3] {
     [
         constant,
@@ -136,7 +133,7 @@ fn text(bytes: &[u8]) -> Option<&str> {
     (!text.contains('\0')).then_some(text)
 }
 
-/// The numbers of a text.
+/// Returns the numbers of a text.
 fn said(bytes: &[u8]) -> Vec<&str> {
     let Some(text) = text(bytes) else {
         return Vec::new();
@@ -145,7 +142,7 @@ fn said(bytes: &[u8]) -> Vec<&str> {
     places.filter_map(|place| text.get(place)).collect()
 }
 
-/// Where numbers stand, signs included; digits of names are none.
+/// Finds the numbers of a text with their signs; digits of names are none.
 fn numbers(text: &str) -> Vec<Range<usize>> {
     let bytes = text.as_bytes();
     let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
@@ -168,7 +165,7 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Numbers that occur more than once, one more and one less wherever they do.
+/// Changes numbers that occur more than once by one, everywhere.
 fn repeated_numbers(text: &str, places: &[Range<usize>]) -> Vec<Vec<u8>> {
     let number = |place: &Range<usize>| text.get(place.clone());
     let mut seen = BTreeSet::new();
@@ -191,7 +188,7 @@ fn repeated_numbers(text: &str, places: &[Range<usize>]) -> Vec<Vec<u8>> {
     made
 }
 
-/// A part more or less in every line that has several.
+/// Adds or removes the last part of every line that has several.
 fn last_parts(text: &str) -> Vec<Vec<u8>> {
     let lines: Vec<&str> = text.split_inclusive('\n').collect();
     let mut made = Vec::new();
@@ -208,11 +205,11 @@ fn last_parts(text: &str) -> Vec<Vec<u8>> {
     made
 }
 
-/// A line with its last part so many times.
+/// Returns a line with its last part `times` times.
 fn with_last_part(line: &str, separator: char, times: usize) -> String {
     let bare = line.trim_end_matches(['\n', '\r']);
     let (bare, end) = line.split_at(bare.len());
-    // The last part brings its separator along, which stands before or behind it.
+    // The last part includes its separator, which stands before or after it.
     let start = match bare.strip_suffix(separator) {
         Some(open) => {
             let before = open.rfind(separator);
@@ -226,9 +223,8 @@ fn with_last_part(line: &str, separator: char, times: usize) -> String {
     format!("{head}{}{end}", last.repeat(times))
 }
 
-/// Adds what comes of a text and a constant: numbers, words and items brought
-/// to it, one at a time, all items of a kind at once, and each with a number
-/// that asks for the last of many.
+/// Brings a text to a constant: its numbers, words and items one at a time, all items of
+/// a kind at once, and items together with a number that refers to the last of them.
 fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<Vec<u8>>) {
     let signed = |place: &Range<usize>, value: usize| -> Change {
         let number = text.get(place.clone()).unwrap_or_default();
@@ -258,7 +254,7 @@ fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<
     made.extend(some(&pairs, EACH).map(|pair| changed(text, pair)));
 }
 
-/// A text with all these items longer, and one number that asks for the end of one.
+/// Makes all these items longer, also together with one number that refers to their end.
 fn all_longer(text: &str, all: &[&Change], asking: &[Change]) -> Vec<Vec<u8>> {
     if all.is_empty() {
         return Vec::new();
@@ -271,8 +267,8 @@ fn all_longer(text: &str, all: &[&Change], asking: &[Change]) -> Vec<Vec<u8>> {
     made
 }
 
-/// The parts of lists, each repeated. A part that ends its list tells whether a
-/// bracket ends that, or a line does.
+/// Repeats each part of a list. For the last part of a list the flag is true where a
+/// bracket ends the list, false where the line ends.
 fn parts(text: &str, times: usize) -> Vec<(Change, Option<bool>)> {
     let mut found = Vec::new();
     for (at, separator) in text.match_indices(SEPARATORS) {
@@ -280,7 +276,7 @@ fn parts(text: &str, times: usize) -> Vec<(Change, Option<bool>)> {
         let ends = |c: char| SEPARATORS.contains(&c) || CLOSING.contains(&c);
         let end = rest.find(ends).unwrap_or(rest.len());
         let (inside, after) = rest.split_at(end);
-        // What opens a bracket is only half of a part.
+        // A part that opens a bracket is incomplete.
         if inside.contains(OPENING) {
             continue;
         }
@@ -296,7 +292,7 @@ fn parts(text: &str, times: usize) -> Vec<(Change, Option<bool>)> {
     found
 }
 
-/// Lines that are repeated, and brackets that are nested.
+/// Repeats lines and nests brackets.
 fn lines_and_brackets(text: &str, times: usize) -> Vec<Change> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -318,7 +314,7 @@ fn lines_and_brackets(text: &str, times: usize) -> Vec<Change> {
     found
 }
 
-/// Words as long as a constant, and one letter longer.
+/// Makes words as long as a constant, and one letter longer.
 fn words(text: &str, constant: usize) -> Vec<Change> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -344,7 +340,7 @@ fn are_apart(one: &Change, other: &Change) -> bool {
     other.0.end <= one.0.start || one.0.end <= other.0.start
 }
 
-/// A fair choice among many, the same every time.
+/// Chooses among many by a fixed hash of their numbers.
 fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
     let mut numbered: Vec<(u64, &T)> = all
         .iter()
@@ -359,7 +355,7 @@ fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
     numbered.into_iter().take(most).map(|(_, one)| one)
 }
 
-/// A text with some changes made, which do not overlap.
+/// Returns a text with some changes, which do not overlap.
 fn changed(text: &str, changes: &[&Change]) -> Vec<u8> {
     let mut changes = changes.to_vec();
     changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
@@ -443,9 +439,9 @@ mod tests {
             "f(a, -1)\nlong [x]\n",
             "f(a, -1)\nlongword [[[[x]]]]\n",
             "f(aaaa, -1)\nlongword [x]\n",
-            // A number that asks for more than there was, where there is more.
+            // A number that refers to the last of the added parts.
             "f(a, -4, -1, -1, -1)\nlongword [x]\n",
-            // A number that asks for more, and more lines, at once.
+            // A larger number together with more lines.
             "f(a, -4)\nlongword [x]\nlongword [x]\nlongword [x]\nlongword [x]\n",
         ] {
             assert!(made.iter().any(|m| m == expected), "{expected:?} {made:#?}");

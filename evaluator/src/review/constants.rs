@@ -1,16 +1,16 @@
-//! Constants that a patch brings in: what it may compare with.
+//! Constants of a patch: the integers that its added lines introduce.
 
 use super::code::bare;
 use super::diff::{Sign, read};
 use std::collections::BTreeSet;
 
-/// Constants of a patch that are of use.
+/// The most constants that are used.
 const MOST: usize = 3;
 /// The largest of them: more copies of anything make an input too large.
 const LARGEST: u64 = 4096;
 
-/// Returns the integers that stand in added lines of a diff and in no removed one.
-/// A diff that cannot be read has none: it leaves the rung *reviewed* open.
+/// Returns the integers of added lines that are in no removed line of the same file. A diff
+/// that cannot be read has none, and leaves the rung *reviewed* open.
 pub(crate) fn constants(diff: &str) -> Vec<u64> {
     let mut found: Vec<u64> = Vec::new();
     for file in read(diff).unwrap_or_default() {
@@ -30,7 +30,7 @@ pub(crate) fn constants(diff: &str) -> Vec<u64> {
     found
 }
 
-/// The integers in a line without comments and texts; digits of names are none.
+/// Returns the integers of a line without comments; digits of names are none.
 fn integers(line: &str) -> Vec<u64> {
     line.split(|c: char| !c.is_ascii_alphanumeric() && c != '_' && c != '.')
         .filter_map(|word| {
