@@ -28,6 +28,7 @@ fn main() -> ExitCode {
     {
         return patchwright_evaluator::sandbox::enter_from_arguments();
     }
+    patchwright_evaluator::sandbox::hide_this_process();
     let line = CommandLine::parse();
     let outcome = tokio::runtime::Runtime::new()
         .map_err(anyhow::Error::from)

@@ -19,6 +19,12 @@ pub struct Http {
     /// Where it listens.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// Where liveness and readiness are told besides.
+    #[serde(deserialize_with = "value::address_or_unset")]
+    #[schemars(with = "String")]
+    pub health: Option<SocketAddr>,
+    /// Web pages that may call it without a token, besides its own.
+    pub origins: Vec<String>,
     /// Kilobytes of a body that is not an upload.
     pub body_kb: usize,
     /// Megabytes of an upload, all its parts together.
@@ -27,6 +33,8 @@ pub struct Http {
     pub rate: u32,
     /// Connections at once.
     pub connections: usize,
+    /// Connections of one address at once.
+    pub peer_connections: usize,
     /// Requests at once.
     pub requests: usize,
     /// Event streams at once.
@@ -35,6 +43,10 @@ pub struct Http {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,
+    /// Time in which the headers of a request have to come.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub headers_timeout: Duration,
     /// Time of an upload.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
@@ -61,6 +73,12 @@ pub struct Intake {
     pub entries: u64,
     /// Files that may come with one task.
     pub files: usize,
+    /// Tasks of one token that have not ended.
+    pub open_tasks: u64,
+    /// Megabytes of tasks and files that are kept for one token.
+    pub kept_mb: u64,
+    /// Files that are kept for one token.
+    pub kept_files: u64,
 }
 
 /// What the daemon tells of itself.

@@ -90,9 +90,9 @@ pub struct RungResult {
     /// The crash that refutes the patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<CrashReport>,
-    /// Observations that refute nothing and are for a critic to weigh.
+    /// Observations that refute nothing and are for a critic or a person to weigh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub doubts: Vec<String>,
+    pub doubts: Vec<Doubt>,
     /// Inputs that refute the patch, and serve as PoVs for later attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
@@ -100,6 +100,64 @@ pub struct RungResult {
     /// was hit, and no search was cut short by its time.
     #[serde(default)]
     pub settled: bool,
+}
+
+/// An observation that speaks against a patch and refutes nothing.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The observation, in one line.
+    pub what: String,
+    /// The experiment that settled it; none while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// The input that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<DoubtedInput>,
+}
+
+/// An input on which the two programs differ.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoubtedInput {
+    /// Its name in the log.
+    pub name: String,
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// The name of the PoV that it is run like.
+    pub pov: String,
+    /// Its difference to the PoV, in words.
+    pub change: String,
+    /// The end and the output of the unpatched program.
+    pub before: String,
+    /// The same of the patched program.
+    pub after: String,
+    /// The first function that returns another value, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverges: Option<String>,
+}
+
+impl Doubt {
+    /// Creates a doubt without an input.
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether no experiment settled it.
+    pub fn is_open(&self) -> bool {
+        self.settled.is_none()
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &self.settled {
+            Some(settled) => write!(f, " [settled: {settled}]"),
+            None => Ok(()),
+        }
+    }
 }
 
 /// An input that refutes a patch.
@@ -153,7 +211,7 @@ impl RungResult {
         self
     }
 
-    pub(crate) fn doubts(mut self, doubts: Vec<String>) -> Self {
+    pub(crate) fn doubts(mut self, doubts: Vec<Doubt>) -> Self {
         self.doubts = doubts;
         self
     }

@@ -12,6 +12,7 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+pub mod attack;
 mod attempt;
 mod cache;
 mod contained_path;
@@ -19,6 +20,7 @@ pub mod crash;
 mod error;
 mod evidence;
 pub mod feedback;
+mod identity;
 mod inspect;
 mod ladder;
 mod local;
@@ -31,6 +33,7 @@ mod rung;
 pub mod runner;
 mod same_elsewhere;
 pub mod sandbox;
+mod sanitizer_hooks;
 pub mod signature;
 pub mod test_report;
 mod verdict_cache;
@@ -40,7 +43,7 @@ pub use attempt::AttemptFacts;
 pub use cache::Cache;
 pub use crash::CrashReport;
 pub use error::TargetError;
-pub use evidence::{FoundInput, RungName, RungResult};
+pub use evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
 pub use inspect::inspect;
 pub use ladder::Ladder;
 pub use local::{LocalTarget, fetch};

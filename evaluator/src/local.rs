@@ -12,9 +12,11 @@ mod builds;
 mod command;
 mod debugger;
 mod disk_space;
+mod exits;
 mod fetch;
 mod fuzzer;
 mod scratch;
+mod shown;
 mod spare_workspaces;
 mod task_check;
 mod task_digest;
@@ -32,8 +34,8 @@ use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Fuzzed, INSIDE, InputRun, Inputs, Pov, Replay, Target, TargetTask,
-    TestRun, judge, proof,
+    Baseline, Build, BuildKind, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov, Replay, Target,
+    TargetTask, TestRun, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -61,6 +63,8 @@ pub struct LocalTarget {
     scratch: Arc<Scratch>,
     /// The user's entry among the accounts, where paths are mapped.
     accounts: Option<Place>,
+    /// The task's folder as commands see it.
+    shown_task: OnceCell<PathBuf>,
     /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
@@ -87,7 +91,12 @@ impl LocalTarget {
         let task = checked(task)?;
         let sandbox = Sandbox::open(isolation, host).await?;
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        let scratch = Scratch::new(scratch).map_err(fail)?;
+        let scratch = if sandbox.maps_paths() {
+            Scratch::new(scratch)
+        } else {
+            Scratch::in_reach(scratch)
+        };
+        let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
@@ -100,6 +109,7 @@ impl LocalTarget {
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
             accounts,
+            shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
             pristine: tokio::sync::Mutex::default(),
@@ -245,6 +255,15 @@ impl Target for LocalTarget {
         probes: &'a [Probe],
     ) -> BoxFuture<'a, Result<Observations, TargetError>> {
         debugger::run(self, build, pov, probes).boxed()
+    }
+
+    fn exits<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        functions: &'a [String],
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        exits::run(self, build, pov, functions).boxed()
     }
 
     fn fuzz<'a>(

@@ -13,7 +13,7 @@ mod weakened;
 
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::given_inputs;
 use crate::runner::{Baseline, Target};
 pub(crate) use constants::constants;
@@ -25,6 +25,11 @@ use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
+
+/// Whether a source file ends the process somewhere.
+pub(crate) fn ends_the_process(text: &str) -> bool {
+    suppression::ends_process(text)
+}
 
 /// Climbs *reviewed*.
 pub(crate) fn climb(
@@ -111,7 +116,7 @@ fn verdict(findings: &[Finding]) -> RungResult {
         .count("objections", refuting.len() as u64)
         .count("doubts", doubts.len() as u64)
         .log(log)
-        .doubts(doubts)
+        .doubts(doubts.into_iter().map(Doubt::new).collect())
 }
 
 /// One file of an attempt, and the facts that a rule may use.

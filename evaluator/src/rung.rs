@@ -11,6 +11,35 @@ pub(crate) mod tested;
 use crate::TargetError;
 use crate::runner::{Build, Pov, Replay, Target};
 
+/// An input written to a file of its own, to be run the way a PoV is run.
+pub(crate) struct InputFile {
+    pov: Pov,
+    _folder: tempfile::TempDir,
+}
+
+impl InputFile {
+    /// Writes the input; its file has the name of the PoV's.
+    pub(crate) fn like(pov: &Pov, input: &[u8]) -> Result<Self, TargetError> {
+        let folder = tempfile::tempdir()
+            .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
+        let file = folder.path().join(pov.file.file_name().unwrap_or_default());
+        std::fs::write(&file, input)
+            .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
+        Ok(Self {
+            pov: Pov {
+                file,
+                ..pov.clone()
+            },
+            _folder: folder,
+        })
+    }
+
+    /// The PoV with this input in place of its own.
+    pub(crate) fn pov(&self) -> &Pov {
+        &self.pov
+    }
+}
+
 /// Runs an input that is no file yet, the way a PoV is run.
 pub(crate) async fn replay_input(
     target: &dyn Target,
@@ -18,15 +47,6 @@ pub(crate) async fn replay_input(
     pov: &Pov,
     input: &[u8],
 ) -> Result<Replay, TargetError> {
-    let folder = tempfile::tempdir()
-        .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
-    let name = pov.file.file_name().unwrap_or_default();
-    let file = folder.path().join(name);
-    std::fs::write(&file, input)
-        .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
-    let pov = Pov {
-        file,
-        ..pov.clone()
-    };
-    target.replay(build, &pov).await
+    let input = InputFile::like(pov, input)?;
+    target.replay(build, input.pov()).await
 }

@@ -3,12 +3,14 @@
 //! [`crate::LocalTarget`] implements it with local commands. A target reports facts and
 //! judges as little as possible; the rungs judge.
 
+mod exits;
 mod inputs;
 mod outcome;
 mod remote;
 mod reproduction;
 mod task;
 
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub use inputs::{Capture, InputRun, Inputs};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -20,7 +22,7 @@ use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
-use crate::{Execution, TargetError};
+use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
 use patchwright_source::Changes;
 use serde::{Deserialize, Serialize};
@@ -45,6 +47,15 @@ impl Build {
     /// Tells whether the build command succeeded.
     pub fn succeeded(&self) -> bool {
         self.execution.ending.success()
+    }
+
+    /// Returns the sanitizer hooks that this build has and the unpatched one lacks; none
+    /// where one of them is on another machine.
+    pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
+        let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
+            return Vec::new();
+        };
+        sanitizer_hooks::gained(old.root(), new.root())
     }
 
     /// Returns its workspace.
@@ -158,6 +169,22 @@ pub trait Target: Send + Sync {
             Ok(Observations {
                 problem: Some("no debugger can be run where this program runs".to_owned()),
                 ..Observations::default()
+            })
+        })
+    }
+
+    /// Runs a PoV once under a debugger and returns the ends of its processes, and the
+    /// number of sanitizer checks in these functions. Not every target has a debugger.
+    fn exits<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _functions: &'a [String],
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        Box::pin(async {
+            Ok(Exits {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Exits::default()
             })
         })
     }

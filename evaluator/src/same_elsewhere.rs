@@ -18,7 +18,7 @@ mod values;
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
 use crate::runner::{
@@ -145,7 +145,7 @@ struct Comparison<'a> {
     aside: Duration,
     counts: BTreeMap<String, u64>,
     /// Differences that are for the critic.
-    doubts: Vec<String>,
+    doubts: Vec<Doubt>,
 }
 
 impl Comparison<'_> {

@@ -142,7 +142,7 @@ fn best_fit(waiting: &[Turn], request: &Request) -> Option<usize> {
     let (replies, prompt) = (replies(request), prompt(request));
     let score = |turn: &Turn| {
         let recorded = &turn.exchange.request;
-        let similarity = TextDiff::from_lines(&self::prompt(recorded), &prompt).ratio();
+        let similarity = TextDiff::from_lines(self::prompt(recorded), &*prompt).ratio();
         (self::replies(recorded) == replies, similarity)
     };
     let scores = waiting.iter().map(score).enumerate();

@@ -47,11 +47,12 @@ mod prepare;
 mod pristine;
 mod refusal;
 pub mod reply;
+mod script;
 mod splice;
 mod syntax;
 mod unescape;
 
-pub use changes::{Changes, How, Placement, Prepared, Touched};
+pub use changes::{Changes, Placement, PlacementKind, Prepared, Touched};
 pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;

@@ -36,6 +36,9 @@ use texts::Texts;
 /// The most lines of code in one answer: what a reader takes in at once. Hits
 /// beyond them are shown by their first lines.
 const ANSWER_LINES: u32 = 600;
+/// How many hits of a text are shown; the others are counted. A text is asked for
+/// to learn where it is, and the nearest come first.
+const TEXT_RESULTS: usize = 6;
 /// The lines that every hit shows.
 const FIRST_LINES: u32 = 12;
 
@@ -254,23 +257,35 @@ impl Engine {
             .get_or_init(|| self.index.files().into_iter().map(|row| row.path).collect())
     }
 
-    /// The files whose path holds some text, without regard to its own case.
+    /// The files whose path holds some text; of a path from another machine its
+    /// longest end that any path holds.
     pub(crate) fn files_in(&self, part: Option<&str>) -> Vec<&TreePath> {
-        let part = part.map(|part| part.trim_matches(['/', '*']).to_owned());
-        self.files()
-            .iter()
-            .filter(|path| {
-                part.as_ref()
-                    .is_none_or(|part| path.as_str().contains(part))
+        let Some(part) = part else {
+            return self.files().iter().collect();
+        };
+        let part = part.trim_matches(['/', '*']);
+        let ends = std::iter::once(part).chain(
+            part.match_indices('/')
+                .filter_map(|(at, _)| part.get(at + 1..)),
+        );
+        ends.filter(|end| !end.is_empty() || part.is_empty())
+            .map(|end| {
+                let files = self.files().iter();
+                files.filter(|path| path.as_str().contains(end)).collect()
             })
-            .collect()
+            .find(|files: &Vec<&TreePath>| !files.is_empty())
+            .unwrap_or_default()
     }
 
     /// Cuts the hits that one page of an answer shows.
     pub(crate) fn take_hits(&self, answer: &mut Answer, hits: Vec<Hit>, tier: Tier, skip: usize) {
+        let limit = match answer.query.kind() {
+            "text" => TEXT_RESULTS.min(self.settings.max_results),
+            _ => self.settings.max_results,
+        };
         answer.total = hits.len();
         let mut left = ANSWER_LINES;
-        for mut hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
+        for mut hit in hits.into_iter().skip(skip).take(limit) {
             answer.shown += 1;
             self.name_surroundings(&mut hit);
             left = shorten(&mut hit, left);

@@ -10,6 +10,7 @@ mod imports;
 mod name;
 mod nearest;
 mod places;
+pub(crate) mod resolution;
 mod rows;
 mod similar;
 mod sql;

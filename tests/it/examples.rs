@@ -1,6 +1,6 @@
-//! The examples as they lie in the repository: each is a valid task, gives no
-//! answer away, and has scripts that can be run. Running them is for
-//! `make examples` and `make demo`: it needs the network.
+//! The examples in the repository: each is a valid task, does not give its fix
+//! away, and has scripts that can run. `make examples` and `make demo` run them,
+//! because that needs the network.
 
 use patchwright_agent::task;
 use std::fs;

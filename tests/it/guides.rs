@@ -48,18 +48,23 @@ fn project(scene: &Scene) -> PathBuf {
 /// knows the daemon.
 fn shell(scene: &Scene, folder: &Path, daemon: &Daemon, block: &str) -> Output {
     let like = scene.patchwright.command(&["--version"]).unwrap();
-    let path = std::env::var("PATH").unwrap();
     let bin = binary().unwrap().parent().unwrap().display().to_string();
     let block = block.replace("localhost:8484", &daemon.address().to_string());
+    let server = format!("http://{}", daemon.address());
     let mut command = Command::new("sh");
     command.args(["-eu", "-c", &block]).current_dir(folder);
-    command.env_clear();
+    command
+        .env_clear()
+        .env("PATCHWRIGHT_CLIENT__SERVER", server);
     for (name, value) in like.get_envs() {
-        command.env(name, value.unwrap_or_default());
+        let value = value.unwrap_or_default();
+        if name == "PATH" {
+            let path = value.to_str().unwrap();
+            command.env(name, format!("{bin}:{path}"));
+        } else {
+            command.env(name, value);
+        }
     }
-    let server = format!("http://{}", daemon.address());
-    command.env("PATH", format!("{bin}:{path}"));
-    command.env("PATCHWRIGHT_CLIENT__SERVER", server);
     command.output().unwrap()
 }
 

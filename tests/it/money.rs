@@ -1,5 +1,5 @@
-//! Many runs at once over one store: whatever their models do, the sum spent
-//! never passes a limit. In-process, so that a thousand runs are affordable.
+//! Limits on money: many runs at once over one store never exceed a limit, whatever
+//! their models do. In-process, so that a thousand runs are affordable.
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};

@@ -216,7 +216,7 @@ fn an_answer_from_memory_is_noticed() {
     }
 }
 
-/// What an answer relies on and was not shown.
+/// Lists what an answer uses although no prompt shows it.
 fn problems_of(text: &str, shown: &Shown) -> Vec<String> {
     let read = reply::read(text, false);
     let mut problems = Vec::new();

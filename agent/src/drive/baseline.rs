@@ -7,6 +7,7 @@ use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId}
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun};
 use serde_json::json;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
 /// How often a failing infrastructure is tried again before the run ends.
@@ -124,9 +125,37 @@ pub fn ending(error: &TargetError) -> Ending {
         TargetError::NotReproducible { log, .. } => {
             Ending::new(EndingKind::NotReproducible, with_log(log))
         }
+        // Only a tree has paths that no system call takes: another try ends the same.
+        TargetError::Infrastructure {
+            source: Some(source),
+            ..
+        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
+            EndingKind::InvalidTask,
+            format!("the tree has a path that is too long: {error}"),
+        ),
         TargetError::Infrastructure { .. } => {
             Ending::new(EndingKind::InfraError, error.to_string())
         }
         TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_too_long_is_the_fault_of_the_task() {
+        for (kind, expected) in [
+            (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
+            (ErrorKind::StorageFull, EndingKind::InfraError),
+        ] {
+            let error = TargetError::Infrastructure {
+                what: "cannot copy".to_owned(),
+                where_: "/a".to_owned(),
+                source: Some(kind.into()),
+            };
+            assert_eq!(ending(&error).kind, expected);
+        }
     }
 }

@@ -173,7 +173,7 @@ fn doubts(result: &RungResult) -> Vec<String> {
     let open = result.holds != Some(false);
     let doubts = result.doubts.iter().filter(|_| open).take(DOUBTS);
     doubts
-        .map(|doubt| doubt.chars().take(DOUBT).collect())
+        .map(|doubt| doubt.to_string().chars().take(DOUBT).collect())
         .collect()
 }
 

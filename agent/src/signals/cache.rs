@@ -36,7 +36,7 @@ impl Cache {
         let path = self.path(question);
         let kept = || -> std::io::Result<()> {
             let folder = path.parent().unwrap_or(&self.folder);
-            std::fs::create_dir_all(folder)?;
+            patchwright_config::private_folder(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             let bytes: Vec<u8> = numbers.iter().flat_map(|one| one.to_le_bytes()).collect();
             file.write_all(&bytes)?;

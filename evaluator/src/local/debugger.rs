@@ -25,14 +25,14 @@ const LIMIT: u64 = 4 << 20;
 /// program for it. The command sees a copy of what was built, made of links, in
 /// which a script that calls gdb stands in for each program: so it does not
 /// matter what else the command's shell starts, and gdb has but one to look at.
-const GDB: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
-printf %s "$2" >"$WORK/probe.py"
+pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
+printf %s "$2" >"$WORK/gdb.py"
 cp -rs "$OUT" "$WORK/out"
 find "$OUT" -type f -perm -u+x | while IFS= read -r program; do
   [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
   stand_in=$WORK/out${program#"$OUT"}
   rm -f "$stand_in"
-  printf '#!/bin/sh\nexec gdb -nx -batch -x "$WORK/probe.py" --args "%s" "$@"\n' "$program" >"$stand_in"
+  printf '#!/bin/sh\nexec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$program" >"$stand_in"
   chmod +x "$stand_in"
 done
 OUT=$WORK/out
@@ -71,7 +71,7 @@ pub(super) async fn run(
     let (script, program) = if target.task.language == Language::Java {
         (JAVA, JAVA_PROGRAM)
     } else {
-        (GDB, GDB_PROGRAM)
+        (STAND_INS, GDB_PROGRAM)
     };
     let arguments: [OsString; 2] = [command.into(), program.into()];
     let job = Job {

@@ -6,6 +6,7 @@
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
+use crate::contained_path::ContainedFolder;
 use crate::workspace::Workspace;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,6 +23,8 @@ pub(super) const VALUES_PROGRAM: &str = include_str!("programs/values.py");
 const AGENT: &str = include_str!("programs/Values.java");
 /// The name of the compiled agent in a folder.
 const JAR: &str = "agent.jar";
+/// Bytes of the agent at the most; it takes some ten thousand.
+const JAR_LIMIT: u64 = 4 << 20;
 /// Where the agent writes, below `$WORK`.
 pub(super) const VALUES_FOLDER: &str = "values";
 /// Opens the JDK's class reader to the agent.
@@ -72,7 +75,10 @@ impl LocalTarget {
             return Ok(None);
         }
         let jar = self.scratch.path().join(JAR);
-        fs::copy(folder.path().join(JAR), &jar)
+        // A link in place of it would have us read what the command may not.
+        ContainedFolder::open(folder.path())
+            .and_then(|folder| folder.read(JAR, JAR_LIMIT))
+            .and_then(|bytes| fs::write(&jar, bytes))
             .map_err(|e| TargetError::io("the agent could not be kept", &jar, e))?;
         Ok(Some(jar))
     }

@@ -146,16 +146,23 @@ pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// Calls that end the whole process.
+static ENDS: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
+    )
+});
+
+/// Tells whether a source file ends the process somewhere, which then is its way to
+/// report errors.
+pub(super) fn ends_process(text: &str) -> bool {
+    text.lines().any(|line| ENDS.is_match(&bare(line)))
+}
+
 /// Finds code that ends the whole process.
 pub(super) fn ends_the_process(case: &Case<'_>) -> Vec<Finding> {
-    static SIGNS: LazyLock<Regex> = LazyLock::new(|| {
-        built_in_regex(
-            r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
-        )
-    });
-    // A file that ended the process before reports errors that way.
-    let usual = case.old.lines().any(|line| SIGNS.is_match(&bare(line)));
-    added(case, &SIGNS, true)
+    let usual = ends_process(case.old);
+    added(case, &ENDS, true)
         .map(|line| {
             let finding = Finding::new(case, Some(line), "it ends the whole process");
             if usual { finding.doubted() } else { finding }

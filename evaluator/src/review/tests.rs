@@ -201,7 +201,7 @@ fn what_refutes_nothing_is_a_doubt() {
     let result = verdict(&apply(&case));
     assert_eq!((result.holds, result.doubts.len()), (Some(true), 1));
     assert!(
-        result.doubts[0].contains("this call is gone"),
+        result.doubts[0].what.contains("this call is gone"),
         "{result:#?}"
     );
 }

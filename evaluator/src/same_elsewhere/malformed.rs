@@ -11,6 +11,7 @@
 use super::pool::ComparedInput;
 use super::{Comparison, Difference};
 use crate::TargetError;
+use crate::evidence::Doubt;
 use crate::rung::replay_input;
 use crate::runner::{Capture, Inputs};
 use crate::signature::{self, Change};
@@ -43,7 +44,7 @@ impl Comparison<'_> {
                 return Ok(Some(difference));
             }
             self.count("malformed mutants turned away", 1);
-            self.doubts.push(difference.what);
+            self.doubts.push(Doubt::new(difference.what));
         }
         Ok(None)
     }

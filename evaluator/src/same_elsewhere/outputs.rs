@@ -4,6 +4,7 @@
 use super::pool::{ComparedInput, InputKind};
 use super::{AGAIN, Comparison, Difference};
 use crate::TargetError;
+use crate::evidence::Doubt;
 use crate::process::Ending;
 use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
@@ -82,7 +83,7 @@ impl Comparison<'_> {
                     InputKind::Derived | InputKind::Aimed if !both_accept => {
                         let what = format!("{} and answered differently", input.kind.name());
                         self.count(&what, 1);
-                        self.doubts.push(difference.what);
+                        self.doubts.push(Doubt::new(difference.what));
                     }
                     InputKind::GivenMutant if turns_away(after) => {
                         self.count("mutants of given turned away", 1);

@@ -83,7 +83,7 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
             let shown = &result.counts["malformed mutants turned away"];
             assert_eq!(shown, &result.counts["mutants of given turned away"]);
             let mut doubts = result.doubts.iter();
-            assert!(doubts.any(|doubt| doubt.contains("exit status 0 became exit status 1")));
+            assert!(doubts.any(|doubt| doubt.what.contains("exit status 0 became exit status 1")));
         } else {
             assert!(
                 result

@@ -8,6 +8,7 @@ use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::{Comparison, Difference};
 use crate::TargetError;
+use crate::evidence::Doubt;
 use crate::runner::{Capture, InputRun};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -68,8 +69,8 @@ impl Comparison<'_> {
             }
             let difference = difference(input, &before, &after);
             if input.kind == InputKind::Derived {
-                self.doubts
-                    .push(format!("{}: {}", difference.input, difference.what));
+                let what = format!("{}: {}", difference.input, difference.what);
+                self.doubts.push(Doubt::new(what));
             } else {
                 found = found.or(Some(difference));
             }

@@ -179,8 +179,17 @@ fn meaning(number: u16) -> &'static str {
     }
 }
 
-/// How long an endpoint asks to wait: milliseconds, seconds, or a date.
+/// The longest wait that is believed: quotas are given by the day at most, and
+/// after it the endpoint is asked again.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// Returns the wait that an endpoint asks for, at most [`LONGEST_WAIT`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    Some(asked_wait(headers)?.min(LONGEST_WAIT))
+}
+
+/// Reads the wait that an endpoint asks for: milliseconds, seconds, or a date.
+fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(millis / 1000.0).ok();

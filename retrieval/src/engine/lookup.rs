@@ -105,7 +105,7 @@ impl Engine {
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Vec<TreePath> {
         or_nothing(self.index.read(|reader| {
             let mut statement = reader.connection.prepare_cached(
-                "SELECT caller_id FROM call
+                "SELECT DISTINCT caller_id FROM call
                  WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -127,13 +127,16 @@ impl Engine {
     pub(crate) fn calls_from(&self, symbol: &Symbol) -> Vec<(String, Vec<u32>)> {
         or_nothing(self.index.read(|reader| {
             let mut statement = reader.connection.prepare_cached(
-                "SELECT n.name, c.lines FROM call c JOIN name n ON n.id = c.name_id
-                 WHERE c.caller_id = ?1 ORDER BY n.name",
+                "SELECT n.name, group_concat(c.lines) FROM call c JOIN name n ON n.id = c.name_id
+                 WHERE c.caller_id = ?1 GROUP BY n.name ORDER BY n.name",
             )?;
             let calls = statement.query_map([symbol.id], |row| {
                 let lines: String = row.get(1)?;
                 let lines = lines.split(',').filter_map(|line| line.parse().ok());
-                Ok((row.get(0)?, lines.collect()))
+                let mut lines: Vec<u32> = lines.collect();
+                lines.sort_unstable();
+                lines.dedup();
+                Ok((row.get(0)?, lines))
             })?;
             calls.collect()
         }))

@@ -1,5 +1,6 @@
 //! What is asked of the database, on one small program.
 
+mod calls;
 mod sql;
 
 use crate::index::{Index, IndexLimits};

@@ -26,13 +26,13 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "error process sandbox contained_path cache workspace crash signature test_report \
+        "error identity process sandbox contained_path cache workspace crash signature test_report \
          feedback probe runner evidence attempt mutation local rung review robust \
-         same_elsewhere verdict_cache ladder inspect",
+         same_elsewhere verdict_cache ladder inspect attack",
     ),
     (
         "config",
-        "error value crs daemon entry layer section endpoint check schema load",
+        "private error value crs daemon entry layer section endpoint check schema load",
     ),
     (
         "model",
@@ -45,12 +45,12 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store connect backup blobs files submissions crs journal spending prune \
+        "address store connect backup blobs quota files submissions crs journal spending prune \
          tokens",
     ),
     (
         "daemon",
-        "machine telemetry admission files tokens queue lookout submitter service session \
+        "machine telemetry admission files tokens queue task_watcher submitter service session \
          worker api crs",
     ),
     ("cli", "common display crash_text export output mcp verb"),

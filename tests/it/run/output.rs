@@ -1,5 +1,5 @@
-//! What a run leaves and prints: the report's shape, the `--out` folder, plain
-//! lines, and a task made of flags.
+//! Output of a run: the shape of the report, the `--out` folder, plain lines, and a
+//! task built from flags.
 
 use crate::scene::{GOOD, STILL_CRASHES, Scene, Told, events, files};
 use patchwright_tests::model::ScriptedModel;
