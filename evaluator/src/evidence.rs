@@ -105,12 +105,12 @@ pub struct RungResult {
 /// An observation that speaks against a patch and refutes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
-    /// What was seen, in one line.
+    /// The observation, in one line.
     pub what: String,
-    /// The experiment by which it no longer counts; nothing while it is open.
+    /// The experiment that settled it; none while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
-    /// The input on which it was seen.
+    /// The input that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<DoubtedInput>,
 }
@@ -122,11 +122,11 @@ pub struct DoubtedInput {
     pub name: String,
     /// The input.
     pub bytes: Vec<u8>,
-    /// The PoV that it is run like, by name.
+    /// The name of the PoV that it is run like.
     pub pov: String,
     /// Its difference to the PoV, in words.
     pub change: String,
-    /// How the unpatched program ended, and what it printed.
+    /// The end and the output of the unpatched program.
     pub before: String,
     /// The same of the patched program.
     pub after: String,
@@ -136,7 +136,7 @@ pub struct DoubtedInput {
 }
 
 impl Doubt {
-    /// A doubt that no input shows.
+    /// Creates a doubt without an input.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -144,7 +144,7 @@ impl Doubt {
         }
     }
 
-    /// Returns whether nothing settled it.
+    /// Tells whether no experiment settled it.
     pub fn is_open(&self) -> bool {
         self.settled.is_none()
     }

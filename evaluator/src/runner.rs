@@ -49,8 +49,8 @@ impl Build {
         self.execution.ending.success()
     }
 
-    /// The sanitizer's hooks that this build has and the unpatched one lacks;
-    /// nothing where they do not both lie here.
+    /// Returns the sanitizer hooks that this build has and the unpatched one lacks; none
+    /// where one of them is on another machine.
     pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
         let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
             return Vec::new();
@@ -173,8 +173,8 @@ pub trait Target: Send + Sync {
         })
     }
 
-    /// Runs a PoV once under a debugger and says how its processes ended, and how
-    /// many of the sanitizer's checks these functions hold. Not every target has one.
+    /// Runs a PoV once under a debugger and returns the ends of its processes, and the
+    /// number of sanitizer checks in these functions. Not every target has a debugger.
     fn exits<'a>(
         &'a self,
         _build: &'a Build,

@@ -146,15 +146,15 @@ pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// A call that ends the whole process.
+/// Calls that end the whole process.
 static ENDS: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(
         r"(?:^|[^\w.>])(?:std::)?(?:exit|_exit|_Exit|quick_exit|abort|terminate|raise)\s*\(|System\.exit\s*\(|getRuntime\(\)\s*\.\s*(?:exit|halt)\s*\(",
     )
 });
 
-/// Tells whether a source file ends the process somewhere: then that is its way
-/// to report errors.
+/// Tells whether a source file ends the process somewhere, which then is its way to
+/// report errors.
 pub(super) fn ends_process(text: &str) -> bool {
     text.lines().any(|line| ENDS.is_match(&bare(line)))
 }
