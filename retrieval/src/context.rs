@@ -4,10 +4,11 @@
 //! cuts it to the budget; rendering makes the text that a model reads. No
 //! model is asked and no network is used.
 
+mod beside;
 mod budget;
 mod card;
 mod crash;
-pub(crate) mod documents;
+mod documents;
 mod form;
 mod heads;
 mod pack;

@@ -2,9 +2,9 @@
 //! words asked for.
 
 use super::Engine;
-use super::lookup::or_nothing;
 use crate::answer::{Answer, Hit, Miss};
-use crate::context::documents::{Paragraph, paragraphs};
+use crate::engine::documents::{Paragraph, paragraphs};
+use crate::error::or_nothing;
 use crate::flow::{Direction, FlowRequest, FlowStep};
 use crate::query::Query;
 use crate::rank::is_aside;
@@ -97,7 +97,7 @@ impl Engine {
             );
         }
         let mut ranked: Vec<(f64, Symbol)> = self
-            .search_words(&stems, RANKED)
+            .by_words(&stems, RANKED)
             .into_iter()
             .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
             .map(|(score, symbol)| {

@@ -189,8 +189,5 @@ fn more_budget_brings_more_code() {
     };
     let [usual, more, most] = [2_500, 5_000, 9_000].map(tokens);
     assert!(usual <= 2_500 && more <= 5_000 && most <= 9_000);
-    assert!(
-        usual < more && more < most,
-        "{usual} {more} {most}"
-    );
+    assert!(usual < more && more < most, "{usual} {more} {most}");
 }

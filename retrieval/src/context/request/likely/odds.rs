@@ -9,7 +9,7 @@
 mod tests;
 
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
