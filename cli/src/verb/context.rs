@@ -36,7 +36,7 @@ pub(crate) struct ContextArguments {
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
-    /// The most tokens that the context takes
+    /// The most tokens that the context takes; more than 2500 brings more code
     #[arg(long, value_name = "TOKENS")]
     pub budget: Option<usize>,
     /// Let this model write patterns and SQL: two calls

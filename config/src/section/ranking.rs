@@ -21,13 +21,13 @@ pub struct Retrieval {
     pub body_lines: usize,
     /// Bytes of the largest file that is indexed.
     pub file_size_limit: u64,
-    /// Tokens of the code that goes with each issue.
+    /// Tokens of the code that goes with each issue; 0 for as many as it calls for.
     pub context_tokens: usize,
     /// How candidates are ranked.
     pub weights: Weights,
 }
 
-/// Shares of the signals by which the candidates for a request are ranked.
+/// Weights of the signals by which the candidates for a request are ranked.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
