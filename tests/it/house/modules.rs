@@ -63,7 +63,6 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("retrieval", "context engine memory search signals"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
-    ("evaluator", "sandbox::helper sandbox::landlock"),
 ];
 
 /// Returns true when all of these modules are in one known cycle.
