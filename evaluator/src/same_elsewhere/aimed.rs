@@ -74,7 +74,10 @@ impl Comparison<'_> {
         let made = seeds.iter().take(SEEDS).flat_map(|seed| {
             let made = aimed(&seed.bytes, bounds).into_iter().enumerate();
             made.map(|(number, bytes)| ComparedInput {
-                kind: InputKind::Aimed,
+                kind: match seed.kind {
+                    InputKind::Derived => InputKind::Derived,
+                    _ => InputKind::Aimed,
+                },
                 name: format!("{}, changed towards a bound ({number})", seed.name),
                 bytes,
                 parent: None,
