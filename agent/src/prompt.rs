@@ -1,10 +1,12 @@
 //! What the model reads, made from the templates in `prompts/`.
 //!
 //! Strict: a template that names a variable nobody gives is an error, found by
-//! the tests. Text from outside enters only through the filter `fence`. No
+//! the tests. Text from outside enters only through the filter `fence`, and
+//! control tokens of chat templates are broken up wherever they stand. No
 //! template is given an address, a process id, a temporary path or a time, so
 //! that the same run always makes the same prompts.
 
+pub(crate) mod control_tokens;
 mod template;
 #[cfg(test)]
 mod tests;

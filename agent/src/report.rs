@@ -185,9 +185,30 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::{AttemptReport, Report, render};
+    use crate::repair::Run;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
+
+    #[test]
+    fn text_for_people_holds_nothing_that_a_terminal_obeys() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        report.detail = "502 \u{1b}]0;owned\u{7}\u{1b}[2J".to_owned();
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: "+if (is\u{200b}Admin) /* \u{202e} } */\n".to_owned(),
+            latin1: false,
+            explanation: Some("a\rb".to_owned()),
+            rungs: Vec::new(),
+        });
+        let text = render(&report);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
+        for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
+            assert!(text.contains(shown), "{shown} is not in {text}");
+        }
+    }
 
     /// After a change of the report, `UPDATE_SCHEMA=1` writes the file anew.
     #[test]

@@ -9,6 +9,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
 use patchwright_agent::record::{Located, Outcome, RungRecord};
 use patchwright_config::{self as settings, Settings};
+use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
@@ -67,8 +68,12 @@ impl Display {
         }
     }
 
-    /// Says something that stays.
+    /// Prints a line that stays; what a terminal would obey is escaped.
     pub(crate) fn line(&self, text: &str) {
+        self.print(&visible(text));
+    }
+
+    fn print(&self, text: &str) {
         match self {
             Self::Terminal { bar, .. } => bar.println(text),
             Self::Plain => {
@@ -91,14 +96,15 @@ impl Display {
 
     /// Says what is about to be done.
     fn show(&self, progress: &Progress) {
+        let doing = visible_line(&progress.doing);
         match self {
             Self::Terminal { bar, .. } => {
-                bar.set_message(format!("{}  ({})", progress.doing, progress.left));
+                bar.set_message(format!("{doing}  ({})", progress.left));
             }
             Self::Batch { bar, name } => {
-                bar.set_message(format!("{name}: {}  ({})", progress.doing, progress.left));
+                bar.set_message(format!("{name}: {doing}  ({})", progress.left));
             }
-            Self::Plain => self.line(&format!("  .. {} ({})", progress.doing, progress.left)),
+            Self::Plain => self.print(&format!("  .. {doing} ({})", progress.left)),
             Self::Silent => {}
         }
     }
@@ -108,7 +114,7 @@ impl Display {
         let Some((mark, text)) = told(outcome) else {
             return;
         };
-        self.line(&format!("  {} {text}", self.paint(mark)));
+        self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
     }
 
     /// Takes the moving line away.

@@ -38,7 +38,11 @@ fn main() -> ExitCode {
             outcome
         });
     outcome.unwrap_or_else(|error| {
-        let _ = writeln!(std::io::stderr(), "patchwright: {}", told(&error));
+        let _ = writeln!(
+            std::io::stderr(),
+            "patchwright: {}",
+            patchwright_source::visible(&told(&error))
+        );
         ExitCode::from(exit_code(&error))
     })
 }

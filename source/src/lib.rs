@@ -26,5 +26,5 @@ pub use frame::{Frame, Role, UNKNOWN_FUNCTION};
 pub use language::{Language, UnknownLanguage, header_of_template};
 pub use parse::{SyntaxError, parse, syntax_errors};
 pub use path::TreePath;
-pub use text::{Encoding, LineEnding, Text, is_binary};
+pub use text::{Encoding, LineEnding, Text, is_binary, is_hidden, visible, visible_line};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

@@ -4,6 +4,7 @@ use super::parts::Speaker;
 use super::{Drive, wait};
 use crate::journal::{JournalError, SpendingLimits};
 use crate::progress::Notice;
+use crate::prompt::control_tokens;
 use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
@@ -72,7 +73,7 @@ impl Drive {
         telemetry::metrics::spent(speaker.model.name(), usd);
         Ok(match answered {
             Ok(reply) => Outcome::Reply(ReplyRecord {
-                text: reply.text,
+                text: control_tokens::restore(&reply.text).into_owned(),
                 finish: reply.finish,
                 usage: reply.usage,
                 model: reply.model,

@@ -1,6 +1,7 @@
 //! The templates of `prompts/` and how they are rendered: strictly, and with text
 //! from outside behind a fence. What they are given is decided elsewhere.
 
+use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
@@ -50,7 +51,7 @@ pub(super) fn render(name: &str, values: Value) -> String {
         .get_template(name)
         .and_then(|template| template.render(values));
     match rendered {
-        Ok(text) => text.trim().to_owned() + "\n",
+        Ok(text) => control_tokens::break_up(text.trim()).into_owned() + "\n",
         Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
     }
 }

@@ -1,9 +1,11 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
 use super::{AttemptReport, Report};
+use patchwright_source::visible;
 use std::fmt::Write;
 
-/// Draws a report as text.
+/// Renders a report as text. What a terminal would obey or a reader could not
+/// see is escaped.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -28,7 +30,7 @@ pub fn render(report: &Report) -> String {
     if !report.run.is_empty() {
         totals(&mut text, report);
     }
-    text
+    visible(&text).into_owned()
 }
 
 /// What it took, and where to look it up.

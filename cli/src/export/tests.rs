@@ -86,3 +86,20 @@ fn a_story_keeps_foreign_words_in_their_place() {
         "{text}"
     );
 }
+
+#[test]
+fn what_people_read_shows_hidden_characters() {
+    let diff = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y // \u{202e}\u{1b}[8m\n";
+    let report = report("fine\u{200b}\u{1b}[2J", diff);
+    let told = story(Some("t\u{2066}"), &report, &[]);
+    assert!(
+        !told.contains(['\u{202e}', '\u{1b}', '\u{200b}', '\u{2066}']),
+        "{told}"
+    );
+    assert!(told.contains("+y // \\u{202e}\\u{1b}[8m"), "{told}");
+    let mail = mailed("fine\u{202e}", diff);
+    let (message, patch) = mail.split_once("\n---\n").unwrap();
+    assert!(message.contains("fine\\u{202e}"), "{message}");
+    // `git am` takes the patch as it is.
+    assert!(patch.contains("y // \u{202e}\u{1b}[8m"), "{patch}");
+}

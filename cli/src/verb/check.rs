@@ -9,6 +9,7 @@ mod sandbox;
 use crate::common::{Common, Format, flag};
 use clap::Args;
 use patchwright_evaluator::sandbox::Host;
+use patchwright_source::visible;
 use serde::Serialize;
 use std::io::Write;
 use std::process::ExitCode;
@@ -92,7 +93,7 @@ pub(crate) async fn run(
         .iter()
         .all(|finding| finding.state != State::Failed);
     let text = match arguments.format {
-        Format::Text => table(&findings),
+        Format::Text => visible(&table(&findings)).into_owned(),
         Format::Json => {
             let all = serde_json::json!({ "schema": 1, "works": works, "findings": findings });
             format!("{all:#}\n")

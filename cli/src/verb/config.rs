@@ -3,6 +3,7 @@
 use crate::common::{Common, Format, WrongInput};
 use clap::Args;
 use patchwright_config::{self as settings, Entry};
+use patchwright_source::visible;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -44,7 +45,7 @@ pub(crate) fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Resul
         }
         match arguments.format {
             Format::Json => format!("{:#}\n", serde_json::to_value(&wanted)?),
-            Format::Text => table(&wanted),
+            Format::Text => visible(&table(&wanted)).into_owned(),
         }
     };
     std::io::stdout().write_all(text.as_bytes())?;

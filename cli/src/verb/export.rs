@@ -1,7 +1,7 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
 use super::session::run_id;
-use crate::common::{Common, WrongInput};
+use crate::common::{Common, WrongInput, write_result};
 use crate::export::{self, Branch};
 use crate::output;
 use anyhow::Context;
@@ -167,7 +167,7 @@ async fn branch(
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
     match out {
         Some(path) => write(path, bytes),
-        None => say(bytes),
+        None => write_result(bytes).context("standard output is closed"),
     }
 }
 

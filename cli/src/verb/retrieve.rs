@@ -3,7 +3,7 @@
 //! What a run would see of a tree, without a run: nothing is built, and the
 //! tree is only read. A model is asked only where the settings want its words.
 
-use crate::common::{Common, Format, USAGE};
+use crate::common::{Common, Format, USAGE, write_result};
 use clap::Args;
 use patchwright_agent::drive::{frames_for_retrieval, open_engine};
 use patchwright_agent::wire::engine_settings;
@@ -11,6 +11,7 @@ use patchwright_config::{Flag, Settings};
 use patchwright_evaluator::crash;
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
+use patchwright_source::visible;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -173,7 +174,7 @@ pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Re
 /// Tells people what was left out.
 pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
     for note in notes {
-        writeln!(std::io::stderr(), "note: {note}")?;
+        writeln!(std::io::stderr(), "note: {}", visible(note))?;
     }
     Ok(())
 }
@@ -223,6 +224,6 @@ pub(super) fn snippet_value(snippet: &Snippet) -> Value {
 }
 
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_result(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -16,6 +16,7 @@ use patchwright_config::Loaded;
 use patchwright_daemon::session::{Session, Start};
 use patchwright_evaluator::Target;
 use patchwright_patcher::Patch;
+use patchwright_source::visible_line;
 use patchwright_store::Store;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -117,7 +118,7 @@ pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
     let title = task
         .title
         .as_deref()
-        .map(|title| format!(": {title}"))
+        .map(|title| format!(": {}", visible_line(title)))
         .unwrap_or_default();
     display.line(&format!("task {}{title}", task.id));
     match answers {

@@ -4,7 +4,7 @@
 //! denies.
 
 use super::Run;
-use crate::prompt;
+use crate::prompt::{self, control_tokens};
 use crate::record::{ReplyRecord, RungRecord};
 use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
@@ -63,7 +63,7 @@ impl Run {
             None if review.tries < TRIES => {
                 review
                     .messages
-                    .push(Message::assistant(record.text.clone()));
+                    .push(Message::assistant(control_tokens::break_up(&record.text)));
                 review.messages.push(Message::user(prompt::critic_again()));
                 self.ask_critic(index, review);
             }
