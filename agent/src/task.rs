@@ -68,9 +68,12 @@ pub struct Task {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
-    /// A user of this machine: their files, their network.
+    /// A user of this machine: their files, their network, their limits.
     #[default]
     Local,
+    /// A cyber reasoning system: what the operator's template names, within the
+    /// limits of the settings.
+    Crs,
     /// Somebody over the network: what the settings allow.
     Remote,
 }

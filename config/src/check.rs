@@ -39,6 +39,9 @@ fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
         ("intake.archive_mb", intake.archive_mb),
         ("intake.unpacked_mb", intake.unpacked_mb),
         ("intake.entries", intake.entries),
+        ("intake.open_tasks", intake.open_tasks),
+        ("intake.kept_mb", intake.kept_mb),
+        ("intake.kept_files", intake.kept_files),
     ]
     .into_iter()
     .find_map(|(key, number)| at_least_one(key, number))

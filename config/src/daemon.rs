@@ -61,6 +61,12 @@ pub struct Intake {
     pub entries: u64,
     /// Files that may come with one task.
     pub files: usize,
+    /// Tasks of one token that have not ended.
+    pub open_tasks: u64,
+    /// Megabytes of tasks and files that are kept for one token.
+    pub kept_mb: u64,
+    /// Files that are kept for one token.
+    pub kept_files: u64,
 }
 
 /// What the daemon tells of itself.

@@ -2,7 +2,7 @@
 
 use crate::admission;
 use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::task::Task;
+use patchwright_agent::task::{Sender, Task};
 use patchwright_config::Settings;
 use patchwright_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
@@ -34,7 +34,7 @@ pub(crate) async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<T
 /// # Errors
 /// How the task ends when it may not be worked on, or cannot be now.
 pub(crate) async fn ready(task: &Task, store: &Store, settings: &Settings) -> Result<Task, Ending> {
-    if !task.sender.is_local() {
+    if task.sender == Sender::Remote {
         admission::still_allowed(task, &settings.intake)
             .map_err(|message| Ending::new(EndingKind::InvalidTask, message))?;
     }

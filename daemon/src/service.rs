@@ -9,8 +9,8 @@ use patchwright_store::submissions::{
     Canceled, Depth, NewTask, Page, Submitted, TaskFilter, TaskRow,
 };
 
-use crate::lookout::Lookout;
 use crate::submitter::{NotWritten, Submitter};
+use crate::task_watcher::TaskWatcher;
 use patchwright_agent::task::{Source, Task};
 use patchwright_store::submissions::Sight;
 use patchwright_store::{DatabaseKind, Store};
@@ -46,7 +46,7 @@ pub enum ServiceError {
 pub struct Service {
     store: Store,
     submitter: Submitter,
-    lookout: Lookout,
+    watcher: TaskWatcher,
     submitted: Arc<Notify>,
 }
 
@@ -56,7 +56,7 @@ impl Service {
     pub fn new(store: Store) -> Self {
         let submitter = Submitter::start(store.clone());
         Self {
-            lookout: Lookout::new(store.clone()),
+            watcher: TaskWatcher::new(store.clone()),
             store,
             submitter,
             submitted: Arc::new(Notify::new()),
@@ -85,6 +85,16 @@ impl Service {
         Ok(submitted?)
     }
 
+    /// Fails while submissions fail: after one that was not written down, until
+    /// a write of the same kind succeeds.
+    pub(crate) async fn ready(&self) -> Result<(), ServiceError> {
+        if self.submitter.is_failing() {
+            self.store.try_submission().await?;
+            self.submitter.recovered();
+        }
+        Ok(())
+    }
+
     /// A task as it stands.
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, ServiceError> {
         Ok(self.store.task(id).await?)
@@ -92,7 +102,7 @@ impl Service {
 
     /// Tells whenever a task has come further. What was so before is not told.
     pub(crate) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
-        self.lookout.follow(id)
+        self.watcher.follow(id)
     }
 
     /// A page of tasks, the newest first.

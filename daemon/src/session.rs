@@ -92,8 +92,8 @@ pub struct Session {
 /// How a new run starts.
 #[derive(Debug)]
 pub struct Start {
-    /// The run's id.
-    pub id: String,
+    /// Who may write to it.
+    pub right: Right,
     /// Whose answers it uses.
     pub answers: Answers,
     /// The models that answer.
@@ -102,8 +102,15 @@ pub struct Start {
     pub foreign: Option<Patch>,
     /// The folder that its results will go to.
     pub out: Option<PathBuf>,
-    /// The claim of the task, when a worker has it from the queue.
-    pub claimed: Option<Claimed>,
+}
+
+/// The right to write to a run.
+#[derive(Debug)]
+pub enum Right {
+    /// A run of this id, to be claimed here.
+    Run(String),
+    /// A worker has claimed the run with its task.
+    Claimed(Claimed),
 }
 
 /// A run that was cut off, claimed anew.
@@ -126,12 +133,11 @@ impl Session {
         start: Start,
     ) -> anyhow::Result<Self> {
         let Start {
-            id,
+            right,
             answers,
             models,
             foreign,
             out,
-            claimed,
         } = start;
         let beginning = serde_json::to_string(&Beginning {
             limits: wire::limits(&task, &loaded.settings),
@@ -142,12 +148,15 @@ impl Session {
             out: out.map(std::path::absolute).transpose()?,
         })?;
         let written = serde_json::to_string(&task)?;
-        let journal = if let Some(claimed) = claimed {
-            Journal::begin(store, &claimed, &id, (&written, &beginning)).await?
-        } else {
-            let task = (task.id.as_str(), written.as_str());
-            store.create_run(&id, task, &beginning).await?;
-            Journal::claim(store, &id).await?
+        let journal = match right {
+            Right::Claimed(claimed) => {
+                Journal::begin(store, &claimed, (&written, &beginning)).await?
+            }
+            Right::Run(id) => {
+                let task = (task.id.as_str(), written.as_str());
+                store.create_run(&id, task, &beginning).await?;
+                Journal::claim(store, &id).await?
+            }
         };
         Ok(Self {
             task,
@@ -158,20 +167,27 @@ impl Session {
         })
     }
 
-    /// Claims a run that was cut off. `load` loads the settings with those of
-    /// its beginning on top.
+    /// Picks up a run that was cut off, and claims it unless it is claimed.
+    /// `load` loads the settings with those of its beginning on top.
     pub async fn pick_up(
         store: &Store,
-        run: &str,
+        right: Right,
         load: impl FnOnce(Vec<Flag>) -> Result<Loaded, SettingsError>,
     ) -> anyhow::Result<PickedUp> {
+        let run = match &right {
+            Right::Run(id) => id,
+            Right::Claimed(claimed) => &claimed.run,
+        };
         let (task, beginning) = read(store, run).await?;
         let loaded = load(beginning.flags())?;
         let models = match &beginning.answers {
             Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
             answers => wire::models(answers, &loaded.settings)?,
         };
-        let journal = Journal::claim(store, run).await?;
+        let journal = match &right {
+            Right::Run(id) => Journal::claim(store, id).await?,
+            Right::Claimed(claimed) => Journal::of(store, claimed),
+        };
         let events = store.events(run).await?;
         let session = Self {
             task,
@@ -212,6 +228,7 @@ impl Session {
         let parts = tokio::select! {
             parts = parts => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
+            canceled = drive::canceled(&self.journal) => Err(canceled?),
         };
         let parts = match parts {
             Ok(parts) => parts,

@@ -5,7 +5,11 @@ use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What went wrong with the store.
+/// Raises the epoch of a run, so that whoever had claimed it writes no more.
+pub(crate) const RAISE_EPOCH: &str =
+    "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The state folder cannot be made or written.
@@ -45,6 +49,18 @@ pub enum StoreError {
     Superseded {
         /// The run.
         run: String,
+    },
+    /// A queue works on the task of the run.
+    #[error(
+        "run {run} belongs to task {task} of the queue, which is {state}: wait for its end, or cancel it first"
+    )]
+    Queued {
+        /// The run.
+        run: String,
+        /// The task.
+        task: String,
+        /// The state of the task.
+        state: String,
     },
     /// There is no such run.
     #[error(
@@ -123,7 +139,7 @@ impl Store {
 
     /// The task of a run and the settings it was started with, as JSON.
     pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
-        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = $1")
+        sqlx::query_as("SELECT definition, settings FROM runs WHERE id = $1")
             .bind(run)
             .fetch_optional(&self.pool)
             .await?
@@ -159,19 +175,22 @@ pub(crate) async fn write_run(
     settings: &str,
 ) -> Result<(), StoreError> {
     let now = now();
-    sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+    sqlx::query("INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
         .bind(id)
-        .bind(task)
         .bind(&now)
         .execute(&mut **transaction)
         .await?;
-    sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
-        .bind(run)
-        .bind(id)
-        .bind(&now)
-        .bind(settings)
-        .execute(&mut **transaction)
-        .await?;
+    sqlx::query(
+        "INSERT INTO runs (id, task, definition, created, settings) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(run)
+    .bind(id)
+    .bind(task)
+    .bind(&now)
+    .bind(settings)
+    .execute(&mut **transaction)
+    .await?;
     Ok(())
 }
 

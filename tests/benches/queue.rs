@@ -57,6 +57,7 @@ fn patchwright(url: Option<&str>) -> Patchwright {
     Patchwright::new()
         .unwrap()
         .with("PATCHWRIGHT_DATABASE__URL", url.unwrap_or("unset"))
+        .with("PATCHWRIGHT_INTAKE__OPEN_TASKS", "1000000")
         .with("PATCHWRIGHT_HTTP__RATE", "1000000")
         .with("PATCHWRIGHT_MODEL__API_KEY", "none")
 }

@@ -1,6 +1,6 @@
 //! A journal in memory, for the tests of whatever writes to one.
 
-use super::{EventKind, Journal, JournalError, NewEvent, SpendingLimits};
+use super::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use sha2::{Digest, Sha256};
@@ -68,8 +68,8 @@ impl Journal for MemoryJournal {
         ready(written).boxed()
     }
 
-    fn still_ours(&self) -> BoxFuture<'_, Result<(), JournalError>> {
-        ready(self.ours()).boxed()
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+        ready(self.ours().map(|()| Standing::Held)).boxed()
     }
 
     fn reserve(

@@ -26,7 +26,7 @@ pub enum Mode {
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
-    #[schema(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")]
+    #[schema(pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")]
     pub id: String,
     /// `c`, `c++` or `java`.
     #[schema(pattern = "^(c|c\\+\\+|java)$")]

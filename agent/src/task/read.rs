@@ -10,6 +10,9 @@ use jiff::SignedDuration;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// Runs of one PoV that a task may ask for.
+const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
+
 /// Why a task cannot be taken.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
@@ -158,7 +161,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
 /// Whether a text can be the id of a task.
 pub fn is_id(id: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with('.')
+    (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with(['.', '-'])
 }
 
 /// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
@@ -192,7 +195,7 @@ impl Reader<'_> {
         if !is_id(id) {
             return Err(self.invalid(
                 "id",
-                "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot",
+                "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -",
             ));
         }
         Ok(())
@@ -274,6 +277,9 @@ impl Reader<'_> {
         if let Some(pattern) = &pov.ran {
             regex::Regex::new(pattern)
                 .map_err(|error| self.invalid(&key("ran"), error.to_string()))?;
+        }
+        if pov.repeat.is_some_and(|repeat| !REPEATS.contains(&repeat)) {
+            return Err(self.invalid(&key("repeat"), "must be between 1 and 1000"));
         }
         let timeout = pov.timeout.as_deref().map(duration).transpose();
         Ok(Pov {

@@ -1,8 +1,9 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
+use super::{bounded, time};
 use crate::record::{Ending, EndingKind};
-use crate::task::{Limits, Task, duration};
+use crate::task::{Limits, Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
@@ -60,25 +61,24 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<Targ
                 harness: pov.harness.clone(),
                 command: pov.command.clone(),
                 repeat: pov.repeat,
-                timeout: pov.timeout.map(Duration::from_secs),
+                timeout: pov
+                    .timeout
+                    .map(Duration::from_secs)
+                    .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
                 ran: pov.ran.clone(),
                 batch: pov.batch,
             })
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
-        limits: command_limits(&task.limits, settings),
+        limits: command_limits(&task.limits, task.sender, settings),
     })
 }
 
 /// What each command may use.
-pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits {
+pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |text: &Option<String>, default| {
-        text.as_deref()
-            .and_then(|text| duration(text).ok())
-            .unwrap_or(default)
-    };
+    let time = |text: &Option<String>, all| bounded(sender, time(text.as_deref()), all);
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     CommandLimits {
         prepare: limits.prepare,

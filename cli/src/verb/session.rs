@@ -13,7 +13,7 @@ use patchwright_agent::report::{self, Report};
 use patchwright_agent::task::Task;
 use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
-use patchwright_daemon::session::{Session, Start};
+use patchwright_daemon::session::{Right, Session, Start};
 use patchwright_evaluator::Target;
 use patchwright_patcher::Patch;
 use patchwright_source::visible_line;
@@ -90,12 +90,11 @@ pub(super) async fn begin(
         output::prepare(out, &id)?;
     }
     let start = Start {
-        id,
+        right: Right::Run(id),
         answers,
         models,
         foreign,
         out: output.out.clone(),
-        claimed: None,
     };
     Session::begin(&store, task, loaded, start).await
 }

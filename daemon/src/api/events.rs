@@ -38,7 +38,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 #[utoipa::path(
     get, path = "/api/v1/tasks/{id}/events", tag = "results",
     params(
-        ("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"),
+        ("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$"),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was received"),
     ),
     responses(

@@ -14,7 +14,7 @@ use super::protocol::decode;
 use patchwright_agent::intake::download::DownloadError;
 use patchwright_agent::intake::unpack::UnpackError;
 use patchwright_agent::task::file::PovKeys;
-use patchwright_agent::task::{self, NOWHERE, Task, TaskError, TaskFile};
+use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
@@ -131,7 +131,7 @@ pub async fn task(
     };
     keys.id = queue_id(finding);
     keys.title = Some(format!("{} ({})", case.project, finding.id));
-    match (prepared, template) {
+    let task = match (prepared, template) {
         (Some(prepared), template) => {
             let folder = template.map(|(_, folder)| folder);
             Challenge {
@@ -144,7 +144,11 @@ pub async fn task(
         }
         (None, Some((_, folder))) => known(keys, &request, &folder, settings),
         (None, None) => Err(CaseError::Lacking("there is no source".to_owned())),
-    }
+    }?;
+    Ok(Task {
+        sender: Sender::Crs,
+        ..task
+    })
 }
 
 /// The name of a finding's task in the queue; another one for each round.
@@ -221,7 +225,7 @@ impl Challenge {
         let mut sent = self.prepared.files;
         for name in fresh {
             let hash = hash_of(&place.join(&name))?;
-            store.keep_file(&hash, &place.join(&name)).await?;
+            store.keep_file(&hash, &place.join(&name), None).await?;
             sent.insert(name, hash);
         }
         let task = task.moved_to(Path::new(NOWHERE));

@@ -45,12 +45,12 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store connect backup blobs files submissions crs journal spending prune \
+        "address store connect backup blobs quota files submissions crs journal spending prune \
          tokens",
     ),
     (
         "daemon",
-        "machine telemetry admission files tokens queue lookout submitter service session \
+        "machine telemetry admission files tokens queue task_watcher submitter service session \
          worker api crs",
     ),
     ("cli", "common display crash_text export output mcp verb"),

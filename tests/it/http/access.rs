@@ -1,6 +1,6 @@
 //! Access to the daemon: tokens, rate limits, and the answers to refused callers.
 
-use super::{TASKS, handing_in, idle, refused, started, task};
+use super::{TASKS, handing_in, idle, records, refused, started, task, uploading};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};
@@ -291,4 +291,44 @@ fn garbage_is_no_request() {
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{garbage:?}");
     }
     assert_eq!(daemon.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_token_has_a_quota_of_tasks_bytes_and_files() {
+    let patchwright = Patchwright::new().unwrap();
+    let [one, other] = ["one", "other"].map(|name| token(&patchwright, &[name]));
+    let settings = [
+        "intake.open_tasks=2",
+        "intake.kept_mb=1",
+        "intake.kept_files=9",
+        "http.body_kb=2048",
+    ];
+    let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+    let arguments: Vec<&str> = ["--workers", "0"].into_iter().chain(settings).collect();
+    let daemon = Daemon::start(&patchwright, &arguments).unwrap();
+    let ask = |token: &str, request: Request| daemon.ask(&with(token, request));
+    for (id, status) in [("a", 201), ("b", 201), ("a", 200)] {
+        assert_eq!(ask(&one, handing_in(&task(id))).status, status, "{id}");
+    }
+    refused(&ask(&one, handing_in(&task("c"))), 429, "intake.open_tasks");
+    // What is known costs nothing, what has ended does not count, and each
+    // token has a quota of its own.
+    assert_eq!(ask(&one, handing_in(&task("b"))).status, 200);
+    let cancel = Request::new("POST", "/api/v1/tasks/a/cancel");
+    assert_eq!(ask(&one, cancel).status, 202);
+    assert_eq!(ask(&one, handing_in(&task("c"))).status, 201);
+    let mut large = task("large");
+    large["title"] = "x".repeat(1 << 20).into();
+    refused(&ask(&other, handing_in(&large)), 413, "intake.kept_mb");
+    let mut parts = records("files");
+    assert_eq!(ask(&other, uploading(&parts)).status, 201);
+    // Seven files are kept by now; these three are new.
+    let again = records("more");
+    parts[0] = again[0].clone();
+    for name in ["1", "2", "3"] {
+        parts.push((format!("corpus/{name}"), name.into()));
+    }
+    refused(&ask(&other, uploading(&parts)), 413, "intake.kept_files");
+    parts.pop();
+    assert_eq!(ask(&other, uploading(&parts)).status, 201);
 }

@@ -143,6 +143,7 @@ impl Farm {
                 origin: "cli".to_owned(),
                 group: None,
                 place: None,
+                quota: None,
             }
         });
         self.service.submit(tasks.collect()).await.unwrap();

@@ -41,7 +41,7 @@ pub async fn prepare(
         files.insert(name.to_owned(), hash_of(&place(name))?);
     }
     for (name, hash) in &files {
-        store.keep_file(hash, &place(name)).await?;
+        store.keep_file(hash, &place(name), None).await?;
     }
     Ok(Prepared {
         files,

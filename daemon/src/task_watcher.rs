@@ -1,8 +1,8 @@
-//! Looks at the tasks that somebody follows: one look at the store for all of
+//! Task watcher: polls the tasks that somebody follows, one query for all of
 //! them, however many follow and whatever they follow.
 //!
-//! It tells that a task has come further, and not what happened: whoever wants
-//! to know reads it. While nobody follows anything, nothing is looked at.
+//! It notifies that a task has changed, and not how: whoever wants to know reads
+//! the task. While nobody follows anything, nothing is polled.
 
 use patchwright_store::Store;
 use patchwright_store::submissions::Sight;
@@ -11,14 +11,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{Notify, watch};
 
-/// Between two looks: while something happens, and when nothing has for a while.
-const LOOK: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
+/// Shortest and longest interval of the polls.
+const INTERVAL: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(2));
 /// Tasks of one statement; SQLite takes 32,766 values in one.
 const AT_ONCE: usize = 1000;
 
-/// Where tasks are followed. Clones look together.
+/// The watcher of a process; clones share their polls.
 #[derive(Debug, Clone)]
-pub(super) struct Lookout {
+pub(super) struct TaskWatcher {
     store: Store,
     followed: Arc<Mutex<Followed>>,
     /// Somebody new follows something.
@@ -28,11 +28,11 @@ pub(super) struct Lookout {
 #[derive(Debug, Default)]
 struct Followed {
     tasks: BTreeMap<String, watch::Sender<Sight>>,
-    /// Whether somebody looks.
-    looking: bool,
+    /// True while a task polls.
+    polling: bool,
 }
 
-impl Lookout {
+impl TaskWatcher {
     pub(super) fn new(store: Store) -> Self {
         Self {
             store,
@@ -41,15 +41,15 @@ impl Lookout {
         }
     }
 
-    /// Follows a task until the receiver is dropped. It is told when the task is
-    /// not as it was at the look before; at the first look it may be told
-    /// although nothing happened.
+    /// Follows a task until the receiver is dropped. The receiver is notified
+    /// when the task is not as it was at the poll before; at the first poll it
+    /// may be notified although nothing happened.
     pub(super) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
         let mut followed = self.followed();
         let sender = followed.tasks.entry(id.to_owned()).or_default();
         let receiver = sender.subscribe();
-        if !std::mem::replace(&mut followed.looking, true) {
-            tokio::spawn(self.clone().look_on());
+        if !std::mem::replace(&mut followed.polling, true) {
+            tokio::spawn(self.clone().poll_on());
         }
         self.joined.notify_one();
         receiver
@@ -59,50 +59,50 @@ impl Lookout {
         self.followed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks until nobody follows anything any more.
-    async fn look_on(self) {
-        let mut pause = LOOK.0;
+    /// Polls until nobody follows anything any more.
+    async fn poll_on(self) {
+        let mut pause = INTERVAL.0;
         while let Some(ids) = self.wanted() {
-            pause = if self.look(&ids).await {
-                LOOK.0
+            pause = if self.poll(&ids).await {
+                INTERVAL.0
             } else {
-                (pause * 3 / 2).min(LOOK.1)
+                (pause * 3 / 2).min(INTERVAL.1)
             };
-            // Who joins is not looked for at once: many who come together are
-            // one look.
+            // A new follower does not start a poll at once: many who come
+            // together share one.
             if tokio::time::timeout(pause, self.joined.notified())
                 .await
                 .is_ok()
             {
-                pause = LOOK.0;
+                pause = INTERVAL.0;
                 tokio::time::sleep(pause).await;
             }
         }
     }
 
-    /// Looks once; whether anything has changed.
-    async fn look(&self, ids: &[String]) -> bool {
+    /// Polls once; true when anything has changed.
+    async fn poll(&self, ids: &[String]) -> bool {
         let mut changed = false;
         for ids in ids.chunks(AT_ONCE) {
             match self.store.sights(ids).await {
-                Ok(sights) => changed |= self.tell(sights),
-                Err(error) => tracing::warn!(%error, "what is followed was not looked at"),
+                Ok(sights) => changed |= self.notify(sights),
+                Err(error) => tracing::warn!(%error, "the tasks that are followed were not read"),
             }
         }
         changed
     }
 
-    /// What is followed; when nothing is, whoever asks stops looking.
+    /// What is followed; when nothing is, whoever asks stops polling.
     fn wanted(&self) -> Option<Vec<String>> {
         let mut followed = self.followed();
         followed.tasks.retain(|_, task| task.receiver_count() > 0);
-        followed.looking = !followed.tasks.is_empty();
-        let ids = followed.looking.then(|| followed.tasks.keys().cloned());
+        followed.polling = !followed.tasks.is_empty();
+        let ids = followed.polling.then(|| followed.tasks.keys().cloned());
         ids.map(Iterator::collect)
     }
 
-    /// Tells those who follow what has changed; whether anything has.
-    fn tell(&self, sights: Vec<(String, Sight)>) -> bool {
+    /// Notifies the followers of changed tasks; true when there are any.
+    fn notify(&self, sights: Vec<(String, Sight)>) -> bool {
         let followed = self.followed();
         let mut changed = false;
         for (id, sight) in sights {
@@ -133,14 +133,14 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn all_who_follow_share_one_look_and_are_told_of_changes() {
+    async fn followers_share_one_poll_and_are_notified_of_changes() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path()).await.unwrap();
         store.submit(&[new("a"), new("b")]).await.unwrap();
-        let lookout = Lookout::new(store.clone());
-        let mut followers: Vec<_> = (0..24).map(|_| lookout.follow("a")).collect();
-        let mut other = lookout.follow("b");
-        assert_eq!(lookout.followed().tasks.len(), 2);
+        let watcher = TaskWatcher::new(store.clone());
+        let mut followers: Vec<_> = (0..24).map(|_| watcher.follow("a")).collect();
+        let mut other = watcher.follow("b");
+        assert_eq!(watcher.followed().tasks.len(), 2);
         for follower in &mut followers {
             follower.changed().await.unwrap();
         }
@@ -155,12 +155,12 @@ mod tests {
         assert_eq!(*other.borrow(), before, "nothing happened to it");
         drop((followers, other));
         assert_eq!(
-            lookout.wanted(),
+            watcher.wanted(),
             None,
             "nobody looks at what nobody follows"
         );
         // Whoever comes then finds somebody who looks.
-        let mut late = lookout.follow("b");
+        let mut late = watcher.follow("b");
         late.changed().await.unwrap();
     }
 }
