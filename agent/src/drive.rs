@@ -111,7 +111,9 @@ impl Drive {
             }
             let left = match &paused {
                 Some(_) => UNLIMITED,
-                None => Duration::from_secs(run.limits().wall)
+                None => run
+                    .limits()
+                    .wall
                     .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
             };
             let (id, outcome) = tokio::select! {

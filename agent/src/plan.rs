@@ -3,6 +3,7 @@
 use crate::record::{Crash, CrashFrame, RunLimits};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
+use patchwright_source::Language;
 
 /// Everything about a task that decisions depend on.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,8 +14,8 @@ pub struct Plan {
     pub lanes: u32,
     /// What the run may use.
     pub limits: RunLimits,
-    /// `c`, `c++` or `java`.
-    pub language: String,
+    /// The language of the task.
+    pub language: Language,
     /// A line for people.
     pub title: Option<String>,
     /// What was handed in: a crash, or what stands in its place.

@@ -11,20 +11,24 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use file::{Commands, Limits, Mode, TaskFile};
-pub use read::{TaskError, duration, from_file, is_id, read, read_to_propose};
+pub use crate::record::duration;
+pub use file::{Commands, LimitKeys, Mode, TaskFile};
+pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
+use crate::record::seconds;
+use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A task whose files were found and whose choices are settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
     pub id: String,
-    /// `c`, `c++` or `java`.
-    pub language: String,
+    /// C, C++ or Java.
+    pub language: Language,
     /// Whether commands are run.
     pub mode: Mode,
     /// Lanes of a repair, or proposals of a dry run; at least one.
@@ -143,12 +147,46 @@ pub struct Pov {
     pub command: Option<String>,
     /// How often it is run.
     pub repeat: Option<u32>,
-    /// How long one run may take, in seconds.
-    pub timeout: Option<u64>,
+    /// How long one run may take.
+    #[serde(default, with = "seconds::optional")]
+    pub timeout: Option<Duration>,
     /// What a run prints once the target has started (a regular expression).
     pub ran: Option<String>,
     /// Whether the command takes many inputs at once.
     pub batch: bool,
+}
+
+/// Limits of a task, over those of the settings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Patches that are evaluated.
+    pub attempts: Option<u32>,
+    /// Rounds of retrieval.
+    pub rounds: Option<u32>,
+    /// Malformed replies that are asked again.
+    pub format_retries: Option<u32>,
+    /// Tokens, in and out together.
+    pub tokens: Option<u64>,
+    /// Money in US dollars.
+    pub usd: Option<f64>,
+    /// Working time of a run.
+    #[serde(default, with = "seconds::optional")]
+    pub wall: Option<Duration>,
+    /// Time of a build.
+    #[serde(default, with = "seconds::optional")]
+    pub build: Option<Duration>,
+    /// Time of one PoV.
+    #[serde(default, with = "seconds::optional")]
+    pub pov: Option<Duration>,
+    /// Time of the tests.
+    #[serde(default, with = "seconds::optional")]
+    pub test: Option<Duration>,
+    /// Time in which mutations of the PoVs are tried.
+    #[serde(default, with = "seconds::optional")]
+    pub robust: Option<Duration>,
+    /// Time in which the patched program is compared with the unpatched.
+    #[serde(default, with = "seconds::optional")]
+    pub same: Option<Duration>,
 }
 
 /// What else is known about the bug.

@@ -3,6 +3,7 @@
 use super::retrieved::SignalRecord;
 use patchwright_model::Usage;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The limits of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,8 +18,9 @@ pub struct RunLimits {
     pub tokens: Option<u64>,
     /// Money in US dollars.
     pub usd: Option<f64>,
-    /// Working time in seconds.
-    pub wall: u64,
+    /// Working time.
+    #[serde(with = "super::seconds")]
+    pub wall: Duration,
     /// Failures of one kind in a row after which alternatives are asked for.
     pub same_failures: u32,
     /// Fewest queries of a round.

@@ -67,7 +67,7 @@ pub struct TaskFile {
     pub guard: GuardKeys,
     /// Limits of this task, over those of the settings.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: LimitKeys,
 }
 
 fn one() -> u32 {
@@ -175,7 +175,7 @@ pub struct GuardKeys {
 /// `[limits]`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct LimitKeys {
     /// Patches that are evaluated.
     pub attempts: Option<u32>,
     /// Rounds of retrieval.

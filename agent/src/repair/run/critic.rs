@@ -25,7 +25,7 @@ impl Run {
         let code = self.lanes.get(index).map(|lane| lane.code.as_str());
         let messages = self.attempt(number).map(|attempt| {
             let text = prompt::critic(
-                &self.plan.language,
+                self.plan.language,
                 &crash.text,
                 (attempt, &rung),
                 code.unwrap_or_default(),

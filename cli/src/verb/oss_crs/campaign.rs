@@ -79,7 +79,7 @@ impl Campaign {
 
     fn target(&self, task: &Task) -> Result<SidecarTarget, Ending> {
         let tree = self.tree()?;
-        let task = wire::target_task(task, &self.loaded.settings, tree.root())?;
+        let task = wire::target_task(task, &self.loaded.settings, tree.root());
         Ok(SidecarTarget::new(task, self.sidecars.clone(), tree))
     }
 

@@ -82,7 +82,7 @@ impl TaskFlags {
             inputs: task::file::InputKeys::default(),
             hints: task::file::HintKeys::default(),
             guard: task::file::GuardKeys::default(),
-            limits: task::Limits::default(),
+            limits: task::LimitKeys::default(),
         };
         Ok(task::from_file(file, &here, Path::new("the command line"))?)
     }
