@@ -3,8 +3,8 @@
 
 mod checkout;
 mod commands;
-mod known;
-mod speakers;
+mod first_issue;
+mod model_roles;
 
 use crate::drive::{EngineCell, Parts, Patience};
 use crate::plan::{Origin, Plan};
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub use commands::{host, isolation, target_task};
-pub use known::known;
+pub use first_issue::with_first_issue;
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
 const QUERIES: (usize, usize) = (3, 5);
@@ -230,7 +230,7 @@ pub async fn parts_on(
     target: Option<Arc<dyn Target>>,
 ) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
-    let (lanes, critic) = speakers::speakers(task, settings, models)?;
+    let (lanes, critic) = model_roles::speakers(task, settings, models)?;
     let root = checkout::source(task, settings, &observer).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
     let index = settings.cache.folder.join("index");

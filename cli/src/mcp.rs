@@ -9,7 +9,7 @@
 mod kept;
 mod tools;
 
-pub(crate) use kept::Place;
+pub(crate) use kept::ServedTree;
 
 use kept::Kept;
 use patchwright_agent::signals::Charged;
@@ -46,7 +46,7 @@ pub(crate) struct CodeServer {
 /// # Errors
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
-    place: Place,
+    place: ServedTree,
     signals: Charged,
     context_tokens: usize,
 ) -> anyhow::Result<()> {

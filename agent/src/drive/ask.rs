@@ -82,7 +82,7 @@ impl Drive {
             }),
             Err(error) => {
                 let fits = fitting(speaker);
-                let lost = Lost {
+                let lost = FailedCall {
                     usd,
                     seconds,
                     tokens,
@@ -139,8 +139,8 @@ impl Drive {
 
     /// What a failed call means for the run. Waiting a moment and trying again
     /// has been done by the model client.
-    fn failed(&self, purpose: Purpose, error: ModelError, lost: &Lost) -> Outcome {
-        let Lost {
+    fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
+        let FailedCall {
             usd,
             seconds,
             tokens,
@@ -195,7 +195,7 @@ impl Drive {
 }
 
 /// A call that failed: what it took all the same.
-struct Lost {
+struct FailedCall {
     usd: f64,
     seconds: f64,
     tokens: u64,

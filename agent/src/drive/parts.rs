@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
@@ -138,8 +138,8 @@ impl EngineCell {
             let opening = self
                 .opening
                 .lock()
-                .ok()
-                .and_then(|mut opening| opening.take());
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
             let frames: Vec<_> = frames

@@ -2,6 +2,7 @@
 //! that meet the crash stack come first.
 
 use crate::record::CrashFrame;
+use patchwright_source::Role;
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -60,7 +61,7 @@ pub(crate) fn frames(diff: &str) -> Vec<CrashFrame> {
             function: String::new(),
             file: Some(hunk.path.to_owned()),
             line: Some(hunk.lines.0 + (hunk.lines.1 - hunk.lines.0) / 2),
-            role: "crash".to_owned(),
+            role: Role::Crash,
             depth: depth as u32,
         })
         .collect()
@@ -181,6 +182,7 @@ fn range(text: &str) -> Option<Range> {
 mod tests {
     use super::{frames, ordered};
     use crate::record::CrashFrame;
+    use patchwright_source::Role;
     use proptest::prelude::*;
 
     const DIFF: &str = "diff --git a/docs/x.md b/docs/x.md
@@ -206,7 +208,7 @@ diff --git a/src/a.c b/src/a.c
             function: function.into(),
             file: file.map(Into::into),
             line,
-            role: "crash".into(),
+            role: Role::Crash,
             depth: 0,
         }
     }

@@ -3,6 +3,7 @@
 //! and what is missing is not shown.
 
 use crate::record::CrashFrame;
+use patchwright_source::Role;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -154,7 +155,7 @@ impl Case<'_> {
             function: function.unwrap_or_default().to_owned(),
             file: Some(path),
             line,
-            role: "crash".to_owned(),
+            role: Role::Crash,
             depth: findings.frames.len() as u32,
         };
         let known = |other: &CrashFrame| other.file == frame.file && other.line == frame.line;

@@ -33,14 +33,15 @@ const TEMPLATES: [(&str, &str); 16] = [
     ("probing.md", include_str!("../../../prompts/probing.md")),
 ];
 
+#[expect(clippy::expect_used, reason = "the templates are constants")]
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("fence", fence);
     for (name, source) in TEMPLATES {
-        // A template that does not parse is found when it is rendered, and by
-        // the test that renders each.
-        let _ = environment.add_template(name, source);
+        environment
+            .add_template(name, source)
+            .expect("a built-in template parses");
     }
     environment
 });

@@ -36,9 +36,10 @@ fn mailed(explanation: &str, diff: &str) -> String {
     let best = report.best.clone().unwrap();
     mail(
         Some("a\ntitle: ü"),
-        "2026-01-02T03:04:05Z",
+        "2026-01-02T03:04:05Z".parse().unwrap(),
         (&report, &best),
     )
+    .unwrap()
 }
 
 #[test]

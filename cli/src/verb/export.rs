@@ -77,8 +77,9 @@ pub(crate) async fn export(
         Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
         Form::Mbox => {
             let events = store.events(&id).await?;
-            let began = events.first().map_or("", |event| event.time.as_str());
-            let mail = export::mail(title, began, (&report, attempt));
+            let began = events.first().context("the journal of the run is empty")?;
+            let began = began.time.parse().context("the journal holds no time")?;
+            let mail = export::mail(title, began, (&report, attempt))?;
             put(arguments.out.as_deref(), mail.as_bytes())?;
         }
         Form::Branch => branch(&task, (&report, attempt), &arguments).await?,

@@ -3,7 +3,7 @@
 //! What a run would see of a tree, without a run: nothing is built, and the
 //! tree is only read. A model is asked only where the settings want its words.
 
-use crate::common::{Common, Format, USAGE, write_result};
+use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
 use patchwright_agent::drive::{frames_for_retrieval, open_engine};
 use patchwright_agent::wire::engine_settings;
@@ -119,8 +119,10 @@ pub(crate) async fn retrieve(
     } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let frames = crash::parse(&log).map(|report| frames_for_retrieval(&report));
-        engine.set_crash(&frames.unwrap_or_default());
+        let report = crash::parse(&log).ok_or_else(|| {
+            WrongInput(format!("--crash: {} holds no crash report", file.display()))
+        })?;
+        engine.set_crash(&frames_for_retrieval(&report));
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));

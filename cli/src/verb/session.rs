@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
-use patchwright_agent::record::Ending;
+use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{self, Report};
 use patchwright_agent::task::Task;
@@ -139,6 +139,13 @@ pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Resu
     let run = Run::new(wire::empty_plan()).stopped(ending);
     print(&Report::of(&run, "", name, "none"), format)?;
     Ok(ExitCode::from(code))
+}
+
+/// Returns the exit status that goes with a report: that of its ending, or the
+/// one of a run that has not ended.
+pub(super) fn status(report: &Report) -> ExitCode {
+    let ending = EndingKind::of_word(&report.ending);
+    ExitCode::from(ending.map_or(crate::common::PAUSED, EndingKind::exit_code))
 }
 
 /// Prints a report to standard output.

@@ -39,7 +39,7 @@ pub(super) struct Collected {
 
 /// Whether more events are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Demand {
     More,
     Enough,
 }
@@ -60,7 +60,7 @@ impl Collector {
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: &Value) -> Result<Wanted, ModelError> {
+    pub(super) fn event(&mut self, event: &Value) -> Result<Demand, ModelError> {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return Err(failure::in_stream(error));
         }
@@ -72,9 +72,9 @@ impl Collector {
             self.chat(event)?;
         }
         Ok(if self.cut() {
-            Wanted::Enough
+            Demand::Enough
         } else {
-            Wanted::More
+            Demand::More
         })
     }
 

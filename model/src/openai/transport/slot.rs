@@ -9,10 +9,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// What must be known of an exchange although the layers between here and the
 /// caller lose it, or the caller stops waiting.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Slot(Arc<Known>);
+pub(crate) struct Slot(Arc<Exchange>);
 
 #[derive(Debug, Default)]
-struct Known {
+struct Exchange {
     /// What went wrong while the body was read.
     error: Mutex<Option<ModelError>>,
     /// The endpoint was not reached, or refused: nobody charges for that.
@@ -28,9 +28,9 @@ struct Known {
 impl Slot {
     /// A slot that keeps what goes over the wire.
     pub(crate) fn recording() -> Self {
-        Self(Arc::new(Known {
+        Self(Arc::new(Exchange {
             tape: Some(Mutex::default()),
-            ..Known::default()
+            ..Exchange::default()
         }))
     }
 
