@@ -1,4 +1,4 @@
-//! What the model reads, made from the templates in `prompts/`.
+//! Prompts for the model, made from the templates in `prompts/`.
 //!
 //! Strict: a template that names a variable nobody gives is an error, found by
 //! the tests. Text from outside enters only through the filter `fence`, and

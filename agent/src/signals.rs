@@ -41,7 +41,7 @@ pub enum SignalError {
     Setting {
         /// Which.
         key: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         reason: String,
     },
     /// It was not reached, or broke off.
@@ -49,7 +49,7 @@ pub enum SignalError {
     Unreachable {
         /// The address.
         place: String,
-        /// What happened.
+        /// Description of the failure.
         reason: String,
     },
     /// It answered with an error.
@@ -67,7 +67,7 @@ pub enum SignalError {
     Unfit {
         /// The address.
         place: String,
-        /// What does not fit.
+        /// Description of the mismatch.
         reason: String,
     },
     /// The model that adds words failed.
@@ -83,7 +83,7 @@ pub struct Signals {
     expansion: Option<Signal<Arc<dyn Model>>>,
 }
 
-/// What came of asking.
+/// Answers of the signals.
 #[derive(Debug, Default)]
 pub struct SignalAnswers {
     /// Orders of the candidates' numbers, best first.
@@ -140,7 +140,7 @@ impl Signals {
         self
     }
 
-    /// Whether no signal is configured.
+    /// Tells whether no signal is configured.
     pub fn is_empty(&self) -> bool {
         self.embedding.is_none() && self.rerank.is_none() && self.expansion.is_none()
     }

@@ -29,7 +29,7 @@ pub struct Task {
     pub id: String,
     /// C, C++ or Java.
     pub language: Language,
-    /// Whether commands are run.
+    /// True when commands are run.
     pub mode: Mode,
     /// Lanes of a repair, or proposals of a dry run; at least one.
     pub candidates: u32,
@@ -47,11 +47,11 @@ pub struct Task {
     pub builds: BTreeMap<String, BTreeMap<String, String>>,
     /// The inputs that make the program crash.
     pub povs: Vec<Pov>,
-    /// What the finder saw.
+    /// Crash report of whoever found the bug.
     pub crash: Option<String>,
     /// Inputs that are fine today, absolute and sorted.
     pub harmless: Vec<PathBuf>,
-    /// What else is known.
+    /// Further knowledge about the bug.
     pub hints: Hints,
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
@@ -59,7 +59,7 @@ pub struct Task {
     pub limits: Limits,
     /// A recorded transcript that stands in for the model.
     pub transcript: Option<PathBuf>,
-    /// Who handed it in.
+    /// The sender of the task.
     #[serde(default, skip_serializing_if = "Sender::is_local")]
     pub sender: Sender,
     /// The files that came with it: their paths in its folder, and the hashes
@@ -68,7 +68,7 @@ pub struct Task {
     pub sent: BTreeMap<String, String>,
 }
 
-/// Who handed a task in, and so what it may name.
+/// Sender of a task, which decides what the task may name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
@@ -83,7 +83,7 @@ pub enum Sender {
 }
 
 impl Sender {
-    /// Whether it is a user of this machine.
+    /// Tells whether it is a user of this machine.
     pub fn is_local(&self) -> bool {
         *self == Self::Local
     }
@@ -145,14 +145,14 @@ pub struct Pov {
     pub harness: Option<String>,
     /// Its own command in place of `commands.pov`.
     pub command: Option<String>,
-    /// How often it is run.
+    /// Number of runs.
     pub repeat: Option<u32>,
-    /// How long one run may take.
+    /// Longest time that one run may take.
     #[serde(default, with = "seconds::optional")]
     pub timeout: Option<Duration>,
-    /// What a run prints once the target has started (a regular expression).
+    /// Pattern (a regular expression) that a run prints once the target has started.
     pub ran: Option<String>,
-    /// Whether the command takes many inputs at once.
+    /// True when the command takes many inputs at once.
     pub batch: bool,
 }
 
@@ -189,7 +189,7 @@ pub struct Limits {
     pub same: Option<Duration>,
 }
 
-/// What else is known about the bug.
+/// Further knowledge about the bug.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hints {
     /// A SARIF report, as text.

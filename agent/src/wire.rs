@@ -89,7 +89,7 @@ pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result
     }
 }
 
-/// Whether the provider that is asked when no other is named would refuse every
+/// Tells whether the provider that is asked when no other is named would refuse every
 /// call. A server of one's own may need no key.
 fn lacks_key(model: &settings::Model) -> bool {
     model.base_url.starts_with(KEYED)
@@ -383,7 +383,7 @@ mod tests {
         }
         let less = task(&json!({"usd": 0.1, "wall": "1s"}), Sender::Remote);
         let less = limits(&less, &settings);
-        assert_eq!((less.usd, less.wall), (Some(0.1), 1));
+        assert_eq!((less.usd, less.wall), (Some(0.1), Duration::from_secs(1)));
         let unlimited = Settings::with(&[]).unwrap();
         let own = task(&json!({"usd": 0.1}), Sender::Remote);
         assert_eq!(limits(&own, &unlimited).usd, Some(0.1));

@@ -20,7 +20,7 @@ pub(crate) struct Common {
     pub set: Vec<String>,
 }
 
-/// How a result is printed.
+/// Form of a printed result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people.

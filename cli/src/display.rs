@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on: the stage, the round, the attempt,
+//! Progress of a run on the terminal: the stage, the round, the attempt,
 //! the rung, and the budget that is left. On standard error, so that standard
 //! output carries the report alone.
 //!
@@ -8,12 +8,13 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
 use patchwright_agent::record::{Located, Outcome, RungRecord};
+use patchwright_agent::report::counted;
 use patchwright_config::{self as settings, Settings};
 use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-/// How often the moving line is drawn anew.
+/// Interval at which the moving line is drawn anew.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Where progress is shown.
@@ -23,14 +24,14 @@ pub(crate) enum Display {
     Terminal {
         /// The line.
         bar: ProgressBar,
-        /// Whether colours are used.
+        /// True when colours are used.
         color: bool,
     },
     /// One of many moving lines; nothing stays.
     Batch {
         /// The line.
         bar: ProgressBar,
-        /// What stands at its beginning.
+        /// Name at its beginning.
         name: String,
     },
     /// A line for each thing.
@@ -197,7 +198,7 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
         ),
         Outcome::Probed(probed) => (
             Mark::Good,
-            format!("{} probes answered", probed.answers.len()),
+            format!("{} answered", counted(probed.answers.len() as u64, "probe")),
         ),
         Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
         Outcome::Located(Located::Refused { reasons }) => {

@@ -1,7 +1,7 @@
 //! A finished run in forms that people and their tools take in: a folder with
 //! its story, a mail for `git am`, a branch of a repository.
 //!
-//! What is exported is read from the report and the journal; nothing is built,
+//! Exports are read from the report and the journal; nothing is built,
 //! asked or judged here, and no work tree is touched.
 
 mod branch;
@@ -16,7 +16,7 @@ use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_source::visible_line;
 use std::fmt::Write;
 
-/// Who is named as the author of a patch.
+/// Author of an exported patch.
 const AUTHOR: (&str, &str) = ("Patchwright", "patchwright@localhost");
 
 /// The subject of a commit: one line, whatever the title holds.

@@ -59,7 +59,7 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// What is wrong with the user's input is 2, everything else 5.
+/// Returns 2 for a fault of the user's input, 5 for everything else.
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright_agent::task::TaskError;
     use patchwright_config::SettingsError;

@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tools::{Call, Wish};
 
-/// What an agent is told about the server as a whole.
+/// Instructions for an agent about the server as a whole.
 const INSTRUCTIONS: &str = "Finds code in one source tree through an index of its definitions, references and calls. \
     Start with `context` for a request in words or a crash report, `symbol` for a name, `search` for words. Every answer \
     carries paths and line numbers; a query without a hit says why and names what is nearest. The tree is only read.";

@@ -1,7 +1,7 @@
 //! Asks again when a failure may pass: with growing, jittered pauses, or after
 //! the pause that the endpoint asks for, as long as that is not too long.
 //!
-//! What this deliberately does not do: change the request or the model.
+//! Deliberately absent: this does not change the request or the model.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -87,7 +87,7 @@ impl Retry {
     }
 }
 
-/// What the tries that gave no reply may have cost together.
+/// Tokens that the tries which gave no reply may have cost together.
 #[derive(Debug, Default)]
 struct FailedTries(Mutex<Vec<Option<Usage>>>);
 

@@ -217,7 +217,7 @@ impl Speaker {
         }
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
         let prices = self.prices.as_ref();
         prices.map_or(0.0, |prices| prices.of_call(answered))

@@ -97,7 +97,7 @@ fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
     frames.iter().map(of).min().unwrap_or((3, 0))
 }
 
-/// Whether two paths can mean one file: one is the end of the other.
+/// Tells whether two paths can mean one file: one is the end of the other.
 fn same(left: &str, right: &str) -> bool {
     let ends = |long: &str, end: &str| long == end || long.ends_with(&format!("/{end}"));
     ends(left, right) || ends(right, left)

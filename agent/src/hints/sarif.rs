@@ -14,7 +14,7 @@ const STEPS: usize = 30;
 /// Characters of a message.
 const MESSAGE: usize = 1_500;
 
-/// What a report says, for a reader and for retrieval.
+/// Content of a report, for a reader and for retrieval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     /// In words, with places.

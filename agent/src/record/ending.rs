@@ -1,4 +1,4 @@
-//! How a run ended, and what a shell is told about it.
+//! Endings of a run and their exit statuses.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -100,7 +100,11 @@ mod tests {
 
     #[test]
     fn an_ending_is_read_from_its_word() {
-        for kind in [EndingKind::Verified, EndingKind::NoPatch, EndingKind::Canceled] {
+        for kind in [
+            EndingKind::Verified,
+            EndingKind::NoPatch,
+            EndingKind::Canceled,
+        ] {
             assert_eq!(EndingKind::of_word(kind.as_str()), Some(kind));
         }
         for word in ["paused", "running", ""] {

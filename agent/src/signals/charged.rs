@@ -22,7 +22,7 @@ impl Charged {
         Self { signals, account }
     }
 
-    /// Whether no signal is configured.
+    /// Tells whether no signal is configured.
     pub fn is_empty(&self) -> bool {
         self.signals.is_empty()
     }

@@ -22,7 +22,7 @@ pub enum TaskError {
     Missing {
         /// Where it was looked for.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -31,7 +31,7 @@ pub enum TaskError {
     Malformed {
         /// The task file.
         path: PathBuf,
-        /// What the parser said, with line and key.
+        /// Message of the parser, with line and key.
         message: String,
     },
     /// A value makes no sense.
@@ -41,7 +41,7 @@ pub enum TaskError {
         path: PathBuf,
         /// The key.
         key: String,
-        /// What is wrong, and what would be right.
+        /// Description of the fault, with what would be right.
         message: String,
     },
 }
@@ -153,7 +153,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
     })
 }
 
-/// Whether a text can be the id of a task.
+/// Tells whether a text can be the id of a task.
 pub fn is_id(id: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with(['.', '-'])

@@ -1,4 +1,4 @@
-//! What a task file may say, and what is answered when it says it wrongly.
+//! Tests of task files, right and wrong.
 
 use super::{Limits, Source, Task, duration, read};
 use patchwright_source::Language;

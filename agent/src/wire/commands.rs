@@ -67,7 +67,7 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask 
     }
 }
 
-/// What each command may use.
+/// Returns the limits of each command.
 pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
     let time = |own, all| bounded(sender, own, all);

@@ -3,7 +3,7 @@
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::prompt::fence;
 use patchwright_agent::record::Outcome;
-use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_agent::report::{AttemptReport, Report, counted, money};
 use patchwright_patcher::reply;
 use patchwright_source::{visible, visible_line};
 use std::fmt::Write;
@@ -48,12 +48,12 @@ pub(crate) fn story(title: Option<&str>, report: &Report, events: &[Event]) -> S
     let (cost, seconds) = (&report.cost, &report.seconds);
     let _ = writeln!(
         text,
-        "\n## What it cost\n\n{:.4} USD; {} model calls with {} tokens in and {} out; {} rounds of queries; {:.1} s of work, of which {:.1} s in commands and {:.1} s in the model.",
-        cost.usd,
-        cost.calls,
+        "\n## What it cost\n\n{}; {} with {} tokens in and {} out; {} of queries; {:.1} s of work, of which {:.1} s in commands and {:.1} s in the model.",
+        money(report),
+        counted(u64::from(cost.calls), "model call"),
         cost.tokens_in,
         cost.tokens_out,
-        report.rounds,
+        counted(u64::from(report.rounds), "round"),
         seconds.total,
         seconds.commands,
         seconds.model

@@ -60,7 +60,7 @@ fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
     assert!(headers.contains("8bit"));
     let (message, patch) = body.split_once("\n---\n").unwrap();
     assert!(message.starts_with("Written and checked by Patchwright"));
-    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\n"] {
+    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\\u{7}\n"] {
         assert!(message.contains(line), "{line:?}: {message}");
     }
     assert!(patch.contains(DIFF));

@@ -34,7 +34,7 @@ pub(crate) struct ApplyArguments {
     /// File with a model's reply or a unified diff; - is standard input
     #[arg(value_name = "REPLY")]
     pub reply: PathBuf,
-    /// How to print the result
+    /// Format of the result
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Change the tree
@@ -45,7 +45,7 @@ pub(crate) struct ApplyArguments {
     pub protect: Vec<String>,
 }
 
-/// What came of reading and placing a reply.
+/// Result of reading and placing a reply.
 struct Verdict {
     prepared: Option<Prepared>,
     edits: Vec<Value>,

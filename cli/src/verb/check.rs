@@ -26,12 +26,12 @@ pub(crate) struct CheckArguments {
     /// Where the endpoint is, as in http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// How the findings are printed
+    /// Format in which the findings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// How something was found.
+/// State of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -48,7 +48,7 @@ enum State {
 struct Finding {
     name: &'static str,
     state: State,
-    /// What was found, and what to do about it.
+    /// Finding, and what to do about it.
     detail: String,
 }
 
@@ -121,7 +121,7 @@ fn origins(entries: &[patchwright_config::Entry]) -> String {
     format!("valid; from {}", places.join(", "))
 }
 
-/// Whether a folder can be written, tried by writing.
+/// Tells whether a folder can be written, tried by writing.
 fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     let shown = folder.display();
     let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));

@@ -1,4 +1,4 @@
-//! What the verbs that talk to a daemon share: where it is, who asks, and what
+//! Client of a daemon, for the verbs that talk to one: where it is, who asks, and what
 //! its refusals say.
 
 use anyhow::{Context, anyhow, bail};
@@ -9,7 +9,7 @@ use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a daemon may take to be connected to.
+/// Longest time for connecting to a daemon.
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The most of a refusal that is shown.
 const SHOWN: usize = 4_000;

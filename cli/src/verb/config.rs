@@ -15,7 +15,7 @@ const WIDEST: usize = 60;
 pub(crate) struct ConfigArguments {
     /// Show only keys that begin like this, as in model.timeouts
     pub prefix: Option<String>,
-    /// How the settings are printed
+    /// Format in which the settings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Print the JSON schema of a settings file instead

@@ -28,7 +28,7 @@ pub(crate) struct CrashArguments {
     /// Source tree: paths become those of the tree
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// How to print the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -18,7 +18,7 @@ const LONGEST: usize = 64 << 20;
 pub(crate) struct EventsArguments {
     /// The task's id
     pub task: String,
-    /// How they are printed
+    /// Format in which they are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -42,7 +42,7 @@ pub(crate) struct OssCrsArguments {
     /// Write each run's report, patch, journal and logs below this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How the summary is printed
+    /// Format in which the summary is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

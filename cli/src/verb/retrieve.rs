@@ -1,6 +1,6 @@
 //! `patchwright index` and `retrieve`: the code search by itself.
 //!
-//! What a run would see of a tree, without a run: nothing is built, and the
+//! View of a tree as a run would see it, without a run: nothing is built, and the
 //! tree is only read. A model is asked only where the settings want its words.
 
 use crate::common::{Common, Format, USAGE, WrongInput, write_result};
@@ -25,7 +25,7 @@ pub(crate) struct IndexArguments {
     /// Source tree to index
     #[arg(value_name = "DIR")]
     pub tree: PathBuf,
-    /// How the figures are printed
+    /// Format in which the figures are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -49,7 +49,7 @@ pub(crate) struct RetrieveArguments {
     /// Crash report near which hits are shown first
     #[arg(long, value_name = "FILE")]
     pub crash: Option<PathBuf>,
-    /// How the answers are printed
+    /// Format in which the answers are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

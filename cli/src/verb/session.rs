@@ -1,4 +1,4 @@
-//! What `run`, `resume`, `replay` and `judge` share: from a run that is ready
+//! Shared part of `run`, `resume`, `replay` and `judge`: from a run that is ready
 //! to go on to the printed report and the exit status.
 
 use crate::common::Format;
@@ -30,7 +30,7 @@ pub(crate) struct OutputArguments {
     /// Write report.json, patch.diff, journal.jsonl and logs to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How the report is printed
+    /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -19,7 +19,7 @@ pub(crate) struct ShowArguments {
     /// The run's id, the folder that --out made, or a task of the daemon that
     /// client.server names
     pub run: String,
-    /// How the report is printed
+    /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Print the journal instead: every event, one a line

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::failure;
 use crate::{Finish, ModelError};
 
-/// What a stream has told so far.
+/// Text and counts of a stream so far.
 #[derive(Debug)]
 pub(super) struct Collector {
     text: String,
@@ -37,7 +37,7 @@ pub(super) struct Collected {
     pub(super) usage: Option<Counts>,
 }
 
-/// Whether more events are wanted.
+/// Demand for more events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Demand {
     More,

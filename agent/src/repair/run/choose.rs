@@ -101,7 +101,7 @@ impl Run {
     }
 }
 
-/// How many lines a patch changes.
+/// Counts the lines that a patch changes.
 fn changed(attempt: &Attempt) -> usize {
     let lines = attempt.diff.lines();
     lines

@@ -10,11 +10,11 @@ use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::Message;
 
-/// How often a critic is asked about one patch, when its answer holds no verdict.
+/// Number of times that a critic is asked about one patch, when its answer holds no verdict.
 const TRIES: u32 = 2;
 
 impl Run {
-    /// Whether somebody looks at what this rung has left standing.
+    /// Tells whether somebody looks at what this rung has left standing.
     pub(super) fn wants_critic(&self, rung: &RungRecord) -> bool {
         let last = self.plan.ladder.last() == Some(&rung.name);
         last && rung.holds != Some(false) && self.plan.critic.is_some()

@@ -1,4 +1,4 @@
-//! What a reply of the model leads to: queries, a patch, or another try.
+//! Reading of a reply: it leads to queries, a patch, or another try.
 
 use super::Run;
 use crate::prompt::{self, control_tokens};

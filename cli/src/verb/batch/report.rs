@@ -37,7 +37,7 @@ impl Row {
     }
 }
 
-/// What came of each task, in the order of the batch.
+/// Reads the row of each task, in the order of the batch.
 pub(super) async fn rows(
     service: &Service,
     listed: &[Listed],

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use summary::{PovLine, RunLine};
 use tokio_util::sync::CancellationToken;
 
-/// What the runs have in common.
+/// Parts that the runs have in common.
 #[derive(Debug)]
 pub(super) struct Campaign {
     pub(super) environment: Environment,

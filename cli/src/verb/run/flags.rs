@@ -31,7 +31,7 @@ pub(crate) struct TaskFlags {
 }
 
 impl TaskFlags {
-    /// Whether any of them was given.
+    /// Tells whether any of them was given.
     pub(crate) fn given(&self) -> bool {
         self.repo.is_some()
             || self.crash.is_some()
