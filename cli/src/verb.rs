@@ -38,10 +38,10 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "patchwright", version, max_term_width = 100)]
 pub(crate) struct CommandLine {
-    /// What holds for every subcommand.
+    /// Flags of every subcommand.
     #[command(flatten)]
     pub common: Common,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
