@@ -21,8 +21,8 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "patcher",
-        "changes error numbers refusal script splice unescape edit diff pristine names syntax guard \
-         indent locate reply merge normal paths plan prepare",
+        "changes error numbers refusal script splice unescape edit diff pristine background names \
+         syntax guard indent locate reply merge normal paths plan prepare",
     ),
     (
         "evaluator",
