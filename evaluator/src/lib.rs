@@ -20,6 +20,7 @@ pub mod crash;
 mod error;
 mod evidence;
 pub mod feedback;
+mod given_inputs;
 mod identity;
 mod inspect;
 mod ladder;

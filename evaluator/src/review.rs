@@ -14,7 +14,7 @@ mod weakened;
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, RungName, RungResult};
-use crate::rung::given_inputs;
+use crate::given_inputs;
 use crate::runner::{Baseline, Target};
 pub(crate) use constants::constants;
 

@@ -177,7 +177,7 @@ mod tests {
 
     #[test]
     fn a_mapped_file_without_a_name_is_seen() {
-        let line = "7f0000000000-7f0000002000 rw-s 00001000 fe:01 42   /work/a b (deleted)";
+        let line = "7f0000000000-7f0000002000 rw-s 00001000 fe:01 42   /tree/a b (deleted)";
         let (_, inode, end) = deleted(line).unwrap();
         assert_eq!((inode, end), (42, 0x3000));
         assert!(deleted("7f0000000000-7f0000002000 r--p 00000000 fe:01 42 /lib/x").is_none());

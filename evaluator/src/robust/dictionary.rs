@@ -6,9 +6,9 @@
 
 use super::failure::{Failure, FailureJudge};
 use super::{Group, LOOKED_AT, Search};
+use crate::given_inputs;
 use crate::mutation::Dictionary;
 use crate::review::constants;
-use crate::rung::given_inputs;
 use crate::runner::{Inputs, Outcome};
 use crate::{Ending, TargetError};
 use std::time::Duration;

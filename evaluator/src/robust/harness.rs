@@ -4,8 +4,8 @@
 use super::failure::{Failure, FailureJudge};
 use super::{EACH, Group, Search};
 use crate::TargetError;
+use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::given_inputs;
 use crate::runner::{Build, Capture, Inputs};
 use std::time::Duration;
 

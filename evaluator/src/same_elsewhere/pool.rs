@@ -1,8 +1,8 @@
 //! The inputs on which two programs are compared.
 
 use crate::TargetError;
+use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::given_inputs;
 use crate::runner::{Pov, TargetTask};
 use std::sync::Arc;
 

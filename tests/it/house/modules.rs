@@ -26,9 +26,9 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "evaluator",
-        "error identity process sandbox contained_path cache workspace crash signature test_report \
-         feedback probe runner evidence attempt mutation local rung review robust \
-         same_elsewhere verdict_cache ladder inspect attack",
+        "error identity process sandbox contained_path cache workspace sanitizer_hooks crash \
+         signature test_report feedback probe runner evidence attempt mutation given_inputs \
+         local review rung robust same_elsewhere verdict_cache ladder inspect attack",
     ),
     (
         "config",
@@ -63,7 +63,6 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
     ("retrieval", "context engine memory search signals"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
-    ("evaluator", "sandbox::helper sandbox::landlock"),
 ];
 
 /// Returns true when all of these modules are in one known cycle.
