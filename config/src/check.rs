@@ -1,4 +1,4 @@
-//! What the types of the settings cannot say: values that would make no sense.
+//! Checks beyond the types of the settings: values that would make no sense.
 
 use std::time::Duration;
 

@@ -53,7 +53,7 @@ pub struct Http {
     pub upload_timeout: Duration,
 }
 
-/// What is let in from outside.
+/// Rules for what is let in from outside.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Intake {
@@ -63,7 +63,7 @@ pub struct Intake {
     pub hosts: Vec<String>,
     /// Hosts that may lie in a private network.
     pub private_hosts: Vec<String>,
-    /// Whether commands with network are taken from outside.
+    /// True when commands with network are taken from outside.
     pub network_commands: bool,
     /// Megabytes of an archive that is downloaded.
     pub archive_mb: u64,
@@ -87,7 +87,7 @@ pub struct Intake {
 pub struct Telemetry {
     /// Which messages are written.
     pub log: String,
-    /// How they are written.
+    /// Form in which they are written.
     pub format: LogFormat,
     /// Where traces are sent.
     #[serde(deserialize_with = "value::text_or_unset")]
@@ -100,7 +100,7 @@ pub struct Telemetry {
     pub service: String,
 }
 
-/// How messages are written.
+/// Form in which messages are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {

@@ -234,7 +234,7 @@ impl Session {
             Ok(parts) => parts,
             Err(ending) => return Ok(start(plan)?.stopped(ending)),
         };
-        let run = start(wire::known(plan, &self.task, &parts.tree))?;
+        let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)
             .await;

@@ -204,8 +204,8 @@ impl Search<'_> {
             budget,
             each: (usual * 10).clamp(EACH.0, EACH.1),
             capture: Capture::Failures,
-            only: Vec::new(),
             many: self.many,
+            ..Inputs::default()
         };
         self.target.run_inputs(build, group.pov, &inputs).await
     }

@@ -11,7 +11,7 @@ mod reproduction;
 mod task;
 
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
-pub use inputs::{Capture, InputRun, Inputs};
+pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
 pub use reproduction::{measure, reproducible};

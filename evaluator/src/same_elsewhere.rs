@@ -4,13 +4,15 @@
 //! the tree that look like the PoV, and mutants of these that the unpatched
 //! program accepts; any difference refutes, but for a mutant that the patched
 //! program turns away and that is shown to be malformed as the PoV is
-//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: a right
-//! fix may refuse some that the old program happened to survive, so a difference
-//! refutes only where both accept the input and print something else.
-//! Inputs *aimed* at the patch's own numbers count alike (`aimed`). What
-//! differs between two runs of the unpatched program is not compared.
+//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
+//! program may be wrong there in silence, so a difference never refutes; it is
+//! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
+//! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
+//! what they were made from does. What differs between two runs of the unpatched
+//! program is not compared.
 
 mod aimed;
+mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
@@ -24,6 +26,7 @@ use crate::rung::feedback::FeedbackWriter;
 use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
 };
+use doubts::Differing;
 use pool::ComparedInput;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -69,6 +72,7 @@ pub(crate) async fn climb(
         turned_away: Vec::new(),
         aside: Duration::ZERO,
         counts: BTreeMap::new(),
+        differing: Vec::new(),
         doubts: Vec::new(),
     };
     let started = Instant::now();
@@ -85,6 +89,7 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.settle_differences().await?;
     Ok(comparison.held())
 }
 
@@ -140,11 +145,13 @@ struct Comparison<'a> {
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
-    turned_away: Vec<(ComparedInput, Difference)>,
+    turned_away: Vec<Differing>,
     /// The time that went into such mutants, which is not taken from the rest.
     aside: Duration,
     counts: BTreeMap<String, u64>,
-    /// Differences that are for the critic.
+    /// Derived inputs on which the programs differ.
+    differing: Vec<Differing>,
+    /// What such differences came to, and others that refute nothing.
     doubts: Vec<Doubt>,
 }
 
@@ -179,12 +186,11 @@ impl Comparison<'_> {
         budget: Duration,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
         let inputs = Inputs {
-            only: Vec::new(),
-            many: false,
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget,
             each: self.each(),
             capture,
+            ..Inputs::default()
         };
         let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
@@ -210,12 +216,22 @@ impl Comparison<'_> {
     fn held(&self) -> RungResult {
         let reached = self.counts.get("reached a touched function").copied();
         let inputs = self.compared.len();
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open: Vec<&Doubt> = open.collect();
         let (holds, reason) = match reached {
             _ if !self.turned_away.is_empty() => (
                 None,
                 format!(
                     "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed",
                     self.turned_away.len()
+                ),
+            ),
+            _ if let Some(first) = open.first() => (
+                None,
+                format!(
+                    "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                    open.len(),
+                    first.what
                 ),
             ),
             _ if inputs == 0 => (

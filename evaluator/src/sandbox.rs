@@ -12,6 +12,7 @@ mod landlock;
 mod mounts;
 mod seccomp;
 mod supervisor;
+mod system_calls;
 
 pub use host::Host;
 pub use supervisor::enter_from_arguments;

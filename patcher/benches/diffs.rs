@@ -8,7 +8,11 @@
 //! With `--disturb COUNT` it disturbs the edits whose place is certain as models
 //! do, in all forms, and prints how many of them land where.
 
-#[path = "../tests/perturb/mod.rs"]
+#[path = "../tests/it/perturb/mod.rs"]
+#[expect(
+    clippy::indexing_slicing,
+    reason = "the same code is a test, where it may"
+)]
 mod perturb;
 
 use patchwright_patcher::{Guard, Prepared, Refusal, read_diff_bytes};
@@ -118,7 +122,7 @@ fn disturb(
         done += 1;
         let column = match &trial.outcome {
             perturb::Outcome::Right => 0,
-            perturb::Outcome::Refused(_) => 1,
+            perturb::Outcome::Refused => 1,
             perturb::Outcome::Wrong(diff) => {
                 wrong += 1;
                 writeln!(

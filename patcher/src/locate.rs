@@ -14,12 +14,16 @@ mod tests;
 pub(crate) use align::align;
 
 use crate::PlacementKind;
-use crate::pristine::{Pristine, is_space, key};
+use crate::pristine::{Pristine, is_space, key, says_something};
 use crate::script::Change;
 use std::ops::Range;
 
 /// How far from the named line a place still counts as near.
 pub(crate) const NEAR: usize = 3;
+
+/// How much farther from its number the next equal place must be for a number
+/// to decide.
+const APART: usize = 40;
 
 /// More places than this are not told apart any further.
 const MOST_PLACES: usize = 50;
@@ -30,6 +34,9 @@ pub(crate) struct Quote<'a> {
     pub(crate) lines: &'a [String],
     /// The line at which they are said to begin.
     pub(crate) hint: Option<usize>,
+    /// By how many lines a program's number may be off where it has to decide
+    /// among equal places; 0 where it may not decide.
+    pub(crate) slack: usize,
     /// The section in which they are said to stand.
     pub(crate) heading: Option<&'a str>,
     /// What the edit changes of them.
@@ -149,9 +156,13 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
             unhinted
         }
     };
-    if all.len() == 1 {
+    // Braces and blanks are a place only where they are said to be.
+    if quote.hint.is_some() && !all.is_empty() && !says_something(quote.lines.iter()) {
+        return Located::Nowhere;
+    }
+    if exact.len() == 1 || all.len() == 1 {
         let loose = loose_places(file, quote.lines, keys);
-        if loose.len() > 1 {
+        if loose.len() > all.len() {
             return Located::Several {
                 starts: loose,
                 matches: Vec::new(),
@@ -162,7 +173,43 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
         ([], []) => reflowed(file, quote),
-        ([], several) | (several, _) => equals(several, count),
+        ([], several) | (several, _) => match decided(file, quote, several) {
+            Some(at) => Located::At(Match::aligned(at, count, PlacementKind::Moved)),
+            None => equals(several, count),
+        },
+    }
+}
+
+/// The place among equal ones that the hunk's header means: the only one in the
+/// section that it names, or the only one near its number. The two may not
+/// contradict each other.
+fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize> {
+    let nearest = quote.hint.and_then(|hint| {
+        let distance = |at: &usize| at.abs_diff(hint);
+        let mut by_distance: Vec<usize> = starts.to_vec();
+        by_distance.sort_by_key(distance);
+        let (first, second) = (*by_distance.first()?, *by_distance.get(1)?);
+        (distance(&second) > distance(&first)).then_some((
+            first,
+            distance(&first),
+            distance(&second),
+        ))
+    });
+    let named = quote.heading.and_then(|heading| {
+        let mut inside = starts
+            .iter()
+            .filter(|at| align::is_in_section(file, **at, heading));
+        let first = inside.next()?;
+        inside.next().is_none().then_some(*first)
+    });
+    match (named, nearest) {
+        (Some(named), Some((near, _, _))) if named == near => Some(named),
+        (Some(named), None) if quote.hint.is_none() => Some(named),
+        (None, Some((near, distance, other))) => {
+            let near_enough = quote.slack > 0 && distance <= quote.slack;
+            (near_enough && other >= distance + APART).then_some(near)
+        }
+        _ => None,
     }
 }
 

@@ -398,6 +398,7 @@ mod tests {
         let quote = Quote {
             lines: &old,
             hint: None,
+            slack: 0,
             heading: None,
             changes: &[],
         };

@@ -13,7 +13,7 @@ use crate::guard::Denied;
 use crate::paths::Paths;
 use crate::pristine::Pristine;
 use crate::splice::Splice;
-use crate::{Edit, Guard, Placement, PlacementKind, Refusal, Rule};
+use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ struct Undecided {
 /// All edits of a patch, each with its place or its refusal.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
-    pub(crate) knows: &'a dyn Fn(&str) -> bool,
+    pub(crate) background: &'a Background<'a>,
     /// How many edits may still be looked for by similarity.
     pub(crate) searches: Rc<Cell<usize>>,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
@@ -81,11 +81,11 @@ impl<'a> Plan<'a> {
         tree: &'a Tree,
         edits: &[Edit],
         guard: &'a Guard,
-        knows: &'a dyn Fn(&str) -> bool,
+        background: &'a Background<'a>,
     ) -> Self {
         let mut plan = Self {
             paths: Paths::new(tree, guard),
-            knows,
+            background,
             searches: Rc::new(Cell::new(MOST_SEARCHES)),
             files: BTreeMap::new(),
             created: BTreeMap::new(),

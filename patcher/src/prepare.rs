@@ -6,7 +6,7 @@ mod report;
 
 use crate::plan::Plan;
 use crate::syntax::Checked;
-use crate::{Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
+use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
 use outcome::{Outcome, describe, outcome_of, outcome_without};
 use patchwright_source::{Tree, TreePath};
@@ -22,6 +22,21 @@ pub fn prepare(
     guard: &Guard,
     knows: &dyn Fn(&str) -> bool,
 ) -> Result<Prepared, Vec<Refusal>> {
+    let background = Background {
+        knows,
+        attempts: &[],
+    };
+    prepare_after(tree, patch, guard, &background)
+}
+
+/// Does the same for a writer who has tried before, and says so where an edit
+/// quotes an earlier attempt.
+pub fn prepare_after(
+    tree: &Tree,
+    patch: &Patch,
+    guard: &Guard,
+    background: &Background<'_>,
+) -> Result<Prepared, Vec<Refusal>> {
     if patch.edits.is_empty() {
         let reason = "there is no edit in the patch";
         return Err(vec![Refusal::of_patch(Rule::Incomplete, reason)]);
@@ -34,7 +49,7 @@ pub fn prepare(
         );
         return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
     }
-    let mut plan = Plan::make(tree, &patch.edits, guard, knows);
+    let mut plan = Plan::make(tree, &patch.edits, guard, background);
     find_conflicts(&mut plan, &patch.edits);
     if plan.refusals.is_empty() {
         assemble(plan, &patch.edits)

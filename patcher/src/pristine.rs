@@ -1,5 +1,6 @@
 //! A file of the pristine tree, made ready for finding places in it.
 
+use crate::ShownLine;
 use patchwright_source::{Language, Text, TreePath};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -214,11 +215,14 @@ impl Pristine {
     }
 
     /// Lines with their numbers, for messages.
-    pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<(u32, String)> {
+    pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<ShownLine> {
         (from..to.min(self.count()))
             .filter_map(|at| {
                 let line: String = self.line(at).chars().take(200).collect();
-                Some((u32::try_from(at + 1).ok()?, line))
+                Some(ShownLine {
+                    number: Some(u32::try_from(at + 1).ok()?),
+                    text: line,
+                })
             })
             .collect()
     }

@@ -254,6 +254,25 @@ pub(crate) fn line(text: &Text, number: u32) -> String {
     }
 }
 
+/// Takes in the comment directly above a definition.
+pub(crate) fn with_comment(text: &Text, start: u32) -> u32 {
+    let mut first = start;
+    while first > 1 && start - first < 30 {
+        let above = line(text, first - 1);
+        let above = above.trim();
+        let is_comment = above.starts_with("//")
+            || above.starts_with("/*")
+            || above.starts_with('*')
+            || above.ends_with("*/")
+            || above.starts_with("///");
+        if !is_comment {
+            break;
+        }
+        first -= 1;
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Snippet, Tier, merge_ranges};

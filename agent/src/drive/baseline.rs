@@ -10,7 +10,7 @@ use serde_json::json;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
-/// How often a failing infrastructure is tried again before the run ends.
+/// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
 impl Drive {
@@ -106,7 +106,7 @@ fn tests_in_words(run: &TestRun) -> String {
     }
 }
 
-/// What a failure of the target means for the run.
+/// Returns the ending that a failure of the target means.
 pub fn ending(error: &TargetError) -> Ending {
     let with_log = |log: &str| {
         let lines: Vec<&str> = log.trim_end().lines().collect();

@@ -52,7 +52,7 @@ pub(crate) struct RunArguments {
 /// Runs a task to its end.
 ///
 /// # Errors
-/// What cannot be turned into an ending: the store, the output folder.
+/// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(settings_flags(&arguments))?;
     let _telemetry = telemetry::start_for_run(&loaded.settings.telemetry)?;

@@ -8,7 +8,7 @@
 use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
 use super::{Job, LocalTarget, fuzzer};
 use crate::contained_path::ContainedFolder;
-use crate::runner::{Build, Capture, InputRun, Inputs, Outcome, Pov, judge};
+use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
 use crate::{Ending, Execution, Limit, TargetError};
 use patchwright_source::Language;
 use std::ffi::OsString;
@@ -222,6 +222,9 @@ impl BatchRun<'_> {
     ) -> Result<Execution, TargetError> {
         let command = self.target.pov_command(self.pov)?;
         let mut script = script.to_owned();
+        if let Some(memory) = self.inputs.memory {
+            script.insert_str(0, &filled(memory));
+        }
         let mut environment = Vec::new();
         let keep = match &self.inputs.capture {
             Capture::Failures => {
@@ -388,6 +391,15 @@ fn wall(each: Duration, inputs: usize, left: Duration) -> Duration {
     let inputs = u32::try_from(inputs).unwrap_or(u32::MAX);
     let fair = each + each.saturating_mul(inputs) / 10;
     fair.min(each.saturating_mul(2).max(left / 2))
+}
+
+/// Has the allocator fill memory with a pattern: the sanitizer's by its options,
+/// the C library's by its own.
+fn filled(memory: MemoryPattern) -> String {
+    let MemoryPattern { fill, redzone } = memory;
+    format!(
+        "MALLOC_PERTURB_={fill}\nASAN_OPTIONS=\"${{ASAN_OPTIONS:+$ASAN_OPTIONS:}}malloc_fill_byte={fill}:max_malloc_fill_size=1073741824:free_fill_byte={fill}:max_free_fill_size=1073741824:redzone={redzone}:max_redzone=2048\"\nexport MALLOC_PERTURB_ ASAN_OPTIONS\n"
+    )
 }
 
 fn passed(index: usize) -> InputRun {

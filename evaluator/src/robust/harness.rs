@@ -47,8 +47,8 @@ impl Search<'_> {
             budget: EACH.1,
             each: EACH.0,
             capture: Capture::Failures,
-            only: Vec::new(),
             many: true,
+            ..Inputs::default()
         };
         let runs = self.target.run_inputs(old, group.pov, &inputs).await?;
         // All of them are called fine when the process ends well.

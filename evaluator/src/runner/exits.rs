@@ -65,8 +65,8 @@ pub struct ExitFrame {
     pub line: u32,
     /// Whether the code has debug information at all.
     pub named: bool,
-    /// True where the code lies in a shared library.
-    pub shared: bool,
+    /// Whether the code lies in a shared library.
+    pub in_library: bool,
     /// Whether the frame is the kernel's call of a signal handler.
     pub handler: bool,
 }

@@ -34,6 +34,18 @@ pub struct Inputs {
     pub only: Vec<usize>,
     /// True where the program takes several inputs one after the other.
     pub many: bool,
+    /// What fresh memory holds; as usual where nothing is said.
+    pub memory: Option<MemoryPattern>,
+}
+
+/// What memory holds that a program has not written, and how far apart objects
+/// lie: nothing that a defined program depends on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryPattern {
+    /// Fills what is allocated and what is freed.
+    pub fill: u8,
+    /// Bytes between two objects on the heap, where a sanitizer watches.
+    pub redzone: u32,
 }
 
 /// The run of one input.

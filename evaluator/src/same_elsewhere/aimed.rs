@@ -70,7 +70,10 @@ impl Comparison<'_> {
                 .into_iter()
                 .enumerate();
             made.map(|(number, bytes)| ComparedInput {
-                kind: InputKind::Aimed,
+                kind: match seed.kind {
+                    InputKind::Derived => InputKind::Derived,
+                    _ => InputKind::Aimed,
+                },
                 name: format!("{}, changed towards a bound ({number})", seed.name),
                 bytes,
                 parent: None,

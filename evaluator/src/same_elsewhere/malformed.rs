@@ -11,7 +11,6 @@
 use super::pool::ComparedInput;
 use super::{Comparison, Difference};
 use crate::TargetError;
-use crate::evidence::Doubt;
 use crate::rung::replay_input;
 use crate::runner::{Capture, Inputs};
 use crate::signature::{self, Change};
@@ -21,6 +20,8 @@ use std::time::{Duration, Instant};
 /// Cuts that are tried, from the first changed byte on: a length that was
 /// changed tells of the bytes that follow it.
 const MOST_CUTS: usize = 512;
+/// Pieces of a mutant of a PoV that are tried.
+const MOST_PIECES: usize = 48;
 /// Failing cuts whose crash is compared with the PoV's.
 const LOOKED_AT: usize = 4;
 /// Time for all cuts of one input. A cut takes milliseconds: this only ends
@@ -32,19 +33,21 @@ impl Comparison<'_> {
     /// Once this has taken as long as the whole rung may, the rest stay as they
     /// are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Difference>, TargetError> {
-        while let Some((mutant, difference)) = self.turned_away.pop() {
+        while let Some(one) = self.turned_away.pop() {
             if self.aside >= self.target.task().limits.same {
-                self.turned_away.push((mutant, difference));
+                self.turned_away.push(one);
                 break;
             }
             let started = Instant::now();
-            let malformed = self.is_malformed(&mutant).await?;
+            let malformed = self.is_malformed(&one.input).await?;
             self.aside += started.elapsed();
             if !malformed {
-                return Ok(Some(difference));
+                return Ok(Some(one.difference()));
             }
             self.count("malformed mutants turned away", 1);
-            self.doubts.push(Doubt::new(difference.what));
+            let settled = "the input is malformed as the PoV is".to_owned();
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
         }
         Ok(None)
     }
@@ -67,6 +70,28 @@ impl Comparison<'_> {
         Ok(false)
     }
 
+    /// Whether a mutant of a PoV still holds its defect: it is cut short at some
+    /// places behind what was changed, and the unpatched program crashes on a
+    /// piece as on the PoV.
+    pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool, TargetError> {
+        let limits = &self.target.task().limits;
+        if self.target.task().language == Language::Java || self.aside >= limits.same {
+            return Ok(false);
+        }
+        let started = Instant::now();
+        let pov = std::fs::read(&self.pov.file).unwrap_or_default();
+        let mut pieces = cuts(mutant, changed_at(&pov, mutant));
+        let step = pieces.len().div_ceil(MOST_PIECES).max(1);
+        pieces = pieces.into_iter().step_by(step).collect();
+        let failing = self.failing(pieces).await?.unwrap_or_default();
+        let mut holds = false;
+        for piece in failing.into_iter().take(LOOKED_AT) {
+            holds = holds || self.crashes_as_the_pov(&piece).await?;
+        }
+        self.aside += started.elapsed();
+        Ok(holds)
+    }
+
     /// The cuts of an input with which the unpatched program fails; nothing
     /// when not all of them could be run.
     async fn failing_cuts(
@@ -74,8 +99,14 @@ impl Comparison<'_> {
         input: &[u8],
         from: usize,
     ) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
+        self.failing(cuts(input, from)).await
+    }
+
+    /// Those of some inputs with which the unpatched program fails; nothing when
+    /// not all of them could be run.
+    async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
         let cuts = Inputs {
-            contents: cuts(input, from),
+            contents,
             budget: WALL,
             each: self.each(),
             capture: Capture::Failures,

@@ -1,10 +1,10 @@
 //! Exit statuses and outputs of the two programs, input by input: what differs
 //! refutes, is left to the critic, or is looked at again as malformed.
 
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::{AGAIN, Comparison, Difference};
 use crate::TargetError;
-use crate::evidence::Doubt;
 use crate::process::Ending;
 use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
@@ -77,19 +77,9 @@ impl Comparison<'_> {
             }
             self.count(input.kind.name(), 1);
             if before != after {
-                let both_accept = accepted && after.ending.success();
-                let difference = difference(&input, before, after);
-                match input.kind {
-                    InputKind::Derived | InputKind::Aimed if !both_accept => {
-                        let what = format!("{} and answered differently", input.kind.name());
-                        self.count(&what, 1);
-                        self.doubts.push(Doubt::new(difference.what));
-                    }
-                    InputKind::GivenMutant if turns_away(after) => {
-                        self.count("mutants of given turned away", 1);
-                        self.turned_away.push((input, difference));
-                    }
-                    _ => return Ok(Some(difference)),
+                let one = differing(input, before, after);
+                if let Some(difference) = self.differs(one).await? {
+                    return Ok(Some(difference));
                 }
                 continue;
             }
@@ -100,6 +90,40 @@ impl Comparison<'_> {
             self.compared.push(input);
         }
         Ok(None)
+    }
+
+    /// Takes an input on which the programs differ: what refutes is returned, the
+    /// rest is kept to be looked at.
+    async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        let accepted = one.after.ending.success();
+        match one.input.kind {
+            InputKind::Derived => {
+                self.count("derived and answered differently", 1);
+                self.differing.push(one);
+                return Ok(None);
+            }
+            // More than the patch's own bound is refused: that may be the repair.
+            InputKind::Aimed if !accepted => {
+                self.count("aimed and answered differently", 1);
+                let settled = "the patched program refuses an input beyond its own bound";
+                let doubt = self.doubt(&one, Some(settled.to_owned()), None);
+                self.doubts.push(doubt);
+                return Ok(None);
+            }
+            InputKind::Given | InputKind::GivenMutant | InputKind::Aimed => {}
+        }
+        if let Some(settled) = self.undefined_on(&one).await? {
+            self.count("differences settled", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
+        if one.input.kind == InputKind::GivenMutant && turns_away(&one.after) {
+            self.count("mutants of given turned away", 1);
+            self.turned_away.push(one);
+            return Ok(None);
+        }
+        Ok(Some(one.difference()))
     }
 
     /// Of the inputs on which the programs differ those on which the unpatched
@@ -125,7 +149,7 @@ impl Comparison<'_> {
             each: self.each(),
             capture: Capture::Outputs,
             only: differing.clone(),
-            many: false,
+            ..Inputs::default()
         };
         let again = self
             .target
@@ -161,24 +185,37 @@ fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }
 
-fn difference(input: &ComparedInput, before: &InputRun, after: &InputRun) -> Difference {
+/// What two programs did with an input.
+fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
         format!("{} became {}", before.ending, after.ending)
     };
-    Difference {
-        input: input.name.clone(),
+    Differing {
         what: format!("{what} ({})", input.kind.name()),
-        old: shown(before),
-        new: shown(after),
-        limited: [before, after]
-            .iter()
-            .any(|run| matches!(run.ending, Ending::Limit(_))),
+        input,
+        before: before.clone(),
+        after: after.clone(),
     }
 }
 
-fn shown(run: &InputRun) -> String {
+impl Differing {
+    /// The same, to be shown as what refutes the patch.
+    pub(super) fn difference(&self) -> Difference {
+        Difference {
+            input: self.input.name.clone(),
+            what: self.what.clone(),
+            old: shown(&self.before),
+            new: shown(&self.after),
+            limited: [&self.before, &self.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+        }
+    }
+}
+
+pub(super) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }

@@ -78,16 +78,12 @@ fn unescape(text: &[u8]) -> Vec<u8> {
     while let [first, after @ ..] = rest {
         let number = (*first == b'\\').then(|| after.get(..3)).flatten();
         let number = number.and_then(|digits| std::str::from_utf8(digits).ok());
-        match number.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = after.get(3..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(*first);
-                rest = after;
-            }
-        }
+        let byte = number.and_then(|digits| u8::from_str_radix(digits, 8).ok());
+        bytes.push(byte.unwrap_or(*first));
+        rest = match byte {
+            Some(_) => after.get(3..).unwrap_or_default(),
+            None => after,
+        };
     }
     bytes
 }

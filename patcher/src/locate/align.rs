@@ -39,6 +39,9 @@ const SLACK: usize = 8;
 /// Beyond this many lines the number of a quote says nothing about a place.
 const REACH: usize = 100;
 
+/// Lines that a quote leaves out between two of its lines are at most this many.
+const FARTHEST: usize = 500;
+
 /// Gain of a line that stands where the number says, in percent.
 const NUMBER_GAIN: i64 = 25;
 
@@ -164,8 +167,8 @@ impl<'a> Aligner<'a> {
             return 0;
         };
         let distance = line.abs_diff(hint + at).max(SLACK) - SLACK;
-        let left = REACH.saturating_sub(distance) as i64;
-        NUMBER_GAIN * left / REACH as i64
+        let left = REACH.saturating_sub(distance).cast_signed();
+        NUMBER_GAIN * left as i64 / REACH.cast_signed() as i64
     }
 
     /// Marks the lines of the section that the hunk's header names.
@@ -245,7 +248,24 @@ impl<'a> Aligner<'a> {
                     .is_some_and(|hint| hint.abs_diff(at) <= NEAR)
             })
         };
-        taken * 100 >= total * SHARE && (taken >= LIGHTEST || near())
+        taken * 100 >= total * SHARE && (taken >= LIGHTEST || near()) && self.is_in_one_place(chain)
+    }
+
+    /// Whether the lines of a chain belong together: none is far from the next,
+    /// and the first is not far from the number where a later one is near it.
+    fn is_in_one_place(&self, chain: &[Slot]) -> bool {
+        let pairs = self.pairs(chain);
+        let together = pairs.windows(2).all(|pair| match pair {
+            [(_, a), (_, b)] => b - a <= FARTHEST,
+            _ => true,
+        });
+        let Some(hint) = self.quote.hint else {
+            return together;
+        };
+        let distance = |(at, line): &(usize, usize)| line.abs_diff(hint + at);
+        let first = pairs.first().map_or(0, distance);
+        let nearest = pairs.iter().map(distance).min().unwrap_or(0);
+        together && (first <= REACH || nearest > SLACK)
     }
 
     /// Returns a line that a change depends on and two places of it, if one is
@@ -335,8 +355,14 @@ fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
 }
 
 /// Whether a diff would name this line as the heading of a section.
-pub(super) fn is_heading(line: &str) -> bool {
+fn is_heading(line: &str) -> bool {
     line.starts_with(|first: char| first.is_alphabetic() || first == '_' || first == '$')
+}
+
+/// Whether a line stands in the section that a heading names.
+pub(super) fn is_in_section(file: &Pristine, at: usize, heading: &str) -> bool {
+    let first = (0..at).rev().find(|at| is_heading(&file.line(*at)));
+    first.is_some_and(|at| is_named(&file.line(at), &bare(heading)))
 }
 
 /// Whether a heading names this line; headings are cut off at some length, and

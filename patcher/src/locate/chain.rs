@@ -263,7 +263,8 @@ impl Ends {
         // Chains for which the length of the gap counts, and any chains.
         let (mut near, mut far) = (none, none);
         let mut ends = self.columns.iter().zip(&self.best).peekable();
-        let (longest, number) = (LONGEST_GAP as i64, |line: usize| line as i64);
+        let number = |line: usize| line.cast_signed() as i64;
+        let longest = number(LONGEST_GAP);
         row.places
             .iter()
             .map(|(place, _)| {

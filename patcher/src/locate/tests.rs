@@ -20,6 +20,7 @@ fn check(
     let quote = Quote {
         lines: &lines,
         hint,
+        slack: 0,
         heading: None,
         changes: &[],
     };
@@ -37,16 +38,29 @@ fn check(
 
 #[test]
 fn follows_the_order() {
-    let text = "a\nb\nc\nd\ne\nf\ng\nh\nb\n";
+    let text = "a\nb\ncc\ndd\ne\nf\ng\nh\nb\n";
     check(text, "b", Some(1), Ok((1, 2, Kind::Exact)));
     check(text, "b", Some(3), Ok((1, 2, Kind::Shifted)));
     check(text, "  b ", Some(1), Ok((1, 2, Kind::Whitespace)));
-    check(text, "c\nd", Some(7), Ok((2, 4, Kind::Moved)));
-    check(text, "c\n d", Some(7), Ok((2, 4, Kind::Moved)));
-    check(text, "c\nd", None, Ok((2, 4, Kind::Exact)));
-    check(text, "c\n d", None, Ok((2, 4, Kind::Whitespace)));
+    check(text, "cc\ndd", Some(7), Ok((2, 4, Kind::Moved)));
+    check(text, "cc\n dd", Some(7), Ok((2, 4, Kind::Moved)));
+    check(text, "cc\ndd", None, Ok((2, 4, Kind::Exact)));
+    check(text, "cc\n dd", None, Ok((2, 4, Kind::Whitespace)));
     check(text, "b", None, Err(&[1, 8]));
     check(text, "x", Some(1), Err(&[]));
+}
+
+#[test]
+fn finds_braces_only_where_they_are_named() {
+    check("a;\n}\n\nb;\n", "}\n", Some(1), Ok((1, 3, Kind::Exact)));
+    check("a;\n}\n\nb;\nc;\nd;\n", "}\n", Some(9), Err(&[]));
+}
+
+#[test]
+fn counts_places_that_differ_in_blank_lines() {
+    let text = "alpha();\nbeta();\nx;\nalpha();\n\nbeta();\n";
+    check(text, "alpha();\nbeta();", None, Err(&[0, 3]));
+    check(text, "alpha();\nbeta();", Some(0), Ok((0, 2, Kind::Exact)));
 }
 
 #[test]

@@ -18,7 +18,7 @@ impl Plan<'_> {
             return self.insert(number, edit);
         }
         let path = self.path_of(number, edit)?;
-        let knows = self.knows;
+        let background = self.background;
         let searches = Rc::clone(&self.searches);
         let plan = self
             .file(&path)
@@ -28,7 +28,7 @@ impl Plan<'_> {
         if wish.changes_nothing() {
             return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
         }
-        match find(file, &wish, knows, &searches) {
+        match find(file, &wish, background, &searches) {
             Ok(found) => {
                 let draft = draft(file, &wish, &found)?;
                 self.note(&path, draft);

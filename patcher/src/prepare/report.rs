@@ -81,7 +81,8 @@ fn look_at_edited_file(
             name.contains('.') && TreePath::new(name).is_ok_and(|path| tree.has_file(&path))
         })
     };
-    let knows = |name: &str| introduced.contains(name) || (plan.knows)(name) || in_tree(name);
+    let knows =
+        |name: &str| introduced.contains(name) || (plan.background.knows)(name) || in_tree(name);
     let unknown = names::unknown_names(&file.pristine, &lines, &knows);
     prepared.warnings.extend(unknown);
     match outcome.syntax {

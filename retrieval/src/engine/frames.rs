@@ -4,7 +4,7 @@
 //! machine) are dropped; harness frames are kept and marked.
 
 use super::Engine;
-use super::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::{Frame, Role, is_aside};
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};

@@ -5,7 +5,7 @@
 
 use super::Engine;
 use crate::answer::Hit;
-use crate::error::RetrievalError;
+use crate::error::or_nothing;
 use crate::relations::{QualifiedName, nearest_named};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -43,14 +43,6 @@ impl From<Symbol> for Around {
             last: symbol.end_line,
         }
     }
-}
-
-/// What was found, or nothing when the database failed.
-pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
-    result.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a lookup in the code database failed");
-        T::default()
-    })
 }
 
 impl Engine {

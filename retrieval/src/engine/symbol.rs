@@ -3,11 +3,12 @@
 //! that they name, Java with its package and imports.
 
 use super::Engine;
-use super::lookup::or_nothing;
-use super::outline::{body_ranges, with_comment};
+use super::outline::body_ranges;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::snippet::Tier;
+use crate::snippet::with_comment;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Language, Text, TreePath};
 use std::collections::{BTreeMap, BTreeSet};

@@ -344,3 +344,19 @@ fn a_wrong_path_names_the_nearest() {
         "{answer}"
     );
 }
+
+#[test]
+fn a_search_finds_what_the_documentation_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    std::fs::create_dir_all(root.join("docs")).unwrap();
+    let guide = "# Guide\n\nHow to install it.\n\n## Retries\n\nA lease that expires is granted again by the scheduler.\n\nThe end.\n";
+    std::fs::write(root.join("docs/guide.md"), guide).unwrap();
+    std::fs::write(root.join("a.c"), "int run(int n)\n{\n    return n;\n}\n").unwrap();
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let answer = ask(&engine, "search", "when is an expired lease granted again");
+    assert!(answer.contains("docs/guide.md:5-7"), "{answer}");
+    assert!(answer.contains("(documentation)"), "{answer}");
+    let answer = ask(&engine, "search", "colour of a pixel");
+    assert!(answer.contains("and no documentation"), "{answer}");
+}

@@ -21,14 +21,14 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "patcher",
-        "changes error numbers refusal splice unescape edit diff pristine names syntax guard \
+        "changes error numbers refusal script splice unescape edit diff pristine names syntax guard \
          indent locate reply merge normal paths plan prepare",
     ),
     (
         "evaluator",
-        "error identity process sandbox contained_path cache workspace sanitizer_hooks crash \
-         signature test_report feedback probe runner evidence attempt mutation given_inputs \
-         local review rung robust same_elsewhere verdict_cache ladder inspect attack",
+        "crash error identity mutation contained_path evidence process signature test_report \
+         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner \
+         given_inputs inspect local review verdict_cache rung robust same_elsewhere ladder",
     ),
     (
         "config",

@@ -68,7 +68,7 @@ def describe(frame):
         "file": path[len(tree) :] if inside else None,
         "line": place.line if inside else 0,
         "named": path is not None,
-        "shared": gdb.solib_name(frame.pc()) is not None,
+        "in_library": gdb.solib_name(frame.pc()) is not None,
         "handler": frame.type() == gdb.SIGTRAMP_FRAME,
     }
 

@@ -141,7 +141,7 @@ fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
     // A frame with debug information from outside of the tree is the harness, or
     // says that it is.
     let tells = |frame: &&ExitFrame| {
-        frame.file.is_some() || frame.named && !frame.shared && !is_sanitizer(frame)
+        frame.file.is_some() || frame.named && !frame.in_library && !is_sanitizer(frame)
     };
     let end = stack.iter().position(|frame| tells(&frame));
     let above = stack.get(..end.unwrap_or(stack.len())).unwrap_or_default();
@@ -334,7 +334,7 @@ mod tests {
             file: file.map(str::to_owned),
             line: 7,
             named: file.is_some(),
-            shared: false,
+            in_library: false,
             handler: false,
         }
     }

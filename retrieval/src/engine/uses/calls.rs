@@ -3,7 +3,7 @@
 use super::{PREPARED, plain};
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol};

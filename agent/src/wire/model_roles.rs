@@ -1,4 +1,4 @@
-//! Who can be asked, and what asking costs and fits.
+//! Models by role: those of the lanes and the critic, with prices and windows.
 
 use crate::drive::Speaker;
 use crate::record::{Ending, EndingKind};

@@ -1,8 +1,8 @@
 //! Edits whose place is known, disturbed as models disturb what they copy: none
 //! of them may land elsewhere than where it belongs.
 
-pub mod disturb;
-pub mod sketch;
+pub(crate) mod disturb;
+pub(crate) mod sketch;
 
 use disturb::{DISTURBANCES, Dice, draw};
 use patchwright_patcher::{Guard, Patch, Prepared, Refusal, prepare, reply};
@@ -16,34 +16,32 @@ const MOST: usize = 3;
 
 /// A tree and the edits whose place in it is known.
 #[derive(Debug)]
-pub struct Base {
-    pub tree: Tree,
-    pub files: BTreeMap<String, Vec<String>>,
-    pub sketches: Vec<Sketch>,
+pub(crate) struct Base {
+    pub(crate) tree: Tree,
+    pub(crate) files: BTreeMap<String, Vec<String>>,
+    pub(crate) sketches: Vec<Sketch>,
 }
 
 /// One disturbed edit and what came of it.
 #[derive(Debug)]
-pub struct Trial {
-    pub sketch: Sketch,
-    pub names: Vec<&'static str>,
-    pub form: Form,
-    pub text: String,
-    pub outcome: Outcome,
+pub(crate) struct Trial {
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) text: String,
+    pub(crate) outcome: Outcome,
 }
 
 /// What came of a disturbed edit.
 #[derive(Debug)]
-pub enum Outcome {
+pub(crate) enum Outcome {
     Right,
-    Refused(&'static str),
+    Refused,
     /// It was taken, and the new file is not what it means.
     Wrong(String),
 }
 
 impl Base {
     /// Reads the diffs of a folder, `*.diff` beside `tree`.
-    pub fn read(folder: &Path) -> Option<Self> {
+    pub(crate) fn read(folder: &Path) -> Option<Self> {
         let tree = Tree::open(&folder.join("tree")).ok()?;
         let mut base = Self {
             tree,
@@ -85,8 +83,9 @@ impl Base {
     }
 
     /// Disturbs one of the edits and places it.
-    pub fn trial(&self, dice: &mut Dice, by_share: bool) -> Option<Trial> {
-        let mut sketch = dice.one_of(&self.sketches)?.clone();
+    pub(crate) fn trial(&self, dice: &mut Dice, by_share: bool) -> Option<Trial> {
+        let truth = dice.one_of(&self.sketches)?;
+        let mut sketch = truth.clone();
         let file = self.files.get(&sketch.file)?;
         let mut names = Vec::new();
         for _ in 0..=dice.below(MOST) {
@@ -101,27 +100,24 @@ impl Base {
         let form = *dice.one_of(&[Form::Diff, Form::Blocks, Form::Tags])?;
         let text = sketch.write(form);
         let outcome = match place(&self.tree, form, &text) {
-            None => Outcome::Refused("unread"),
-            Some(Err(refusals)) => {
-                Outcome::Refused(refusals.first().map_or("none", |first| first.rule.name()))
-            }
-            Some(Ok(prepared)) => judge(&sketch, file, &prepared),
+            None | Some(Err(_)) => Outcome::Refused,
+            Some(Ok(prepared)) => judge((&sketch, truth), file, &prepared),
         };
         Some(Trial {
-            sketch,
             names,
-            form,
             text,
             outcome,
         })
     }
 }
 
-fn judge(sketch: &Sketch, file: &[String], prepared: &Prepared) -> Outcome {
+/// What was done is right where it is what the disturbed edit says, or what
+/// the edit meant before.
+fn judge((sketch, truth): (&Sketch, &Sketch), file: &[String], prepared: &Prepared) -> Outcome {
     let bytes = prepared.changes.files.values().next();
     let text = String::from_utf8_lossy(bytes.map_or(&[], Vec::as_slice)).into_owned();
     let new: Vec<String> = text.lines().map(str::to_owned).collect();
-    if sketch.fits(file, &new) {
+    if sketch.fits(file, &new) || truth.fits(file, &new) {
         Outcome::Right
     } else {
         Outcome::Wrong(prepared.diff.clone())

@@ -4,6 +4,9 @@
 //! a list of harmless functions, the statement is stopped after a set time,
 //! and the answer ends after a set number of rows.
 
+#[cfg(test)]
+mod tests;
+
 use crate::error::RetrievalError;
 use crate::index::Index;
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization};

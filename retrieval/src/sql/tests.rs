@@ -1,8 +1,8 @@
 //! SQL over the documented views: what it answers, and what it may not do.
 
-use super::{defined, fixture};
+use super::SqlLimits;
 use crate::error::RetrievalError;
-use crate::relations::SqlLimits;
+use crate::relations::tests::{defined, fixture};
 use std::time::Duration;
 
 #[test]

@@ -1,5 +1,5 @@
-//! What a task says of its bug, its paths made those of the tree: the crash that
-//! was handed in, a static analyser's findings, the change that introduced it.
+//! First issue of a run, with paths of the tree: the crash that was handed in, a
+//! static analyser's findings, or the change that introduced the bug.
 
 use crate::drive::crash_from_report;
 use crate::hints::{delta, sarif};
@@ -9,8 +9,8 @@ use crate::task::Task;
 use patchwright_evaluator::crash;
 use patchwright_source::Tree;
 
-/// A plan with everything in it that is known before anything is run.
-pub fn known(plan: Plan, task: &Task, tree: &Tree) -> Plan {
+/// Adds what a task says of its bug to the plan of its run.
+pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
     let rebase = |path: &str| tree.rebase(path).map(|path| path.to_string());
     // That it can be read was checked with the task.
     let findings = task

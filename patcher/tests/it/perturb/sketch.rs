@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// The side of an edit that a line is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Tag {
+pub(crate) enum Tag {
     Kept,
     Removed,
     Added,
@@ -18,18 +18,18 @@ pub enum Tag {
 
 /// One line of a sketch.
 #[derive(Debug, Clone)]
-pub struct Line {
-    pub tag: Tag,
-    pub text: String,
+pub(crate) struct Line {
+    pub(crate) tag: Tag,
+    pub(crate) text: String,
     /// What it says where it is read rightly.
-    pub meant: String,
+    pub(crate) meant: String,
     /// Its number in the file, from 0; `None` for one that is not there.
-    pub at: Option<usize>,
+    pub(crate) at: Option<usize>,
 }
 
 impl Line {
     /// A line that is not in the file.
-    pub fn stranger(tag: Tag, text: String) -> Self {
+    pub(crate) fn stranger(tag: Tag, text: String) -> Self {
         Self {
             tag,
             meant: text.clone(),
@@ -41,7 +41,7 @@ impl Line {
 
 /// The forms in which an edit is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     Diff,
     Blocks,
     Tags,
@@ -49,19 +49,19 @@ pub enum Form {
 
 /// An edit of which every line is known.
 #[derive(Debug, Clone)]
-pub struct Sketch {
-    pub file: String,
+pub(crate) struct Sketch {
+    pub(crate) file: String,
     /// The number that the edit names, from 1.
-    pub start: Option<usize>,
-    pub heading: Option<String>,
-    pub lines: Vec<Line>,
+    pub(crate) start: Option<usize>,
+    pub(crate) heading: Option<String>,
+    pub(crate) lines: Vec<Line>,
     /// Removed lines of the file that the edit does not mention any more.
-    pub forgotten: Vec<usize>,
+    pub(crate) forgotten: Vec<usize>,
 }
 
 impl Sketch {
     /// Makes a sketch of a hunk that stands at `start`, from 0.
-    pub fn of(hunk: &Hunk, start: usize) -> Self {
+    pub(crate) fn of(hunk: &Hunk, start: usize) -> Self {
         let mut lines = Vec::new();
         let mut push = |tag, text: &String, at| {
             lines.push(Line {
@@ -95,7 +95,7 @@ impl Sketch {
     }
 
     /// Whether anything is left to change, and anything that tells where.
-    pub fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         let stands = |line: &Line| line.tag != Tag::Added && line.at.is_some();
         self.lines.iter().any(|line| line.tag != Tag::Kept) && self.lines.iter().any(stands)
     }
@@ -106,7 +106,7 @@ impl Sketch {
     }
 
     /// Writes the edit.
-    pub fn write(&self, form: Form) -> String {
+    pub(crate) fn write(&self, form: Form) -> String {
         let (old, new) = (self.side(Tag::Added), self.side(Tag::Removed));
         match form {
             Form::Diff => self.write_diff((old.len(), new.len())),
@@ -156,7 +156,7 @@ impl Sketch {
     /// here, and nothing else is different. Whitespace does not count, nor
     /// does the end of a line. A removed line that the edit does not mention
     /// stays; it may go where the edit adds it again.
-    pub fn fits(&self, old: &[String], new: &[String]) -> bool {
+    pub(crate) fn fits(&self, old: &[String], new: &[String]) -> bool {
         let mut gone: Vec<usize> = self
             .lines
             .iter()
@@ -261,7 +261,7 @@ fn bare<'a>(lines: impl Iterator<Item = &'a str>) -> String {
 
 /// The hunks of a patch whose old side stands in its file exactly once, as
 /// sketches.
-pub fn sketches(edits: &[Edit], read: &dyn Fn(&str) -> Option<Vec<String>>) -> Vec<Sketch> {
+pub(crate) fn sketches(edits: &[Edit], read: &dyn Fn(&str) -> Option<Vec<String>>) -> Vec<Sketch> {
     edits
         .iter()
         .filter_map(|edit| {

@@ -5,7 +5,7 @@ use super::sketch::{Line, Sketch, Tag};
 /// A small generator of numbers that look random (SplitMix64): the same seed
 /// gives the same cases on every machine.
 #[derive(Debug, Clone)]
-pub struct Dice(pub u64);
+pub(crate) struct Dice(pub(crate) u64);
 
 impl Dice {
     fn next(&mut self) -> u64 {
@@ -17,11 +17,11 @@ impl Dice {
     }
 
     /// A number below a limit; 0 where the limit is 0.
-    pub fn below(&mut self, limit: usize) -> usize {
+    pub(crate) fn below(&mut self, limit: usize) -> usize {
         (self.next() % limit.max(1) as u64) as usize
     }
 
-    pub fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
+    pub(crate) fn one_of<'a, T>(&mut self, all: &'a [T]) -> Option<&'a T> {
         all.get(self.below(all.len()))
     }
 }
@@ -34,7 +34,7 @@ type Disturb = fn(&mut Sketch, &[String], &mut Dice) -> bool;
 /// it does. The shares of line numbers, whitespace, left-out and foreign lines
 /// are those of the raw diffs of `docs/benchmarks.md`; what was rarer there
 /// than once in a hundred is drawn once in a hundred.
-pub const DISTURBANCES: &[(&str, usize, Disturb)] = &[
+pub(crate) const DISTURBANCES: &[(&str, usize, Disturb)] = &[
     ("number off", 230, number_off),
     ("number wild", 12, number_wild),
     ("number missing", 20, number_missing),
@@ -65,7 +65,7 @@ pub const DISTURBANCES: &[(&str, usize, Disturb)] = &[
 ];
 
 /// Draws a disturbance by its share, or all alike.
-pub fn draw(dice: &mut Dice, by_share: bool) -> usize {
+pub(crate) fn draw(dice: &mut Dice, by_share: bool) -> usize {
     if !by_share {
         return dice.below(DISTURBANCES.len());
     }
