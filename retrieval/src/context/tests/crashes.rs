@@ -215,7 +215,7 @@ fn a_path_of_a_report_is_matched_by_its_end() {
             &[
                 // The name alone is that of a file of the C library.
                 ("memcpy", "/build/glibc/string/memcpy.c", 2),
-                ("read_it", "/work/project/src/json/read.c", 3),
+                ("read_it", "/build/project/src/json/read.c", 3),
             ],
         ),
     );
