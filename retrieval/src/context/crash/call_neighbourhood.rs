@@ -25,8 +25,12 @@ const SHORT: u32 = 4;
 
 /// Functions of the files of a crash's stacks, the likeliest to matter first.
 /// Of two that are as near to the stack the longer one decides more.
-pub(super) fn further(engine: &Engine, located: &[Located], wanted: &[Wanted]) -> Vec<Symbol> {
-    let mut found = Found::default();
+pub(super) fn functions_near(
+    engine: &Engine,
+    located: &[Located],
+    wanted: &[Wanted],
+) -> Vec<Symbol> {
+    let mut found = Neighbourhood::default();
     let places: Vec<&Located> = located
         .iter()
         .filter(|place| !place.is_harness && place.role != Role::Created)
@@ -68,7 +72,7 @@ struct Caller {
 
 /// What was come by.
 #[derive(Default)]
-struct Found {
+struct Neighbourhood {
     /// The files of the stacks.
     files: BTreeSet<TreePath>,
     weights: BTreeMap<i64, (f64, Symbol)>,
@@ -77,7 +81,7 @@ struct Found {
     meant: HashMap<(TreePath, String), Option<Symbol>>,
 }
 
-impl Found {
+impl Neighbourhood {
     /// Takes a function in, and whether it lies in one of the files.
     fn add(&mut self, symbol: &Symbol, weight: f64) -> bool {
         if !self.files.contains(&symbol.path) || !symbol.kind.is_callable() {
