@@ -13,6 +13,7 @@ pub(crate) use copy::copy_tree;
 use crate::cache::{Cache, Entry};
 use crate::contained_path::{ContainedFolder, remove_folder};
 use crate::{Changes, TargetError};
+use patchwright_source::TreePath;
 use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -107,6 +108,22 @@ impl Workspace {
     }
 
     /// Writes an attempt's changes into the tree. Bytes that are there already keep their time.
+    /// Writes files of the tree anew as they are, so that they count as changed.
+    pub(crate) fn touch<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a TreePath>,
+    ) -> Result<(), TargetError> {
+        let tree = self.tree()?;
+        for path in paths {
+            let path = path.as_str();
+            let again = tree.read(path, u64::MAX - 1);
+            again
+                .and_then(|bytes| tree.write(path, &bytes))
+                .map_err(|e| TargetError::io("a file could not be touched", path, e))?;
+        }
+        Ok(())
+    }
+
     pub(crate) fn apply(&self, changes: &Changes) -> Result<(), TargetError> {
         let tree = self.tree()?;
         let fail = |path: &str, e| TargetError::io("a changed file could not be written", path, e);

@@ -1,6 +1,6 @@
 //! What is to be run of a program and told of it, and how one input ended.
 
-use super::judge;
+use super::{Counted, judge};
 use crate::{Captured, Ending, Execution};
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ pub enum Capture {
     /// gets, line by line. Runs under a debugger, or with an agent in the JVM;
     /// where that cannot be, no input is run at all.
     Values(Vec<String>),
+    /// How often these lines and functions were run; on a build with counters.
+    Coverage(Counted),
 }
 
 /// What is to be run.

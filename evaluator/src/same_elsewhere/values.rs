@@ -30,7 +30,11 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let started = Instant::now();
-        let order = mixed(&self.compared);
+        // Those that were seen to reach the patch tell most.
+        let mut order = self.reaching.clone();
+        if self.reach.is_none() {
+            order = mixed(&self.compared);
+        }
         for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
             if round > 0 && started.elapsed() > left.mul_f64(0.6) {
                 break;
@@ -62,7 +66,9 @@ impl Comparison<'_> {
             seen += 1;
             if !before.starts_with("0 calls") {
                 reached += 1;
-                self.reaching.push(input.clone());
+                if self.reach.is_none() {
+                    self.reaching.push(input.clone());
+                }
             }
             if before == after || !self.steady(input, &before).await? {
                 continue;
@@ -97,7 +103,7 @@ impl Comparison<'_> {
 /// The inputs in an order that takes of each kind in turn, the given ones
 /// first: they are the likeliest to reach what was touched. Of each kind those
 /// come first about which the program said something new.
-fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
+pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut ranked: Vec<(usize, usize, &ComparedInput)> = Vec::new();
     let mut inputs: Vec<&ComparedInput> = inputs.iter().collect();
