@@ -10,6 +10,7 @@ mod batch;
 mod build_cache;
 mod builds;
 mod command;
+mod coverage;
 mod debugger;
 mod disk_space;
 mod exits;
@@ -34,8 +35,8 @@ use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov, Replay, Target,
-    TargetTask, TestRun, judge, proof,
+    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov,
+    Replay, Target, TargetTask, TestRun, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -255,6 +256,23 @@ impl Target for LocalTarget {
         probes: &'a [Probe],
     ) -> BoxFuture<'a, Result<Observations, TargetError>> {
         debugger::run(self, build, pov, probes).boxed()
+    }
+
+    fn counting_build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
+        coverage::build(self, changes, name).boxed()
+    }
+
+    fn covered_by_tests<'a>(
+        &'a self,
+        build: &'a Build,
+        counted: &'a Counted,
+        most: Duration,
+    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        coverage::tests(self, build, counted, most).boxed()
     }
 
     fn exits<'a>(

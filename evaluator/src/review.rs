@@ -3,7 +3,7 @@
 //! Rules over the text of the diff: cheap, deterministic, and written so that a right
 //! patch passes. Whether the cause is treated is left to the critic that the agent may add.
 
-mod code;
+pub(crate) mod code;
 mod constants;
 mod diff;
 mod literal;

@@ -3,6 +3,7 @@
 //! [`crate::LocalTarget`] implements it with local commands. A target reports facts and
 //! judges as little as possible; the rungs judge.
 
+mod coverage;
 mod exits;
 mod inputs;
 mod outcome;
@@ -10,6 +11,7 @@ mod remote;
 mod reproduction;
 mod task;
 
+pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
@@ -187,6 +189,27 @@ pub trait Target: Send + Sync {
                 ..Exits::default()
             })
         })
+    }
+
+    /// Builds the changed tree with counters in what the changes touch; nothing
+    /// where that cannot be had.
+    fn counting_build<'a>(
+        &'a self,
+        _changes: &'a Changes,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the tests on a build with counters for no longer than this, and says
+    /// what they cover; nothing when the task has none.
+    fn covered_by_tests<'a>(
+        &'a self,
+        _build: &'a Build,
+        _counted: &'a Counted,
+        _most: Duration,
+    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     /// Runs the project's own fuzzer from these seeds and for this time; none where the

@@ -16,6 +16,7 @@ mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
+mod reach;
 mod values;
 
 use crate::TargetError;
@@ -28,6 +29,7 @@ use crate::runner::{
 };
 use doubts::Differing;
 use pool::ComparedInput;
+use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -74,11 +76,14 @@ pub(crate) async fn climb(
         counts: BTreeMap::new(),
         differing: Vec::new(),
         doubts: Vec::new(),
+        reach: None,
+        tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
     };
     let started = Instant::now();
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.measure_reach(attempt).await?;
     let spent = started.elapsed().saturating_sub(comparison.aside);
     let left = task.limits.same.saturating_sub(spent);
     if let Some(difference) = comparison.values(left).await? {
@@ -153,6 +158,10 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
+    /// What runs the patched lines; nothing where it could not be counted.
+    reach: Option<Reach>,
+    /// How long the tests of the unpatched program took.
+    tests_seconds: Option<f64>,
 }
 
 impl Comparison<'_> {
@@ -213,50 +222,65 @@ impl Comparison<'_> {
         result
     }
 
-    fn held(&self) -> RungResult {
-        let reached = self.counts.get("reached a touched function").copied();
-        let inputs = self.compared.len();
+    /// Whether the rung holds when nothing refuted the patch, and why.
+    fn verdict(&self) -> (Option<bool>, String) {
         let open = self.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
-        let (holds, reason) = match reached {
-            _ if !self.turned_away.is_empty() => (
-                None,
-                format!(
-                    "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed",
-                    self.turned_away.len()
-                ),
-            ),
-            _ if let Some(first) = open.first() => (
-                None,
-                format!(
-                    "{} difference(s) on mutants of the PoV that no experiment settles; {}",
-                    open.len(),
-                    first.what
-                ),
-            ),
-            _ if inputs == 0 => (
-                None,
-                "there is no input that both programs could be compared on".to_owned(),
-            ),
-            Some(0) => (
-                None,
-                format!(
-                    "{inputs} inputs behave as before, but none of those looked at reaches a touched function"
-                ),
+        if !self.turned_away.is_empty() {
+            let reason = format!(
+                "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)",
+                self.turned_away.len()
+            );
+            return (None, reason);
+        }
+        if let Some(first) = open.first() {
+            let reason = format!(
+                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                open.len(),
+                first.what
+            );
+            return (None, reason);
+        }
+        if self.compared.is_empty() {
+            let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
+            return (None, reason.to_owned());
+        }
+        let (holds, why) = self.reached_enough();
+        let inputs = self.compared.len();
+        (holds, format!("{inputs} inputs behave as before; {why}"))
+    }
+
+    /// Whether enough of the compared inputs reach what the patch touches.
+    fn reached_enough(&self) -> (Option<bool>, String) {
+        let floor = self.target.task().limits.reached;
+        if let Some(reach) = &self.reach {
+            let reached = format!("{} of those counted run the patched lines", reach.reached);
+            return match reach.missing(floor) {
+                None => (Some(true), reached),
+                Some(missing) => (None, missing),
+            };
+        }
+        match self.counts.get("reached a touched function").copied() {
+            Some(count) if count >= floor && count > 0 => (
+                Some(true),
+                format!("{count} of those looked at reach a touched function"),
             ),
             Some(count) => (
-                Some(true),
+                None,
                 format!(
-                    "{inputs} inputs behave as before; {count} of those looked at reach a touched function"
+                    "{count} of those looked at reach a touched function, and at least {} have to (limits.reached)",
+                    floor.max(1)
                 ),
             ),
             None => (
                 None,
-                format!(
-                    "{inputs} inputs behave as before, but which functions they reach could not be seen"
-                ),
+                "which functions they reach could not be seen: no build with counters and no debugger is at hand".to_owned(),
             ),
-        };
+        }
+    }
+
+    fn held(&self) -> RungResult {
+        let (holds, reason) = self.verdict();
         let log: String = self
             .doubts
             .iter()

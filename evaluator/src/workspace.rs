@@ -15,7 +15,7 @@ use crate::cache::{Cache, Entry};
 use crate::contained_path::{ContainedFolder, remove_folder};
 use crate::identity;
 use delta::Moment;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, TreePath};
 use serde::Serialize;
 use std::fs;
 use std::io;
@@ -123,6 +123,22 @@ impl Workspace {
         let path = self.part(TREE);
         ContainedFolder::open(&path)
             .map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
+    }
+
+    /// Writes files of the tree anew as they are, so that they count as changed.
+    pub(crate) fn touch<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a TreePath>,
+    ) -> Result<(), TargetError> {
+        let tree = self.tree()?;
+        for path in paths {
+            let path = path.as_str();
+            let again = tree.read(path, u64::MAX - 1);
+            again
+                .and_then(|bytes| tree.write(path, &bytes))
+                .map_err(|e| TargetError::io("a file could not be touched", path, e))?;
+        }
+        Ok(())
     }
 
     /// Writes an attempt's changes into the tree. Files with equal content keep their time.

@@ -5,7 +5,7 @@
 //! the outputs of failed inputs (or all, on request) are read back.
 
 use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
-use super::{Job, LocalTarget, fuzzer};
+use super::{Job, LocalTarget, coverage, fuzzer};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
 use crate::{Ending, Execution, Limit, TargetError};
@@ -92,7 +92,7 @@ impl BatchRun<'_> {
         while Instant::now() < self.until {
             let size = match self.inputs.capture {
                 Capture::Values(_) => VALUES_BATCH,
-                Capture::Failures | Capture::Outputs => BATCH,
+                Capture::Failures | Capture::Outputs | Capture::Coverage(_) => BATCH,
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
             let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
@@ -139,8 +139,12 @@ impl BatchRun<'_> {
     ) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let left = until.saturating_duration_since(Instant::now());
+        let script = match self.inputs.capture {
+            Capture::Coverage(_) => coverage::counting_loop(),
+            _ => LOOP.to_owned(),
+        };
         let execution = self
-            .execute(LOOP, folder.path(), (left, Some(self.inputs.each)))
+            .execute(&script, folder.path(), (left, Some(self.inputs.each)))
             .await?;
         let outputs = ContainedFolder::open(folder.path())
             .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
@@ -232,6 +236,10 @@ impl BatchRun<'_> {
                 "bad"
             }
             Capture::Outputs => "all",
+            Capture::Coverage(counted) => {
+                environment = coverage::variables(counted);
+                "all"
+            }
             Capture::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
                 // The debugger is much faster without a shell between.

@@ -34,7 +34,7 @@ impl LocalTarget {
         Ok(())
     }
 
-    fn at_hand(&self, key: &BuildKey) -> Option<Build> {
+    pub(super) fn at_hand(&self, key: &BuildKey) -> Option<Build> {
         let built = self.built.lock().unwrap_or_else(PoisonError::into_inner);
         built
             .iter()

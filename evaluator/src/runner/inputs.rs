@@ -1,6 +1,6 @@
 //! Inputs: a batch of inputs to run, and the result of each.
 
-use super::judge;
+use super::{Counted, judge};
 use crate::{Captured, Ending, Execution};
 use std::time::Duration;
 
@@ -16,6 +16,8 @@ pub enum Capture {
     /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no
     /// input is run.
     Values(Vec<String>),
+    /// How often these lines and functions were run; on a build with counters.
+    Coverage(Counted),
 }
 
 /// A batch of inputs.

@@ -123,6 +123,8 @@ pub struct CommandLimits {
     pub robust: Duration,
     /// Wall time of the rung *same elsewhere*.
     pub same: Duration,
+    /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
+    pub reached: u64,
 }
 
 impl Default for CommandLimits {
@@ -141,6 +143,7 @@ impl Default for CommandLimits {
             jobs: 2,
             robust: minutes(1),
             same: minutes(1),
+            reached: 3,
         }
     }
 }

@@ -30,7 +30,11 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let started = Instant::now();
-        let order = mixed(&self.compared);
+        // Those that were seen to reach the patch tell most.
+        let mut order = self.reaching.clone();
+        if self.reach.is_none() {
+            order = mixed(&self.compared);
+        }
         for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
             if round > 0 && started.elapsed() > left.mul_f64(0.6) {
                 break;
@@ -62,7 +66,9 @@ impl Comparison<'_> {
             seen += 1;
             if !before.starts_with("0 calls") {
                 reached += 1;
-                self.reaching.push(input.clone());
+                if self.reach.is_none() {
+                    self.reaching.push(input.clone());
+                }
             }
             if before == after || !self.steady(input, &before).await? {
                 continue;
@@ -96,7 +102,7 @@ impl Comparison<'_> {
 
 /// Orders the inputs by kind in turn, given ones first, since they are the likeliest to
 /// reach a touched function. Of each kind those with a new output come first.
-fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
+pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut ranked: Vec<(usize, usize, &ComparedInput)> = Vec::new();
     let mut inputs: Vec<&ComparedInput> = inputs.iter().collect();
