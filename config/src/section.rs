@@ -147,8 +147,6 @@ pub enum SandboxChoice {
     Bubblewrap,
     /// Landlock with a system call filter.
     Landlock,
-    /// A container engine.
-    Container,
     /// Nothing at all.
     None,
 }

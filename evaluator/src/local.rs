@@ -101,7 +101,7 @@ impl LocalTarget {
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
-            .then(|| sandbox.accounts(scratch.path(), &home))
+            .then(|| Sandbox::accounts(scratch.path(), &home))
             .transpose()?;
         let digest = TaskDigest::new(task.clone(), sandbox.host().clone());
         Ok(Self {

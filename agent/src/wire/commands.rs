@@ -22,15 +22,6 @@ const NETWORK_VARIABLES: [&str; 9] = [
     "CARGO_HTTP_CAINFO",
 ];
 
-/// Where Podman looks for its state, its socket of control groups and its settings.
-const ENGINE_VARIABLES: [&str; 5] = [
-    "HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "DBUS_SESSION_BUS_ADDRESS",
-];
-
 /// Returns the task for a target whose tree was checked out.
 pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
     TargetTask {
@@ -101,7 +92,6 @@ pub fn isolation(settings: &Settings) -> IsolationChoice {
         SandboxChoice::Auto => IsolationChoice::Auto,
         SandboxChoice::Bubblewrap => IsolationChoice::Bubblewrap,
         SandboxChoice::Landlock => IsolationChoice::Landlock,
-        SandboxChoice::Container => IsolationChoice::Container,
         SandboxChoice::None => IsolationChoice::None,
     }
 }
@@ -122,7 +112,6 @@ pub fn host() -> Host {
             .collect()
     };
     host.network_variables = named(&NETWORK_VARIABLES);
-    host.engine_variables = named(&ENGINE_VARIABLES);
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());

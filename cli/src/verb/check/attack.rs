@@ -7,11 +7,7 @@ use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use std::fmt::Write;
 
 /// All that a sandbox can be.
-const ISOLATIONS: [IsolationChoice; 3] = [
-    IsolationChoice::Bubblewrap,
-    IsolationChoice::Landlock,
-    IsolationChoice::Container,
-];
+const ISOLATIONS: [IsolationChoice; 2] = [IsolationChoice::Bubblewrap, IsolationChoice::Landlock];
 
 /// An isolation, and what came of the attack; or why it was not attacked.
 type Tried = (IsolationChoice, Result<Attack, String>);
@@ -107,12 +103,12 @@ mod tests {
 
     #[test]
     fn one_way_out_is_a_failure_and_so_is_no_sandbox_at_all() {
-        let refused = (IsolationChoice::Container, Err("no podman".to_owned()));
+        let refused = (IsolationChoice::Bubblewrap, Err("no bwrap".to_owned()));
         assert!(held(&[tried(&[true, true]), refused.clone()]));
         assert!(!held(&[tried(&[true, true]), tried(&[true, false])]));
         assert!(!held(std::slice::from_ref(&refused)));
         let all = [tried(&[true, false]), refused];
-        let expected = "  held     reads a file outside  why\n  ESCAPED  reads a file outside  why\n  open     names of processes\nlandlock: 1 of 2 held\ncontainer: not attacked: no podman\n";
+        let expected = "  held     reads a file outside  why\n  ESCAPED  reads a file outside  why\n  open     names of processes\nlandlock: 1 of 2 held\nbubblewrap: not attacked: no bwrap\n";
         assert_eq!(text(&all), expected);
         assert_eq!(json(&all)["isolations"][0]["escapes"][1]["held"], false);
     }

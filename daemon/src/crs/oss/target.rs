@@ -160,7 +160,7 @@ impl SidecarTarget {
             povs,
             tests,
             isolation: Isolation {
-                kind: IsolationChoice::Container,
+                kind: IsolationChoice::Remote,
                 leaves_open: vec!["whatever the framework's builder and runner leave open".into()],
                 passed_over: Vec::new(),
             },
