@@ -115,6 +115,7 @@ fn engine(host: &Host, words: Vec<OsString>) -> Launch {
         program: OsStr::new(ENGINE),
         arguments: words,
         divided: false,
+        group: None,
         filter: None,
     };
     Launch {
@@ -124,6 +125,7 @@ fn engine(host: &Host, words: Vec<OsString>) -> Launch {
         streams_apart: false,
         writes: Vec::new(),
         in_memory: &[],
+        group: None,
         namespace: None,
     }
 }
