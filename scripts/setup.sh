@@ -115,7 +115,7 @@ rust() {
   cargo_deny
 }
 
-# Built without optimisation: that takes a third of the time, and it runs for seconds.
+# Built without optimisation: that takes 80 s of processor time, and it runs for seconds.
 cargo_deny() {
   if cargo deny --version >/dev/null 2>&1; then
     say "ok: cargo-deny"

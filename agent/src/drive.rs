@@ -43,7 +43,7 @@ use tracing::Instrument;
 /// As good as no limit, and still a time that can be added to another.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
-/// How often a driver looks whether the run is still its own while a step runs.
+/// Interval at which a driver checks, while a step runs, that the run is still its own.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
 /// Why a run that somebody stopped has ended.
@@ -111,7 +111,9 @@ impl Drive {
             }
             let left = match &paused {
                 Some(_) => UNLIMITED,
-                None => Duration::from_secs(run.limits().wall)
+                None => run
+                    .limits()
+                    .wall
                     .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
             };
             let (id, outcome) = tokio::select! {

@@ -146,16 +146,16 @@ pub struct Event {
 /// Limits in US dollars; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpendingLimits {
-    /// Of this run.
+    /// Limit of this run.
     pub run: Option<f64>,
-    /// Of this day (UTC), over all runs of the store.
+    /// Limit of this day (UTC), over all runs of the store.
     pub day: Option<f64>,
-    /// Of the store, ever.
+    /// Limit of the store, ever.
     pub total: Option<f64>,
 }
 
 impl SpendingLimits {
-    /// Whether any limit is set.
+    /// Tells whether any limit is set.
     pub fn any(&self) -> bool {
         self.run.is_some() || self.day.is_some() || self.total.is_some()
     }

@@ -2,7 +2,7 @@
 
 mod text;
 
-pub use text::render;
+pub use text::{counted, money, render};
 
 use crate::record::Attempt;
 use crate::repair::Run;
@@ -35,9 +35,9 @@ pub struct Report {
     pub attempts: Vec<AttemptReport>,
     /// Rounds of retrieval.
     pub rounds: u32,
-    /// What the run cost.
+    /// Cost of the run.
     pub cost: Cost,
-    /// How long the run took.
+    /// Times of the run.
     pub seconds: Seconds,
     /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
     /// `recorded in the journal of RUN` or `none`.
@@ -63,7 +63,7 @@ pub struct AttemptReport {
     pub rungs: Vec<RungReport>,
 }
 
-/// What was observed at one rung.
+/// Observation at one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungReport {
     /// The rung: `applies`, `parses`, `builds`, `silent`, `tested`, `robust`,
@@ -73,11 +73,11 @@ pub struct RungReport {
     pub holds: Option<bool>,
     /// Why, for people.
     pub reason: String,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// The log: a file below the `--out` folder, or a hash in the store.
     pub log: Option<String>,
-    /// What was counted: inputs, tests and so on, by name.
+    /// Counts of inputs, tests and so on, by name.
     pub counts: BTreeMap<String, u64>,
     /// Inputs that refuted the patch: files below the `--out` folder, or hashes
     /// in the store. Absent when there are none.
@@ -85,7 +85,7 @@ pub struct RungReport {
     pub found: Vec<String>,
 }
 
-/// What a run cost.
+/// Cost of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
     /// US dollars; 0 when no price is set.
@@ -98,7 +98,7 @@ pub struct Cost {
     pub calls: u32,
 }
 
-/// How long a run took.
+/// Times of a run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seconds {
     /// Working time; pauses are not counted.
@@ -185,9 +185,50 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
 
 #[cfg(test)]
 mod tests {
-    use super::Report;
+    use super::{AttemptReport, Report, render};
+    use crate::repair::Run;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
+
+    #[test]
+    fn text_for_people_holds_nothing_that_a_terminal_obeys() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        report.detail = "502 \u{1b}]0;owned\u{7}\u{1b}[2J".to_owned();
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: "+if (is\u{200b}Admin) /* \u{202e} } */\n".to_owned(),
+            latin1: false,
+            explanation: Some("a\rb".to_owned()),
+            rungs: Vec::new(),
+        });
+        let text = render(&report);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
+        for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
+            assert!(text.contains(shown), "{shown} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn the_cost_says_when_no_price_is_set() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "live from m");
+        assert!(render(&report).contains("0 rounds, 0 attempts, 0 model calls"));
+        report.rounds = 1;
+        report.cost.calls = 1;
+        let text = render(&report);
+        assert!(
+            text.contains("1 round, 0 attempts, 1 model call ("),
+            "{text}"
+        );
+        assert!(text.contains("0 out, price not set; answers"), "{text}");
+        report.cost.usd = 0.25;
+        assert!(render(&report).contains("0.2500 USD"));
+        report.cost.usd = 0.0;
+        report.answers = "recorded in t.jsonl".to_owned();
+        assert!(render(&report).contains("0.0000 USD"));
+    }
 
     /// After a change of the report, `UPDATE_SCHEMA=1` writes the file anew.
     #[test]

@@ -3,15 +3,15 @@
 
 mod checkout;
 mod commands;
-mod known;
-mod speakers;
+mod first_issue;
+mod model_roles;
 
 use crate::drive::{EngineCell, Parts, Patience};
 use crate::plan::{Origin, Plan};
 use crate::progress::Observer;
 use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
-use crate::task::{Hints, Mode, Sender, Task, duration};
+use crate::task::{Hints, Mode, Sender, Task};
 use patchwright_config::{self as settings, Loaded, Settings};
 use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
 use patchwright_model::account::{Account, Accounted};
@@ -19,7 +19,7 @@ use patchwright_model::journaled::Journaled;
 use patchwright_model::recorded::Recorded;
 use patchwright_model::{ModelError, Models};
 use patchwright_patcher::Guard;
-use patchwright_source::Tree;
+use patchwright_source::{Language, Tree};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -29,7 +29,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 pub use commands::{host, isolation, target_task};
-pub use known::known;
+pub use first_issue::with_first_issue;
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
 const QUERIES: (usize, usize) = (3, 5);
@@ -89,7 +89,7 @@ pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result
     }
 }
 
-/// Whether the provider that is asked when no other is named would refuse every
+/// Tells whether the provider that is asked when no other is named would refuse every
 /// call. A server of one's own may need no key.
 fn lacks_key(model: &settings::Model) -> bool {
     model.base_url.starts_with(KEYED)
@@ -135,7 +135,7 @@ pub fn run_id(task: &str) -> String {
 /// the ceiling for a task that somebody else handed in.
 pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
     let (own, all, sender) = (&task.limits, &settings.limits, task.sender);
-    let wall = bounded(sender, time(own.wall.as_deref()), all.wall);
+    let wall = bounded(sender, own.wall, all.wall);
     let usd = match (own.usd, all.usd) {
         (Some(own), Some(all)) => Some(bounded(sender, Some(own), all)),
         (own, all) => own.or(all),
@@ -146,7 +146,7 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         format_retries: bounded(sender, own.format_retries, all.format_retries),
         tokens: Some(bounded(sender, own.tokens, all.tokens)),
         usd,
-        wall: wall.as_secs(),
+        wall,
         same_failures: SAME_FAILURES,
         queries_min: QUERIES.0,
         queries_max: QUERIES.1,
@@ -162,18 +162,13 @@ fn bounded<T: PartialOrd>(sender: Sender, own: Option<T>, all: T) -> T {
     }
 }
 
-/// Reads a duration of a task that was checked before.
-fn time(text: Option<&str>) -> Option<Duration> {
-    text.and_then(|text| duration(text).ok())
-}
-
 /// Everything that decisions depend on.
 pub fn plan(task: &Task, settings: &Settings) -> Plan {
     Plan {
         mode: task.mode,
         lanes: task.candidates,
         limits: limits(task, settings),
-        language: task.language.clone(),
+        language: task.language,
         title: task.title.clone(),
         crash: None,
         origin: Origin::Nothing,
@@ -197,12 +192,12 @@ pub fn empty_plan() -> Plan {
             format_retries: 0,
             tokens: None,
             usd: None,
-            wall: 0,
+            wall: Duration::ZERO,
             same_failures: 0,
             queries_min: 0,
             queries_max: 0,
         },
-        language: String::new(),
+        language: Language::C,
         title: None,
         crash: None,
         origin: Origin::Nothing,
@@ -235,7 +230,7 @@ pub async fn parts_on(
     target: Option<Arc<dyn Target>>,
 ) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
-    let (lanes, critic) = speakers::speakers(task, settings, models)?;
+    let (lanes, critic) = model_roles::speakers(task, settings, models)?;
     let root = checkout::source(task, settings, &observer).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
     let index = settings.cache.folder.join("index");
@@ -297,7 +292,7 @@ async fn local_target(
         Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
     };
     patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
-    let target = commands::target_task(task, settings, tree.root())?;
+    let target = commands::target_task(task, settings, tree.root());
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
@@ -388,7 +383,7 @@ mod tests {
         }
         let less = task(&json!({"usd": 0.1, "wall": "1s"}), Sender::Remote);
         let less = limits(&less, &settings);
-        assert_eq!((less.usd, less.wall), (Some(0.1), 1));
+        assert_eq!((less.usd, less.wall), (Some(0.1), Duration::from_secs(1)));
         let unlimited = Settings::with(&[]).unwrap();
         let own = task(&json!({"usd": 0.1}), Sender::Remote);
         assert_eq!(limits(&own, &unlimited).usd, Some(0.1));

@@ -5,7 +5,7 @@ use patchwright_evaluator::crash::{Frame, Stack, parse};
 use patchwright_source::Tree;
 use std::fmt::Write as _;
 
-/// How many frames of a stack are shown to people.
+/// Most frames of a stack that are shown to people.
 const SHOWN_FRAMES: usize = 16;
 
 /// Describes the crash report in a log for people; `None` when it holds none.

@@ -39,7 +39,11 @@ fn main() -> ExitCode {
             outcome
         });
     outcome.unwrap_or_else(|error| {
-        let _ = writeln!(std::io::stderr(), "patchwright: {}", told(&error));
+        let _ = writeln!(
+            std::io::stderr(),
+            "patchwright: {}",
+            patchwright_source::visible(&told(&error))
+        );
         ExitCode::from(exit_code(&error))
     })
 }
@@ -56,7 +60,7 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// What is wrong with the user's input is 2, everything else 5.
+/// Returns 2 for a fault of the user's input, 5 for everything else.
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright_agent::task::TaskError;
     use patchwright_config::SettingsError;

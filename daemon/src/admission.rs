@@ -1,4 +1,4 @@
-//! What a task that came over the network may name.
+//! Admission: what a task that came over the network may name.
 //!
 //! Files that were sent along, files in folders that the settings open, and
 //! addresses of hosts that they allow. No command that runs with network,
@@ -150,7 +150,7 @@ impl Admission<'_> {
 /// A relative path that leads down and is written in the plainest way.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Description of the error.
 pub(crate) fn inside(path: &str) -> Result<String, String> {
     const LONGEST: usize = 512;
     let wrong = || {

@@ -32,7 +32,7 @@ pub(crate) async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<T
 /// name is judged by the settings here, and the files are laid out.
 ///
 /// # Errors
-/// How the task ends when it may not be worked on, or cannot be now.
+/// The ending of a task that may not be worked on, or cannot be now.
 pub(crate) async fn ready(task: &Task, store: &Store, settings: &Settings) -> Result<Task, Ending> {
     if task.sender == Sender::Remote {
         admission::still_allowed(task, &settings.intake)

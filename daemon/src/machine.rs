@@ -14,7 +14,7 @@ pub(crate) fn host() -> String {
         .unwrap_or_else(|| "localhost".to_owned())
 }
 
-/// Whether both the state and the cache have the room that the settings ask
+/// Returns true when both the state and the cache have the room that the settings ask
 /// for. Said once each time that it changes.
 pub(crate) fn has_room(settings: &Settings) -> bool {
     static FULL: AtomicBool = AtomicBool::new(false);

@@ -1,4 +1,4 @@
-//! What every front talks to: HTTP, the interfaces of cyber reasoning systems,
+//! Service layer under every front: HTTP, the interfaces of cyber reasoning systems,
 //! a batch, the command line.
 //!
 //! It submits, shows, cancels and pauses; it runs nothing. Cheap to clone.
@@ -12,7 +12,7 @@ use patchwright_store::submissions::{
 use crate::submitter::{NotWritten, Submitter};
 use crate::task_watcher::TaskWatcher;
 use patchwright_agent::task::{Source, Task};
-use patchwright_store::submissions::Sight;
+use patchwright_store::submissions::TaskVersion;
 use patchwright_store::{DatabaseKind, Store};
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 /// The most events that one call yields.
 const MOST_EVENTS: u32 = 10_000;
 
-/// Why a front was not served.
+/// Error of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The store failed.
@@ -35,7 +35,7 @@ pub enum ServiceError {
     Damaged {
         /// The task.
         task: String,
-        /// What the parser said.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
@@ -101,7 +101,7 @@ impl Service {
     }
 
     /// Tells whenever a task has come further. What was so before is not told.
-    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
+    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
         self.watcher.follow(id)
     }
 
@@ -125,7 +125,7 @@ impl Service {
         Ok(self.store.set_paused(false).await?)
     }
 
-    /// How many tasks there are in each state.
+    /// Counts the tasks in each state.
     pub async fn depth(&self) -> Result<Depth, ServiceError> {
         Ok(self.store.depth().await?)
     }

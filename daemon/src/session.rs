@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 /// The steps whose intents hold a prompt.
 const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
 
-/// What a run was started with, kept in the store so that it can go on.
+/// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beginning {
     /// Its limits.
@@ -40,7 +40,7 @@ pub struct Beginning {
     pub answers: Answers,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
-    /// How often a critic may be asked; `None` when there is none.
+    /// Limit of the critic's calls; `None` when there is no critic.
     #[serde(default)]
     pub critic: Option<u32>,
     /// The settings that the command line gave, but no secret.
@@ -83,16 +83,16 @@ pub struct Session {
     pub loaded: Loaded,
     /// Whose answers it uses.
     pub answers: Answers,
-    /// Who answers.
+    /// The models that answer.
     pub models: Models,
     /// The right to write to it.
     pub journal: Journal,
 }
 
-/// How a new run starts.
+/// Start of a new run.
 #[derive(Debug)]
 pub struct Start {
-    /// Who may write to it.
+    /// The right to write to it.
     pub right: Right,
     /// Whose answers it uses.
     pub answers: Answers,
@@ -118,9 +118,9 @@ pub enum Right {
 pub struct PickedUp {
     /// The run.
     pub session: Session,
-    /// What it was started with.
+    /// Its start values.
     pub beginning: Beginning,
-    /// What was written down.
+    /// Its events so far.
     pub events: Vec<Event>,
 }
 
@@ -234,7 +234,7 @@ impl Session {
             Ok(parts) => parts,
             Err(ending) => return Ok(start(plan)?.stopped(ending)),
         };
-        let run = start(wire::known(plan, &self.task, &parts.tree))?;
+        let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)
             .await;

@@ -5,7 +5,7 @@
 //! the task. While nobody follows anything, nothing is polled.
 
 use patchwright_store::Store;
-use patchwright_store::submissions::Sight;
+use patchwright_store::submissions::TaskVersion;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(super) struct TaskWatcher {
 
 #[derive(Debug, Default)]
 struct Followed {
-    tasks: BTreeMap<String, watch::Sender<Sight>>,
+    tasks: BTreeMap<String, watch::Sender<TaskVersion>>,
     /// True while a task polls.
     polling: bool,
 }
@@ -44,7 +44,7 @@ impl TaskWatcher {
     /// Follows a task until the receiver is dropped. The receiver is notified
     /// when the task is not as it was at the poll before; at the first poll it
     /// may be notified although nothing happened.
-    pub(super) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
+    pub(super) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
         let mut followed = self.followed();
         let sender = followed.tasks.entry(id.to_owned()).or_default();
         let receiver = sender.subscribe();
@@ -84,15 +84,15 @@ impl TaskWatcher {
     async fn poll(&self, ids: &[String]) -> bool {
         let mut changed = false;
         for ids in ids.chunks(AT_ONCE) {
-            match self.store.sights(ids).await {
-                Ok(sights) => changed |= self.notify(sights),
+            match self.store.versions(ids).await {
+                Ok(versions) => changed |= self.notify(versions),
                 Err(error) => tracing::warn!(%error, "the tasks that are followed were not read"),
             }
         }
         changed
     }
 
-    /// What is followed; when nothing is, whoever asks stops polling.
+    /// Returns the tasks that are followed; `None` ends the polls.
     fn wanted(&self) -> Option<Vec<String>> {
         let mut followed = self.followed();
         followed.tasks.retain(|_, task| task.receiver_count() > 0);
@@ -102,14 +102,14 @@ impl TaskWatcher {
     }
 
     /// Notifies the followers of changed tasks; true when there are any.
-    fn notify(&self, sights: Vec<(String, Sight)>) -> bool {
+    fn notify(&self, versions: Vec<(String, TaskVersion)>) -> bool {
         let followed = self.followed();
         let mut changed = false;
-        for (id, sight) in sights {
+        for (id, version) in versions {
             if let Some(task) = followed.tasks.get(&id) {
                 changed |= task.send_if_modified(|before| {
-                    let differs = *before != sight;
-                    *before = sight;
+                    let differs = *before != version;
+                    *before = version;
                     differs
                 });
             }

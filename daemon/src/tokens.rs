@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// How old the copy may be.
+/// Largest age of the copy.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The tokens of a store.
@@ -44,7 +44,7 @@ impl Tokens {
         Ok(token.filter(|token| token.works_at(&patchwright_store::now())))
     }
 
-    /// Whether no token was ever made.
+    /// Returns true when no token was ever made.
     ///
     /// # Errors
     /// When the store cannot tell.

@@ -33,7 +33,7 @@ const POLL: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(500);
 /// Tickets that are put into the queue at once.
 const ISSUES: u32 = 1000;
-/// How long a database that is away is waited for before a run is given back.
+/// Time limit of the wait for a database that is away, before a run is given back.
 const PATIENCE: Duration = Duration::from_mins(30);
 
 /// Between two times that what ended long ago is forgotten.

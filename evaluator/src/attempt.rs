@@ -1,8 +1,8 @@
-//! An attempt as the patcher left it: its changes, and the functions and lines that they touch.
+//! Attempt: a patch as the patcher prepared it, and the functions that it touches.
 //!
-//! Names of touched functions are read from the patched files. A method of Java
-//! is called by its file and its name, `Parser.read`; a function of C++ as it
-//! is written, `Parser::read`.
+//! The names of touched functions are read from the patched files. A Java method is named
+//! by its file and its name, `Parser.read`; a C++ function as it is written,
+//! `Parser::read`.
 
 use crate::TargetError;
 use crate::evidence::FoundInput;
@@ -13,18 +13,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use tree_sitter::Node;
 
-/// An attempt, as the patcher left it.
+/// An attempt, as the patcher prepared it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptFacts {
     /// The changed files.
     pub changes: Changes,
     /// The same as a unified diff against the pristine tree.
     pub diff: String,
-    /// Whether every edit was located and allowed; otherwise why not, for the model.
+    /// An error for the model where an edit was not located or not allowed.
     pub applies: Result<(), String>,
-    /// Whether no new syntax error was made; otherwise which, for the model.
+    /// The new syntax errors, for the model.
     pub parses: Result<(), String>,
-    /// What it touches.
+    /// The lines that it touches.
     pub touched: Vec<Touched>,
     /// Inputs that refuted other attempts: PoVs besides those of the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -46,7 +46,7 @@ impl Default for AttemptFacts {
 }
 
 impl AttemptFacts {
-    /// The pristine path of each changed file that existed before.
+    /// Returns the pristine path of each changed file.
     pub fn files(&self) -> Vec<&TreePath> {
         self.changes
             .files
@@ -67,8 +67,8 @@ pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Of the touched functions those that the pristine files define too: what a
-/// patch adds is called by the patched program alone.
+/// Returns the touched functions that the pristine files define too: only the patched
+/// program calls a function that the patch adds.
 pub(crate) fn touched_in_baseline(
     attempt: &AttemptFacts,
     root: &Path,
@@ -94,12 +94,12 @@ pub(crate) fn touched_in_baseline(
     Ok(functions)
 }
 
-/// The name of a function without those of its class and namespace.
+/// Returns the name of a function without its class and namespace.
 fn last(function: &str) -> &str {
     function.rsplit(['.', ':']).next().unwrap_or(function)
 }
 
-/// The function of a crash frame as touched functions are called.
+/// Names the function of a crash frame as touched functions are named.
 pub(crate) fn name_of_frame(function: &str, language: Language) -> String {
     let plain = plain_name(function);
     if language != Language::Java {
@@ -133,7 +133,7 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
     names.map(|name| format!("{class}{name}")).collect()
 }
 
-/// The functions that a file defines within rows that are asked for.
+/// Returns the functions that a file defines in the selected rows.
 fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool) -> Vec<String> {
     let Some(tree) = parse(language, bytes) else {
         return Vec::new();
@@ -158,7 +158,7 @@ fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool)
     }
 }
 
-/// The name of a function, where the node is one.
+/// Returns the name of a function, where the node is one.
 fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
     let mut at = match node.kind() {
         "function_definition" => node.child_by_field_name("declarator")?,
@@ -168,7 +168,7 @@ fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
     while let Some(inner) = at.child_by_field_name("declarator") {
         at = inner;
     }
-    // A reference to what is returned hides the declarator in a plain child.
+    // The declarator of a function that returns a reference is a plain child.
     if at.kind() == "reference_declarator" || at.kind() == "parenthesized_declarator" {
         at = at.named_child(0)?;
         while let Some(inner) = at.child_by_field_name("declarator") {

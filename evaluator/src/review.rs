@@ -1,11 +1,11 @@
-//! *reviewed*: the diff deletes no functionality, hides no error, weakens no check.
+//! Rung *reviewed*: the diff deletes no functionality, hides no error, weakens no check.
 //!
-//! These are rules over the text of the diff: cheap, the same every time, and
-//! made so that a right patch passes. What only a reader can judge, whether the
-//! cause is treated, is left to the critic that the agent may add.
+//! Rules over the text of the diff: cheap, deterministic, and written so that a right
+//! patch passes. Whether the cause is treated is left to the critic that the agent may add.
 
 pub(crate) mod code;
-pub(crate) mod diff;
+mod constants;
+mod diff;
 mod literal;
 mod removal;
 mod suppression;
@@ -13,9 +13,11 @@ mod weakened;
 
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
-use crate::evidence::{RungName, RungResult};
-use crate::rung::given_inputs;
+use crate::evidence::{Doubt, RungName, RungResult};
+use crate::given_inputs;
 use crate::runner::{Baseline, Target};
+pub(crate) use constants::constants;
+
 use code::bare;
 use diff::{FileDiff, Line, Sign};
 use patchwright_source::{SourceError, Tree, TreePath};
@@ -23,6 +25,11 @@ use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
+
+/// Whether a source file ends the process somewhere.
+pub(crate) fn ends_the_process(text: &str) -> bool {
+    suppression::ends_process(text)
+}
 
 /// Climbs *reviewed*.
 pub(crate) fn climb(
@@ -62,8 +69,8 @@ pub(crate) fn climb(
     Ok(verdict(&findings))
 }
 
-/// The files that get another name and are not changed besides: they have no
-/// lines in the diff.
+/// Returns the files that are renamed and not changed otherwise, which have no lines in
+/// the diff.
 fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
     let renamed = attempt.changes.renamed.iter();
     let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path != to.as_str()));
@@ -75,7 +82,7 @@ fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
         .collect()
 }
 
-/// The text that a file had before; empty for a new file.
+/// Returns the pristine text of a file; empty for a new file.
 fn pristine(tree: &Tree, file: &FileDiff, attempt: &AttemptFacts) -> Result<String, TargetError> {
     let fail = |error: SourceError| TargetError::tree(&error, tree.root());
     let path = TreePath::new(&file.path).map_err(fail)?;
@@ -109,10 +116,10 @@ fn verdict(findings: &[Finding]) -> RungResult {
         .count("objections", refuting.len() as u64)
         .count("doubts", doubts.len() as u64)
         .log(log)
-        .doubts(doubts)
+        .doubts(doubts.into_iter().map(Doubt::new).collect())
 }
 
-/// One file of an attempt, and what a rule may look at.
+/// One file of an attempt, and the facts that a rule may use.
 #[derive(Debug, Clone, Copy)]
 struct Case<'a> {
     file: &'a FileDiff,
@@ -123,10 +130,10 @@ struct Case<'a> {
     povs: &'a [Vec<u8>],
 }
 
-/// What a rule has to say.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
-    /// Whether it refutes the patch; otherwise it is for the critic and for people.
+    /// True where it refutes the patch; otherwise it is a doubt for critics and people.
     refutes: bool,
     path: String,
     line: Option<(u32, String)>,
@@ -160,8 +167,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The lines of a hunk as the patch leaves them, without comments; empty ones
-/// are left out.
+/// Returns the lines of a patched hunk without comments and without empty lines.
 fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
     let left = hunk.iter().filter(|line| line.sign != Sign::Removed);
     left.map(|line| (line, bare(&line.text)))
@@ -169,7 +175,7 @@ fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
         .collect()
 }
 
-/// Everything that the rules say about one file.
+/// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
     let rules: [fn(&Case<'_>) -> Vec<Finding>; 12] = [
         suppression::forbidden_place,

@@ -1,9 +1,8 @@
-//! The rungs of the ladder, each in a file of its own.
+//! Rungs *applies* to *tested*, the check on a clean build, and the feedback of all rungs.
 
 pub(crate) mod builds;
 pub(crate) mod confirm;
 pub(crate) mod feedback;
-pub(crate) mod given_inputs;
 pub(crate) mod patch;
 pub(crate) mod silent;
 pub(crate) mod tested;
@@ -11,22 +10,42 @@ pub(crate) mod tested;
 use crate::TargetError;
 use crate::runner::{Build, Pov, Replay, Target};
 
-/// Runs an input that is no file yet, the way a PoV is run.
+/// An input written to a file of its own, to be run the way a PoV is run.
+pub(crate) struct InputFile {
+    pov: Pov,
+    _folder: tempfile::TempDir,
+}
+
+impl InputFile {
+    /// Writes the input; its file has the name of the PoV's.
+    pub(crate) fn like(pov: &Pov, input: &[u8]) -> Result<Self, TargetError> {
+        let folder = tempfile::tempdir()
+            .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
+        let file = folder.path().join(pov.file.file_name().unwrap_or_default());
+        std::fs::write(&file, input)
+            .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
+        Ok(Self {
+            pov: Pov {
+                file,
+                ..pov.clone()
+            },
+            _folder: folder,
+        })
+    }
+
+    /// Returns the PoV with this input in place of its own.
+    pub(crate) fn pov(&self) -> &Pov {
+        &self.pov
+    }
+}
+
+/// Runs an input the way a PoV is run.
 pub(crate) async fn replay_input(
     target: &dyn Target,
     build: &Build,
     pov: &Pov,
     input: &[u8],
 ) -> Result<Replay, TargetError> {
-    let folder = tempfile::tempdir()
-        .map_err(|e| TargetError::io("no folder for an input", "temporary folder", e))?;
-    let name = pov.file.file_name().unwrap_or_default();
-    let file = folder.path().join(name);
-    std::fs::write(&file, input)
-        .map_err(|e| TargetError::io("an input could not be written", &file, e))?;
-    let pov = Pov {
-        file,
-        ..pov.clone()
-    };
-    target.replay(build, &pov).await
+    let input = InputFile::like(pov, input)?;
+    target.replay(build, input.pov()).await
 }

@@ -1,42 +1,47 @@
-//! *same elsewhere*: on harmless inputs the patched program does what it did.
+//! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
 //! Three kinds of input. *Given* ones are fine today: the task's own, files of
 //! the tree that look like the PoV, and mutants of these that the unpatched
 //! program accepts; any difference refutes, but for a mutant that the patched
 //! program turns away and that is shown to be malformed as the PoV is
-//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: a right
-//! fix may refuse some that the old program happened to survive, so a difference
-//! refutes only where both accept the input and print something else.
-//! Inputs *aimed* at the patch's own numbers count alike (`aimed`). What
-//! differs between two runs of the unpatched program is not compared.
+//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
+//! program may be wrong there in silence, so a difference never refutes; it is
+//! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
+//! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
+//! what they were made from does. What differs between two runs of the unpatched
+//! program is not compared.
 
 mod aimed;
+mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
+mod reach;
 mod values;
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
-use crate::evidence::{RungName, RungResult};
+use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
 use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
 };
+use doubts::Differing;
 use pool::ComparedInput;
+use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Inputs that are compared in one go.
+/// The most inputs of one comparison.
 const CHUNK: usize = 96;
-/// Inputs that are tried in one go however slow the program is.
+/// The fewest inputs of one comparison, however slow the program is.
 const FEWEST: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
-/// Time for running inputs once more that seem to tell something.
+/// Time for running differing inputs again.
 const AGAIN: Duration = Duration::from_secs(30);
-/// Functions of a crash that stand for what was touched.
+/// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -69,12 +74,16 @@ pub(crate) async fn climb(
         turned_away: Vec::new(),
         aside: Duration::ZERO,
         counts: BTreeMap::new(),
+        differing: Vec::new(),
         doubts: Vec::new(),
+        reach: None,
+        tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
     };
     let started = Instant::now();
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.measure_reach(attempt).await?;
     let spent = started.elapsed().saturating_sub(comparison.aside);
     let left = task.limits.same.saturating_sub(spent);
     if let Some(difference) = comparison.values(left).await? {
@@ -85,12 +94,13 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.settle_differences().await?;
     Ok(comparison.held())
 }
 
-/// The functions whose values are compared: those that the attempt touches and
-/// that the unpatched program has too; where there is none (a table, a macro, a
-/// new function) those that crashed.
+/// Returns the functions whose values are compared: those that the attempt touches and that
+/// the unpatched program has too; where there are none (a table, a macro, a new function),
+/// those of the crash.
 fn watched(
     task: &TargetTask,
     before: &BaselinePov,
@@ -120,7 +130,7 @@ struct Difference {
     what: String,
     old: String,
     new: String,
-    /// Whether one of the two was ended by a limit.
+    /// True where a limit ended one of the two.
     limited: bool,
 }
 
@@ -136,16 +146,22 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
-    /// Of these the ones that were seen to reach a touched function.
+    /// Those of them that reached a touched function.
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
-    turned_away: Vec<(ComparedInput, Difference)>,
+    turned_away: Vec<Differing>,
     /// The time that went into such mutants, which is not taken from the rest.
     aside: Duration,
     counts: BTreeMap<String, u64>,
-    /// Differences that are for the critic.
-    doubts: Vec<String>,
+    /// Derived inputs on which the programs differ.
+    differing: Vec<Differing>,
+    /// The doubts about such differences and about others that refute nothing.
+    doubts: Vec<Doubt>,
+    /// What runs the patched lines; nothing where it could not be counted.
+    reach: Option<Reach>,
+    /// How long the tests of the unpatched program took.
+    tests_seconds: Option<f64>,
 }
 
 impl Comparison<'_> {
@@ -157,13 +173,13 @@ impl Comparison<'_> {
         self.counts.get(what).copied().unwrap_or(0)
     }
 
-    /// Time for one input, by what the PoV takes.
+    /// Returns the time limit of one input, a multiple of the PoV's time.
     fn each(&self) -> Duration {
         let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         (usual * 10).clamp(EACH.0, EACH.1)
     }
 
-    /// How many inputs go through both programs in a part of the time.
+    /// Returns the number of inputs that both programs can run in the time.
     fn fits(&self, left: Duration) -> usize {
         let usual = self.before.replay.execution.seconds.max(0.005);
         let lanes = f64::from(self.target.task().limits.jobs.max(1));
@@ -179,12 +195,11 @@ impl Comparison<'_> {
         budget: Duration,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
         let inputs = Inputs {
-            only: Vec::new(),
-            many: false,
             contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget,
             each: self.each(),
             capture,
+            ..Inputs::default()
         };
         let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
         Ok(runs.into_iter().map(|run| (run.index, run)).collect())
@@ -207,40 +222,65 @@ impl Comparison<'_> {
         result
     }
 
-    fn held(&self) -> RungResult {
-        let reached = self.counts.get("reached a touched function").copied();
+    /// Whether the rung holds when nothing refuted the patch, and why.
+    fn verdict(&self) -> (Option<bool>, String) {
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open: Vec<&Doubt> = open.collect();
+        if !self.turned_away.is_empty() {
+            let reason = format!(
+                "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)",
+                self.turned_away.len()
+            );
+            return (None, reason);
+        }
+        if let Some(first) = open.first() {
+            let reason = format!(
+                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                open.len(),
+                first.what
+            );
+            return (None, reason);
+        }
+        if self.compared.is_empty() {
+            let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
+            return (None, reason.to_owned());
+        }
+        let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
-        let (holds, reason) = match reached {
-            _ if !self.turned_away.is_empty() => (
-                None,
-                format!(
-                    "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed",
-                    self.turned_away.len()
-                ),
-            ),
-            _ if inputs == 0 => (
-                None,
-                "there is no input that both programs could be compared on".to_owned(),
-            ),
-            Some(0) => (
-                None,
-                format!(
-                    "{inputs} inputs behave as before, but none of those looked at reaches a touched function"
-                ),
+        (holds, format!("{inputs} inputs behave as before; {why}"))
+    }
+
+    /// Whether enough of the compared inputs reach what the patch touches.
+    fn reached_enough(&self) -> (Option<bool>, String) {
+        let floor = self.target.task().limits.reached;
+        if let Some(reach) = &self.reach {
+            let reached = format!("{} of those counted run the patched lines", reach.reached);
+            return match reach.missing(floor) {
+                None => (Some(true), reached),
+                Some(missing) => (None, missing),
+            };
+        }
+        match self.counts.get("reached a touched function").copied() {
+            Some(count) if count >= floor && count > 0 => (
+                Some(true),
+                format!("{count} of those looked at reach a touched function"),
             ),
             Some(count) => (
-                Some(true),
+                None,
                 format!(
-                    "{inputs} inputs behave as before; {count} of those looked at reach a touched function"
+                    "{count} of those looked at reach a touched function, and at least {} have to (limits.reached)",
+                    floor.max(1)
                 ),
             ),
             None => (
                 None,
-                format!(
-                    "{inputs} inputs behave as before, but which functions they reach could not be seen"
-                ),
+                "which functions they reach could not be seen: no build with counters and no debugger is at hand".to_owned(),
             ),
-        };
+        }
+    }
+
+    fn held(&self) -> RungResult {
+        let (holds, reason) = self.verdict();
         let log: String = self
             .doubts
             .iter()

@@ -101,7 +101,7 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     }
 }
 
-/// What the models that gave no reply may have cost together.
+/// Tokens that the models which gave no reply may have cost together.
 fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
     let spent = failures.iter().filter_map(|(_, error)| match error {
         ModelError::Retry { spent, .. } => *spent,

@@ -32,7 +32,7 @@ mod transport;
 mod usage;
 mod wire;
 
-use collect::{Collected, Collector, Wanted};
+use collect::{Collected, Collector, Demand};
 use transport::{Exchange, Slot};
 use wire::WireLog;
 
@@ -101,7 +101,7 @@ impl OpenAi {
             let event = event.map_err(|error| sorted(error, &slot))?;
             let wanted = collector.event(&event)?;
             slot.note_text(collector.length());
-            if wanted == Wanted::Enough {
+            if wanted == Demand::Enough {
                 break;
             }
         }

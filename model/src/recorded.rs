@@ -28,9 +28,9 @@ const CONTEXT_LINES: usize = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// What was asked.
+    /// The question.
     pub request: Request,
-    /// What was answered.
+    /// The answer.
     pub reply: Reply,
 }
 

@@ -29,7 +29,7 @@ const LOCK: &str = "migration.lock";
 const CONNECTIONS: u32 = 8;
 /// Between two looks at a database that is away.
 const GLANCE: Duration = Duration::from_millis(300);
-/// How long a connection is waited for.
+/// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// WAL lets readers go on beside a writer. FULL survives a power cut, not only
@@ -52,7 +52,7 @@ const WORDS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What makes the tables, in the words of a database.
+/// Returns the migrations in the dialect of a database.
 fn migrator(kind: DatabaseKind) -> Migrator {
     static NEUTRAL: Migrator = sqlx::migrate!();
     let worded = |migration: &Migration| {
@@ -226,7 +226,7 @@ fn prepare(
     })
 }
 
-/// Whether the database may be back in a moment.
+/// Returns true when the database may be back in a moment.
 fn is_away(error: &sqlx::Error) -> bool {
     match error {
         // The last is a connection that was cut in the middle of a message.
@@ -324,6 +324,32 @@ mod tests {
             assert!(hash.starts_with(beginning), "{kind:?} {version}: {hash}");
             assert!(!migration.sql.as_str().contains('{'), "{kind:?} {version}");
         }
+    }
+
+    #[tokio::test]
+    async fn runs_of_older_versions_keep_their_task() {
+        let folder = tempfile::tempdir().unwrap();
+        sqlx::any::install_default_drivers();
+        let url = sqlite_url(&folder.path().join(FILE));
+        let pool = AnyPoolOptions::new().connect(&url).await.unwrap();
+        let all = migrator(DatabaseKind::Sqlite);
+        let before = all.iter().filter(|one| one.version < 6).cloned().collect();
+        Migrator::with_migrations(before).run(&pool).await.unwrap();
+        for old in [
+            "INSERT INTO tasks (id, task, created) VALUES ('t', '{\"id\":\"t\"}', '')",
+            "INSERT INTO runs (id, task, created, settings) VALUES ('r', 't', '', '{}')",
+        ] {
+            sqlx::query(old).execute(&pool).await.unwrap();
+        }
+        pool.close().await;
+        let store = Store::open(folder.path()).await.unwrap();
+        let (task, settings) = store.run("r").await.unwrap();
+        assert_eq!((task.as_str(), settings.as_str()), ("{\"id\":\"t\"}", "{}"));
+        // Another run of a changed task leaves the first as it was.
+        let changed = ("t", "{\"id\":\"t\",\"title\":\"new\"}");
+        store.create_run("s", changed, "{}").await.unwrap();
+        assert_eq!(store.run("r").await.unwrap().0, task);
+        assert_eq!(store.run("s").await.unwrap().0, changed.1);
     }
 
     #[tokio::test]

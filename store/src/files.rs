@@ -64,7 +64,7 @@ impl Store {
         }
     }
 
-    /// Whether it is kept; its age begins anew, so that it is not forgotten
+    /// Returns true when it is kept; its age begins anew, so that it is not forgotten
     /// before the task that is about to name it is written down.
     async fn renewed(&self, hash: &str) -> Result<bool, StoreError> {
         let done = sqlx::query("UPDATE files SET created = $1 WHERE hash = $2")

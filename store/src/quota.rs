@@ -16,7 +16,7 @@ pub struct Quota {
     pub files: i64,
 }
 
-/// What a caller has in the store.
+/// Usage of the store by one caller.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Usage {
     /// Tasks that have not ended.

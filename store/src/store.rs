@@ -17,7 +17,7 @@ pub enum StoreError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
@@ -79,7 +79,7 @@ pub enum StoreError {
         run: String,
         /// The event.
         number: i64,
-        /// What the parser said.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
@@ -92,9 +92,9 @@ pub enum StoreError {
         which: &'static str,
         /// The limit.
         limit: f64,
-        /// What is booked already.
+        /// The sum that is booked already.
         spent: f64,
-        /// What the call may cost.
+        /// The largest cost of the call.
         wanted: f64,
     },
 }

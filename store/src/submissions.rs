@@ -10,7 +10,7 @@ mod claim;
 mod list;
 
 pub use claim::{Back, Claimed, Ending, Issue};
-pub use list::Sight;
+pub use list::TaskVersion;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
 use crate::quota::{self, Quota, Usage};
@@ -29,7 +29,7 @@ pub struct NewTask {
     pub priority: i32,
     /// When nobody wants the patch any more.
     pub deadline: Option<jiff::Timestamp>,
-    /// Who handed it in: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
+    /// Origin: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
     pub origin: String,
     /// The project: PoVs of one group are candidates for one patch.
     pub group: Option<String>,
@@ -164,11 +164,14 @@ impl Store {
             .bind(NAME)
             .execute(&mut *transaction)
             .await?;
-        sqlx::query("INSERT INTO switches (name, value) VALUES ($1, $2)")
-            .bind(NAME)
-            .bind(text)
-            .execute(&mut *transaction)
-            .await?;
+        sqlx::query(
+            "INSERT INTO switches (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(NAME)
+        .bind(text)
+        .execute(&mut *transaction)
+        .await?;
         transaction.commit().await?;
         sqlx::query("DELETE FROM switches WHERE name = $1")
             .bind(NAME)

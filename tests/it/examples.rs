@@ -3,6 +3,7 @@
 //! because that needs the network.
 
 use patchwright_agent::task;
+use patchwright_source::Language;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ fn every_example_is_a_valid_task() {
     }
     languages.sort();
     languages.dedup();
-    assert_eq!(languages, ["c", "c++", "java"]);
+    assert_eq!(languages, [Language::C, Language::Cpp, Language::Java]);
 }
 
 #[test]

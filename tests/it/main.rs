@@ -13,7 +13,6 @@ mod consulted;
 #[cfg(test)]
 mod crs;
 #[cfg(test)]
-mod edits;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]

@@ -4,6 +4,7 @@ use super::parts::Speaker;
 use super::{Drive, wait};
 use crate::journal::{JournalError, SpendingLimits};
 use crate::progress::Notice;
+use crate::prompt::control_tokens;
 use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
@@ -72,7 +73,7 @@ impl Drive {
         telemetry::metrics::spent(speaker.model.name(), usd);
         Ok(match answered {
             Ok(reply) => Outcome::Reply(ReplyRecord {
-                text: reply.text,
+                text: control_tokens::restore(&reply.text).into_owned(),
                 finish: reply.finish,
                 usage: reply.usage,
                 model: reply.model,
@@ -81,7 +82,7 @@ impl Drive {
             }),
             Err(error) => {
                 let fits = fitting(speaker);
-                let lost = Lost {
+                let lost = FailedCall {
                     usd,
                     seconds,
                     tokens,
@@ -138,8 +139,8 @@ impl Drive {
 
     /// What a failed call means for the run. Waiting a moment and trying again
     /// has been done by the model client.
-    fn failed(&self, purpose: Purpose, error: ModelError, lost: &Lost) -> Outcome {
-        let Lost {
+    fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
+        let FailedCall {
             usd,
             seconds,
             tokens,
@@ -194,7 +195,7 @@ impl Drive {
 }
 
 /// A call that failed: what it took all the same.
-struct Lost {
+struct FailedCall {
     usd: f64,
     seconds: f64,
     tokens: u64,
@@ -216,7 +217,7 @@ impl Speaker {
         }
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
         let prices = self.prices.as_ref();
         prices.map_or(0.0, |prices| prices.of_call(answered))

@@ -3,6 +3,7 @@
 //! and what is missing is not shown.
 
 use crate::record::CrashFrame;
+use patchwright_source::Role;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -13,7 +14,7 @@ const STEPS: usize = 30;
 /// Characters of a message.
 const MESSAGE: usize = 1_500;
 
-/// What a report says, for a reader and for retrieval.
+/// Content of a report, for a reader and for retrieval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Findings {
     /// In words, with places.
@@ -154,7 +155,7 @@ impl Case<'_> {
             function: function.unwrap_or_default().to_owned(),
             file: Some(path),
             line,
-            role: "crash".to_owned(),
+            role: Role::Crash,
             depth: findings.frames.len() as u32,
         };
         let known = |other: &CrashFrame| other.file == frame.file && other.line == frame.line;

@@ -1,4 +1,4 @@
-//! What endpoints said, kept by the hash of what they were asked: the same text
+//! Cache of endpoints' answers, by the hash of the question: the same text
 //! is embedded once.
 //!
 //! One small file an answer. What cannot be read or written is asked again;

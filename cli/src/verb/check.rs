@@ -10,6 +10,7 @@ mod sandbox;
 use crate::common::{Common, Format, flag};
 use clap::Args;
 use patchwright_evaluator::sandbox::Host;
+use patchwright_source::visible;
 use serde::Serialize;
 use std::io::Write;
 use std::os::unix::fs::DirBuilderExt;
@@ -30,12 +31,12 @@ pub(crate) struct CheckArguments {
     /// Try to get out of every sandbox that this machine offers, and nothing else
     #[arg(long)]
     pub attack: bool,
-    /// How the findings are printed
+    /// Format in which the findings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// How something was found.
+/// State of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -52,7 +53,7 @@ enum State {
 struct Finding {
     name: &'static str,
     state: State,
-    /// What was found, and what to do about it.
+    /// Finding, and what to do about it.
     detail: String,
 }
 
@@ -101,7 +102,7 @@ pub(crate) async fn run(
         .iter()
         .all(|finding| finding.state != State::Failed);
     let text = match arguments.format {
-        Format::Text => table(&findings),
+        Format::Text => visible(&table(&findings)).into_owned(),
         Format::Json => {
             let all = serde_json::json!({ "schema": 1, "works": works, "findings": findings });
             format!("{all:#}\n")
@@ -133,7 +134,7 @@ fn origins(entries: &[patchwright_config::Entry]) -> String {
     format!("valid; from {}", places.join(", "))
 }
 
-/// Whether a folder can be written, tried by writing.
+/// Tells whether a folder can be written, tried by writing.
 fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     let shown = folder.display();
     let mut private = std::fs::DirBuilder::new();

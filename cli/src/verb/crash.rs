@@ -7,7 +7,7 @@ use crate::common::{Format, WrongInput};
 use crate::crash_text::{as_text, in_tree};
 use clap::Args;
 use patchwright_evaluator::CrashReport;
-use patchwright_source::Tree;
+use patchwright_source::{Tree, visible};
 use serde_json::{Value, json};
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ pub(crate) struct CrashArguments {
     /// Source tree: paths become those of the tree
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// How to print the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -41,12 +41,12 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
     let Some((report, signature)) = in_tree(&text, tree.as_ref()) else {
-        writeln!(std::io::stderr(), "{}", nothing(arguments, &text))?;
+        writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
         return Ok(ExitCode::from(NOTHING));
     };
     let text = match arguments.format {
         Format::Json => format!("{:#}\n", as_json(&report, &signature)?),
-        Format::Text => as_text(&report, &signature),
+        Format::Text => visible(&as_text(&report, &signature)).into_owned(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)

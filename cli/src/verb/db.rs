@@ -15,7 +15,7 @@ pub(crate) struct DbArguments {
     pub command: DbCommand,
 }
 
-/// What can be done with the database.
+/// Actions on the database.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
     /// Bring the tables up to date; every command does so when it opens the store

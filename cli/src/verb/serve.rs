@@ -30,7 +30,7 @@ pub(crate) struct ServeArguments {
 pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(workers_flag(arguments.workers))?;
     let settings = Arc::new(loaded.settings.clone());
-    let _telling = telemetry::start(&settings.telemetry)?;
+    let _telemetry = telemetry::start(&settings.telemetry)?;
     let service = Service::new(Store::of(&settings).await?);
     let pool = WorkerPool::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();
@@ -50,11 +50,13 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     )
     .await?;
     writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
+    if let Some(address) = front.health() {
+        writeln!(std::io::stderr(), "health at http://{address}")?;
+    }
     tokio::spawn(stop_on_signal(stop.clone()));
     let working = tokio::spawn(pool.work(settings.queue.workers, stop.clone()));
-    let answered = front.answer().await;
+    front.answer().await;
     stop.cancel();
     working.await.context("the workers failed")?;
-    answered?;
     Ok(ExitCode::SUCCESS)
 }

@@ -28,7 +28,7 @@ pub(crate) struct WorkArguments {
 /// When the store or the queue cannot be opened.
 pub(crate) async fn run(common: &Common, arguments: &WorkArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(workers_flag(arguments.workers))?;
-    let _telling = telemetry::start(&loaded.settings.telemetry)?;
+    let _telemetry = telemetry::start(&loaded.settings.telemetry)?;
     let service = Service::new(Store::of(&loaded.settings).await?);
     let workers = loaded.settings.queue.workers;
     let pool = WorkerPool::open(&service, loaded, silent()).await?;

@@ -1,4 +1,4 @@
-//! What came of a task: its patch, its report, its journal.
+//! Results of a task: its patch, its report, its journal.
 
 use super::Api;
 use super::auth::{Caller, Right};

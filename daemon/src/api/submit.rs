@@ -26,10 +26,10 @@ use std::path::{Path, PathBuf};
 use upload::Upload;
 use utoipa::{IntoParams, ToSchema};
 
-/// Where tasks that come this way come from.
+/// Origin of tasks that are submitted here.
 const ORIGIN: &str = "api";
 
-/// How a task is queued.
+/// Parameters of a submission.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -207,7 +207,7 @@ async fn checked(keys: TaskFile, folder: PathBuf) -> Result<Task, Problem> {
     })
 }
 
-/// What is wrong with a task, without the place where its files were received.
+/// Returns the problem of a wrong task, without the folder where its files were received.
 fn wrong_task(error: TaskError, folder: &Path) -> Problem {
     let here = format!("{}/", folder.display());
     match error {

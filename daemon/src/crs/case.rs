@@ -27,37 +27,37 @@ use std::path::{Path, PathBuf};
 /// The largest file of a project's folder that goes along with a challenge.
 const PROJECT_FILE: u64 = 16 << 20;
 
-/// What was read from the files of a challenge.
+/// Facts that were read from the files of a challenge.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Prepared {
     /// The hashes of the files that go along with each task, by their names.
     pub files: BTreeMap<String, String>,
     /// `c`, `c++` or `java`.
     pub language: String,
-    /// Whether the project has a `test.sh`.
+    /// True when the project has a `test.sh`.
     pub tests: bool,
 }
 
-/// Why a case or a finding cannot become a task.
+/// Error of making a task of a case or a finding.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A tarball does not come.
     #[error("{url}: {source}")]
     Download {
-        /// Where it should come from.
+        /// Its address.
         url: String,
-        /// Why it does not.
+        /// The error.
         #[source]
         source: DownloadError,
     },
     /// A tarball is another one.
     #[error("{url}: has the SHA-256 {found}, the challenge says {told}")]
     Hash {
-        /// Where it came from.
+        /// Its address.
         url: String,
         /// Its hash.
         found: String,
-        /// What it should be.
+        /// The hash that the challenge states.
         told: String,
     },
     /// A tarball cannot be unpacked.
@@ -78,7 +78,7 @@ pub enum CaseError {
 }
 
 impl CaseError {
-    /// Whether trying again later may help.
+    /// Returns true when trying again later may help.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Download { source, .. } => !source.is_final(),

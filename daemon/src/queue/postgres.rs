@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// Connections of one process: the workers take, the heart beats.
 const CONNECTIONS: u32 = 2;
-/// How long a connection is waited for.
+/// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The queue in the database of the store.

@@ -16,11 +16,11 @@ use sqlx::sqlite::{
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Where the migrations of apalis are counted.
+/// Table that counts the migrations of apalis.
 const MIGRATIONS: &str = "apalis_migrations";
 /// Connections of one process: the workers take, the heart beats.
 const CONNECTIONS: u32 = 2;
-/// How long a lock of another process is waited for.
+/// Time limit of the wait for a lock of another process.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// The queue in the file of the store.

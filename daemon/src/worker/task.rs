@@ -13,6 +13,7 @@ use patchwright_agent::wire;
 use patchwright_store::StoreError;
 use patchwright_store::submissions::{Claimed, Ending, in_journal_form};
 use std::fmt;
+use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
 /// The outcome of a claim.
@@ -180,16 +181,17 @@ impl<'a> Work<'a> {
     }
 
     /// Nobody wants the patch after the deadline.
-    fn shorten(&self, task: &mut Task, wall: u64) {
+    fn shorten(&self, task: &mut Task, wall: Duration) {
         let left = self.claimed.deadline.as_ref().and_then(|deadline| {
             let deadline: jiff::Timestamp = deadline.parse().ok()?;
             let left = deadline.duration_since(jiff::Timestamp::now()).as_secs();
-            u64::try_from(left).ok().map(|left| left.max(1))
+            let left = u64::try_from(left).ok()?;
+            Some(Duration::from_secs(left.max(1)))
         });
         if let Some(left) = left
             && left < wall
         {
-            task.limits.wall = Some(format!("{left}s"));
+            task.limits.wall = Some(left);
         }
     }
 }

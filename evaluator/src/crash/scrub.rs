@@ -1,4 +1,4 @@
-//! Scrubbed text: sentences of a report without what differs from run to run.
+//! Scrubbed text: sentences of a report without the parts that differ from run to run.
 //!
 //! Addresses, process and thread numbers, build ids and temporary paths tell
 //! nothing about the program.
@@ -7,11 +7,10 @@ use patchwright_source::built_in_regex;
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// The largest number that is taken for a small one and not for an address:
-/// field offsets from null, characters, flags.
+/// The largest number that is no address: field offsets from null, characters, flags.
 const SMALL: u64 = 0xffff;
 
-/// What `std::string` is in full.
+/// The full name of `std::string`.
 const LONG_STRING: &str =
     "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 
@@ -38,7 +37,7 @@ static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
 });
 static MUTEX: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\bM[0-9]{3,}\b"));
 
-/// Takes out of a sentence what differs from run to run.
+/// Removes the parts of a sentence that differ from run to run.
 pub fn scrub(text: &str) -> String {
     let text = NUMBERS.replace_all(text, "");
     let text = text.replace(LONG_STRING, "std::string");
@@ -55,7 +54,7 @@ pub fn scrub(text: &str) -> String {
     text.into_owned()
 }
 
-/// The first characters of a line, and a mark where more followed.
+/// Returns the first characters of a line, with a mark where more followed.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
@@ -63,7 +62,7 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     }
 }
 
-/// Replaces a path where it stands as a whole.
+/// Replaces a path where it occurs as a whole.
 pub(crate) fn replace_path(text: &str, old: &str, new: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
     let mut replaced = String::with_capacity(text.len());
@@ -104,7 +103,7 @@ pub(crate) fn replace_folder(text: &str, folder: &str) -> String {
     replaced
 }
 
-/// Addresses inside names: `LambdaForm$DMH/0x00007f0df4015400.invoke`.
+/// Removes addresses inside names: `LambdaForm$DMH/0x00007f0df4015400.invoke`.
 pub(super) fn scrub_function(text: &str) -> String {
     ADDRESS
         .replace_all(text, "<address>")

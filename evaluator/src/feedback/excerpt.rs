@@ -1,4 +1,4 @@
-//! The telling part of a log: its ends, without noise and repetitions.
+//! Log excerpt: the beginning and the end of a log, without noise and repetitions.
 
 use super::{LocationTranslator, bytes};
 use crate::crash::{fold, scrub, strip_colours};
@@ -9,13 +9,13 @@ use std::sync::LazyLock;
 
 /// The longest line that is shown, in bytes.
 const MAX_LINE: usize = 400;
-/// How much of a log is looked at, half from each end.
+/// The bytes of a log that are read, half from each end.
 const MAX_LOG: usize = 4 * 1024 * 1024;
-/// Which part of the budget the beginning gets. Errors stand at the end, what
-/// was tried at the beginning.
+/// Divisor of the budget for the beginning, which shows the commands; errors stand at
+/// the end.
 const HEAD_SHARE: usize = 3;
 
-/// Lines that say how far a tool is, not what it found.
+/// Progress lines, which report no result.
 const NOISE: [&str; 20] = [
     "Downloading from ",
     "Downloaded from ",
@@ -50,13 +50,13 @@ static TIMES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Takes out of a text what differs from run to run: addresses, process ids,
+/// Removes the parts of a text that differ from run to run: addresses, process ids,
 /// temporary paths, times.
 pub fn steady(text: &str) -> String {
     TIMES.replace_all(&scrub(text), "<time>").into_owned()
 }
 
-/// A line without colours, what a carriage return overwrote, and noise.
+/// Cleans a line of colours and overwritten text; none for noise.
 pub(super) fn clean(line: &str) -> Option<String> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit_once('\r').map_or(line, |(_, last)| last);
@@ -87,7 +87,7 @@ fn is_progress(text: &str) -> bool {
     is_count && !rest.contains("rror")
 }
 
-/// The ends of a log within a budget.
+/// Returns the beginning and the end of a log within a budget.
 pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let lines: Vec<String> = ends(log)
         .into_iter()
@@ -124,7 +124,7 @@ fn drop_empty_runs(lines: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// Repeated lines and groups of lines are shown once.
+/// Folds repeated lines and groups of lines.
 pub(super) fn fold_lines(lines: &[String]) -> Vec<String> {
     let mut folded = Vec::new();
     for run in fold(lines) {
@@ -142,7 +142,7 @@ pub(super) fn fold_lines(lines: &[String]) -> Vec<String> {
     folded
 }
 
-/// The first and the last lines that fit, and how many are missing between.
+/// Returns the first and the last lines that fit, and the number of lines left out.
 pub(super) fn cut(lines: &[String], limit: usize) -> String {
     let size = |lines: &[String]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
     if size(lines) <= limit {

@@ -1,5 +1,5 @@
-//! LocationTranslator in texts: paths become those of the tree, lines those of the
-//! pristine file.
+//! Location translator: turns paths in texts into those of the tree, and lines into those
+//! of the pristine file.
 
 use super::LineMap;
 use crate::crash::read_java_frame;
@@ -8,12 +8,12 @@ use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What is needed to translate a patched build's places.
+/// Translates the locations in the output of a patched build.
 pub struct LocationTranslator<'a> {
-    /// Folders at which the commands see the tree (`/box/tree`), longest
-    /// first; what stands behind them is a path of the tree.
+    /// Folders at which commands see the tree (`/box/tree`), longest first; the rest of a
+    /// path below them is a path of the tree.
     pub roots: &'a [String],
-    /// Finds the file of the tree that a foreign path means.
+    /// Finds the file of the tree for a path of another machine.
     pub rebase: &'a dyn Fn(&str) -> Option<String>,
     /// The files that the patch changed, by their path in the tree.
     pub changed: &'a BTreeMap<TreePath, LineMap>,
@@ -41,7 +41,7 @@ static LOCATION: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 impl LocationTranslator<'_> {
-    /// Translates all places of a text, line by line.
+    /// Translates all locations of a text.
     pub fn translate(&self, text: &str) -> String {
         let mut translated = String::with_capacity(text.len());
         for (number, line) in text.lines().enumerate() {
@@ -91,7 +91,7 @@ impl LocationTranslator<'_> {
         format!("{path} (line {})", self.line(&path, number(get("bline"))))
     }
 
-    /// The path in the tree, or the path as it stands.
+    /// Returns the path in the tree, or the path unchanged.
     fn path(&self, path: &str) -> String {
         let clean = path.trim_start_matches("./");
         if self.changed.contains_key(clean) {
@@ -100,8 +100,8 @@ impl LocationTranslator<'_> {
         (self.rebase)(path).unwrap_or_else(|| clean.to_owned())
     }
 
-    /// A patched line in the words of [`LineMap::describe`]. Java names a file
-    /// below its source folder only, so a changed file that ends so counts too.
+    /// Describes a patched line as [`LineMap::describe`] does. Java names a file below its
+    /// source root only, so a changed file below a folder is found as well.
     pub fn line(&self, path: &str, line: u32) -> String {
         let map = self.changed.get(path).or_else(|| {
             let mut changed = self.changed.iter();

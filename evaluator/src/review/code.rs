@@ -1,11 +1,11 @@
-//! Just enough of C, C++ and Java to read single lines of a diff.
+//! Lexical helpers for single lines of C, C++ and Java in a diff.
 
 use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Words that are followed by a bracket and are no calls.
+/// Keywords that may be followed by a parenthesis and are no calls.
 const KEYWORDS: &[&str] = &[
     "if",
     "for",
@@ -25,7 +25,7 @@ const KEYWORDS: &[&str] = &[
     "decltype",
 ];
 
-/// The line without comments and without what its string literals hold.
+/// Returns a line without comments and without the contents of string literals.
 pub(crate) fn bare(line: &str) -> String {
     let mut kept = String::new();
     let mut characters = line.chars().peekable();
@@ -68,7 +68,7 @@ fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The functions that a line without comments calls.
+/// Returns the functions that a line without comments calls.
 pub(super) fn calls(line: &str) -> BTreeSet<String> {
     static CALL: LazyLock<Regex> =
         LazyLock::new(|| built_in_regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
@@ -78,7 +78,7 @@ pub(super) fn calls(line: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Every name in a line without comments.
+/// Returns every name in a line without comments.
 pub(super) fn names(line: &str) -> BTreeSet<String> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
@@ -87,7 +87,7 @@ pub(super) fn names(line: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a line without comments begins or continues a branch or a loop.
+/// Tells whether a line without comments begins or continues a branch or a loop.
 pub(super) fn branches(line: &str) -> bool {
     let line = line.trim_start_matches(['}', ' ']);
     [

@@ -1,6 +1,6 @@
-//! A unified diff as lines that came, went or stayed.
+//! Unified diff: its files, hunks and lines.
 
-/// What became of a line.
+/// The sign of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Kept,
@@ -25,7 +25,7 @@ pub(crate) struct FileDiff {
 }
 
 impl FileDiff {
-    /// The lines with a sign, over all hunks.
+    /// Returns the lines with a sign, over all hunks.
     pub(crate) fn lines(&self, sign: Sign) -> impl Iterator<Item = &Line> {
         self.hunks
             .iter()
@@ -34,11 +34,11 @@ impl FileDiff {
     }
 }
 
-/// Reads a diff; none where a header of it cannot be read, so that no rule
-/// passes over what it does not see.
+/// Reads a diff; none where one of its headers cannot be read, because the rules would
+/// not see the lines below it.
 ///
-/// The counts in the hunk headers say where a hunk ends, so that a removed line
-/// that looks like a file header is not taken for one.
+/// The counts in the hunk headers determine the end of a hunk, so that a removed line that
+/// looks like a file header is not taken for one.
 pub(crate) fn read(diff: &str) -> Option<Vec<FileDiff>> {
     let mut files: Vec<FileDiff> = Vec::new();
     let mut old_path = "";
@@ -114,7 +114,7 @@ fn range(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-/// The name in a file header; none where it is quoted because of the characters in it.
+/// Returns the name in a file header; none where git quotes it.
 fn plain(path: &str) -> Option<&str> {
     if path.starts_with('"') {
         return None;

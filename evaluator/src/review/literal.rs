@@ -1,4 +1,4 @@
-//! The rule against patches that recognise the PoV itself.
+//! Rule against patches that recognise the PoV itself.
 
 use super::{Case, Finding};
 use crate::review::code::bare;
@@ -7,12 +7,13 @@ use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Text shorter than this is in a PoV by chance.
+/// The shortest text that is compared; shorter ones are in a PoV by chance.
 const SHORTEST_TEXT: usize = 4;
-/// Numbers up to this are in a PoV by chance, or are what a format's limits look like.
+/// The smallest number that is compared; smaller ones are in a PoV by chance, or are limits
+/// of a format.
 const SMALLEST_NUMBER: u64 = 4096;
 
-/// A comparison with text, a number or a length that stands in the PoV and not in the program.
+/// Finds comparisons with a text, a number or a length of the PoV that is not in the program.
 pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
     case.file
         .lines(Sign::Added)
@@ -97,7 +98,7 @@ fn stands_in(case: &Case<'_>, bytes: &[u8]) -> bool {
     })
 }
 
-/// The bytes of a C or Java string literal, as far as its simple escapes go.
+/// Returns the bytes of a C or Java string literal, with its simple escapes resolved.
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut characters = text.chars().peekable();

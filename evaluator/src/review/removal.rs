@@ -1,4 +1,4 @@
-//! Rules against patches that take away what the program could do.
+//! Rules against patches that remove functionality.
 
 use super::{Case, Finding, patched};
 use crate::review::code::{bare, branches, calls, names};
@@ -8,7 +8,7 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Code that is kept and never run.
+/// Finds code that is kept and never runs.
 pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     static OFF: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(
@@ -37,7 +37,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// An added `return` that stands before other statements of its block.
+/// Finds an added `return` before other statements of its block.
 pub(super) fn unreachable_rest(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
@@ -60,11 +60,11 @@ fn leaves(code: &str) -> bool {
         && code.ends_with(';')
 }
 
-/// Whether the line before lets no condition decide.
+/// Tells whether the line after this one runs unconditionally.
 fn always_reached(code: &str) -> bool {
     let plain_end = code.ends_with(';') || code == "{" || code.ends_with(") {");
     let conditional = branches(code) || code.starts_with("try") || code.starts_with('#');
-    // The condition of an `if` may span lines; its last one ends in a bracket and a brace.
+    // The condition of an `if` may span lines, of which the last ends with `) {`.
     let balanced = code.matches('(').count() == code.matches(')').count();
     plain_end && !conditional && balanced && code != "{"
 }
@@ -78,12 +78,12 @@ fn branches_as_label(code: &str) -> bool {
     code.starts_with("case ") || code.starts_with("default")
 }
 
-/// Calls that a wrong release is rightly taken away from.
+/// Parts of names of functions that release something; removing a wrong release is right.
 const RELEASING: &[&str] = &[
     "free", "delete", "close", "release", "destroy", "unref", "dispose", "drop",
 ];
 
-/// Calls that went away and did not come back, in a patch that puts little in their place.
+/// Finds removed calls in a patch that adds little in their place.
 pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     let code = |sign| -> Vec<(&Line, String)> {
         case.file
@@ -123,7 +123,7 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     vec![Finding::new(case, Some(line), "this call is gone").doubted()]
 }
 
-/// Assertions that went away without a check of the same things in their place.
+/// Finds removed assertions without a check of the same values in their place.
 pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
     static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s")

@@ -1,4 +1,4 @@
-//! For each rule wrong patches that it catches, and right ones that it lets pass.
+//! Wrong patches that each rule finds, and right patches that pass.
 
 use super::{Case, apply, diff, verdict};
 use std::collections::BTreeSet;
@@ -201,7 +201,7 @@ fn what_refutes_nothing_is_a_doubt() {
     let result = verdict(&apply(&case));
     assert_eq!((result.holds, result.doubts.len()), (Some(true), 1));
     assert!(
-        result.doubts[0].contains("this call is gone"),
+        result.doubts[0].what.contains("this call is gone"),
         "{result:#?}"
     );
 }
@@ -280,7 +280,7 @@ fn other_errors_other_ends_and_room_that_is_used_pass() {
     }
 }
 
-/// A status for each side of a range.
+/// A value refused with an error on one side of its range and accepted on the other.
 #[test]
 fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
     const OLD: &str = "int f(S *s) {\n  GET(n, 15);\n  if (n < 1) RETURN(BZ_DATA_ERROR);\n  if (s->m > s->n) {\n    return E_INVALID;\n  }\n  work(s);\n  return E_OK;\n}\n";
@@ -290,7 +290,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
         ("  if (s->m > 18002)\n    return E_DONE;\n", true),
         ("  if (n > MOST) RETURN(BZ_DATA_ERROR);\n", false),
         ("  if (n > MOST) return E_TRUNCATED;\n", false),
-        // Another variable, of which nobody says that it is ever wrong.
+        // Another variable, which no other guard refuses.
         ("  if (s->left > MOST) return E_OK;\n", false),
         ("  if (n == 0) return E_OK;\n", false),
         ("  if (s->m) return E_OK;\n", false),
@@ -331,7 +331,7 @@ fn generated_code_is_recognised_by_its_head() {
     }
 }
 
-/// A right patch, and the rule that it comes close to, by its words.
+/// Right patches, each with words of the rule that it comes close to.
 const NEAR: &[(Patch, &str)] = &[
     (
         c(&[("n < 2)\n    return -1;", "n < 3)\n    return -2;")]),

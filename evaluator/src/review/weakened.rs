@@ -1,5 +1,5 @@
-//! Rules against patches that keep a check and take its effect away, or that
-//! make room around a defect instead of repairing it.
+//! Rules against patches that keep a check without its effect, or that enlarge a buffer
+//! instead of repairing the defect.
 
 use super::{Case, Finding, patched};
 use crate::review::code::{bare, names};
@@ -9,11 +9,11 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Room that is added to a buffer from which on it is padding. Less is what an
-/// end of a string, or one more element, takes.
+/// Bytes added to a buffer that count as padding. Fewer are needed for the end of a string
+/// or one more element.
 const PADDING: u64 = 8;
 
-/// A refusal that became a jump: what was an error is now the end of the work.
+/// Finds a refusal with an error that became a jump.
 pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
     static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(
@@ -45,13 +45,12 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Lines around a guard in which its variable is looked for.
+/// Lines around a guard in which its variable is searched.
 const AROUND: usize = 40;
 
-/// A value that is refused with an error on one side of its range, and on the
-/// other, by the patch, called a good end: the caller takes half of the work
-/// for all of it. That there is nothing to do, as for a size of zero, is no
-/// such case.
+/// Finds a guard of the patch that returns success for a value which another guard refuses
+/// with an error: the caller takes a part of the work for all of it. A guard for nothing
+/// to do, such as a size of zero, is no such case.
 pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     let old: Vec<String> = case.old.lines().map(bare).collect();
     let mut findings = Vec::new();
@@ -76,7 +75,7 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The condition of a guard, and the named status with which it leaves.
+/// Returns the condition of a guard, and the named status that it returns.
 fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
     static GUARD: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(
@@ -90,7 +89,7 @@ fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
     let statement = guard.get(2).map_or(next, |found| found.as_str());
     let status = LEAVES.captures(statement.trim())?.get(1)?;
     let condition = guard.get(1)?.as_str();
-    // What is left of these after arrows and shifts compares.
+    // Without arrows and shifts, the remaining signs compare.
     let compares = condition
         .replace("->", "")
         .replace("<<", "")
@@ -99,7 +98,7 @@ fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
     compares.then(|| (condition, status.as_str()))
 }
 
-/// Whether a status is called after a good end.
+/// Tells whether a status is named after a success.
 fn is_good(status: &str) -> bool {
     let last = status.rsplit('_').next().unwrap_or(status).to_uppercase();
     let good = [
@@ -108,8 +107,8 @@ fn is_good(status: &str) -> bool {
     status.contains('_') && good.contains(&last.as_str())
 }
 
-/// Whether a variable of a condition is compared in another guard, near by,
-/// that leaves with an error.
+/// Tells whether another guard near by compares a variable of a condition and returns an
+/// error.
 fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
     static BAD: LazyLock<Regex> =
         LazyLock::new(|| built_in_regex(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
@@ -122,8 +121,8 @@ fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
     })
 }
 
-/// The variables and members in a condition; what they are members of is left
-/// out, and so are constants.
+/// Returns the variables and members in a condition, without the owners of members and
+/// without constants.
 fn compared(condition: &str) -> BTreeSet<String> {
     static OWNER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[A-Za-z_]\w*\s*(?:->|\.)"));
     let mut found = names(&OWNER.replace_all(condition, " "));
@@ -131,7 +130,7 @@ fn compared(condition: &str) -> BTreeSet<String> {
     found
 }
 
-/// A buffer that grew by a constant, in a patch that does nothing else.
+/// Finds a buffer that grew by a constant, in a patch that does nothing else.
 pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     let code = |sign| -> Vec<(&Line, String)> {
         let lines = case.file.lines(sign).map(|line| (line, bare(&line.text)));
@@ -154,7 +153,7 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     }
 }
 
-/// The number that is added between two brackets, where nothing else differs.
+/// Returns the number that is added between two brackets, where nothing else differs.
 fn padding(old: &str, new: &str) -> Option<u64> {
     static ADDED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*\+\s*(\d+)\s*$"));
     let head = old

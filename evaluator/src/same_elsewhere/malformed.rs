@@ -1,4 +1,4 @@
-//! Mutants of given inputs that only the patched program turns away.
+//! Malformed mutants: mutants of given inputs that only the patched program refuses.
 //!
 //! Such a mutant counts against the patch unless an experiment shows that it is
 //! malformed as the PoV is: cut short somewhere behind what was changed, it
@@ -20,6 +20,8 @@ use std::time::{Duration, Instant};
 /// Cuts that are tried, from the first changed byte on: a length that was
 /// changed tells of the bytes that follow it.
 const MOST_CUTS: usize = 512;
+/// Pieces of a mutant of a PoV that are tried.
+const MOST_PIECES: usize = 48;
 /// Failing cuts whose crash is compared with the PoV's.
 const LOOKED_AT: usize = 4;
 /// Time for all cuts of one input. A cut takes milliseconds: this only ends
@@ -27,23 +29,25 @@ const LOOKED_AT: usize = 4;
 const WALL: Duration = Duration::from_mins(1);
 
 impl Comparison<'_> {
-    /// The first of the mutants turned away that is not shown to be malformed.
+    /// Returns the first refused mutant that is not shown to be malformed.
     /// Once this has taken as long as the whole rung may, the rest stay as they
     /// are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Difference>, TargetError> {
-        while let Some((mutant, difference)) = self.turned_away.pop() {
+        while let Some(one) = self.turned_away.pop() {
             if self.aside >= self.target.task().limits.same {
-                self.turned_away.push((mutant, difference));
+                self.turned_away.push(one);
                 break;
             }
             let started = Instant::now();
-            let malformed = self.is_malformed(&mutant).await?;
+            let malformed = self.is_malformed(&one.input).await?;
             self.aside += started.elapsed();
             if !malformed {
-                return Ok(Some(difference));
+                return Ok(Some(one.difference()));
             }
             self.count("malformed mutants turned away", 1);
-            self.doubts.push(difference.what);
+            let settled = "the input is malformed as the PoV is".to_owned();
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
         }
         Ok(None)
     }
@@ -66,15 +70,43 @@ impl Comparison<'_> {
         Ok(false)
     }
 
-    /// The cuts of an input with which the unpatched program fails; nothing
-    /// when not all of them could be run.
+    /// Tells whether a mutant of a PoV still has its defect: it is cut short at some
+    /// places behind what was changed, and the unpatched program crashes on a
+    /// piece as on the PoV.
+    pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool, TargetError> {
+        let limits = &self.target.task().limits;
+        if self.target.task().language == Language::Java || self.aside >= limits.same {
+            return Ok(false);
+        }
+        let started = Instant::now();
+        let pov = std::fs::read(&self.pov.file).unwrap_or_default();
+        let mut pieces = cuts(mutant, changed_at(&pov, mutant));
+        let step = pieces.len().div_ceil(MOST_PIECES).max(1);
+        pieces = pieces.into_iter().step_by(step).collect();
+        let failing = self.failing(pieces).await?.unwrap_or_default();
+        let mut holds = false;
+        for piece in failing.into_iter().take(LOOKED_AT) {
+            holds = holds || self.crashes_as_the_pov(&piece).await?;
+        }
+        self.aside += started.elapsed();
+        Ok(holds)
+    }
+
+    /// Returns the cuts of an input on which the unpatched program fails; none where not
+    /// all of them could be run.
     async fn failing_cuts(
         &self,
         input: &[u8],
         from: usize,
     ) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
+        self.failing(cuts(input, from)).await
+    }
+
+    /// Returns those inputs on which the unpatched program fails; none where not all of
+    /// them could be run.
+    async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
         let cuts = Inputs {
-            contents: cuts(input, from),
+            contents,
             budget: WALL,
             each: self.each(),
             capture: Capture::Failures,
@@ -104,13 +136,13 @@ impl Comparison<'_> {
     }
 }
 
-/// The place of the first byte that differs.
+/// Returns the position of the first byte that differs.
 fn changed_at(parent: &[u8], mutant: &[u8]) -> usize {
     let pairs = parent.iter().zip(mutant);
     pairs.take_while(|(old, new)| old == new).count()
 }
 
-/// An input cut behind each of its bytes, from a place on.
+/// Returns the input cut after each of its bytes from a position on.
 fn cuts(input: &[u8], from: usize) -> Vec<Vec<u8>> {
     (from + 1..input.len())
         .take(MOST_CUTS)

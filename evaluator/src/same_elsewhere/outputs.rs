@@ -1,6 +1,7 @@
-//! Exit statuses and outputs of the two programs, input by input: what differs
-//! refutes, is left to the critic, or is looked at again as malformed.
+//! Output comparison: exit statuses and outputs of the two programs, input by input. A
+//! difference refutes, becomes a doubt, or is examined as a malformed input.
 
+use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
 use super::{AGAIN, Comparison, Difference};
 use crate::TargetError;
@@ -11,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-/// Inputs after which more would tell little.
+/// The most inputs that are compared.
 const MOST: usize = 1_500;
-/// The part of the time in which outputs are compared; the rest is for values.
+/// The share of the time for outputs; the rest is for values.
 const OUTPUTS_SHARE: f64 = 0.5;
-/// The same for Java, where each run starts a JVM and values tell more.
+/// The share for Java, where each run starts a JVM and values are more precise.
 const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
@@ -76,19 +77,9 @@ impl Comparison<'_> {
             }
             self.count(input.kind.name(), 1);
             if before != after {
-                let both_accept = accepted && after.ending.success();
-                let difference = difference(&input, before, after);
-                match input.kind {
-                    InputKind::Derived | InputKind::Aimed if !both_accept => {
-                        let what = format!("{} and answered differently", input.kind.name());
-                        self.count(&what, 1);
-                        self.doubts.push(difference.what);
-                    }
-                    InputKind::GivenMutant if turns_away(after) => {
-                        self.count("mutants of given turned away", 1);
-                        self.turned_away.push((input, difference));
-                    }
-                    _ => return Ok(Some(difference)),
+                let one = differing(input, before, after);
+                if let Some(difference) = self.differs(one).await? {
+                    return Ok(Some(difference));
                 }
                 continue;
             }
@@ -101,8 +92,42 @@ impl Comparison<'_> {
         Ok(None)
     }
 
-    /// Of the inputs on which the programs differ those on which the unpatched
-    /// one differs from itself. All are run again, so that names and numbers stay.
+    /// Takes an input on which the programs differ: what refutes is returned, the
+    /// rest is kept to be looked at.
+    async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        let accepted = one.after.ending.success();
+        match one.input.kind {
+            InputKind::Derived => {
+                self.count("derived and answered differently", 1);
+                self.differing.push(one);
+                return Ok(None);
+            }
+            // More than the patch's own bound is refused: that may be the repair.
+            InputKind::Aimed if !accepted => {
+                self.count("aimed and answered differently", 1);
+                let settled = "the patched program refuses an input beyond its own bound";
+                let doubt = self.doubt(&one, Some(settled.to_owned()), None);
+                self.doubts.push(doubt);
+                return Ok(None);
+            }
+            InputKind::Given | InputKind::GivenMutant | InputKind::Aimed => {}
+        }
+        if let Some(settled) = self.undefined_on(&one).await? {
+            self.count("differences settled", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
+        if one.input.kind == InputKind::GivenMutant && turns_away(&one.after) {
+            self.count("mutants of given turned away", 1);
+            self.turned_away.push(one);
+            return Ok(None);
+        }
+        Ok(Some(one.difference()))
+    }
+
+    /// Returns the differing inputs on which the unpatched program differs from itself. All
+    /// are run again, so that file names are equal.
     async fn noisy(
         &self,
         chunk: &[ComparedInput],
@@ -124,7 +149,7 @@ impl Comparison<'_> {
             each: self.each(),
             capture: Capture::Outputs,
             only: differing.clone(),
-            many: false,
+            ..Inputs::default()
         };
         let again = self
             .target
@@ -139,15 +164,15 @@ impl Comparison<'_> {
     }
 }
 
-/// The time that one of the two programs may take for some inputs, where so
-/// many were compared before.
+/// Returns the time of one of the two programs for some inputs, given the number of inputs
+/// compared before.
 pub(super) fn half(left: Duration, compared: u64) -> Duration {
     let half = left.mul_f64(0.45);
     if compared == 0 { half.max(FIRST) } else { half }
 }
 
-/// What an output says but for its numbers: an output like none before comes of
-/// another way through the program.
+/// Returns the digest of an output without its numbers: an output unlike all others comes
+/// from another path through the program.
 fn digest(output: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let words = output.iter().filter(|byte| !byte.is_ascii_digit());
@@ -155,29 +180,42 @@ fn digest(output: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Whether a program ended of its own will and said no.
+/// Tells whether a program refused an input and exited by itself.
 fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }
 
-fn difference(input: &ComparedInput, before: &InputRun, after: &InputRun) -> Difference {
+/// What two programs did with an input.
+fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
         format!("{} became {}", before.ending, after.ending)
     };
-    Difference {
-        input: input.name.clone(),
+    Differing {
         what: format!("{what} ({})", input.kind.name()),
-        old: shown(before),
-        new: shown(after),
-        limited: [before, after]
-            .iter()
-            .any(|run| matches!(run.ending, Ending::Limit(_))),
+        input,
+        before: before.clone(),
+        after: after.clone(),
     }
 }
 
-fn shown(run: &InputRun) -> String {
+impl Differing {
+    /// The same, to be shown as what refutes the patch.
+    pub(super) fn difference(&self) -> Difference {
+        Difference {
+            input: self.input.name.clone(),
+            what: self.what.clone(),
+            old: shown(&self.before),
+            new: shown(&self.after),
+            limited: [&self.before, &self.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+        }
+    }
+}
+
+pub(super) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }

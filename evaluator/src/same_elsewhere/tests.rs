@@ -1,7 +1,7 @@
 //! Patched programs that behave as before, and some that do not.
 
 use crate::attempt::AttemptFacts;
-use crate::evidence::RungName;
+use crate::evidence::{Doubt, RungName};
 use crate::ladder::Ladder;
 use crate::local::tests::{PARSE, attempt, open, task};
 use crate::runner::{Target, TargetTask};
@@ -83,7 +83,7 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
             let shown = &result.counts["malformed mutants turned away"];
             assert_eq!(shown, &result.counts["mutants of given turned away"]);
             let mut doubts = result.doubts.iter();
-            assert!(doubts.any(|doubt| doubt.contains("exit status 0 became exit status 1")));
+            assert!(doubts.any(|doubt| doubt.what.contains("exit status 0 became exit status 1")));
         } else {
             assert!(
                 result
@@ -127,6 +127,70 @@ async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
         assert!(aimed > Some(0), "{also}: {result:#?}");
         if holds == Some(false) {
             assert!(result.reason.contains("(aimed)"), "{}", result.reason);
+        }
+    }
+}
+
+/// Says what lies in a table of eight of which it fills four: beyond lies what
+/// was there before. Writes past its end where the second byte says so.
+const TABLE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint look(const unsigned char *b, long n) {\n  unsigned char *table = malloc(8);\n  for (int i = 0; i < 4; i++) table[i] = i * 3;\n  if (b[1] == 200) table[9] = 1;\n  printf(\"%d\\n\", table[b[0] & 7]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return look(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, TABLE);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [1, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, settled) in [
+        // Also refuses what lies in the table and was never written.
+        ("b[1] == 200 || (b[0] & 7) >= 4", true),
+        // Refuses what was written: nobody can say why.
+        ("b[1] == 200 || (b[0] & 7) >= 3", false),
+    ] {
+        let text = TABLE.replace(
+            "  unsigned char *table",
+            &format!("  if ({fix}) return -1;\n  unsigned char *table"),
+        );
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (4, 4)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let expected = settled.then_some(true);
+        assert_eq!(result.holds, expected, "{fix}: {result:#?}");
+        let open: Vec<_> = result
+            .doubts
+            .iter()
+            .filter(|doubt| doubt.is_open())
+            .collect();
+        assert_eq!(open.is_empty(), settled, "{fix}: {result:#?}");
+        let why = |doubt: &Doubt| {
+            doubt
+                .settled
+                .as_ref()
+                .is_some_and(|why| why.contains("memory that it has not written"))
+        };
+        let settled_ones = result.doubts.iter().filter(|doubt| !doubt.is_open());
+        assert!(
+            result.doubts.iter().any(why) || !settled,
+            "{fix}: {result:#?}"
+        );
+        assert_eq!(
+            settled_ones.count() as u64,
+            result
+                .counts
+                .get("differences settled")
+                .copied()
+                .unwrap_or(0)
+        );
+        for input in open.iter().filter_map(|doubt| doubt.input.as_ref()) {
+            assert_eq!(input.bytes[0] & 7, 3, "{fix}: {input:#?}");
+            assert!(input.before.contains('9') && input.after.contains("exit status 1"));
+            assert!(input.change.contains(" at offset "), "{input:#?}");
         }
     }
 }

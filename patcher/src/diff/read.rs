@@ -4,7 +4,7 @@
 //! Line numbers are hints and counts are not trusted; what is placed where is
 //! decided by the rules that hold for every edit.
 
-use super::header::{NO_FILE, common_name, git_names, hunk_ranges, name_in};
+use super::header::{HunkHeader, NO_FILE, common_name, git_names, name_in};
 use crate::{Edit, Hunk, Rule};
 
 /// Reads a diff. `file` is the file of hunks that stand under no header.
@@ -50,7 +50,10 @@ struct Reader<'a> {
 }
 
 /// A line of a hunk.
+#[derive(Debug, Clone, Copy)]
 enum Part<'a> {
+    /// A line without any mark.
+    Bare(&'a str),
     Kept(&'a str),
     Old(&'a str),
     New(&'a str),
@@ -74,7 +77,7 @@ impl Reader<'_> {
             self.at += 1;
             self.file_header(&name_in(old), &name_in(new));
         } else if line.starts_with("@@") {
-            self.hunk(hunk_ranges(&line));
+            self.hunk(HunkHeader::read(&line));
         } else if let Some(rest) = line.strip_prefix("*** ") {
             self.marker(rest);
         } else {
@@ -141,21 +144,22 @@ impl Reader<'_> {
                 self.section.deleted = word == "Delete File";
                 self.section.name = name;
                 if word == "Update File" && !self.line(self.at).starts_with(['@', '*']) {
-                    self.hunk(None);
+                    self.hunk(HunkHeader::default());
                 }
             }
             "Add File" => {
                 self.finish();
                 self.section.created = true;
                 self.section.name = name;
-                self.hunk(None);
+                self.hunk(HunkHeader::default());
             }
             "Move to" => self.section.rename = (self.section.name.clone(), name),
             _ => {}
         }
     }
 
-    fn hunk(&mut self, ranges: Option<(u32, usize, usize)>) {
+    fn hunk(&mut self, header: HunkHeader) {
+        let ranges = header.ranges;
         let mut parts: Vec<Part<'_>> = Vec::new();
         let (mut old, mut new) = (0, 0);
         let (mut old_open, mut new_open) = (false, false);
@@ -178,22 +182,22 @@ impl Reader<'_> {
                 (Some('-'), Some(rest)) => Part::Old(rest),
                 (Some('+'), Some(rest)) => Part::New(rest),
                 (Some(' '), Some(rest)) => Part::Kept(rest),
-                _ => Part::Kept(line),
+                _ if line.is_empty() => Part::Kept(line),
+                _ => Part::Bare(line),
             };
             old += usize::from(!matches!(part, Part::New(_)));
             new += usize::from(!matches!(part, Part::Old(_)));
             parts.push(part);
         }
+        let prose = prose_behind(&parts);
+        (old, new) = (old.saturating_sub(prose), new.saturating_sub(prose));
+        parts.truncate(parts.len() - prose);
         let (want_old, want_new) = ranges.map_or((0, 0), |(_, a, b)| (a, b));
         while (old > want_old || new > want_new) && matches!(parts.last(), Some(Part::Kept(""))) {
             parts.pop();
             (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
         }
-        self.push_hunk(
-            &parts,
-            ranges.map(|(start, _, _)| start),
-            (old_open, new_open),
-        );
+        self.push_hunk(&parts, header, (old_open, new_open));
     }
 
     /// Whether a line is behind the hunk that is being read.
@@ -203,6 +207,7 @@ impl Reader<'_> {
             || line.starts_with("diff --git ")
             || line.starts_with("Index: ")
             || line.starts_with("*** ")
+            || line.starts_with("```")
             || (line.starts_with("--- ")
                 && next.starts_with("+++ ")
                 && (full || self.line(self.at + 2).starts_with("@@")));
@@ -212,12 +217,12 @@ impl Reader<'_> {
         full && (line == "-- " || line == "--" || !line.starts_with(['+', '-', ' ', '\\']))
     }
 
-    fn push_hunk(&mut self, parts: &[Part<'_>], start: Option<u32>, open: (bool, bool)) {
+    fn push_hunk(&mut self, parts: &[Part<'_>], header: HunkHeader, open: (bool, bool)) {
         let side = |old: bool| {
             parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::Kept(line) => Some(*line),
+                    Part::Kept(line) | Part::Bare(line) => Some(*line),
                     Part::Old(line) => old.then_some(*line),
                     Part::New(line) => (!old).then_some(*line),
                 })
@@ -226,7 +231,8 @@ impl Reader<'_> {
         };
         let hunk = Hunk {
             file: String::new(),
-            start,
+            start: header.ranges.map(|(start, _, _)| start),
+            heading: header.heading,
             old: side(true),
             new: side(false),
             old_unterminated: open.0,
@@ -272,6 +278,27 @@ impl Reader<'_> {
             self.edits.push(Edit::Hunk(hunk));
         }
     }
+}
+
+/// How many lines at the end of a hunk are prose about the next one: without
+/// marks, from the first one on that reads as a sentence.
+fn prose_behind(parts: &[Part<'_>]) -> usize {
+    let unmarked = |part: &&Part<'_>| matches!(part, Part::Bare(_) | Part::Kept(""));
+    let tail = parts.iter().rev().take_while(unmarked).count();
+    let tail = parts.get(parts.len() - tail..).unwrap_or_default();
+    let first = tail
+        .iter()
+        .position(|part| matches!(part, Part::Bare(line) if is_sentence(line)));
+    first.map_or(0, |first| tail.len() - first)
+}
+
+/// Whether a line is prose: it begins with a letter at the margin, has several
+/// words, and no sign of code at its end.
+fn is_sentence(line: &str) -> bool {
+    let words = line.split_whitespace().count();
+    let begins = line.starts_with(|first: char| first.is_alphabetic() || "*#`>".contains(first));
+    let line = line.trim_end();
+    begins && words >= 3 && !line.ends_with([';', '{', '}', ',', '(', ')', '\\', '|', '&', '='])
 }
 
 /// New files are plain ones: no link, no program, no submodule.

@@ -35,11 +35,11 @@ pub struct Claimed {
     pub epoch: i64,
     /// True when an earlier claim began the run.
     pub begun: bool,
-    /// How often it was claimed, this time included.
+    /// Number of claims, this one included.
     pub claims: i64,
-    /// How often it was handed back in order since its first claim.
+    /// Number of claims that were handed back in order.
     pub handed_back: i64,
-    /// How often its infrastructure failed.
+    /// Number of failures of its infrastructure.
     pub failures: i64,
     /// When nobody wants the patch any more.
     pub deadline: Option<String>,
@@ -56,7 +56,7 @@ pub struct Ending {
     pub detail: String,
 }
 
-/// Why a claim is handed back.
+/// Reason of a hand-back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Back {
     /// Whoever had it was asked to end.

@@ -17,18 +17,18 @@ const ORDER: &[(&str, &str)] = &[
     (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank text answer \
-         index flow relations rule memory search signals context engine",
+         index rule relations search flow sql engine context memory signals",
     ),
     (
         "patcher",
-        "changes error numbers refusal splice unescape edit diff pristine names syntax guard \
-         indent locate reply merge normal paths plan prepare",
+        "changes error numbers refusal script splice unescape edit diff pristine background names \
+         syntax guard indent locate reply merge normal paths plan prepare",
     ),
     (
         "evaluator",
-        "error identity process sandbox contained_path cache workspace crash signature test_report \
-         feedback probe runner evidence attempt mutation local rung review robust \
-         same_elsewhere verdict_cache ladder inspect attack",
+        "crash error identity mutation contained_path evidence process signature test_report \
+         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner \
+         given_inputs inspect local review verdict_cache rung robust same_elsewhere ladder",
     ),
     (
         "config",
@@ -59,8 +59,13 @@ const ORDER: &[(&str, &str)] = &[
 /// Cycles that still exist: modules of one parent that import each other. To be
 /// emptied; one that is mended has to leave the list.
 const KNOWN_CYCLES: &[(&str, &str)] = &[
-    ("retrieval", "flow index relations"),
-    ("retrieval", "context engine memory search signals"),
+    ("retrieval", "flow::function flow::visit"),
+    ("retrieval", "index::update index::write"),
+    (
+        "retrieval",
+        "language::c::declarations language::c::function_head",
+    ),
+    ("retrieval", "relations::definitions relations::places"),
     ("patcher", "diff edit"),
     ("patcher", "names pristine syntax"),
 ];

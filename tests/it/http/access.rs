@@ -163,6 +163,7 @@ fn errors_are_problem_documents() {
         ),
         (handing_in(&task("../../etc")), 422, "id: must be 1 to 128"),
         (handing_in(&task("a b")), 422, "id:"),
+        (handing_in(&task("-rf")), 422, "id:"),
         (
             Request::new("POST", "/api/v1/tasks?deadline=soon")
                 .body("application/json", task("a").to_string()),
@@ -331,4 +332,60 @@ fn a_token_has_a_quota_of_tasks_bytes_and_files() {
     refused(&ask(&other, uploading(&parts)), 413, "intake.kept_files");
     parts.pop();
     assert_eq!(ask(&other, uploading(&parts)).status, 201);
+}
+
+#[test]
+fn no_page_frames_an_answer_or_calls_from_another_port() {
+    let (_patchwright, daemon) = started(&["http.origins=[\"http://localhost:3000\"]"]);
+    let page = daemon.get("/api/v1/docs/");
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert!(!page.text().contains("<script>"), "{}", page.text());
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("script-src 'self';"), "{policy}");
+    let api = daemon.get(TASKS);
+    let policies = [policy, api.header("content-security-policy").unwrap()];
+    for policy in policies {
+        assert!(policy.contains("default-src 'none'"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+    for answer in [&page, &api] {
+        assert_eq!(answer.header("x-frame-options"), Some("DENY"));
+    }
+    let host = daemon.address().to_string();
+    for (id, origin, status) in [
+        ("a", format!("http://{host}"), 201),
+        ("b", "http://localhost:3000".to_owned(), 201),
+        ("c", "http://localhost:5000".to_owned(), 403),
+        ("d", format!("https://{host}"), 403),
+    ] {
+        let request = handing_in(&task(id)).with("host", &host);
+        let answer = daemon.ask(&request.with("origin", &origin));
+        assert_eq!(answer.status, status, "{origin} {}", answer.text());
+    }
+    let document = daemon.get("/api/v1/openapi.json").json();
+    let security = document["security"].as_array().unwrap();
+    assert!(security.contains(&serde_json::json!({})), "{security:?}");
+}
+
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let (_patchwright, daemon) = started(&[
+        "http.connections=2",
+        "http.headers_timeout=2s",
+        "http.health=127.0.0.1:0",
+    ]);
+    let told = daemon.told();
+    let health = told.split_once("health at http://");
+    let health = health.and_then(|(_, rest)| rest.lines().next()?.parse().ok());
+    let health = health.unwrap_or_else(|| panic!("{told}"));
+    let silent: Vec<TcpStream> = (0..2)
+        .map(|_| TcpStream::connect(daemon.address()).unwrap())
+        .collect();
+    for (path, status) in [("/healthz", 200), ("/readyz", 200), (TASKS, 404)] {
+        let answer = Request::get(path).send(health).unwrap();
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    // Their places are free again although they are still there.
+    assert_eq!(daemon.get("/healthz").status, 200);
+    drop(silent);
 }

@@ -133,7 +133,7 @@ impl Upload {
         self.files.clone()
     }
 
-    /// Where the files lie.
+    /// Returns the folder of the files.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }

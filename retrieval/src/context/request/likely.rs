@@ -1,15 +1,13 @@
 //! What a request may mean without naming it: definitions that speak of the
 //! same words, weighed by several signals.
 
-mod odds;
-
-use super::asked_for;
 use crate::context::picks::Picks;
+use crate::context::request::{asked_for, scoring};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
-use crate::search::Scored;
+use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
@@ -62,9 +60,9 @@ const HITS: usize = 3;
 /// this brings.
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
     let stems = asked_for(text, intent);
-    let scored = engine.search_words(&stems, SEARCHED);
+    let scored = engine.by_words(&stems, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
-    let likely = odds::shares(engine, text, (&stems, intent), first);
+    let likely = scoring::shares(engine, text, (&stems, intent), first);
     let candidates = engine.with_signals(text, likely);
     let files = choose(engine, (&candidates, &stems), picks);
     further(engine, (&candidates, &scored), &files)
@@ -142,7 +140,7 @@ fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
     let mut held = 0.0;
     let mut first = 0.0;
     let mut files = Vec::new();
-    for (share, path) in odds::of_files(candidates) {
+    for (share, path) in scoring::of_files(candidates) {
         if files.len() >= FILES || held >= CERTAIN || share < AGAINST_FIRST * first {
             break;
         }
@@ -168,7 +166,7 @@ fn further(
     };
     let candidates = candidates.iter().map(|(_, symbol)| symbol);
     let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
-    let others = engine.those_in(scored, files).into_iter();
+    let others = those_in(&engine.index, scored, files).into_iter();
     let others = others
         .filter(|id| !known.contains(id))
         .filter_map(|id| or_nothing(engine.index.symbol(id)));
