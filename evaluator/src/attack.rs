@@ -113,8 +113,8 @@ impl Field {
         // goes for, so all of this can be reached by everybody.
         let base = tempfile::Builder::new()
             .prefix("patchwright-attack-")
-            .permissions(fs::Permissions::from_mode(0o755))
             .tempdir()
+            .and_then(|base| open_to_all(base.path(), 0o755).map(|()| base))
             .map_err(|e| TargetError::io("no folder for an attack", "temporary folder", e))?;
         Ok(Self { sandbox, base })
     }

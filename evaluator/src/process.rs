@@ -6,11 +6,13 @@
 //! business of [`crate::sandbox`].
 
 mod capture;
+pub(crate) mod cgroup;
 mod disk;
 mod supervise;
 pub(crate) mod watch;
 
 pub use capture::Captured;
+pub(crate) use cgroup::Group;
 pub(crate) use supervise::run;
 
 use crate::identity::Ids;
@@ -106,7 +108,7 @@ impl Execution {
 /// A supervisor about to be run: it ends everything below it when its standard
 /// input closes, leaves with the status of its command, and dies of a signal
 /// only when it has failed itself.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
@@ -116,6 +118,8 @@ pub(crate) struct Launch {
     pub(crate) writes: Vec<PathBuf>,
     /// Folders, as the command sees them, that lie in memory and are its own.
     pub(crate) in_memory: &'static [&'static str],
+    /// The control group that it is put into.
+    pub(crate) group: Option<Group>,
     /// The users of the namespace that the supervisor asks for.
     pub(crate) namespace: Option<Namespace>,
 }

@@ -18,7 +18,7 @@ pub use supervisor::enter_from_arguments;
 
 use crate::TargetError;
 use crate::identity::{self, Caller};
-use crate::process::{self, Execution, Launch, Limits, Namespace};
+use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
 use enter::{Become, Doors};
 use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
@@ -197,7 +197,8 @@ pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, Ta
 /// Every command runs below the supervisor, which ends all of it, and behind
 /// closed doors.
 async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
-    let around = surroundings(mode, command);
+    let group = Group::make(&command.limits);
+    let around = surroundings(mode, command, group.as_ref());
     let ids = identity::of_commands();
     let namespace = match (mode, ids) {
         (Mode::Bubblewrap { .. }, Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
@@ -215,6 +216,7 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
             program: OsStr::new("bwrap"),
             arguments,
             divided,
+            group: group.as_ref().map(Group::paths),
             filter: Some(around),
         }
     } else {
@@ -222,13 +224,16 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
             program: host.helper.as_os_str(),
             arguments: entered(host, command, &doors(mode, host, command, around)),
             divided,
+            group: group.as_ref().map(Group::paths),
             filter: None,
         }
     };
     let writable = command.places.iter().filter(|place| place.writable);
+    let arguments = supervised.words();
     let launch = Launch {
         program: host.helper.clone(),
-        arguments: supervised.words(),
+        arguments,
+        group,
         environment: host.environment(command.network),
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
@@ -260,11 +265,11 @@ fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -
 }
 
 /// What else keeps a command away from the host.
-fn surroundings(mode: Mode, command: &Command<'_>) -> Surroundings {
+fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Surroundings {
     Surroundings {
         namespaces: matches!(mode, Mode::Bubblewrap { .. }),
         network: command.network,
-        counted: false,
+        counted: group.is_some(),
         open_files: mode == Mode::Landlock { own_mounts: false },
         same_user: identity::of_commands().is_none(),
     }

@@ -1,6 +1,7 @@
 //! The loop around one running program.
 
 use super::capture::Collector;
+use super::cgroup::Group;
 use super::disk::{Disk, DiskUse};
 use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
@@ -277,6 +278,14 @@ impl<'a> Running<'a> {
         let status = self.status.ok_or_else(|| {
             TargetError::machinery("a command did not die when it was killed", "command")
         })?;
+        let out_of_memory = self
+            .launch
+            .group
+            .as_ref()
+            .is_some_and(Group::ran_out_of_memory);
+        if out_of_memory {
+            self.limit.get_or_insert(Limit::Memory);
+        }
         let ending = match (self.limit, status.code()) {
             (Some(limit), _) => {
                 metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())

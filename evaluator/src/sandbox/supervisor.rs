@@ -13,7 +13,7 @@
 //! command: it dies of a signal then, as no command it supervises makes it.
 
 use super::seccomp::{self, Surroundings};
-use crate::process::watch;
+use crate::process::{cgroup, watch};
 use rustix::io::Errno;
 use rustix::process::{
     Pid, Signal, WaitOptions, geteuid, getpid, kill_process, set_child_subreaper, setsid, wait,
@@ -26,6 +26,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{PipeReader, Read, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Command, ExitCode, Stdio};
 use std::time::{Duration, Instant};
 
@@ -50,6 +51,8 @@ pub(super) struct Supervised<'a> {
     pub(super) arguments: Vec<OsString>,
     /// Whether it gets a user namespace, whose users the caller maps.
     pub(super) divided: bool,
+    /// The control group of the program, and that of the caller.
+    pub(super) group: Option<(&'a Path, &'a Path)>,
     /// The filter that is handed to the program, which must be `bwrap`.
     pub(super) filter: Option<Surroundings>,
 }
@@ -61,6 +64,8 @@ impl Supervised<'_> {
         words.push(if self.divided { "divided" } else { "whole" }.into());
         let filter = self.filter.map_or_else(String::new, Surroundings::word);
         words.push(filter.into());
+        let (group, own) = self.group.unwrap_or((Path::new(""), Path::new("")));
+        words.extend([group, own].map(OsString::from));
         words.push(self.program.into());
         words.extend(self.arguments);
         words
@@ -90,7 +95,7 @@ pub fn enter_from_arguments() -> ExitCode {
 }
 
 fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
-    let [divided, filter, program, rest @ ..] = arguments else {
+    let [divided, filter, group, own_group, program, rest @ ..] = arguments else {
         return Err("no command was given".into());
     };
     close_foreign()?;
@@ -98,6 +103,10 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
     // leads a session already has none.
     let _ = setsid();
     forget_keys()?;
+    let grouped = !group.is_empty();
+    if grouped {
+        cgroup::join(Path::new(group))?;
+    }
     if divided == "divided" {
         divide()?;
     }
@@ -115,6 +124,10 @@ fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
         .spawn()
         .map_err(|error| format!("{}: {error}", program.display()))?;
     drop(filter);
+    if grouped {
+        // What ends the group must leave us to tell of it.
+        cgroup::join(Path::new(own_group))?;
+    }
     let main = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
     end_with_caller();
     let code = loop {
