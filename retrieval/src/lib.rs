@@ -1,4 +1,4 @@
-//! Finds the code that matters: queries in, snippets out.
+//! Code retrieval: queries in, snippets out.
 
 mod answer;
 mod context;

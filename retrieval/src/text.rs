@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How many lines of one file are kept; a file with more is generated or the
+/// Limit on how many lines of one file are kept; a file with more is generated or the
 /// text says nothing.
 const PER_FILE: usize = 200;
-/// How long one search may take.
+/// Limit on how long one search may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// The lines of one file that match.
@@ -26,13 +26,13 @@ pub(crate) struct FileLines {
     pub(crate) matches: Vec<(u32, u32)>,
 }
 
-/// What a search through all files gave.
+/// Describes what a search through all files gave.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) files: Vec<FileLines>,
-    /// How the text was loosened before it was found.
+    /// Says how the text was loosened before it was found.
     pub(crate) loosened: Option<&'static str>,
-    /// Whether time ran out.
+    /// True when time ran out.
     pub(crate) stopped: bool,
     /// Files that were not looked into because of their size.
     pub(crate) too_large: usize,
@@ -43,7 +43,7 @@ const CASE: &str = "without regard to case";
 const CASE_AND_SPACE: &str = "without regard to case and white space";
 
 impl Found {
-    /// Whether looking further would be of no use.
+    /// Returns whether looking further would be of no use.
     fn is_something(&self) -> bool {
         !self.files.is_empty() || self.stopped
     }

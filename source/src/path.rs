@@ -54,7 +54,7 @@ impl TreePath {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// What follows the last dot of the file name, if anything does.
+    /// Returns what follows the last dot of the file name, if anything does.
     pub fn extension(&self) -> Option<&str> {
         self.file_name()
             .rsplit_once('.')

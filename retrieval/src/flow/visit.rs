@@ -7,7 +7,7 @@ use crate::flow::place::{
 use crate::language::walk::{Place as Position, Visitor};
 use tree_sitter::Node;
 
-/// What an edge leads to.
+/// Describes what an edge leads to.
 #[derive(Clone)]
 struct Goal<'g> {
     target: Target,
@@ -65,7 +65,7 @@ impl Visitor for FlowVisitor<'_> {
     }
 }
 
-/// Whether a node may be skipped when the program runs past its start.
+/// Returns whether a node may be skipped when the program runs past its start.
 fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
     let Some(parent) = parent else { return false };
     match parent.kind() {

@@ -29,7 +29,7 @@ use prepare::{Prepared, prepare};
 use std::sync::OnceLock;
 use tree_sitter::Node;
 
-/// What a kind of node means here.
+/// Describes what a kind of node means here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -180,7 +180,7 @@ struct CVisitor<'a> {
     seen: Vec<bool>,
     /// Which types of `prepared` the walk has come to.
     seen_types: Vec<bool>,
-    /// Whether a part of the file was not understood in full.
+    /// True when a part of the file was not understood in full.
     broken: bool,
 }
 
@@ -357,7 +357,7 @@ impl CVisitor<'_> {
         self.mark_name(function, UseKind::Call, (receiver, arguments));
     }
 
-    /// What stands before the name that is called.
+    /// Returns what stands before the name that is called.
     fn receiver(&mut self, function: Node<'_>) -> NameId {
         if self.role_of(function) == Role::Name {
             return 0;
@@ -426,7 +426,7 @@ impl CVisitor<'_> {
     }
 }
 
-/// How many arguments a list holds.
+/// Returns how many arguments a list holds.
 fn arguments_in(list: Node<'_>) -> i32 {
     let mut cursor = list.walk();
     let arguments = list

@@ -28,7 +28,7 @@ pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
 struct Tabled<'a, 's> {
     spec: &'s Spec,
     facts: Collector<'a>,
-    /// How many classes without a name a scope has so far.
+    /// Says how many classes without a name a scope has so far.
     anonymous: FxHashMap<NameId, u32>,
     package: NameId,
 }
@@ -191,7 +191,7 @@ impl Tabled<'_, '_> {
         self.mark_name(node, key, (UseKind::Call, receiver, arguments));
     }
 
-    /// What stands before the name that is called.
+    /// Returns what stands before the name that is called.
     fn receiver_of_call(&mut self, node: Node<'_>, key: Key) -> NameId {
         // Java names the object beside the method, others within the function.
         let called = self.spec.child(node, key).unwrap_or(node);
@@ -288,7 +288,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    /// How many arguments a function takes, by its parameters.
+    /// Returns how many arguments a function takes, by its parameters.
     fn takes(&self, node: Node<'_>) -> Takes {
         let list = node.child_by_field_name("parameters");
         let Some(list) = list.filter(|_| self.spec.language == Language::Java) else {

@@ -1,4 +1,4 @@
-//! From names to definitions.
+//! Definitions by their names, and the types that belong together.
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
@@ -40,7 +40,7 @@ impl Index {
         self.read(|reader| symbol_by_id(reader, id))
     }
 
-    /// Whether a symbol, or an imported file, of this name is known, or the
+    /// Returns whether a symbol, or an imported file, of this name is known, or the
     /// name is used anywhere as a function or type.
     pub fn knows(&self, name: &str) -> Result<bool, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
@@ -135,7 +135,7 @@ fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
     Found::default()
 }
 
-/// Whether a symbol's scope ends with these parts.
+/// Returns whether a symbol's scope ends with these parts.
 fn fits(symbol: &Symbol, wanted: &[String]) -> bool {
     let parts = scope_parts(&symbol.scope);
     let tail = parts.len().checked_sub(wanted.len());

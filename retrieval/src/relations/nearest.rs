@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Names longer than this are no typing errors of each other.
 const LONGEST: usize = 64;
 
-/// How a known name is like the one that was asked for.
+/// Describes how a known name is like the one that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
     /// It is the same but for upper and lower case.
@@ -27,7 +27,7 @@ pub enum Nearness {
 pub struct Nearest {
     /// The known name.
     pub name: String,
-    /// How it is like it.
+    /// Says how it is like it.
     pub nearness: Nearness,
 }
 
@@ -211,7 +211,7 @@ impl Wanted {
             .then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
     }
 
-    /// Whether names with so many words in common are alike; one is enough when
+    /// Returns whether names with so many words in common are alike; one is enough when
     /// it is the last.
     fn is_enough(&self, shared: usize, last: impl FnOnce() -> bool) -> bool {
         match shared {
@@ -222,7 +222,7 @@ impl Wanted {
     }
 }
 
-/// How many letters one name has and the other has not, order aside: at most
+/// Returns how many letters one name has and the other has not, order aside: at most
 /// twice the edits between them, and much cheaper to find.
 fn differing_letters(a: &str, b: &str) -> usize {
     let mut counts = [0_i32; 32];

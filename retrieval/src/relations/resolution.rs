@@ -14,7 +14,7 @@ use rusqlite::{OptionalExtension, Result};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// How many bases of a class are followed.
+/// Limit on how many bases of a class are followed.
 const BASES: usize = 64;
 
 /// Calls of one name from one symbol that are written alike.
@@ -39,12 +39,12 @@ struct Target {
     is_static: bool,
 }
 
-/// What a call means.
+/// Describes what a call means.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Meaning {
-    /// What it means by all that is written.
+    /// Says what it means by all that is written.
     pub(crate) certain: Vec<i64>,
-    /// What it may mean, by its name alone or by dispatch to a subclass.
+    /// Says what it may mean, by its name alone or by dispatch to a subclass.
     pub(crate) possible: Vec<i64>,
 }
 
@@ -115,7 +115,7 @@ impl<'r> Resolver<'r> {
         sites.collect()
     }
 
-    /// What a call means.
+    /// Returns what a call means.
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
         let Some(place) = self.place(site.caller)? else {
             return Ok(Meaning::default());
@@ -477,7 +477,7 @@ fn parts(scope: Option<&str>) -> Vec<String> {
     parts.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a definition is called on something.
+/// Returns whether a definition is called on something.
 fn is_member(target: &Target) -> bool {
     matches!(target.kind, SymbolKind::Method | SymbolKind::Constructor)
 }
@@ -492,8 +492,8 @@ fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
     ids(targets.iter().filter(lies))
 }
 
-/// Of functions that any file may call the only one is meant, or the only one in
-/// the nearest folder: copies of a library call themselves.
+/// Chooses among functions that any file may call: the only one, or the only one in
+/// the nearest folder, as copies of a library call themselves.
 fn nearest(place: &Place, targets: &[&Target]) -> Meaning {
     let shared = |one: &&Target| {
         let folders = one

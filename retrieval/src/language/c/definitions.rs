@@ -1,4 +1,4 @@
-//! What the functions, variables, namespaces and plain names of C and C++ become
+//! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
 use super::declarations::FunctionHead;
@@ -41,7 +41,7 @@ impl<'a> CVisitor<'a> {
         0
     }
 
-    /// Whether a word of the language was taken for a name.
+    /// Returns whether a word of the language was taken for a name.
     fn is_reserved(&self, found: &Declared<'_>) -> bool {
         let name = self.facts.bytes.get(found.name.byte_range());
         is_reserved(name.unwrap_or_default(), self.language == Language::Cpp) && !found.composed
@@ -118,7 +118,7 @@ impl<'a> CVisitor<'a> {
         self.facts.open(place.depth, symbol, inside, true);
     }
 
-    /// How many arguments a function takes, by its parameters.
+    /// Returns how many arguments a function takes, by its parameters.
     fn takes(&self, found: &Declared<'_>) -> Takes {
         let Some(list) = found.parameters else {
             return Takes::ANY;
@@ -366,7 +366,7 @@ impl<'a> CVisitor<'a> {
         }
     }
 
-    /// What has a plain name and nothing inside.
+    /// Returns what has a plain name and nothing inside.
     pub(super) fn named(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {

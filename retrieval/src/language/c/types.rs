@@ -1,4 +1,4 @@
-//! What the types of C and C++ become in the database: aggregates with their
+//! Types of C and C++, as they stand in the database: aggregates with their
 //! bases, and typedefs.
 
 use super::{CVisitor, Role};
@@ -9,7 +9,7 @@ use crate::symbol::SymbolKind;
 use tree_sitter::Node;
 
 impl CVisitor<'_> {
-    /// Whether the type of a declaration is a `struct { ... }` without a name.
+    /// Returns whether the type of a declaration is a `struct { ... }` without a name.
     pub(super) fn has_nameless_body(&self, node: Node<'_>) -> bool {
         node.child_by_field_id(self.grammar.type_)
             .is_some_and(|node| {

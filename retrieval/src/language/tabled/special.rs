@@ -201,7 +201,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    /// What is imported, as it is written.
+    /// Returns what is imported, as it is written.
     pub(super) fn import(&mut self, node: Node<'_>) {
         let bytes = self.facts.bytes;
         let range = match self.spec.language {
