@@ -16,7 +16,7 @@ mod similar;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use definitions::Found;
+pub use definitions::Definitions;
 pub(crate) use definitions::nearest_named;
 pub use name::QualifiedName;
 pub use nearest::{Nearest, Nearness};

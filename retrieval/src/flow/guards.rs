@@ -4,7 +4,7 @@
 //! exit, and preprocessor conditionals. Nothing is evaluated.
 
 use crate::flow::place::shown;
-use crate::language::walk::{Place as Position, Visitor, walk};
+use crate::language::walk::{NodeContext, Visitor, walk};
 use tree_sitter::{Node, Tree};
 
 /// Describes how a condition guards.
@@ -75,7 +75,7 @@ struct GuardVisitor<'a> {
 }
 
 impl Visitor for GuardVisitor<'_> {
-    fn enter(&mut self, position: &Position<'_, '_>) -> bool {
+    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
         let node = position.node;
         let child = |field| node.child_by_field_name(field);
         match node.kind() {

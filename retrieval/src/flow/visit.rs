@@ -4,7 +4,7 @@ use crate::flow::function::{Analysis, Edge, Parameter, Subject, Target};
 use crate::flow::place::{
     Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
 };
-use crate::language::walk::{Place as Position, Visitor};
+use crate::language::walk::{NodeContext, Visitor};
 use tree_sitter::Node;
 
 /// Describes what an edge leads to.
@@ -27,7 +27,7 @@ pub(super) struct FlowVisitor<'a> {
 }
 
 impl Visitor for FlowVisitor<'_> {
-    fn enter(&mut self, position: &Position<'_, '_>) -> bool {
+    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
         let node = position.node;
         if opens_block(node, position.parent()) {
             self.block_count += 1;
@@ -300,7 +300,7 @@ impl FlowVisitor<'_> {
         None
     }
 
-    pub(super) fn parameter(&mut self, position: &Position<'_, '_>) {
+    pub(super) fn parameter(&mut self, position: &NodeContext<'_, '_>) {
         let named = self.declared(position.node);
         let (name, reference) = named.unwrap_or_default();
         self.found.locals.insert(name.clone());

@@ -2,7 +2,7 @@
 //! says what its nodes mean, this module does the rest.
 
 use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
-use crate::language::walk::{Place, Visitor, children_in_field, first_line, last_line, walk};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, last_line, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
@@ -34,7 +34,7 @@ struct Tabled<'a, 's> {
 }
 
 impl Visitor for Tabled<'_, '_> {
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let node = place.node;
         match self.spec.role(node) {
             Role::Other | Role::Local(_) | Role::Locals => {}
@@ -55,7 +55,7 @@ impl Visitor for Tabled<'_, '_> {
 }
 
 impl Tabled<'_, '_> {
-    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+    fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Define(kind) => self.define(place, kind),
             Role::Leaf(kind) => self.leaf(place.node, kind),
@@ -80,7 +80,7 @@ impl Tabled<'_, '_> {
         true
     }
 
-    fn name(&mut self, place: &Place<'_, '_>) {
+    fn name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let range = place.node.byte_range();
         let parent = place.parent();
@@ -113,7 +113,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn in_local_list(&self, place: &Place<'_, '_>) -> bool {
+    fn in_local_list(&self, place: &NodeContext<'_, '_>) -> bool {
         let (Some(list), Some(statement)) = (place.parent(), place.ancestor(1)) else {
             return false;
         };
@@ -133,7 +133,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn member(&mut self, place: &Place<'_, '_>) {
+    fn member(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -149,7 +149,7 @@ impl Tabled<'_, '_> {
         self.facts.use_member(name, first_line(place.node), kind);
     }
 
-    fn type_name(&mut self, place: &Place<'_, '_>) {
+    fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -164,7 +164,7 @@ impl Tabled<'_, '_> {
     }
 
     /// Notes the type that a variable is declared with.
-    fn type_local(&mut self, place: &Place<'_, '_>) {
+    fn type_local(&mut self, place: &NodeContext<'_, '_>) {
         if !self.facts.in_function() {
             return;
         }
@@ -333,7 +333,7 @@ impl Tabled<'_, '_> {
         0
     }
 
-    fn define(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    fn define(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;

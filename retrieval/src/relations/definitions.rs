@@ -11,7 +11,7 @@ use rusqlite::Result;
 
 /// The definitions of a name and how literally it was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Definitions {
     /// In the order of paths and lines.
     pub symbols: Vec<Symbol>,
     /// Leading parts of the name that fit nowhere and were ignored.
@@ -22,9 +22,9 @@ impl Index {
     /// The definitions of a name, plain or qualified. A qualified name is
     /// tried in full first, then with its leading parts dropped one by one.
     /// Prototypes are given only when there is nothing else.
-    pub fn definitions(&self, name: &str) -> Result<Found, RetrievalError> {
+    pub fn definitions(&self, name: &str) -> Result<Definitions, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
-            return Ok(Found::default());
+            return Ok(Definitions::default());
         };
         let all = self.read(|reader| named(reader, &wanted.name))?;
         Ok(most_specific(&all, &wanted.scope))
@@ -117,7 +117,7 @@ pub(crate) fn in_order(symbols: &mut [Symbol]) {
     symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
 }
 
-fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
+fn most_specific(all: &[Symbol], scope: &[String]) -> Definitions {
     for dropped in 0..=scope.len() {
         let (ignored, wanted) = scope.split_at(dropped);
         let fitting: Vec<Symbol> = all
@@ -126,13 +126,13 @@ fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
             .cloned()
             .collect();
         if !fitting.is_empty() {
-            return Found {
+            return Definitions {
                 symbols: without_prototypes(fitting),
                 ignored: ignored.to_vec(),
             };
         }
     }
-    Found::default()
+    Definitions::default()
 }
 
 /// Returns whether a symbol's scope ends with these parts.

@@ -34,7 +34,7 @@ pub struct Nearest {
 impl Index {
     /// Names of symbols like the one that was asked for, the likest first.
     pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>, RetrievalError> {
-        let wanted = Wanted::new(name);
+        let wanted = NameQuery::new(name);
         if wanted.lower.is_empty() {
             return Ok(Vec::new());
         }
@@ -143,7 +143,7 @@ impl Part {
     }
 }
 
-struct Wanted {
+struct NameQuery {
     name: String,
     lower: String,
     whole: Part,
@@ -153,7 +153,7 @@ struct Wanted {
     last: String,
 }
 
-impl Wanted {
+impl NameQuery {
     fn new(name: &str) -> Self {
         let name: String = name.trim().chars().take(LONGEST * 2).collect();
         let in_order = words_in_order(&name);
@@ -269,7 +269,7 @@ fn words_in_order(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Nearness, Wanted, words};
+    use super::{NameQuery, Nearness, words};
 
     #[test]
     fn tells_how_names_are_alike() {
@@ -289,7 +289,7 @@ mod tests {
             ("ünd_grün", "setze_ünd_grün", Some(Nearness::Part)),
         ] {
             assert_eq!(
-                Wanted::new(wanted).nearness(known),
+                NameQuery::new(wanted).nearness(known),
                 expected,
                 "{wanted} {known}"
             );
