@@ -35,7 +35,7 @@ const C_KEYWORDS: [&str; 10] = [
 /// More of C++ and Java.
 const CLASS_KEYWORDS: [&str; 6] = ["class", "public", "private", "protected", "throw", "new"];
 
-/// What is compared with what: the same thing may be a struct here and a typedef
+/// Describes what is compared with what: the same thing may be a struct here and a typedef
 /// there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Sort {
@@ -295,7 +295,7 @@ fn compare(
     }
 }
 
-/// What the index has, and the definitions in it whose name is a keyword.
+/// Returns what the index has, and the definitions in it whose name is a keyword.
 fn ours(index: &Index) -> (Definitions, Vec<String>) {
     let mut found = Definitions::new();
     let mut keywords = Vec::new();
@@ -339,7 +339,7 @@ fn is_compared(language: Option<Language>) -> bool {
     matches!(language, Some(Language::C | Language::Cpp | Language::Java))
 }
 
-/// What `ctags` finds in the files that the index has read.
+/// Returns what `ctags` finds in the files that the index has read.
 fn theirs(tree: &Path, index: &Index) -> Definitions {
     let read: std::collections::BTreeSet<String> = index
         .files()

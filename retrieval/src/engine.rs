@@ -37,7 +37,7 @@ use texts::Texts;
 /// The most lines of code in one answer: what a reader takes in at once. Hits
 /// beyond them are shown by their first lines.
 const ANSWER_LINES: u32 = 600;
-/// How many hits of a text are shown; the others are counted. A text is asked for
+/// Limit on how many hits of a text are shown; the others are counted. A text is asked for
 /// to learn where it is, and the nearest come first.
 const TEXT_RESULTS: usize = 6;
 /// The lines that every hit shows.
@@ -64,7 +64,7 @@ pub struct Engine {
     pub(crate) near: Proximity,
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
-    /// How recently files were changed, where that is known.
+    /// Says how recently files were changed, where that is known.
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
@@ -93,12 +93,12 @@ impl Engine {
         })
     }
 
-    /// What opening the index took, and which files it skipped and why.
+    /// Returns what opening the index took, and which files it skipped and why.
     pub fn report(&self) -> &IndexReport {
         self.index.report()
     }
 
-    /// Whether another engine of the same tree was opened on the same state of it.
+    /// Returns whether another engine of the same tree was opened on the same state of it.
     pub fn sees_the_same(&self, other: &Self) -> bool {
         self.index.state() == other.index.state() && self.files() == other.files()
     }
@@ -148,7 +148,7 @@ impl Engine {
             .collect();
     }
 
-    /// How recently a file was changed, from 0 to 1.
+    /// Returns how recently a file was changed, from 0 to 1.
     pub(crate) fn recency(&self, path: &TreePath) -> f64 {
         self.recent.get(path).copied().unwrap_or_default()
     }
@@ -165,7 +165,7 @@ impl Engine {
         }
     }
 
-    /// Whether a symbol or a header of this name exists in the tree.
+    /// Returns whether a symbol or a header of this name exists in the tree.
     pub fn knows(&self, name: &str) -> bool {
         let name = name.trim();
         if or_nothing(self.index.knows(name)) {
@@ -242,7 +242,7 @@ impl Engine {
         self.words.count(&self.index);
     }
 
-    /// How rare each stem is, the rarest of all being 1.
+    /// Returns how rare each stem is, the rarest of all being 1.
     pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
         self.words.rarities(&self.index, stems)
     }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-/// What is too big to be read as source code.
+/// Describes what is too big to be read as source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
     /// Larger files, in bytes, are skipped.
@@ -46,7 +46,7 @@ impl Default for IndexLimits {
     }
 }
 
-/// What opening an index took and found.
+/// Describes what opening an index took and found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexReport {
     /// All files of the tree.
@@ -61,13 +61,13 @@ pub struct IndexReport {
     pub parsed: usize,
     /// Files that vanished since the last time.
     pub removed: usize,
-    /// Whether the index was built from nothing.
+    /// True when the index was built from nothing.
     pub rebuilt: bool,
     /// Files whose syntax was not understood in full.
     pub broken: usize,
     /// Files that could have facts and have none, with the reason.
     pub skipped: Vec<(TreePath, String)>,
-    /// How long it took.
+    /// Says how long it took.
     pub seconds: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct Index {
     database: PathBuf,
     pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
-    /// What was computed of symbols that were asked about, by their numbers.
+    /// Says what was computed of symbols that were asked about, by their numbers.
     computed: Mutex<FxHashMap<i64, Arc<Computed>>>,
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,
@@ -142,7 +142,7 @@ impl Index {
         (&self.database, self.generation)
     }
 
-    /// What opening it took and found.
+    /// Returns what opening it took and found.
     pub fn report(&self) -> &IndexReport {
         &self.report
     }
@@ -221,7 +221,7 @@ impl Index {
         Ok(files)
     }
 
-    /// What was computed of a symbol since the index last changed.
+    /// Returns what was computed of a symbol since the index last changed.
     pub(crate) fn computed<T: Any + Send + Sync>(&self, symbol: i64) -> Option<Arc<T>> {
         let known = self.lock_computed().get(&symbol).cloned()?;
         known.downcast().ok()

@@ -1,4 +1,4 @@
-//! What kind of help a request asks for, told by its words alone, and how the
+//! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
 
 /// The six kinds of request.
@@ -44,7 +44,7 @@ impl Intent {
         }
     }
 
-    /// How the budget is divided.
+    /// Returns how the budget is divided.
     pub(crate) fn shares(self) -> Shares {
         let shares = |definitions, snippets, imports, tests, callers| Shares {
             definitions,
@@ -63,7 +63,7 @@ impl Intent {
         }
     }
 
-    /// Whether it asks what code is for and how it is meant to be used, which
+    /// Returns whether it asks what code is for and how it is meant to be used, which
     /// documentation says. A flaw is where code and documentation differ.
     pub(crate) fn wants_documents(self) -> bool {
         self != Self::BugFix
@@ -120,7 +120,7 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
     }
 }
 
-/// Whether a word asks for something to be done.
+/// Returns whether a word asks for something to be done.
 pub(crate) fn is_to_do(word: &str) -> bool {
     TO_DO.contains(&word)
 }
@@ -154,7 +154,7 @@ pub(crate) fn said_by_intent(intent: Intent) -> impl Iterator<Item = &'static st
     words.iter().copied()
 }
 
-/// Whether a request begins with what shall be done.
+/// Returns whether a request begins with what shall be done.
 fn asks_to_do(words: &[String]) -> bool {
     let first = words.iter().find(|word| *word != "please");
     first.is_some_and(|word| is_to_do(word))
@@ -177,7 +177,7 @@ fn is_stack_trace(text: &str) -> bool {
             > 0
 }
 
-/// Whether the words of a phrase follow each other; `*` skips up to four.
+/// Returns whether the words of a phrase follow each other; `*` skips up to four.
 fn says(words: &[String], phrase: &str) -> bool {
     let parts: Vec<&str> = phrase.split(' ').collect();
     (0..words.len()).any(|start| follows(words.get(start..).unwrap_or_default(), &parts))
@@ -200,7 +200,7 @@ fn follows(words: &[String], parts: &[&str]) -> bool {
 /// for up to four words.
 type Marks = &'static [(&'static str, u32)];
 
-/// What asks for a definition.
+/// States what asks for a definition.
 const LOOKUP: Marks = &[
     ("where is * defined", 5),
     ("where are * defined", 5),
@@ -217,7 +217,7 @@ const LOOKUP: Marks = &[
     ("explain", 2),
 ];
 
-/// What asks for uses.
+/// States what asks for uses.
 const USAGE: Marks = &[
     ("where is * used", 6),
     ("where is * called", 6),
@@ -237,7 +237,7 @@ const USAGE: Marks = &[
     ("depends on", 3),
 ];
 
-/// What asks for something new.
+/// States what asks for something new.
 const IMPLEMENTATION: Marks = &[
     ("implement", 4),
     ("add", 2),
@@ -296,10 +296,10 @@ const TO_DO: &[&str] = &[
     "warn",
     "write",
 ];
-/// What that weighs.
+/// States what that weighs.
 const BEGINS: u32 = 4;
 
-/// What asks for a repair.
+/// States what asks for a repair.
 const BUG: Marks = &[
     ("fix", 4),
     ("bug", 4),
@@ -403,7 +403,7 @@ const BUG: Marks = &[
     ("beyond the", 3),
 ];
 
-/// What asks for a change of form.
+/// States what asks for a change of form.
 const REFACTOR: Marks = &[
     ("refactor", 6),
     ("rename", 6),
@@ -421,7 +421,7 @@ const REFACTOR: Marks = &[
     ("convert", 2),
 ];
 
-/// What asks for tests.
+/// States what asks for tests.
 const TESTS: Marks = &[
     ("write tests", 7),
     ("write a test", 7),

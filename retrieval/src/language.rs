@@ -1,4 +1,4 @@
-//! From a file's bytes to its facts.
+//! Extraction of the facts of a file from its bytes.
 //!
 //! Each language has its extractor below this module; they share the walk
 //! (`walk`) and the collection of facts (`facts`). Nothing here knows about

@@ -1,4 +1,4 @@
-//! Finds the code that matters: queries in, snippets out.
+//! Code retrieval: queries in, snippets out.
 
 mod answer;
 mod context;
@@ -33,7 +33,7 @@ pub use index::{Index, IndexLimits, IndexReport};
 pub use memory::Memory;
 pub use query::{KINDS, LineRange, Query, QueryError};
 pub use rank::{Frame, Role};
-pub use relations::{Found, Nearest, Nearness, QualifiedName, Similar};
+pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
 pub use settings::{Settings, Weights};
 pub use signals::{Candidate, Candidates, Choice, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};

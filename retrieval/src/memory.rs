@@ -1,4 +1,4 @@
-//! What was already shown and what already failed, and the text that a model
+//! Memory of a conversation: what was shown, what failed, and the text that a model
 //! reads for a round of answers.
 //!
 //! It looks nothing up. It lives as long as the conversation it speaks of and
@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 /// are new: holes in so short a text cost more than they save.
 const SHOWN_WHOLE: usize = 24;
 
-/// What a conversation has been told.
+/// Describes what a conversation has been told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     seen: Seen,

@@ -23,9 +23,9 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many matches of one file are kept.
+/// Limit on how many matches of one file are kept.
 const PER_FILE: usize = 200;
-/// How long one structural search may take, all its relaxations included.
+/// Limit on how long one structural search may take, all its relaxations included.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// One match: a file and the lines from the node's first to its last.
@@ -36,13 +36,13 @@ pub(crate) struct Match {
     pub(crate) last: u32,
 }
 
-/// What a structural search gave.
+/// Describes what a structural search gave.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     pub(crate) found: Vec<Match>,
-    /// How the pattern was relaxed before it matched.
+    /// Says how the pattern was relaxed before it matched.
     pub(crate) relaxed: Option<String>,
-    /// Whether time ran out.
+    /// True when time ran out.
     pub(crate) stopped: bool,
 }
 

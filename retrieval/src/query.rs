@@ -1,4 +1,4 @@
-//! What a model may ask: reads one query, tolerantly, into a [`Query`].
+//! Queries that a model may ask, read tolerantly into a [`Query`].
 //!
 //! Splitting a whole reply into queries is done elsewhere, and so is answering
 //! them. Reading never looks at the tree, so a query that reads well may still
@@ -53,9 +53,9 @@ pub enum Query {
     },
     /// Text in any file.
     Text {
-        /// What to find.
+        /// Says what to find.
         text: String,
-        /// Whether `text` is a regular expression instead of literal text.
+        /// True when `text` is a regular expression instead of literal text.
         regex: bool,
         /// Only files whose path holds this.
         path: Option<String>,
@@ -84,18 +84,18 @@ pub enum Query {
         /// The name.
         name: String,
     },
-    /// Who calls a function.
+    /// Says who calls a function.
     Callers {
         /// The function.
         name: String,
-        /// How many calls away, 1 for direct callers.
+        /// Says how many calls away, 1 for direct callers.
         depth: u32,
     },
-    /// What a function calls.
+    /// Says what a function calls.
     Callees {
         /// The function.
         name: String,
-        /// How many calls away, 1 for direct callees.
+        /// Says how many calls away, 1 for direct callees.
         depth: u32,
     },
     /// The shortest chain of calls from one function to another.
@@ -105,7 +105,7 @@ pub enum Query {
         /// The callee at the end.
         to: String,
     },
-    /// What implements or extends a type or overrides a method.
+    /// Says what implements or extends a type or overrides a method.
     Implementations {
         /// The type or method.
         name: String,
@@ -135,7 +135,7 @@ pub enum Query {
     Next {
         /// The earlier query.
         query: Box<Query>,
-        /// How many of its hits were shown.
+        /// Says how many of its hits were shown.
         skip: usize,
     },
 }
@@ -168,7 +168,7 @@ pub enum QueryError {
     Malformed {
         /// The tag.
         kind: String,
-        /// What was expected.
+        /// Says what was expected.
         reason: String,
     },
 }
@@ -363,7 +363,7 @@ fn read_ranges(lines: &str) -> Vec<LineRange> {
     }
 }
 
-/// What the digits of one segment say. A second number that is smaller and
+/// Returns what the digits of one segment say. A second number that is smaller and
 /// stands behind a colon is a compiler's column, not a line.
 fn segment_numbers(segment: &str) -> Vec<u32> {
     let found = numbers(segment);

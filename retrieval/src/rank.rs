@@ -6,7 +6,7 @@ use patchwright_source::{Language, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a stack of a crash report tells of.
+/// Describes what a stack of a crash report tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -33,7 +33,7 @@ pub struct Frame {
     pub line: Option<u32>,
     /// Which stack it is from.
     pub role: Role,
-    /// How far from the top of its stack, 0 at the top.
+    /// Says how far from the top of its stack, 0 at the top.
     pub depth: u32,
 }
 
@@ -57,7 +57,7 @@ const ASIDE_FOLDERS: [&str; 16] = [
     "demos",
 ];
 
-/// Whether a path is a test, an example or a harness rather than the product.
+/// Returns whether a path is a test, an example or a harness rather than the product.
 pub(crate) fn is_aside(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
     if folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
@@ -89,7 +89,7 @@ const VENDORED_FOLDERS: [&str; 9] = [
     "bundled",
 ];
 
-/// Whether a path is a copy of another project's code. In a package that is
+/// Returns whether a path is a copy of another project's code. In a package that is
 /// nothing but such a copy it is the product.
 pub(crate) fn is_vendored(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
@@ -98,7 +98,7 @@ pub(crate) fn is_vendored(path: &TreePath) -> bool {
         .any(|part| VENDORED_FOLDERS.contains(&part))
 }
 
-/// Whether a path is code that a program wrote, by the names that `protoc`,
+/// Returns whether a path is code that a program wrote, by the names that `protoc`,
 /// `bison`, `flex` and Qt's `moc` give to what they make.
 pub(crate) fn is_generated(path: &TreePath) -> bool {
     let name = path.file_name();
@@ -112,7 +112,7 @@ pub(crate) fn is_generated(path: &TreePath) -> bool {
         || name.starts_with("moc_")
 }
 
-/// How near each file is to the crash: lower is nearer.
+/// Describes how near each file is to the crash: lower is nearer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximity {
     files: BTreeMap<TreePath, u32>,
@@ -142,7 +142,7 @@ impl Proximity {
         self.functions.push((path.clone(), lines.0, lines.1));
     }
 
-    /// What hits are sorted by.
+    /// Returns what hits are sorted by.
     pub(crate) fn order(&self, path: &TreePath, line: u32) -> Order {
         let in_stack = self
             .functions
@@ -167,7 +167,7 @@ impl Proximity {
     }
 }
 
-/// Whether two files are in languages of one program: C and C++ call each other
+/// Returns whether two files are in languages of one program: C and C++ call each other
 /// directly; a crash of C does not lie in the Rust around it.
 fn are_linked(one: &TreePath, other: &TreePath) -> bool {
     let family = |path: &TreePath| {
@@ -181,7 +181,7 @@ fn are_linked(one: &TreePath, other: &TreePath) -> bool {
     one.is_none() || other.is_none() || one == other
 }
 
-/// How many folders lie between two files.
+/// Returns how many folders lie between two files.
 fn steps(one: &TreePath, other: &TreePath) -> usize {
     let parts = |path: &TreePath| match path.folder() {
         "" => 0,

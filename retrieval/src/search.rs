@@ -23,15 +23,15 @@ use store::Words;
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// What a word counts that only begins like the asked one: `init`, `len`.
+/// Weight of what a word counts that only begins like the asked one: `init`, `len`.
 const BEGINS_ALIKE: f64 = 0.45;
-/// What a word counts that is short for the asked one: `buf`, `len`.
+/// Weight of what a word counts that is short for the asked one: `buf`, `len`.
 const SHORTENED: f64 = 0.8;
 /// The shortest beginning that counts.
 const SHORTEST: usize = 3;
-/// How many words are looked at that begin like the asked one.
+/// Limit on how many words are looked at that begin like the asked one.
 const LONGER: usize = 20;
-/// How much it counts that a definition speaks of all that was asked for
+/// Weight that says how much it counts that a definition speaks of all that was asked for
 /// rather than of one word often.
 const COVERAGE: f64 = 0.6;
 
@@ -72,7 +72,7 @@ impl WordIndex {
         size
     }
 
-    /// How rare each stem is, the rarest of all being 1.
+    /// Returns how rare each stem is, the rarest of all being 1.
     pub(crate) fn rarities(&self, index: &Index, stems: &[String]) -> Vec<f64> {
         let size = self.count(index);
         let counts = or_nothing(index.read(|reader| {
@@ -161,7 +161,7 @@ fn first(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     scored
 }
 
-/// How well a word fits a definition, by how often it is there and by the
+/// Describes how well a word fits a definition, by how often it is there and by the
 /// definition's length, of which there are few.
 struct Fitness([f64; 256]);
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much is looked at and how much is shown.
+/// Describes how much is looked at and how much is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -22,7 +22,7 @@ pub struct Settings {
     pub sql_rows: usize,
     /// After how many milliseconds an SQL statement is stopped.
     pub sql_milliseconds: u64,
-    /// How candidates for a request are weighed against each other.
+    /// Says how candidates for a request are weighed against each other.
     pub weights: Weights,
 }
 
@@ -38,11 +38,11 @@ pub struct Weights {
     pub semantic: f64,
     /// The request's own words.
     pub keyword: f64,
-    /// How many places depend on it.
+    /// Says how many places depend on it.
     pub in_degree: f64,
-    /// How recently it was changed.
+    /// Says how recently it was changed.
     pub recency: f64,
-    /// How often it is called.
+    /// Says how often it is called.
     pub popularity: f64,
 }
 

@@ -1,4 +1,4 @@
-//! What other signals say of a request, taken into the ranking: a re-ranker,
+//! Signals from outside, taken into the ranking of a request: a re-ranker,
 //! embeddings, words that a model adds. Who is asked and how is the caller's
 //! business; here orders are fused and remembered.
 //!
@@ -19,14 +19,14 @@ use crate::words::{meaningful, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many candidates are offered to the signals: what one call of a
+/// Limit on how many candidates are offered to the signals: what one call of a
 /// re-ranker takes.
 const CANDIDATES: usize = 64;
 /// The most characters of one candidate; re-rankers read little more.
 const LONGEST: usize = 2_000;
 /// The lines of a candidate that are read for them.
 const LINES: u32 = 60;
-/// How many rows of an SQL answer are followed.
+/// Limit on how many rows of an SQL answer are followed.
 const ROWS: usize = 60;
 
 /// A definition that may be what a request means.
@@ -57,7 +57,7 @@ pub struct Candidates {
 pub struct Choice {
     /// The number of the definition.
     pub id: i64,
-    /// How much it matters, 0 to 1.
+    /// Says how much it matters, 0 to 1.
     pub weight: f64,
     /// Why it is shown.
     pub why: String,
@@ -173,7 +173,7 @@ impl Engine {
     }
 }
 
-/// How little the first places of one ranking outweigh agreement of several
+/// Weight that says how little the first places of one ranking outweigh agreement of several
 /// (reciprocal rank fusion, Cormack, Clarke and Büttcher 2009).
 const DAMPING: f64 = 60.0;
 

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// and no edit is ever made by reading beyond this column.
 const LONGEST_LINE: usize = 400;
 
-/// How precise a hit is. The better one sorts first.
+/// Describes how precise a hit is. The better one sorts first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -48,13 +48,13 @@ pub struct Snippet {
     pub end_line: u32,
     /// The names defined in it, or the function around it.
     pub symbols: Vec<String>,
-    /// How precise the hit is.
+    /// Says how precise the hit is.
     pub tier: Tier,
     /// The raw lines; what was left out is marked.
     pub text: String,
     /// One line about it for the reader, such as the function around it.
     pub note: Option<String>,
-    /// Whether these are single lines of interest whose gaps are not marked.
+    /// True when these are single lines of interest whose gaps are not marked.
     pub sparse: bool,
     /// The lines that are really there.
     pub pieces: Vec<Piece>,
@@ -128,7 +128,7 @@ impl Snippet {
         number_pieces(&self.pieces, self.sparse)
     }
 
-    /// How many lines are shown.
+    /// Returns how many lines are shown.
     pub fn line_count(&self) -> usize {
         self.pieces.iter().map(|piece| piece.lines.len()).sum()
     }

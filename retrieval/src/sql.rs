@@ -21,14 +21,14 @@ const VALUE_LIMIT: i32 = 1_000_000;
 /// Virtual-machine steps between two looks at the clock.
 const STEPS: i32 = 10_000;
 
-/// How long and how much a statement may answer.
+/// Describes how long and how much a statement may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlLimits {
-    /// How many rows.
+    /// Says how many rows.
     pub rows: usize,
-    /// How long it may run.
+    /// Says how long it may run.
     pub time: Duration,
-    /// How many characters of a value are shown.
+    /// Says how many characters of a value are shown.
     pub width: usize,
 }
 
@@ -42,14 +42,14 @@ impl Default for SqlLimits {
     }
 }
 
-/// What a statement answered.
+/// Describes what a statement answered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SqlAnswer {
     /// The names of the columns.
     pub columns: Vec<String>,
     /// The rows, as text.
     pub rows: Vec<Vec<String>>,
-    /// Whether there were more rows.
+    /// True when there were more rows.
     pub more: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What a file is written in.
+//! Languages of files.
 
 use crate::TreePath;
 use serde::{Deserialize, Serialize};

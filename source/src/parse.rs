@@ -25,7 +25,7 @@ thread_local! {
 pub struct SyntaxError {
     /// The line it starts on.
     pub line: usize,
-    /// What is there, or what is missing.
+    /// Says what is there, or what is missing.
     pub what: String,
 }
 
@@ -84,7 +84,7 @@ pub fn parse_part(
     })
 }
 
-/// What this thread has used of a processor.
+/// Returns what this thread has used of a processor.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

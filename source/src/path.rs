@@ -63,7 +63,7 @@ impl TreePath {
         !tail.is_empty() && above.is_some_and(|above| above.ends_with('/'))
     }
 
-    /// What follows the last dot of the file name, if anything does.
+    /// Returns what follows the last dot of the file name, if anything does.
     pub fn extension(&self) -> Option<&str> {
         self.file_name()
             .rsplit_once('.')

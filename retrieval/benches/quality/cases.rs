@@ -13,7 +13,7 @@ pub(super) struct Case {
     /// A crash whose fix is not in the function on top of its stack.
     pub(super) is_far: bool,
     pub(super) request: Request,
-    /// What the request should be taken for.
+    /// Says what the request should be taken for.
     pub(super) intent: Option<String>,
     pub(super) files: Vec<String>,
     pub(super) functions: Vec<String>,

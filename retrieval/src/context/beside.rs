@@ -1,14 +1,14 @@
-//! What the preferences of signals add to the functions of a crash.
+//! Additions to the functions of a crash that signals prefer.
 
 use super::{Request, Wanted, headline};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 
-/// How many functions that only signals name go into the context of a crash,
+/// Limit on how many functions that only signals name go into the context of a crash,
 /// and how much the first of them matters.
 const BESIDE_STACK: usize = 3;
 const BESIDE_WEIGHT: f64 = 0.3;
-/// How many functions of a stack say what a crash is about.
+/// Limit on how many functions of a stack say what a crash is about.
 const TOLD: usize = 4;
 impl Engine {
     /// The words that a context is searched by: the request's own, or what a
@@ -28,7 +28,7 @@ impl Engine {
         words
     }
 
-    /// What signals add to the functions of a crash.
+    /// Returns what signals add to the functions of a crash.
     pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Vec<Wanted> {
         if !self.has_preferences() {
             return Vec::new();

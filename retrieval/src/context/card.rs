@@ -12,14 +12,14 @@ use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a name must weigh to be shown whole, and in standard form.
+/// Weight of what a name must weigh to be shown whole, and in standard form.
 const MATTERS: f64 = 0.6;
 const SAYS: f64 = 0.3;
 /// Tokens after which only compact cards are still added.
 const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
 const MOST: usize = 12;
-/// How many different names are looked up.
+/// Limit on how many different names are looked up.
 const NAMES: usize = 150;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
@@ -73,7 +73,7 @@ pub(super) fn named(
     cards
 }
 
-/// Whether one definition is the other said again: a struct and the typedef
+/// Returns whether one definition is the other said again: a struct and the typedef
 /// around it, a declaration repeated in another header.
 fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
     let same_lines = one.encloses(other) || other.encloses(one);
@@ -119,13 +119,13 @@ pub(super) fn unshown(cards: impl Iterator<Item = Carded>, snippets: &[Snippet])
         .collect()
 }
 
-/// How a name occurs in the snippets.
+/// Describes how a name occurs in the snippets.
 #[derive(Debug, Clone, Copy)]
 struct Named {
     weight: f64,
     /// The snippet that names it first.
     snippet: usize,
-    /// Whether it stands behind `.` or `->`.
+    /// True when it stands behind `.` or `->`.
     member: bool,
 }
 
@@ -182,7 +182,7 @@ fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
     ranked
 }
 
-/// What a name defines besides functions; for a field the type that has it.
+/// Returns what a name defines besides functions; for a field the type that has it.
 fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) -> Vec<Symbol> {
     let Some(symbol) = engine.meant(name, &snippet.path) else {
         return Vec::new();
@@ -224,7 +224,7 @@ fn kind_weight(symbol: &Symbol) -> f64 {
     }
 }
 
-/// Whether a snippet shows the line of a definition that names it.
+/// Returns whether a snippet shows the line of a definition that names it.
 pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
     snippet.path == symbol.path
         && snippet

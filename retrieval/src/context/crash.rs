@@ -1,4 +1,4 @@
-//! What a crash report calls for: the functions of its stacks weighed by
+//! Plan for a crash report: the functions of its stacks weighed by
 //! depth, and what they call and are called by, since the fix is often not in
 //! the top frame.
 
@@ -23,27 +23,27 @@ use patchwright_source::Text;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How much the next function down a stack matters, against the one above.
+/// Weight that says how much the next function down a stack matters, against the one above.
 const DECAY: f64 = 0.62;
-/// How much harness code matters: it feeds the input and is seldom wrong.
+/// Weight that says how much harness code matters: it feeds the input and is seldom wrong.
 const HARNESS: f64 = 0.05;
-/// How much allocators and other small functions that everybody calls matter.
+/// Weight that says how much allocators and other small functions that everybody calls matter.
 const COMMON: f64 = 0.25;
-/// How much a function matters that stands on one stack several times.
+/// Weight that says how much a function matters that stands on one stack several times.
 const DISPATCHER: f64 = 0.4;
 /// More often than that: what an exception and its cause went through both
 /// stands on the stack twice.
 const AGAIN: usize = 2;
-/// How much deep frames of other files than the crash's matter.
+/// Weight that says how much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.8;
-/// How many functions of the stacks are asked what they read.
+/// Limit on how many functions of the stacks are asked what they read.
 const READERS: usize = 3;
-/// How many functions of the stacks are followed into what they call.
+/// Limit on how many functions of the stacks are followed into what they call.
 const FOLLOWED: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
 const ENOUGH: usize = 2_200;
-/// How many further functions are named: of 8, 16 and 24 the fewest found as
+/// Limit on how many further functions are named: of 8, 16 and 24 the fewest found as
 /// much as the most, and each costs a line.
 const NAMED: usize = 10;
 
@@ -192,7 +192,7 @@ pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
         .collect()
 }
 
-/// How many lines are chosen.
+/// Limit on how many lines are chosen.
 const LINES: usize = 3;
 /// Lines nearer to each other than this are seen together.
 const APART: u32 = 7;

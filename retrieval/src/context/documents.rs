@@ -1,4 +1,4 @@
-//! What the tree's own documentation says of what a request is about: one
+//! Documentation card: what the tree's own documentation says of a request, one
 //! paragraph that names it. Code comes first, so this is a card among others,
 //! within what they left of their budget.
 
@@ -12,9 +12,9 @@ use memchr::memmem;
 use patchwright_source::{Text, TreePath};
 use std::collections::BTreeSet;
 
-/// How many of them are read, those named like what is looked for first.
+/// Limit on how many of them are read, those named like what is looked for first.
 const READ: usize = 40;
-/// What a definition must weigh to be looked up.
+/// Weight of what a definition must weigh to be looked up.
 const MATTERS: f64 = 0.6;
 
 /// A paragraph about the first of what matters that the documentation names.
@@ -63,7 +63,7 @@ fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
     })
 }
 
-/// Whether a line holds a name as a word of its own.
+/// Returns whether a line holds a name as a word of its own.
 fn names(text: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {

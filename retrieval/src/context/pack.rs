@@ -1,4 +1,4 @@
-//! Cuts a plan to its budget: what matters most comes first and in full, what
+//! Packing of a plan into its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
 use super::budget::{Budget, Part};
@@ -18,15 +18,15 @@ use std::collections::BTreeMap;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
-/// What weighs at least this much is taken although there is enough.
+/// Weight of what weighs at least this much is taken although there is enough.
 const MATTERS: f64 = 0.6;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
-/// How much size counts against weight.
+/// Weight that says how much size counts against weight.
 const SIZE_MATTERS: f64 = 0.4;
 /// Past what is enough by this factor, only what matters most is taken.
 const STRETCH: f64 = 1.5;
-/// What is still taken up to there.
+/// Weight of what is still taken up to there.
 const LIKELY: f64 = 0.28;
 /// Bodies up to this many lines are shown in full when they matter most.
 const FULL_BODY: usize = 130;
@@ -96,7 +96,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
 
 /// The code of a plan, as far as there is room.
 struct Code<'p> {
-    /// What may be taken still, what matters most first, with its place in the
+    /// Says what may be taken still, what matters most first, with its place in the
     /// plan.
     order: Vec<(usize, &'p Wanted)>,
     taken: BTreeMap<usize, (usize, Snippet)>,
@@ -104,7 +104,7 @@ struct Code<'p> {
     used: usize,
     /// Tokens after which only what matters much is still taken.
     enough: f64,
-    /// What weighs less is not worth its tokens.
+    /// Says what weighs less is not worth its tokens.
     floor: f64,
 }
 
@@ -142,7 +142,7 @@ impl<'p> Code<'p> {
         }
     }
 
-    /// What something must weigh to be taken still.
+    /// Returns what something must weigh to be taken still.
     fn wants(&self) -> f64 {
         match self.used as f64 / self.enough {
             full if full < 1.0 => self.floor,
@@ -151,14 +151,14 @@ impl<'p> Code<'p> {
         }
     }
 
-    /// What was taken, in the order of the plan.
+    /// Returns what was taken, in the order of the plan.
     fn snippets(&self) -> Vec<Snippet> {
         let taken = self.taken.values();
         taken.map(|(_, snippet)| snippet.clone()).collect()
     }
 }
 
-/// What to take first: weight against size, so that three short functions that
+/// Returns what to take first: weight against size, so that three short functions that
 /// matter come before a page of one that matters a little more. What matters
 /// most is always first.
 fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p Wanted)> {

@@ -8,9 +8,9 @@ use crate::snippet::{Snippet, Tier, place};
 use patchwright_source::{SourceError, Text, TreePath};
 use std::collections::BTreeSet;
 
-/// How many names are offered in place of one that was not found.
+/// Limit on how many names are offered in place of one that was not found.
 const NEAREST: usize = 5;
-/// How many lines of a large file without definitions are shown.
+/// Limit on how many lines of a large file without definitions are shown.
 const HEAD: u32 = 80;
 
 impl Engine {
@@ -195,7 +195,7 @@ impl Engine {
     }
 }
 
-/// Whether a path ends in whole components of another.
+/// Returns whether a path ends in whole components of another.
 fn ends_with_path(path: &str, wanted: &str) -> bool {
     !wanted.is_empty()
         && path

@@ -1,4 +1,4 @@
-//! From the frames of a crash report to functions of the tree.
+//! Frame resolution: the functions of the tree that the frames of a crash report mean.
 //!
 //! Frames outside the tree (the C library, the sanitizer's own, the virtual
 //! machine) are dropped; harness frames are kept and marked.
@@ -31,20 +31,20 @@ const ALLOCATORS: [&str; 7] = [
 /// From this many callers on, a function counts as everybody's.
 const COMMON_CALLERS: usize = 20;
 
-/// How many functions of a project stand between its code and the allocator
+/// Limit on how many functions of a project stand between its code and the allocator
 /// at most.
 const ALLOCATOR_DEPTH: usize = 4;
 
-/// How many lines before and after one are shown that lies in no definition.
+/// Limit on how many lines before and after one are shown that lies in no definition.
 const AROUND: u32 = 30;
 
 /// More lines than any file that is read has.
 const LINES_OF_A_FILE: i64 = 1 << 32;
 
-/// How far past its parsed end a function may reach.
+/// Limit on how far past its parsed end a function may reach.
 const MISSED: u32 = 80;
 
-/// How many lines the head of a definition may take.
+/// Limit on how many lines the head of a definition may take.
 const HEAD: u32 = 8;
 
 /// A frame and the function that it means.
@@ -55,10 +55,10 @@ pub(crate) struct Located {
     pub(crate) role: Role,
     /// Its number in the report's stack.
     pub(crate) depth: u32,
-    /// How many functions of the tree lie above it in its stack.
+    /// Says how many functions of the tree lie above it in its stack.
     pub(crate) rank: u32,
     pub(crate) is_harness: bool,
-    /// Whether it is an inlined line or hands on to the allocator.
+    /// True when it is an inlined line or hands on to the allocator.
     pub(crate) is_wrapper: bool,
 }
 
@@ -98,7 +98,7 @@ impl Engine {
         located
     }
 
-    /// What everybody allocates or frees with hands on to the allocator, and so
+    /// Returns what everybody allocates or frees with hands on to the allocator, and so
     /// does what stands above it, however long it is.
     fn mark_allocators(&self, located: &mut [Located], role: Role) {
         let places = located.iter_mut().filter(|place| place.role == role);
@@ -111,7 +111,7 @@ impl Engine {
         }
     }
 
-    /// Whether many functions call it.
+    /// Returns whether many functions call it.
     pub(crate) fn is_called_everywhere(&self, name: &str) -> bool {
         self.caller_files(name, COMMON_CALLERS).len() >= COMMON_CALLERS
     }
@@ -309,7 +309,7 @@ fn rank(located: &mut [Located]) {
     }
 }
 
-/// Whether a function is an inlined line or a short wrapper of the allocator.
+/// Returns whether a function is an inlined line or a short wrapper of the allocator.
 fn is_wrapper(symbol: &Symbol, role: Role) -> bool {
     let length = symbol.end_line - symbol.start_line;
     let name = symbol.name.to_ascii_lowercase();

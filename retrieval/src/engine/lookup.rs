@@ -85,7 +85,7 @@ impl Engine {
             .collect()
     }
 
-    /// Whether at most so many functions have a name: of more none in another
+    /// Returns whether at most so many functions have a name: of more none in another
     /// file is meant for certain.
     pub(crate) fn has_few_namesakes(&self, name: &str, most: usize) -> bool {
         let same = self.named(name);
@@ -150,7 +150,7 @@ impl Engine {
     }
 }
 
-/// How far a definition lies from the file that names it.
+/// Returns how far a definition lies from the file that names it.
 fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, usize, bool) {
     let near = if path == from {
         0

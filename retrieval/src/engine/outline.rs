@@ -6,9 +6,9 @@ use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Text, TreePath};
 
-/// How many lines the outline of one body or file may have.
+/// Limit on how many lines the outline of one body or file may have.
 const OUTLINE_LINES: usize = 60;
-/// How many lines before and after a hit are kept inside a large body at least.
+/// Limit on how many lines before and after a hit are kept inside a large body at least.
 const AROUND_HIT: u32 = 8;
 
 impl Engine {

@@ -7,7 +7,7 @@ use crate::symbol::Symbol;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-/// How many requests are remembered.
+/// Limit on how many requests are remembered.
 const REMEMBERED: usize = 256;
 /// The orders that an engine was told, by the words that they are for.
 #[derive(Debug, Default)]
@@ -39,7 +39,7 @@ impl Engine {
         self.preferences.put(words, order);
     }
 
-    /// Whether an order for these words is known.
+    /// Returns whether an order for these words is known.
     pub fn prefers(&self, words: &str) -> bool {
         self.preferences.get(words).is_some()
     }
@@ -81,7 +81,7 @@ impl Engine {
         self.preferences.get(words)
     }
 
-    /// Whether any order is known.
+    /// Returns whether any order is known.
     pub(crate) fn has_preferences(&self) -> bool {
         !self.preferences.is_empty()
     }

@@ -19,7 +19,7 @@ const PREPARED: usize = 64;
 const SMALL_PARENT: u32 = 60;
 /// A macro of at most this many lines comes along with the macro naming it.
 const SMALL_MACRO: u32 = 10;
-/// How many macros come along.
+/// Limit on how many macros come along.
 const MACROS: usize = 6;
 
 impl Engine {
@@ -258,7 +258,7 @@ impl Engine {
     }
 }
 
-/// Whether a name looks like that of a file in a language that is indexed.
+/// Returns whether a name looks like that of a file in a language that is indexed.
 fn is_file_name(name: &str) -> bool {
     TreePath::new(name).is_ok_and(|path| {
         path.extension()

@@ -14,9 +14,9 @@ use patchwright_source::TreePath;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many uses or calls are put in order for one answer.
+/// Limit on how many uses or calls are put in order for one answer.
 const PREPARED: usize = 600;
-/// How many functions are shown as alike.
+/// Limit on how many functions are shown as alike.
 const ALIKE: usize = 8;
 
 impl Engine {
@@ -221,7 +221,7 @@ impl Engine {
         answer
     }
 
-    /// What is never called by name is often called through a pointer: where it
+    /// Returns what is never called by name is often called through a pointer: where it
     /// is used else leads there.
     fn uncalled(&self, query: &Query, name: &str, skip: usize) -> Answer {
         let mut answer = self.answer_references(query, name, skip);

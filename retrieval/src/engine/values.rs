@@ -12,15 +12,15 @@ use crate::snippet::{Tier, line};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 
-/// How many of the best hits of a search are shown with their body.
+/// Limit on how many of the best hits of a search are shown with their body.
 const WITH_BODY: usize = 3;
 /// Longer bodies are shown by their signature all the same.
 const SHORT_BODY: u32 = 40;
-/// How many paragraphs of documentation are shown, after the best definitions.
+/// Limit on how many paragraphs of documentation are shown, after the best definitions.
 const DOCUMENTS: usize = 2;
-/// How many hits a search ranks.
+/// Limit on how many hits a search ranks.
 const RANKED: usize = 64;
-/// What a test counts against product code.
+/// Weight of what a test counts against product code.
 const ASIDE: f64 = 0.6;
 
 impl Engine {

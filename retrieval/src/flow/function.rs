@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 pub(crate) enum Target {
     /// A place.
     Place(Place),
-    /// What the function returns.
+    /// Says what the function returns.
     Return,
     /// An argument of a call: the callee and the index.
     Argument(String, usize),
@@ -43,12 +43,12 @@ pub(crate) struct Edge {
     pub(crate) target_text: String,
     /// The blocks around, outermost first.
     pub(super) blocks: Vec<u32>,
-    /// Whether older values of the target are lost.
+    /// True when older values of the target are lost.
     pub(super) kills: bool,
 }
 
 impl Edge {
-    /// Whether the text of this edge lies in that of another.
+    /// Returns whether the text of this edge lies in that of another.
     pub(crate) fn is_within(&self, outer: &Edge) -> bool {
         outer.reads <= self.reads && self.writes <= outer.writes
     }
@@ -58,11 +58,11 @@ impl Edge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// Whether assigning to it assigns to the argument (C++ `&`, macros).
+    /// True when assigning to it assigns to the argument (C++ `&`, macros).
     pub(crate) by_name: bool,
 }
 
-/// What is known about one function.
+/// Describes what is known about one function.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) parameters: Vec<Parameter>,
@@ -123,7 +123,7 @@ impl Analysis {
     }
 }
 
-/// What is analysed: a function, or a macro with its parameters.
+/// Describes what is analysed: a function, or a macro with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) language: Language,

@@ -1,4 +1,4 @@
-//! Keeps what was computed, in memory and, for SQL, in the database.
+//! Stored flow: guards and flows of functions, written into the database for SQL.
 
 use crate::error::RetrievalError;
 use crate::flow::function::{Analysis, Target};
@@ -7,7 +7,7 @@ use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use rusqlite::{Transaction, TransactionBehavior, params};
 
-/// How many functions one SQL statement may have computed.
+/// Limit on how many functions one SQL statement may have computed.
 const FUNCTIONS: usize = 200;
 
 /// Computes guards and flows of the functions that a statement names, when it

@@ -4,10 +4,10 @@ use crate::flow::function::{Analysis, Edge, Parameter, Subject, Target};
 use crate::flow::place::{
     Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
 };
-use crate::language::walk::{Place as Position, Visitor};
+use crate::language::walk::{NodeContext, Visitor};
 use tree_sitter::Node;
 
-/// What an edge leads to.
+/// Describes what an edge leads to.
 #[derive(Clone)]
 struct Goal<'g> {
     target: Target,
@@ -27,7 +27,7 @@ pub(super) struct FlowVisitor<'a> {
 }
 
 impl Visitor for FlowVisitor<'_> {
-    fn enter(&mut self, position: &Position<'_, '_>) -> bool {
+    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
         let node = position.node;
         if opens_block(node, position.parent()) {
             self.block_count += 1;
@@ -65,7 +65,7 @@ impl Visitor for FlowVisitor<'_> {
     }
 }
 
-/// Whether a node may be skipped when the program runs past its start.
+/// Returns whether a node may be skipped when the program runs past its start.
 fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
     let Some(parent) = parent else { return false };
     match parent.kind() {
@@ -300,7 +300,7 @@ impl FlowVisitor<'_> {
         None
     }
 
-    pub(super) fn parameter(&mut self, position: &Position<'_, '_>) {
+    pub(super) fn parameter(&mut self, position: &NodeContext<'_, '_>) {
         let named = self.declared(position.node);
         let (name, reference) = named.unwrap_or_default();
         self.found.locals.insert(name.clone());

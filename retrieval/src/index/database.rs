@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long one process waits for another's write.
+/// Limit on how long one process waits for another's write.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// The folder of one tree's index, locked.
@@ -112,7 +112,7 @@ fn is_database_name(name: &str) -> bool {
     name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/')
 }
 
-/// Whether a database is whole and of this version. Its pages are not read:
+/// Returns whether a database is whole and of this version. Its pages are not read:
 /// that would take longer than building it. A page that is found damaged later
 /// ends the query and the database.
 fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
@@ -230,7 +230,7 @@ impl Lent {
 /// Connections to be lent.
 pub(super) struct Pool {
     idle: Vec<Lent>,
-    /// How many wish that what is read stays as it was.
+    /// Says how many wish that what is read stays as it was.
     holds: usize,
 }
 

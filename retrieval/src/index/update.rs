@@ -1,4 +1,4 @@
-//! Brings the database into agreement with the tree.
+//! Update of the database, so that it agrees with the tree.
 //!
 //! A fresh database and an outdated one go the same way: what is new or
 //! changed is parsed by as many threads as there are processors and written
@@ -27,7 +27,7 @@ const TIME_STEP: i64 = 50_000_000;
 /// thread busy while the others have nothing left to do.
 const LARGE: u64 = 512 * 1024;
 
-/// How many parsed files may wait for the writer.
+/// Limit on how many parsed files may wait for the writer.
 const WAITING: usize = 64;
 
 /// A file that has to be looked at.
@@ -36,7 +36,7 @@ struct Work {
     entry: Entry,
     known: Option<Vec<u8>>,
     new: bool,
-    /// Whether it is the template of a header that lies beside it: everything
+    /// True when it is the template of a header that lies beside it: everything
     /// in it would be found twice.
     is_made: bool,
 }
@@ -112,7 +112,7 @@ fn compare(
     Ok((work, gone))
 }
 
-/// Whether a file of this name is among those of a tree, which are in order.
+/// Returns whether a file of this name is among those of a tree, which are in order.
 fn has_file(entries: &[Entry], path: &str) -> bool {
     entries
         .binary_search_by(|entry| entry.path.as_str().cmp(path))
@@ -273,7 +273,7 @@ fn in_order<R: Send>(
 /// A file's content hash.
 pub(crate) type Hash = [u8; 32];
 
-/// What became of a file.
+/// Describes what became of a file.
 #[derive(Debug)]
 pub(crate) enum FileState {
     /// It has facts.

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// Writes files and their facts.
 pub(crate) struct Writer<'c> {
     connection: &'c Connection,
-    /// Whether names may be in the database that this writer has not seen.
+    /// True when names may be in the database that this writer has not seen.
     older_names: bool,
     names: FxHashMap<Box<str>, i64>,
     next_name: i64,

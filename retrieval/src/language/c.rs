@@ -22,14 +22,14 @@ mod types;
 use crate::language::Extracted;
 use crate::language::declarator::{DeclaratorKinds, declared};
 use crate::language::facts::{Collector, NameId};
-use crate::language::walk::{Place, Visitor, children_in_field, first_line, roles, walk};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use prepare::{Prepared, prepare};
 use std::sync::OnceLock;
 use tree_sitter::Node;
 
-/// What a kind of node means here.
+/// Describes what a kind of node means here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -180,12 +180,12 @@ struct CVisitor<'a> {
     seen: Vec<bool>,
     /// Which types of `prepared` the walk has come to.
     seen_types: Vec<bool>,
-    /// Whether a part of the file was not understood in full.
+    /// True when a part of the file was not understood in full.
     broken: bool,
 }
 
 impl Visitor for CVisitor<'_> {
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let role = self
             .grammar
             .roles
@@ -215,7 +215,7 @@ impl Visitor for CVisitor<'_> {
 
 impl CVisitor<'_> {
     /// A name; nothing lies in it.
-    fn leaf(&mut self, place: &Place<'_, '_>, role: Role) {
+    fn leaf(&mut self, place: &NodeContext<'_, '_>, role: Role) {
         match role {
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
@@ -223,7 +223,7 @@ impl CVisitor<'_> {
         }
     }
 
-    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+    fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Function => self.function(place),
             Role::Body => return self.body(place),
@@ -246,7 +246,7 @@ impl CVisitor<'_> {
     }
 
     /// An identifier: a declaration of a variable, or a use.
-    fn name(&mut self, place: &Place<'_, '_>) {
+    fn name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let parent = place.parent().map_or(0, |parent| parent.kind_id());
         let declares = field == self.grammar.declarators.declarator_field
@@ -277,7 +277,7 @@ impl CVisitor<'_> {
     }
 
     /// The name of a field or method: where it is declared, or after `->`.
-    fn member(&mut self, place: &Place<'_, '_>) {
+    fn member(&mut self, place: &NodeContext<'_, '_>) {
         if place.field() == self.grammar.declarators.declarator_field {
             return;
         }
@@ -287,7 +287,7 @@ impl CVisitor<'_> {
         self.facts.use_member(name, first_line(place.node), kind);
     }
 
-    fn type_name(&mut self, place: &Place<'_, '_>) {
+    fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         if field == self.grammar.declarators.declarator_field {
             return;
@@ -357,7 +357,7 @@ impl CVisitor<'_> {
         self.mark_name(function, UseKind::Call, (receiver, arguments));
     }
 
-    /// What stands before the name that is called.
+    /// Returns what stands before the name that is called.
     fn receiver(&mut self, function: Node<'_>) -> NameId {
         if self.role_of(function) == Role::Name {
             return 0;
@@ -419,14 +419,14 @@ impl CVisitor<'_> {
         }
     }
 
-    fn initializer(&mut self, place: &Place<'_, '_>) {
+    fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
             self.facts.mark(name.start_byte(), UseKind::Write);
         }
     }
 }
 
-/// How many arguments a list holds.
+/// Returns how many arguments a list holds.
 fn arguments_in(list: Node<'_>) -> i32 {
     let mut cursor = list.walk();
     let arguments = list

@@ -1,11 +1,11 @@
-//! What a C or C++ declarator declares: the name in the middle of `*(*f[3])(int)`.
+//! Declarators of C and C++: the name in the middle of `*(*f[3])(int)`.
 //!
 //! It only looks; what becomes of the name is decided in `c`.
 
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// How many layers a declarator may have; real ones have a handful.
+/// Limit on how many layers a declarator may have; real ones have a handful.
 const LAYERS: usize = 64;
 
 /// The numbers of the kinds and fields that declarators are made of.
@@ -62,11 +62,11 @@ impl DeclaratorKinds {
 pub(crate) struct Declared<'t> {
     /// The node of the name alone.
     pub(crate) name: Node<'t>,
-    /// Whether the name itself is a function, not a pointer to one.
+    /// True when the name itself is a function, not a pointer to one.
     pub(crate) function: bool,
     /// The parts before it, as in `ns::A::` of `ns::A::b`.
     pub(crate) scope: Vec<Range<usize>>,
-    /// Whether the name is put together of several tokens (`operator ==`).
+    /// True when the name is put together of several tokens (`operator ==`).
     pub(crate) composed: bool,
     /// The node with the parameters, if it is a function.
     pub(crate) parameters: Option<Node<'t>>,

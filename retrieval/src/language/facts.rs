@@ -1,4 +1,4 @@
-//! What one file says: its names, symbols, uses, calls, imports and types.
+//! Facts of one file: its names, symbols, uses, calls, imports and types.
 //!
 //! An extractor fills a [`Collector`] while it walks the syntax tree;
 //! [`Collector::finish`] gives compact [`Facts`] that no longer borrow the
@@ -31,11 +31,11 @@ pub(crate) struct SymbolFact {
     pub(crate) name_line: u32,
     pub(crate) body_line: u32,
     pub(crate) takes: Takes,
-    /// Whether only its own file can call it by this name.
+    /// True when only its own file can call it by this name.
     pub(crate) is_static: bool,
 }
 
-/// How many arguments a function takes.
+/// Describes how many arguments a function takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Takes {
     pub(crate) least: u16,
@@ -43,7 +43,7 @@ pub(crate) struct Takes {
 }
 
 impl Takes {
-    /// Of what takes none, or of which it is not known.
+    /// Any number: for what takes no arguments, and where it is not known.
     pub(crate) const ANY: Self = Self {
         least: 0,
         most: u16::MAX,
@@ -65,15 +65,15 @@ pub(crate) struct CallFact {
     /// One more than the index of the symbol that calls.
     pub(crate) owner: u32,
     pub(crate) name: NameId,
-    /// What the call is written on, as [`Receiver`] says.
+    /// Says what the call is written on, as [`Receiver`] says.
     pub(crate) receiver: NameId,
-    /// How many arguments it passes; -1 when that is not known.
+    /// Says how many arguments it passes; -1 when that is not known.
     pub(crate) arguments: i32,
     /// Where its lines stand in the text of the facts.
     pub(crate) lines: Range<usize>,
 }
 
-/// What a call is written on. In the database it is a text: nothing for a plain
+/// Describes what a call is written on. In the database it is a text: nothing for a plain
 /// call, else a mark and a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver<'n> {
@@ -132,7 +132,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// How many names there are.
+    /// Returns how many names there are.
     pub(crate) fn name_count(&self) -> usize {
         self.name_ends.len()
     }
@@ -157,7 +157,7 @@ impl Facts {
     }
 }
 
-/// How a site is written in a posting: eight times its line plus its kind.
+/// Returns how a site is written in a posting: eight times its line plus its kind.
 pub(crate) fn encode_site(line: u32, kind: UseKind) -> u64 {
     let kind = match kind {
         UseKind::Read => 0,

@@ -9,9 +9,9 @@ use std::ops::Range;
 pub(crate) struct Token {
     /// Where it stands.
     pub(crate) range: Range<usize>,
-    /// Whether an opening parenthesis follows.
+    /// True when an opening parenthesis follows.
     pub(crate) called: bool,
-    /// How many line ends lie between the start of the scan and it.
+    /// Says how many line ends lie between the start of the scan and it.
     pub(crate) lines_down: u32,
 }
 
@@ -96,12 +96,12 @@ fn after_word(text: &[u8], start: usize) -> usize {
         .map_or(text.len(), |length| start + length.max(1))
 }
 
-/// Whether a C identifier can start with this byte.
+/// Returns whether a C identifier can start with this byte.
 pub(crate) fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether this byte can be part of a C identifier.
+/// Returns whether this byte can be part of a C identifier.
 pub(crate) fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
@@ -147,7 +147,7 @@ pub(crate) fn is_keyword(word: &[u8]) -> bool {
     )
 }
 
-/// Whether a word is reserved by the language, so that nothing can have it as its
+/// Returns whether a word is reserved by the language, so that nothing can have it as its
 /// name.
 pub(crate) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
     is_keyword(word) && word != b"catch" && word != b"defined"

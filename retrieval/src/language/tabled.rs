@@ -2,7 +2,7 @@
 //! says what its nodes mean, this module does the rest.
 
 use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
-use crate::language::walk::{Place, Visitor, children_in_field, first_line, last_line, walk};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, last_line, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
@@ -28,13 +28,13 @@ pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
 struct Tabled<'a, 's> {
     spec: &'s Spec,
     facts: Collector<'a>,
-    /// How many classes without a name a scope has so far.
+    /// Says how many classes without a name a scope has so far.
     anonymous: FxHashMap<NameId, u32>,
     package: NameId,
 }
 
 impl Visitor for Tabled<'_, '_> {
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let node = place.node;
         match self.spec.role(node) {
             Role::Other | Role::Local(_) | Role::Locals => {}
@@ -55,7 +55,7 @@ impl Visitor for Tabled<'_, '_> {
 }
 
 impl Tabled<'_, '_> {
-    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+    fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Define(kind) => self.define(place, kind),
             Role::Leaf(kind) => self.leaf(place.node, kind),
@@ -80,7 +80,7 @@ impl Tabled<'_, '_> {
         true
     }
 
-    fn name(&mut self, place: &Place<'_, '_>) {
+    fn name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let range = place.node.byte_range();
         let parent = place.parent();
@@ -113,7 +113,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn in_local_list(&self, place: &Place<'_, '_>) -> bool {
+    fn in_local_list(&self, place: &NodeContext<'_, '_>) -> bool {
         let (Some(list), Some(statement)) = (place.parent(), place.ancestor(1)) else {
             return false;
         };
@@ -133,7 +133,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn member(&mut self, place: &Place<'_, '_>) {
+    fn member(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -149,7 +149,7 @@ impl Tabled<'_, '_> {
         self.facts.use_member(name, first_line(place.node), kind);
     }
 
-    fn type_name(&mut self, place: &Place<'_, '_>) {
+    fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -164,7 +164,7 @@ impl Tabled<'_, '_> {
     }
 
     /// Notes the type that a variable is declared with.
-    fn type_local(&mut self, place: &Place<'_, '_>) {
+    fn type_local(&mut self, place: &NodeContext<'_, '_>) {
         if !self.facts.in_function() {
             return;
         }
@@ -191,7 +191,7 @@ impl Tabled<'_, '_> {
         self.mark_name(node, key, (UseKind::Call, receiver, arguments));
     }
 
-    /// What stands before the name that is called.
+    /// Returns what stands before the name that is called.
     fn receiver_of_call(&mut self, node: Node<'_>, key: Key) -> NameId {
         // Java names the object beside the method, others within the function.
         let called = self.spec.child(node, key).unwrap_or(node);
@@ -288,7 +288,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    /// How many arguments a function takes, by its parameters.
+    /// Returns how many arguments a function takes, by its parameters.
     fn takes(&self, node: Node<'_>) -> Takes {
         let list = node.child_by_field_name("parameters");
         let Some(list) = list.filter(|_| self.spec.language == Language::Java) else {
@@ -333,7 +333,7 @@ impl Tabled<'_, '_> {
         0
     }
 
-    fn define(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    fn define(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;

@@ -1,4 +1,4 @@
-//! What each language's extractor finds, as tables of code and outlines: the
+//! Tests of the extractors, as tables of code and outlines: the
 //! tables lie beside, by language; here is what holds for every text.
 
 mod c;

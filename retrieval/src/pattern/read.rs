@@ -1,4 +1,4 @@
-//! From the text of a pattern to something that matches: a fragment such as
+//! Parser of patterns: makes a matcher of a fragment such as
 //! `memcpy($A, $B, $C)` is no whole file, so it is parsed inside the contexts
 //! in which such a fragment can stand.
 
@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 type Document = StrDoc<Grammar>;
 
-/// What stands before and after a fragment, tried in order: as an expression,
+/// Returns what stands before and after a fragment, tried in order: as an expression,
 /// as a statement, as a member or a definition of its own.
 fn contexts(language: Language) -> &'static [(&'static str, &'static str)] {
     match language {
@@ -57,7 +57,7 @@ fn contexts(language: Language) -> &'static [(&'static str, &'static str)] {
 pub(crate) struct Readings(pub(super) Vec<Pattern>);
 
 impl Readings {
-    /// What a file must hold for any reading to match in it.
+    /// Returns what a file must hold for any reading to match in it.
     pub(crate) fn needs(&self) -> Needs {
         Needs::of(&self.0)
     }

@@ -1,4 +1,4 @@
-//! Along the calls: who calls, who is called, and how one leads to another.
+//! Call graph: callers, callees, and chains of calls from one to another.
 //!
 //! What a call means is decided in `resolution`; what only its name says is
 //! followed too, and marked.
@@ -12,11 +12,11 @@ use crate::symbol::{Call, Symbol};
 use rusqlite::Result;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many definitions a search along the calls may visit.
+/// Limit on how many definitions a search along the calls may visit.
 const VISITED: usize = 50_000;
 
 impl Index {
-    /// Who calls a definition, and who calls those, up to a depth; nearest first,
+    /// Returns who calls a definition, and who calls those, up to a depth; nearest first,
     /// then by path and line. At most `limit` calls.
     pub fn callers(
         &self,
@@ -56,7 +56,7 @@ impl Index {
         })
     }
 
-    /// What a function calls, and what that calls, up to a depth; nearest
+    /// Returns what a function calls, and what that calls, up to a depth; nearest
     /// first, then by path and line. At most `limit` calls.
     pub fn callees(
         &self,

@@ -1,4 +1,4 @@
-//! From names to definitions.
+//! Definitions by their names, and the types that belong together.
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
@@ -11,7 +11,7 @@ use rusqlite::Result;
 
 /// The definitions of a name and how literally it was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Definitions {
     /// In the order of paths and lines.
     pub symbols: Vec<Symbol>,
     /// Leading parts of the name that fit nowhere and were ignored.
@@ -22,9 +22,9 @@ impl Index {
     /// The definitions of a name, plain or qualified. A qualified name is
     /// tried in full first, then with its leading parts dropped one by one.
     /// Prototypes are given only when there is nothing else.
-    pub fn definitions(&self, name: &str) -> Result<Found, RetrievalError> {
+    pub fn definitions(&self, name: &str) -> Result<Definitions, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
-            return Ok(Found::default());
+            return Ok(Definitions::default());
         };
         let all = self.read(|reader| named(reader, &wanted.name))?;
         Ok(most_specific(&all, &wanted.scope))
@@ -40,7 +40,7 @@ impl Index {
         self.read(|reader| symbol_by_id(reader, id))
     }
 
-    /// Whether a symbol, or an imported file, of this name is known, or the
+    /// Returns whether a symbol, or an imported file, of this name is known, or the
     /// name is used anywhere as a function or type.
     pub fn knows(&self, name: &str) -> Result<bool, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
@@ -117,7 +117,7 @@ pub(crate) fn in_order(symbols: &mut [Symbol]) {
     symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
 }
 
-fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
+fn most_specific(all: &[Symbol], scope: &[String]) -> Definitions {
     for dropped in 0..=scope.len() {
         let (ignored, wanted) = scope.split_at(dropped);
         let fitting: Vec<Symbol> = all
@@ -126,16 +126,16 @@ fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
             .cloned()
             .collect();
         if !fitting.is_empty() {
-            return Found {
+            return Definitions {
                 symbols: without_prototypes(fitting),
                 ignored: ignored.to_vec(),
             };
         }
     }
-    Found::default()
+    Definitions::default()
 }
 
-/// Whether a symbol's scope ends with these parts.
+/// Returns whether a symbol's scope ends with these parts.
 fn fits(symbol: &Symbol, wanted: &[String]) -> bool {
     let parts = scope_parts(&symbol.scope);
     let tail = parts.len().checked_sub(wanted.len());

@@ -1,4 +1,4 @@
-//! From places to symbols, and from symbols to what lies in them.
+//! Symbols by their places, what lies in them, and which file sees which.
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
@@ -10,7 +10,7 @@ use crate::symbol::{Import, Symbol, SymbolKind, Use, UseKind};
 use patchwright_source::TreePath;
 use rusqlite::{OptionalExtension, Result};
 
-/// How many symbols before a line are tried when none of the nearest one's
+/// Limit on how many symbols before a line are tried when none of the nearest one's
 /// parents holds it.
 const LOOK_BACK: i64 = 200;
 
@@ -98,7 +98,7 @@ impl Index {
         })
     }
 
-    /// What lies directly in a symbol: fields, methods, enumerators.
+    /// Returns what lies directly in a symbol: fields, methods, enumerators.
     pub fn members(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
         self.read(|reader| match reader.files.holding(symbol) {
             Some(file) => symbols(
@@ -251,7 +251,7 @@ pub(crate) fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
 }
 
 impl Index {
-    /// What a file includes or imports, in the order of lines.
+    /// Returns what a file includes or imports, in the order of lines.
     pub fn imports(&self, path: &TreePath) -> Result<Vec<Import>, RetrievalError> {
         self.read(|reader| {
             let Some(file) = reader.files.by_path(path.as_str()) else {

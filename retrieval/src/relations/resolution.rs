@@ -14,7 +14,7 @@ use rusqlite::{OptionalExtension, Result};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// How many bases of a class are followed.
+/// Limit on how many bases of a class are followed.
 const BASES: usize = 64;
 
 /// Calls of one name from one symbol that are written alike.
@@ -39,18 +39,18 @@ struct Target {
     is_static: bool,
 }
 
-/// What a call means.
+/// Describes what a call means.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Meaning {
-    /// What it means by all that is written.
+    /// Says what it means by all that is written.
     pub(crate) certain: Vec<i64>,
-    /// What it may mean, by its name alone or by dispatch to a subclass.
+    /// Says what it may mean, by its name alone or by dispatch to a subclass.
     pub(crate) possible: Vec<i64>,
 }
 
 /// Where a call stands.
 #[derive(Debug, Clone)]
-struct Place {
+struct CallPlace {
     path: TreePath,
     language: Language,
     scope: Vec<String>,
@@ -63,7 +63,7 @@ pub(crate) struct Resolver<'r> {
     bases: FxHashMap<String, Rc<Vec<String>>>,
     heirs: FxHashMap<String, Rc<Vec<String>>>,
     types: FxHashMap<String, bool>,
-    places: FxHashMap<i64, Option<Rc<Place>>>,
+    places: FxHashMap<i64, Option<Rc<CallPlace>>>,
 }
 
 /// Languages whose programs call each other directly count as one.
@@ -115,7 +115,7 @@ impl<'r> Resolver<'r> {
         sites.collect()
     }
 
-    /// What a call means.
+    /// Returns what a call means.
     pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
         let Some(place) = self.place(site.caller)? else {
             return Ok(Meaning::default());
@@ -145,7 +145,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// `f(x)`: the own class and those around it, their bases, then functions.
-    fn plain(&mut self, name: i64, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn plain(&mut self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         for end in (1..=place.scope.len()).rev() {
             let scope = place.scope.get(..end).unwrap_or_default();
             let own = targets.iter().filter(|one| one.scope == scope);
@@ -183,7 +183,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// Constructors, and what a static import names.
-    fn java_elsewhere(&self, name: i64, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn java_elsewhere(&self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         let imports = self.imports(&place.path)?;
         let name = name_text(self.reader, name)?;
         let imported = targets.iter().filter(|one| {
@@ -219,7 +219,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// `A::f(x)`: what lies in `A` or in its bases.
-    fn qualified(&mut self, name: &str, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn qualified(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         if name == "super" || name == "Self" {
             let Some(class) = place.scope.last() else {
                 return Ok(Meaning::default());
@@ -250,7 +250,7 @@ impl<'r> Resolver<'r> {
 
     /// `a.f(x)` with `a` of a known type: of the type, of its bases, or by
     /// dispatch of its heirs.
-    fn typed(&mut self, name: &str, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn typed(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
         if !self.is_type(name)? {
             // A pointer class of a library may hand on to anything.
             let possible = match place.language {
@@ -272,7 +272,12 @@ impl<'r> Resolver<'r> {
     }
 
     /// `a.f(x)` with `a` declared elsewhere: a field of the class, a package.
-    fn on_variable(&mut self, name: &str, place: &Place, targets: &[&Target]) -> Result<Meaning> {
+    fn on_variable(
+        &mut self,
+        name: &str,
+        place: &CallPlace,
+        targets: &[&Target],
+    ) -> Result<Meaning> {
         if let Some(declared) = self.type_of_variable(name, place)? {
             return self.typed(&declared, place, targets);
         }
@@ -292,7 +297,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// The declared type of a field of the class around a call or of its bases.
-    fn type_of_variable(&mut self, name: &str, place: &Place) -> Result<Option<String>> {
+    fn type_of_variable(&mut self, name: &str, place: &CallPlace) -> Result<Option<String>> {
         let Some(id) = name_id(self.reader, name)? else {
             return Ok(None);
         };
@@ -326,7 +331,7 @@ impl<'r> Resolver<'r> {
         Ok(None)
     }
 
-    fn place(&mut self, caller: i64) -> Result<Option<Rc<Place>>> {
+    fn place(&mut self, caller: i64) -> Result<Option<Rc<CallPlace>>> {
         if let Some(known) = self.places.get(&caller) {
             return Ok(known.clone());
         }
@@ -341,7 +346,7 @@ impl<'r> Resolver<'r> {
             .flatten();
         let file = self.reader.files.of_symbol(caller);
         let place = file.and_then(|file| {
-            Some(Rc::new(Place {
+            Some(Rc::new(CallPlace {
                 path: file.path.clone(),
                 language: file.language?,
                 scope: parts(scope.as_deref()),
@@ -477,7 +482,7 @@ fn parts(scope: Option<&str>) -> Vec<String> {
     parts.into_iter().map(str::to_owned).collect()
 }
 
-/// Whether a definition is called on something.
+/// Returns whether a definition is called on something.
 fn is_member(target: &Target) -> bool {
     matches!(target.kind, SymbolKind::Method | SymbolKind::Constructor)
 }
@@ -492,9 +497,9 @@ fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
     ids(targets.iter().filter(lies))
 }
 
-/// Of functions that any file may call the only one is meant, or the only one in
-/// the nearest folder: copies of a library call themselves.
-fn nearest(place: &Place, targets: &[&Target]) -> Meaning {
+/// Chooses among functions that any file may call: the only one, or the only one in
+/// the nearest folder, as copies of a library call themselves.
+fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
     let shared = |one: &&Target| {
         let folders = one
             .path

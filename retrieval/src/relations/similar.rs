@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A name that more functions than this call says little about any of them.
 const COMMON: usize = 300;
 
-/// How much the words of the names count against the calls.
+/// Weight that says how much the words of the names count against the calls.
 const WORDS_WEIGHT: f64 = 0.3;
 
 /// A function like another.
@@ -22,7 +22,7 @@ pub struct Similar {
     pub symbol: Symbol,
     /// From 0 to 1.
     pub likeness: f64,
-    /// What both call, sorted.
+    /// Says what both call, sorted.
     pub shared: Vec<String>,
 }
 

@@ -1,4 +1,4 @@
-//! What is asked of the database, on one small program.
+//! Tests of the relations on one small program.
 
 mod calls;
 

@@ -1,4 +1,4 @@
-//! Counts the words of the definitions of one file.
+//! Word counts of the definitions of one file.
 
 use crate::error::or_nothing;
 use crate::index::Index;
@@ -8,7 +8,7 @@ use crate::words::{split_words, stem};
 use patchwright_source::{Text, TreePath};
 use rustc_hash::FxHashMap;
 
-/// How often a word of each place counts.
+/// Limit on how often a word of each place counts.
 const IN_NAME: u32 = 8;
 const IN_SCOPE: u32 = 4;
 const IN_FILE: u32 = 2;
@@ -16,7 +16,7 @@ const IN_COMMENT: u32 = 2;
 const IN_BODY: u32 = 1;
 /// Lines of one body that are read for words.
 const BODY_LINES: u32 = 400;
-/// Of definitions that only hold others so many lines are read: what their
+/// Lines that are read of definitions that only hold others: what their
 /// members say belongs to these.
 const SMALL: u32 = 60;
 /// Longer words are data.
@@ -25,7 +25,7 @@ const LONGEST: usize = 40;
 /// A definition and its words.
 pub(super) struct Document {
     pub(super) id: i64,
-    /// How many words it has, weighed like they are.
+    /// Says how many words it has, weighed like they are.
     pub(super) length: u32,
     /// Words of the file by their numbers, with their weights.
     pub(super) words: FxHashMap<u32, u32>,

@@ -119,20 +119,20 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
     Ok(())
 }
 
-/// How much was counted, and when.
+/// Describes how much was counted, and when.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Size {
     /// The state of the index that was counted.
     pub(super) generation: i64,
-    /// How many definitions were counted.
+    /// Says how many definitions were counted.
     pub(super) documents: f64,
-    /// How many words one has on average.
+    /// Says how many words one has on average.
     pub(super) mean: f64,
-    /// Whether some of it is about files that are no longer as they were.
+    /// True when some of it is about files that are no longer as they were.
     stale: bool,
 }
 
-/// How much was counted.
+/// Returns how much was counted.
 pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
     let mut statement = reader
         .connection
@@ -197,7 +197,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether a definition is in a file as it is now.
+/// Returns whether a definition is in a file as it is now.
 fn is_current(reader: &Reader<'_>, id: i64) -> bool {
     reader
         .files

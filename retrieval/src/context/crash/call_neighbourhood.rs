@@ -1,5 +1,5 @@
-//! Which further functions of the files that a crash went through are named
-//! by their first lines: what ran on the way to it, or may have. Their code is
+//! Call neighbourhood of a crash: further functions of the files that it went
+//! through, named by their first lines because they ran on the way, or may have. Their code is
 //! not shown for it, and no file either.
 
 use crate::context::Wanted;
@@ -10,21 +10,21 @@ use crate::symbol::Symbol;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// How many functions are asked what they call.
+/// Limit on how many functions are asked what they call.
 const ASKED: usize = 24;
-/// How many calls away from the stack a function may be.
+/// Limit on how many calls away from the stack a function may be.
 const HOPS: usize = 3;
-/// How much a called function counts against its caller.
+/// Weight that says how much a called function counts against its caller.
 const CALLED: f64 = 0.6;
-/// How much one counts that is called only after the frame's own call.
+/// Weight that says how much one counts that is called only after the frame's own call.
 const LATER: f64 = 0.5;
-/// How much the next function down the stack counts against the one above.
+/// Weight that says how much the next function down the stack counts against the one above.
 const DEEPER: f64 = 0.75;
 /// A function of fewer lines hardly lacks a check.
 const SHORT: u32 = 4;
 
 /// Functions of the files of a crash's stacks, the likeliest to matter first.
-/// Of two that are as near to the stack the longer one decides more.
+/// The longer of two that are as near to the stack comes first.
 pub(super) fn functions_near(
     engine: &Engine,
     located: &[Located],
@@ -70,14 +70,14 @@ struct Caller {
     line: Option<u32>,
 }
 
-/// What was come by.
+/// Describes what was come by.
 #[derive(Default)]
 struct Neighbourhood {
     /// The files of the stacks.
     files: BTreeSet<TreePath>,
     weights: BTreeMap<i64, (f64, Symbol)>,
     asked: BTreeSet<i64>,
-    /// What names mean in a file: its functions call the same ones.
+    /// Says what names mean in a file: its functions call the same ones.
     meant: HashMap<(TreePath, String), Option<Symbol>>,
 }
 
@@ -101,7 +101,7 @@ impl Neighbourhood {
             .clone()
     }
 
-    /// What a function calls in the files, each with its weight.
+    /// Returns what a function calls in the files, each with its weight.
     fn follow(
         &mut self,
         engine: &Engine,

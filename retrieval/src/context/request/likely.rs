@@ -1,4 +1,4 @@
-//! What a request may mean without naming it: definitions that speak of the
+//! Candidates that a request does not name: definitions that speak of the
 //! same words, weighed by several signals.
 
 use crate::context::picks::Picks;
@@ -14,15 +14,15 @@ use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many candidates are weighed.
+/// Limit on how many candidates are weighed.
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
 const CLOSE_TO_BEST: f64 = 0.02;
 /// Below this share of the best only heads are shown.
 const WORTH_READING: f64 = 0.15;
-/// How many files candidates may bring.
+/// Limit on how many files candidates may bring.
 const FILES: usize = 3;
-/// What a further file must hold against the first.
+/// Weight of what a further file must hold against the first.
 const AGAINST_FIRST: f64 = 0.35;
 /// When the files shown hold so much of it, no further one is.
 const CERTAIN: f64 = 0.8;
@@ -31,29 +31,29 @@ const CERTAIN: f64 = 0.8;
 const LINES: [usize; 6] = [36, 20, 10, 10, 8, 6];
 /// Lines of one that is less likely.
 const HEAD: usize = 3;
-/// How many definitions that say some of the words are looked through for
+/// Limit on how many definitions that say some of the words are looked through for
 /// further ones of the files that are shown.
 const SEARCHED: usize = 2_000;
-/// How many further functions of these files are named by one line each: the
+/// Limit on how many further functions of these files are named by one line each: the
 /// file is mostly right before the function is.
 const HEADS: usize = 28;
-/// How many definitions of one name are taken: overloads, variants.
+/// Limit on how many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
-/// How much the likeliest candidate counts.
+/// Weight that says how much the likeliest candidate counts.
 const LIKELIEST: f64 = 0.95;
-/// How much the next candidate counts against the one before.
+/// Weight that says how much the next candidate counts against the one before.
 const PER_RANK: f64 = 0.06;
-/// How many candidates are shown beside what was named.
+/// Limit on how many candidates are shown beside what was named.
 const BESIDE: usize = 14;
 /// Lines that are shown of a candidate beside what was named.
 const BESIDE_LINES: usize = 12;
-/// How much a candidate counts beside what was named.
+/// Weight that says how much a candidate counts beside what was named.
 const BESIDE_NAMED: f64 = 0.3;
 /// A type of fewer lines is shown with what is in it.
 const SHOWN_WHOLE: u32 = 8;
 /// Lines of a body in which those are looked for that say most of a request.
 const LOOKED_AT: u32 = 200;
-/// How many such lines are taken.
+/// Limit on how many such lines are taken.
 const HITS: usize = 3;
 
 /// Adds what is likely meant; gives the further functions of the files that
@@ -127,7 +127,7 @@ fn choose(
     files
 }
 
-/// Whether a definition is where something is done: a name of plain data says
+/// Returns whether a definition is where something is done: a name of plain data says
 /// what a request speaks of, and not what is to be changed.
 fn does_something(symbol: &Symbol) -> bool {
     symbol.kind.is_callable()
@@ -178,7 +178,7 @@ fn further(
         .collect()
 }
 
-/// Whether one is a part of the other: it is shown once.
+/// Returns whether one is a part of the other: it is shown once.
 fn overlap(one: &Symbol, other: &Symbol) -> bool {
     let small = |symbol: &Symbol| symbol.end_line - symbol.start_line < SHOWN_WHOLE;
     one.encloses(other) && small(one) || other.encloses(one) && !small(other)

@@ -1,4 +1,4 @@
-//! How likely each candidate is what a request means: the odds of a few
+//! Scoring of the candidates of a request: the odds of a few
 //! signals, made shares of one. So much is certain when the first file holds
 //! most of it, and so little when twenty hold a twentieth each.
 //!
@@ -15,32 +15,32 @@ use crate::words::{shortened, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What one point of the settings' weights is worth, in logarithms of odds.
+/// Weight of what one point of the settings' weights is worth, in logarithms of odds.
 const POINT: f64 = 10.0;
-/// What the words of the path count.
+/// Weight of what the words of the path count.
 const PATHS: f64 = 1.2;
-/// What each doubling of the lines counts: what is asked about is where
+/// Weight of what each doubling of the lines counts: what is asked about is where
 /// something is done.
 const LENGTH: f64 = 0.43;
 /// More lines than this say no more.
 const LONG: u32 = 500;
-/// What it counts that other candidates are in the same file.
+/// Weight of what it counts that other candidates are in the same file.
 const CROWD: f64 = 0.6;
-/// What it counts that the request begins with the name of the file: `pbap:
+/// Weight of what it counts that the request begins with the name of the file: `pbap:
 /// check the length`.
 const AREA: f64 = 2.0;
 /// The longest such beginning, in characters.
 const LONGEST_AREA: usize = 60;
-/// What a definition in a file gains that the request names.
+/// Weight of what a definition in a file gains that the request names.
 const IN_NAMED_FILE: f64 = 2.0;
-/// What tests lose when none are asked for.
+/// Weight of what tests lose when none are asked for.
 const ASIDE: f64 = 2.2;
-/// What types lose: what is asked about is mostly what they do, and their
+/// Weight of what types lose: what is asked about is mostly what they do, and their
 /// members are candidates themselves.
 const TYPES: f64 = 1.9;
-/// What variables and macros lose.
+/// Weight of what variables and macros lose.
 const VALUES: f64 = 1.5;
-/// What a word counts that is short for the asked one, that has it inside, and
+/// Weight of what a word counts that is short for the asked one, that has it inside, and
 /// that only begins alike.
 const SHORTENED: f64 = 0.8;
 const INSIDE: f64 = 0.7;
@@ -48,10 +48,10 @@ const BEGINS_ALIKE: f64 = 0.45;
 /// The shortest word that is looked for inside others, and at their beginning.
 const SHORTEST_INSIDE: usize = 4;
 const SHORTEST_BEGINNING: usize = 3;
-/// How many callers are counted.
+/// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
-/// What is asked for.
+/// Describes what is asked for.
 struct Asked<'t> {
     words: Vec<Word<'t>>,
     intent: Intent,
@@ -64,9 +64,9 @@ struct Asked<'t> {
 /// A word that is asked for.
 struct Word<'t> {
     stem: &'t str,
-    /// How rare it is, all words together being one.
+    /// Says how rare it is, all words together being one.
     rare: f64,
-    /// What names write for it.
+    /// Says what names write for it.
     short: Vec<String>,
 }
 
@@ -162,7 +162,7 @@ fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &S
     odds
 }
 
-/// How much is in each file of what fits, the best counting most.
+/// Returns how much is in each file of what fits, the best counting most.
 fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
     let mut crowds: BTreeMap<TreePath, f64> = BTreeMap::new();
     for (fit, symbol) in found {
@@ -171,7 +171,7 @@ fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
     crowds
 }
 
-/// How central and how recent a definition is, by the settings' weights.
+/// Returns how central and how recent a definition is, by the settings' weights.
 fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
     let weights = engine.settings.weights;
     let calls = engine.caller_files(&symbol.name, CALLERS);
@@ -182,7 +182,7 @@ fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
         + weights.recency * engine.recency(&symbol.path)
 }
 
-/// How much of a name the request says, in whatever order and casing.
+/// Returns how much of a name the request says, in whatever order and casing.
 fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
     let words = stems_of(&symbol.name);
     let lower = symbol.name.to_lowercase();
@@ -193,14 +193,14 @@ fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
     (said.sum::<f64>() / words.len().max(1) as f64).min(1.0)
 }
 
-/// How much of the request a path says, rare words counting most.
+/// Returns how much of the request a path says, rare words counting most.
 fn path_says(path: &str, asked: &Asked<'_>) -> f64 {
     let words = stems_of(path);
     let said = asked.words.iter();
     said.map(|asked| asked.rare * likeness(&words, asked)).sum()
 }
 
-/// How alike the likest of some words is to one that was asked for.
+/// Returns how alike the likest of some words is to one that was asked for.
 fn likeness(words: &[String], asked: &Word<'_>) -> f64 {
     let like = |word: &String| {
         if word == asked.stem {
@@ -240,7 +240,7 @@ fn area_of(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// How much of a file's name the request begins with.
+/// Returns how much of a file's name the request begins with.
 fn begins_with(asked: &Asked<'_>, path: &TreePath) -> f64 {
     if asked.area.is_empty() {
         return 0.0;

@@ -1,4 +1,4 @@
-//! What a crash report's stacks bring and in which order, one thing at a time:
+//! Tests of what a crash report's stacks bring and in which order, one thing at a time:
 //! each test fails when that one is gone.
 
 use super::tree_of;
@@ -164,7 +164,7 @@ fn what_everybody_allocates_with_is_passed_over() {
     assert_eq!(order(4).get(..2).unwrap(), ["use_it", "reserve"]);
 }
 
-/// What a table of a generator holds lies in no definition; the report's number
+/// Returns what a table of a generator holds lies in no definition; the report's number
 /// of a frame stays although frames above it lie outside the tree.
 #[test]
 fn a_frame_without_a_definition_shows_the_lines_around_it_under_its_own_number() {

@@ -1,4 +1,4 @@
-//! What makes a request find its code, one thing at a time: each test fails
+//! Tests of what makes a request find its code, one thing at a time: each test fails
 //! when that one is gone.
 
 use super::tree_of;

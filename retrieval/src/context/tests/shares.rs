@@ -1,4 +1,4 @@
-//! How the parts of a context share its budget: what each takes, and what it
+//! Tests of the shares of the budget: what each takes, and what it
 //! leaves to others.
 
 use super::tree_of;

@@ -4,7 +4,7 @@ use super::keywords::{is_attribute, is_builtin, is_specifier};
 use super::tokens::{Kind, Token};
 use crate::language::macros::is_reserved;
 
-/// How many tokens template arguments may have.
+/// Limit on how many tokens template arguments may have.
 const ANGLES: usize = 2_000;
 
 /// The tokens of a text whose conditionals are resolved. Places are numbers of
@@ -27,7 +27,7 @@ impl<'t> Code<'t> {
         }
     }
 
-    /// Whether a token stands at the very beginning of its line.
+    /// Returns whether a token stands at the very beginning of its line.
     pub(super) fn is_at_margin(&self, at: usize) -> bool {
         self.token(at).is_some_and(|token| {
             let start = token.start as usize;
@@ -40,7 +40,7 @@ impl<'t> Code<'t> {
         self.token(at).map_or(0, |token| token.line)
     }
 
-    /// Whether a word is written in capitals, as the names of macros are by custom.
+    /// Returns whether a word is written in capitals, as the names of macros are by custom.
     pub(super) fn is_capital(&self, at: usize) -> bool {
         !self.word(at).iter().any(u8::is_ascii_lowercase)
     }
@@ -121,7 +121,7 @@ impl<'t> Code<'t> {
         None
     }
 
-    /// Whether a word cannot be the name of something.
+    /// Returns whether a word cannot be the name of something.
     pub(super) fn is_no_name(&self, at: usize) -> bool {
         let word = self.word(at);
         is_reserved(word, self.is_cpp)
@@ -160,7 +160,7 @@ impl<'t> Code<'t> {
         from
     }
 
-    /// Whether parentheses hold a pointer to a function: `(CALL *name)(..)`.
+    /// Returns whether parentheses hold a pointer to a function: `(CALL *name)(..)`.
     pub(super) fn is_pointer(&self, open: usize) -> bool {
         let star = open + 1 + usize::from(self.is_name(open + 1));
         let followed = self

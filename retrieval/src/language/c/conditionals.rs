@@ -9,7 +9,7 @@ use super::tokens::{Directive, Kind, Token};
 use crate::language::macros::is_keyword;
 use std::ops::Range;
 
-/// How far back the name of a macro call is looked for, in tokens.
+/// Limit on how far back the name of a macro call is looked for, in tokens.
 const CALL_TOKENS: usize = 400;
 
 /// The tokens that are read, and what is not.
@@ -30,14 +30,14 @@ struct Branch {
     tokens: Range<usize>,
     bytes: Range<usize>,
     is_dead: bool,
-    /// What is open at its end.
+    /// Says what is open at its end.
     nesting: Nesting,
 }
 
 /// A conditional that is open.
 #[derive(Debug)]
 struct Group {
-    /// What is open before it.
+    /// Says what is open before it.
     nesting: Nesting,
     branches: Vec<Branch>,
     is_one: bool,
@@ -186,7 +186,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether each branch that may be compiled holds whole statements, and the
+    /// Returns whether each branch that may be compiled holds whole statements, and the
     /// text before and after goes on with any of them.
     fn are_whole(&self, group: &Group, next: Option<&Token>) -> bool {
         let begin = group.branches.first().map_or(0, |one| one.tokens.start);
@@ -202,7 +202,7 @@ impl Resolver<'_> {
             })
     }
 
-    /// Whether a statement, declaration or element can begin after tokens.
+    /// Returns whether a statement, declaration or element can begin after tokens.
     fn is_boundary(&self, tokens: Range<usize>, nesting: &Nesting) -> bool {
         let all = &self.found.live;
         let live = all.get(tokens).unwrap_or_default();
@@ -221,7 +221,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// Whether tokens end with a call that is a statement by itself: a macro, as
+    /// Returns whether tokens end with a call that is a statement by itself: a macro, as
     /// nothing else stands there without a semicolon.
     fn is_macro_call(&self, live: &[Token]) -> bool {
         let mut depth = 0_usize;
@@ -246,7 +246,7 @@ impl Resolver<'_> {
         begins && is_name
     }
 
-    /// Whether a token goes on with what stands before it.
+    /// Returns whether a token goes on with what stands before it.
     fn continues(&self, token: &Token) -> bool {
         match token.kind {
             Kind::Mark(

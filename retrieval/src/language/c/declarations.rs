@@ -15,11 +15,11 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FunctionHead {
     pub(crate) name: Range<usize>,
-    /// Whether the name has several tokens (`operator ==`).
+    /// True when the name has several tokens (`operator ==`).
     pub(crate) is_composed: bool,
-    /// Whether a macro makes the name: what the compiler sees has another.
+    /// True when a macro makes the name: what the compiler sees has another.
     pub(crate) is_made: bool,
-    /// What is written before the name, as in `A::` of `A::b`.
+    /// Says what is written before the name, as in `A::` of `A::b`.
     pub(crate) scope: Vec<Range<usize>>,
     /// The namespaces and classes around it.
     pub(crate) around: Vec<Range<usize>>,
@@ -46,7 +46,7 @@ pub(crate) struct TypeHead {
     pub(crate) end_line: u32,
 }
 
-/// What a scan found.
+/// Describes what a scan found.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) functions: Vec<FunctionHead>,
@@ -86,7 +86,7 @@ pub(super) struct Scanner<'t> {
     pub(super) code: Code<'t>,
     pub(super) scopes: Vec<OpenScope>,
     old_style: Option<OldStyle>,
-    /// Whether the declaration began with the body of a type.
+    /// True when the declaration began with the body of a type.
     after_type: bool,
     pub(super) found: Outline,
 }
@@ -249,7 +249,7 @@ impl Scanner<'_> {
         at
     }
 
-    /// Whether a colon ends `public:` or its like; Qt's own words and macros
+    /// Returns whether a colon ends `public:` or its like; Qt's own words and macros
     /// before it are taken out.
     fn access(&mut self, start: usize, colon: usize) -> bool {
         let is_access =
@@ -275,7 +275,7 @@ impl Scanner<'_> {
         false
     }
 
-    /// What an opening brace begins: gives the place to go on at, and whether a
+    /// Returns what an opening brace begins: gives the place to go on at, and whether a
     /// declaration begins there.
     fn brace(&mut self, start: usize, open: usize) -> (usize, bool) {
         let close = self.code.partner(open).filter(|close| *close > open);
@@ -320,7 +320,7 @@ impl Scanner<'_> {
         )
     }
 
-    /// Whether a brace after a head opens the body, and is no initializer of a
+    /// Returns whether a brace after a head opens the body, and is no initializer of a
     /// member (`A() : x{1} {}`).
     fn is_body(&self, name: &Candidate, open: usize) -> bool {
         let colon = (name.parameters.1 + 1..open).find(|at| self.code.is_mark(*at, b':'));
@@ -371,7 +371,7 @@ impl Scanner<'_> {
         self.after_templates(start)..tokens.end
     }
 
-    /// Whether a declaration that begins at a place names its type.
+    /// Returns whether a declaration that begins at a place names its type.
     fn is_whole(&self, at: usize, end: usize) -> bool {
         let next = |mark: u8| self.code.is_mark(at + 1, mark);
         if self.code.word(at) == b"namespace" || is_class_key(self.code.word(at)) {
@@ -393,7 +393,7 @@ impl Scanner<'_> {
         names.filter(|range| !range.is_empty()).collect()
     }
 
-    /// Whether a semicolon ends the declaration of a parameter of a function in
+    /// Returns whether a semicolon ends the declaration of a parameter of a function in
     /// the style before C89: one of the names between its parentheses is declared.
     fn is_old_style(&mut self, start: usize, semicolon: usize) -> bool {
         if self.code.is_cpp {

@@ -1,4 +1,4 @@
-//! What the functions, variables, namespaces and plain names of C and C++ become
+//! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
 use super::declarations::FunctionHead;
@@ -6,7 +6,7 @@ use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
 use crate::language::macros::{identifiers, is_reserved};
-use crate::language::walk::{Place, children_in_field, first_line, last_line, walk_from};
+use crate::language::walk::{NodeContext, children_in_field, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
@@ -14,7 +14,7 @@ use tree_sitter::Node;
 
 impl<'a> CVisitor<'a> {
     /// The first line of a definition, its `template <...>` included.
-    pub(super) fn start_line(&self, place: &Place<'_, '_>) -> u32 {
+    pub(super) fn start_line(&self, place: &NodeContext<'_, '_>) -> u32 {
         let mut line = first_line(place.node);
         for level in 0..3 {
             match place.ancestor(level) {
@@ -41,7 +41,7 @@ impl<'a> CVisitor<'a> {
         0
     }
 
-    /// Whether a word of the language was taken for a name.
+    /// Returns whether a word of the language was taken for a name.
     fn is_reserved(&self, found: &Declared<'_>) -> bool {
         let name = self.facts.bytes.get(found.name.byte_range());
         is_reserved(name.unwrap_or_default(), self.language == Language::Cpp) && !found.composed
@@ -64,7 +64,7 @@ impl<'a> CVisitor<'a> {
         (name, scope)
     }
 
-    pub(super) fn function(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn function(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let body = node.child_by_field_id(self.grammar.body);
         let head = body.and_then(|body| self.head_at(body.start_byte()));
@@ -118,7 +118,7 @@ impl<'a> CVisitor<'a> {
         self.facts.open(place.depth, symbol, inside, true);
     }
 
-    /// How many arguments a function takes, by its parameters.
+    /// Returns how many arguments a function takes, by its parameters.
     fn takes(&self, found: &Declared<'_>) -> Takes {
         let Some(list) = found.parameters else {
             return Takes::ANY;
@@ -169,7 +169,7 @@ impl<'a> CVisitor<'a> {
     }
 
     /// A body: of a function that `prepare` has found it is parsed by itself.
-    pub(super) fn body(&mut self, place: &Place<'_, '_>) -> bool {
+    pub(super) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let functions = &self.prepared.functions;
         let offset = place.node.start_byte();
         let Ok(number) = functions.binary_search_by(|one| one.body.start.cmp(&offset)) else {
@@ -290,7 +290,7 @@ impl<'a> CVisitor<'a> {
 
     /// A declaration: globals and prototypes outside functions, variables
     /// inside.
-    pub(super) fn declaration(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn declaration(&mut self, place: &NodeContext<'_, '_>) {
         if self.facts.in_function() {
             return;
         }
@@ -303,11 +303,11 @@ impl<'a> CVisitor<'a> {
         self.declarators(place, variable);
     }
 
-    pub(super) fn fields(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn fields(&mut self, place: &NodeContext<'_, '_>) {
         self.declarators(place, SymbolKind::Field);
     }
 
-    fn declarators(&mut self, place: &Place<'_, '_>, variable: SymbolKind) {
+    fn declarators(&mut self, place: &NodeContext<'_, '_>, variable: SymbolKind) {
         self.declare_each(place, 0, |found, _| {
             if found.function {
                 SymbolKind::Prototype
@@ -322,7 +322,7 @@ impl<'a> CVisitor<'a> {
     /// from it and from whether it is the first.
     pub(super) fn declare_each(
         &mut self,
-        place: &Place<'_, '_>,
+        place: &NodeContext<'_, '_>,
         body_line: u32,
         kind_of: impl Fn(&Declared<'_>, bool) -> SymbolKind,
     ) {
@@ -366,8 +366,8 @@ impl<'a> CVisitor<'a> {
         }
     }
 
-    /// What has a plain name and nothing inside.
-    pub(super) fn named(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    /// Returns what has a plain name and nothing inside.
+    pub(super) fn named(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
             return;
@@ -389,7 +389,7 @@ impl<'a> CVisitor<'a> {
         self.facts.define(symbol);
     }
 
-    pub(super) fn namespace(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn namespace(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
             return;

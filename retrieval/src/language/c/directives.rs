@@ -1,4 +1,4 @@
-//! What the preprocessor's lines of C and C++ become in the database: macros with
+//! Preprocessor lines of C and C++, as they stand in the database: macros with
 //! the names in their bodies, includes, and the names in conditions.
 
 use super::CVisitor;
@@ -156,7 +156,7 @@ fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
     name.range.end + close.map_or(rest.len(), |close| close + 1)
 }
 
-/// How many arguments a macro takes.
+/// Returns how many arguments a macro takes.
 fn parameters_of(bytes: &[u8], name: &Token, value: usize) -> Takes {
     let list = bytes.get(name.range.end..value).unwrap_or_default();
     let inside = list

@@ -33,7 +33,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether something new begins after a brace.
+    /// Returns whether something new begins after a brace.
     fn is_plausible_end(&self, close: usize) -> bool {
         let next = close + 1;
         self.code.is_at_margin(close)
@@ -43,7 +43,7 @@ impl Scanner<'_> {
             || self.scopes.last().is_some_and(|scope| scope.close <= next)
     }
 
-    /// Whether a function's head begins at a place at the margin: `int f(..) {`.
+    /// Returns whether a function's head begins at a place at the margin: `int f(..) {`.
     fn begins_function(&self, from: usize) -> bool {
         if !self.code.is_at_margin(from) || !self.code.is_name(from) || self.is_statement(from) {
             return false;

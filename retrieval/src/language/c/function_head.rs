@@ -22,7 +22,7 @@ pub(super) struct Candidate {
     pub(super) parameters: (usize, usize),
     /// Tokens of a macro around the name or the parameters.
     pub(super) around: Vec<usize>,
-    /// Whether it is an operator or a destructor.
+    /// True when it is an operator or a destructor.
     is_special: bool,
 }
 
@@ -250,7 +250,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether something that names a type stands before a candidate.
+    /// Returns whether something that names a type stands before a candidate.
     fn is_typed(&self, one: &Candidate, all: &[Candidate], start: usize) -> bool {
         let mut at = start;
         while at < one.from {
@@ -270,7 +270,7 @@ impl Scanner<'_> {
         false
     }
 
-    /// Whether a name with parentheses is a type and not what is declared:
+    /// Returns whether a name with parentheses is a type and not what is declared:
     /// `STACK_OF(X) name`, or a macro around the name of an array.
     pub(super) fn is_type_macro(&self, one: &Candidate, head: &Range<usize>) -> bool {
         let after = one.parameters.1 + 1;
@@ -292,7 +292,7 @@ impl Scanner<'_> {
         open + 2 == close && self.code.is_name(open + 1)
     }
 
-    /// Whether no type stands before a function of this name.
+    /// Returns whether no type stands before a function of this name.
     pub(super) fn is_typeless(&self, one: &Candidate) -> bool {
         let next = self.code.word(one.name.start + 1);
         let converts = self.code.word(one.name.start) == b"operator"

@@ -156,7 +156,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// Whether tokens are a type that needs nothing else: `void`, `const char *`.
+    /// Returns whether tokens are a type that needs nothing else: `void`, `const char *`.
     fn is_plain_type(&self, tokens: Range<usize>) -> bool {
         let units = self.units(tokens.clone());
         let count = |kind| units.iter().filter(|unit| unit.kind == kind).count();
@@ -165,7 +165,7 @@ impl Scanner<'_> {
         marks.all(|at| self.code.is_mark(at, b'*')) && types == 1 && count(UnitKind::Call) == 0
     }
 
-    /// What could name a type, piece by piece.
+    /// Returns what could name a type, piece by piece.
     fn units(&self, tokens: Range<usize>) -> Vec<Unit> {
         let mut units = Vec::new();
         let mut at = tokens.start;

@@ -86,7 +86,7 @@ struct Lexer<'t> {
     text: &'t [u8],
     at: usize,
     line: u32,
-    /// Whether only white space and comments stand before `at` on its line.
+    /// True when only white space and comments stand before `at` on its line.
     line_is_empty: bool,
     found: Vec<Token>,
 }
@@ -247,7 +247,7 @@ impl Lexer<'_> {
         memchr::memchr(b'\n', rest).map(|at| self.at + at)
     }
 
-    /// Whether a backslash stands before the line end at an offset.
+    /// Returns whether a backslash stands before the line end at an offset.
     fn is_continued(&self, end: usize) -> bool {
         let line = self.text.get(..end).unwrap_or_default();
         line.strip_suffix(b"\r").unwrap_or(line).ends_with(b"\\")

@@ -1,15 +1,15 @@
-//! What the types of C and C++ become in the database: aggregates with their
+//! Types of C and C++, as they stand in the database: aggregates with their
 //! bases, and typedefs.
 
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
 use crate::language::facts::{SymbolFact, Takes};
-use crate::language::walk::{Place, first_line, last_line};
+use crate::language::walk::{NodeContext, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
 
 impl CVisitor<'_> {
-    /// Whether the type of a declaration is a `struct { ... }` without a name.
+    /// Returns whether the type of a declaration is a `struct { ... }` without a name.
     pub(super) fn has_nameless_body(&self, node: Node<'_>) -> bool {
         node.child_by_field_id(self.grammar.type_)
             .is_some_and(|node| {
@@ -20,7 +20,7 @@ impl CVisitor<'_> {
             })
     }
 
-    pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn typedef(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let nameless = self.has_nameless_body(node);
         let named_here = node
@@ -35,7 +35,7 @@ impl CVisitor<'_> {
     }
 
     /// A struct, union, class or enum with a body.
-    pub(super) fn aggregate(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    pub(super) fn aggregate(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(body) = node.child_by_field_id(self.grammar.body) else {
             return;
@@ -111,7 +111,7 @@ impl CVisitor<'_> {
         }
     }
 
-    pub(super) fn bases(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn bases(&mut self, place: &NodeContext<'_, '_>) {
         let class = self.facts.owner();
         let node = place.node;
         let mut cursor = node.walk();

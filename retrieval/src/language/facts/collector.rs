@@ -12,16 +12,16 @@ pub(super) struct Site {
     pub(super) name: NameId,
     pub(super) line: u32,
     pub(super) kind: UseKind,
-    /// Whether it is a member of something, and so no variable of a function.
+    /// True when it is a member of something, and so no variable of a function.
     pub(super) member: bool,
     /// One more than the index of the enclosing symbol, 0 for none.
     pub(super) owner: u32,
-    /// Of a call: what it is written on, and how many arguments it passes.
+    /// The receiver of a call, and the number of its arguments.
     pub(super) receiver: NameId,
     pub(super) arguments: i32,
 }
 
-/// How the name at an offset is used.
+/// Describes how the name at an offset is used.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     offset: usize,
@@ -166,7 +166,7 @@ impl<'a> Collector<'a> {
         Some(self.symbols.get(index as usize)?.kind)
     }
 
-    /// Whether the walk is inside a function.
+    /// Returns whether the walk is inside a function.
     pub(crate) fn in_function(&self) -> bool {
         self.scopes.iter().rev().any(|scope| scope.function)
     }
@@ -261,7 +261,7 @@ impl<'a> Collector<'a> {
         self.local_types.insert(name, type_name);
     }
 
-    /// What a call on a variable is written on: its type where the function
+    /// Returns what a call on a variable is written on: its type where the function
     /// declares it.
     pub(crate) fn receiver_of(&mut self, variable: NameId) -> NameId {
         match self.local_types.get(&variable).copied() {
@@ -278,7 +278,7 @@ impl<'a> Collector<'a> {
         self.compose(text)
     }
 
-    /// How the name at an offset is used, as far as it was noted.
+    /// Returns how the name at an offset is used, as far as it was noted.
     pub(crate) fn take_mark(&mut self, offset: usize) -> Option<UseKind> {
         self.taken = None;
         let at = self.marks.iter().rposition(|mark| mark.offset == offset)?;

@@ -2,14 +2,14 @@
 
 use super::{Key, Role, Tabled};
 use crate::language::facts::{SymbolFact, Takes};
-use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::language::walk::{NodeContext, children_in_field, first_line, last_line};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
 
 impl Tabled<'_, '_> {
     /// A variable outside functions; a function if that is its value.
-    pub(super) fn variable(&mut self, place: &Place<'_, '_>, key: Key) {
+    pub(super) fn variable(&mut self, place: &NodeContext<'_, '_>, key: Key) {
         if self.facts.in_function() {
             return;
         }
@@ -46,7 +46,7 @@ impl Tabled<'_, '_> {
     }
 
     /// `new T(...)`, with or without a body.
-    pub(super) fn creation(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn creation(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         self.call(node, Key::Type);
         let mut cursor = node.walk();
@@ -82,7 +82,7 @@ impl Tabled<'_, '_> {
         self.facts.open(place.depth, symbol, inside, false);
     }
 
-    pub(super) fn initializer(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let scope = self.scope();
         let symbol = SymbolFact {
@@ -103,7 +103,7 @@ impl Tabled<'_, '_> {
     }
 
     /// Rust's `impl Trait for Type`: no symbol, but a scope and a base.
-    pub(super) fn implementation(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn implementation(&mut self, place: &NodeContext<'_, '_>) {
         let name = self.type_of(place.node);
         let bytes = self.facts.bytes;
         let own = place.node.child_by_field_id(self.spec.key(Key::Type));
@@ -126,7 +126,7 @@ impl Tabled<'_, '_> {
     }
 
     /// Go's `func (r *Type) name()`.
-    pub(super) fn receiver(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn receiver(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
@@ -143,7 +143,7 @@ impl Tabled<'_, '_> {
         self.facts.open(place.depth, symbol, inside, true);
     }
 
-    pub(super) fn type_spec(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn type_spec(&mut self, place: &NodeContext<'_, '_>) {
         let kind = self
             .spec
             .child(place.node, Key::Type)
@@ -201,7 +201,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    /// What is imported, as it is written.
+    /// Returns what is imported, as it is written.
     pub(super) fn import(&mut self, node: Node<'_>) {
         let bytes = self.facts.bytes;
         let range = match self.spec.language {

@@ -1,5 +1,5 @@
-//! What a call means: decided by what is written, and by the name alone only with
-//! a mark.
+//! Tests of the resolution of calls: it is decided by what is written, and by the
+//! name alone only with a mark.
 
 use crate::index::{Index, IndexLimits};
 
