@@ -24,7 +24,7 @@ pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retr
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
-use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent};
+use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
 use crate::progress::{Notice, Progress};
 use crate::record::{Ending, EndingKind, Outcome, Step, StepId};
 use crate::repair::Run;
@@ -36,14 +36,18 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// As good as no limit, and still a time that can be added to another.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
-/// How often a driver looks whether the run is still its own while a step runs.
+/// Interval at which a driver checks, while a step runs, that the run is still its own.
 const HEARTBEAT: Duration = Duration::from_secs(1);
+
+/// Why a run that somebody stopped has ended.
+const CANCELED: &str = "stopped by request";
 
 type Performed = (StepId, Result<Outcome, JournalError>);
 type Flying<'a> = FuturesUnordered<BoxFuture<'a, Performed>>;
@@ -90,6 +94,7 @@ impl Drive {
         let mut since = Instant::now();
         let mut waited = Duration::ZERO;
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while run.ending().is_none() {
             let paused = run.paused().map(|(until, _)| until.to_owned());
             if let Some(until) = &paused
@@ -106,18 +111,22 @@ impl Drive {
             }
             let left = match &paused {
                 Some(_) => UNLIMITED,
-                None => Duration::from_secs(run.limits().wall)
+                None => run
+                    .limits()
+                    .wall
                     .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
             };
             let (id, outcome) = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
+                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, CANCELED),
                 Some((id, outcome)) = next(&mut flying, &mut ended) => (id, outcome?),
                 _ = heartbeat.tick() => {
                     // What runs for a run that is somebody else's by now ends
                     // here: the commands die with the futures that wait for them.
-                    meanwhile(&mut flying, &mut ended, self.journal.still_ours()).await?;
-                    continue;
+                    match meanwhile(&mut flying, &mut ended, self.journal.standing()).await? {
+                        Standing::Held => continue,
+                        Standing::Canceled => stopped(&run, EndingKind::Canceled, CANCELED),
+                    }
                 }
                 () = tokio::time::sleep(left.saturating_sub(since.elapsed())) => {
                     stopped(&run, EndingKind::Deadline, "the time limit of the run is reached")
@@ -250,6 +259,20 @@ async fn meanwhile<T>(
             biased;
             done = &mut work => return done,
             Some(performed) = flying.next() => ended.push_back(performed),
+        }
+    }
+}
+
+/// Waits until the task of a run is canceled, for whoever prepares what the run
+/// needs before it is driven.
+///
+/// # Errors
+/// When the run was claimed by somebody else.
+pub async fn canceled(journal: &dyn Journal) -> Result<Ending, JournalError> {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        if journal.standing().await? == Standing::Canceled {
+            return Ok(Ending::new(EndingKind::Canceled, CANCELED));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! What comes from outside, before anything trusts it: archives that are
+//! Intake of files from outside, before anything trusts them: archives that are
 //! unpacked, addresses that are asked, downloads.
 //!
 //! It says yes or no and why. It runs nothing of what it lets in.

@@ -23,9 +23,10 @@ pub trait Journal: Send + Sync + fmt::Debug {
     /// Writes an event and returns its number.
     fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64, JournalError>>;
 
-    /// Fails when somebody else has claimed the run. A store that does not
-    /// answer now says nothing about that; the next event finds out.
-    fn still_ours(&self) -> BoxFuture<'_, Result<(), JournalError>>;
+    /// Says whether the run goes on, and fails when somebody else has claimed
+    /// it. A store that does not answer now says nothing about that; the next
+    /// event finds out.
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>>;
 
     /// Books what the call of event `number` may cost at most, or says which
     /// limit stands against it.
@@ -44,6 +45,15 @@ pub trait Journal: Send + Sync + fmt::Debug {
 
     /// Returns the bytes that were kept under a hash.
     fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, JournalError>>;
+}
+
+/// The standing of a claimed run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It goes on.
+    Held,
+    /// Somebody canceled its task.
+    Canceled,
 }
 
 /// Why a journal was not written or read, sorted by what a driver can do about
@@ -136,16 +146,16 @@ pub struct Event {
 /// Limits in US dollars; `None` is no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct SpendingLimits {
-    /// Of this run.
+    /// Limit of this run.
     pub run: Option<f64>,
-    /// Of this day (UTC), over all runs of the store.
+    /// Limit of this day (UTC), over all runs of the store.
     pub day: Option<f64>,
-    /// Of the store, ever.
+    /// Limit of the store, ever.
     pub total: Option<f64>,
 }
 
 impl SpendingLimits {
-    /// Whether any limit is set.
+    /// Tells whether any limit is set.
     pub fn any(&self) -> bool {
         self.run.is_some() || self.day.is_some() || self.total.is_some()
     }

@@ -8,7 +8,7 @@
 
 pub mod anchors;
 pub mod drive;
-pub mod hints;
+mod hints;
 pub mod intake;
 pub mod journal;
 pub mod plan;

@@ -1,37 +1,38 @@
-//! What a run starts from: everything about a task that its decisions depend on.
+//! Plan of a run: everything about a task that its decisions depend on.
 
 use crate::record::{Crash, CrashFrame, RunLimits};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
+use patchwright_source::Language;
 
 /// Everything about a task that decisions depend on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// Whether anything is executed.
+    /// True when anything is executed.
     pub mode: Mode,
-    /// How many lanes.
+    /// Number of lanes.
     pub lanes: u32,
-    /// What the run may use.
+    /// Limits of the run.
     pub limits: RunLimits,
-    /// `c`, `c++` or `java`.
-    pub language: String,
+    /// The language of the task.
+    pub language: Language,
     /// A line for people.
     pub title: Option<String>,
-    /// What was handed in: a crash, or what stands in its place.
+    /// Crash that was handed in, or what stands in its place.
     pub crash: Option<Crash>,
     /// Where that comes from.
     pub origin: Origin,
-    /// What else is known.
+    /// Further knowledge about the bug.
     pub hints: Hints,
     /// Places that the hints name.
     pub hinted: Vec<CrashFrame>,
-    /// Whether there is a PoV.
+    /// True when there is a PoV.
     pub has_povs: bool,
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
     /// The rungs, from the bottom.
     pub ladder: Vec<RungName>,
-    /// How often a critic may be asked; `None` when there is none.
+    /// Number of times that a critic may be asked; `None` when there is none.
     pub critic: Option<u32>,
 }
 
@@ -61,7 +62,7 @@ impl Origin {
 }
 
 impl Plan {
-    /// Whether there is a program that a debugger can look at.
+    /// Tells whether there is a program that a debugger can look at.
     pub fn probes(&self) -> bool {
         self.mode == Mode::Repair && self.has_povs
     }

@@ -7,7 +7,7 @@ use crate::repair::Run;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is told of a run while it goes on.
+/// One thing that happens to a run.
 #[derive(Debug)]
 pub enum Notice<'a> {
     /// A step is about to be done.
@@ -47,7 +47,7 @@ impl Observer {
     }
 }
 
-/// What is about to be done, and what is left.
+/// The step that is about to be done, and the budget that is left.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Progress {
     /// In a few words.

@@ -9,6 +9,7 @@ mod ending;
 mod limits;
 mod probe;
 mod retrieved;
+pub(crate) mod seconds;
 mod step;
 
 pub use attempt::{Attempt, FoundRecord, RungRecord};
@@ -17,6 +18,7 @@ pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
+pub use seconds::duration;
 pub use step::{
     BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,
     StepId, Unanswered,

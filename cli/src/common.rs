@@ -1,8 +1,9 @@
-//! What the subcommands share: the flags of every one, the forms of output, the
-//! exit statuses.
+//! Common parts of the subcommands: flags, forms of output, exit statuses.
 
 use clap::{Args, ValueEnum};
 use patchwright_config::{Flag, Loaded, SettingsError, Sources};
+use patchwright_source::visible;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Flags of every subcommand.
@@ -19,7 +20,7 @@ pub(crate) struct Common {
     pub set: Vec<String>,
 }
 
-/// How a result is printed.
+/// Form of a printed result.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people.
@@ -57,6 +58,16 @@ impl Common {
         }
         patchwright_config::load(&Sources::from_process(self.config.clone(), flags))
     }
+}
+
+/// Writes code, a diff or a mail to standard output: byte for byte for a file or
+/// a program, with hidden characters escaped for a terminal.
+pub(crate) fn write_result(bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        return out.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes());
+    }
+    out.write_all(bytes)
 }
 
 /// A flag that sets a setting.

@@ -1,4 +1,4 @@
-//! What a person sees while a run goes on: the stage, the round, the attempt,
+//! Progress of a run on the terminal: the stage, the round, the attempt,
 //! the rung, and the budget that is left. On standard error, so that standard
 //! output carries the report alone.
 //!
@@ -8,11 +8,13 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
 use patchwright_agent::record::{Located, Outcome, RungRecord};
+use patchwright_agent::report::counted;
 use patchwright_config::{self as settings, Settings};
+use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
 
-/// How often the moving line is drawn anew.
+/// Interval at which the moving line is drawn anew.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Where progress is shown.
@@ -22,14 +24,14 @@ pub(crate) enum Display {
     Terminal {
         /// The line.
         bar: ProgressBar,
-        /// Whether colours are used.
+        /// True when colours are used.
         color: bool,
     },
     /// One of many moving lines; nothing stays.
     Batch {
         /// The line.
         bar: ProgressBar,
-        /// What stands at its beginning.
+        /// Name at its beginning.
         name: String,
     },
     /// A line for each thing.
@@ -67,8 +69,12 @@ impl Display {
         }
     }
 
-    /// Says something that stays.
+    /// Prints a line that stays; what a terminal would obey is escaped.
     pub(crate) fn line(&self, text: &str) {
+        self.print(&visible(text));
+    }
+
+    fn print(&self, text: &str) {
         match self {
             Self::Terminal { bar, .. } => bar.println(text),
             Self::Plain => {
@@ -91,14 +97,15 @@ impl Display {
 
     /// Says what is about to be done.
     fn show(&self, progress: &Progress) {
+        let doing = visible_line(&progress.doing);
         match self {
             Self::Terminal { bar, .. } => {
-                bar.set_message(format!("{}  ({})", progress.doing, progress.left));
+                bar.set_message(format!("{doing}  ({})", progress.left));
             }
             Self::Batch { bar, name } => {
-                bar.set_message(format!("{name}: {}  ({})", progress.doing, progress.left));
+                bar.set_message(format!("{name}: {doing}  ({})", progress.left));
             }
-            Self::Plain => self.line(&format!("  .. {} ({})", progress.doing, progress.left)),
+            Self::Plain => self.print(&format!("  .. {doing} ({})", progress.left)),
             Self::Silent => {}
         }
     }
@@ -108,7 +115,7 @@ impl Display {
         let Some((mark, text)) = told(outcome) else {
             return;
         };
-        self.line(&format!("  {} {text}", self.paint(mark)));
+        self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
     }
 
     /// Takes the moving line away.
@@ -191,7 +198,7 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
         ),
         Outcome::Probed(probed) => (
             Mark::Good,
-            format!("{} probes answered", probed.answers.len()),
+            format!("{} answered", counted(probed.answers.len() as u64, "probe")),
         ),
         Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
         Outcome::Located(Located::Refused { reasons }) => {

@@ -1,7 +1,7 @@
 //! A finished run in forms that people and their tools take in: a folder with
 //! its story, a mail for `git am`, a branch of a repository.
 //!
-//! What is exported is read from the report and the journal; nothing is built,
+//! Exports are read from the report and the journal; nothing is built,
 //! asked or judged here, and no work tree is touched.
 
 mod branch;
@@ -13,20 +13,20 @@ pub(crate) use mbox::mail;
 pub(crate) use story::story;
 
 use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_source::visible_line;
 use std::fmt::Write;
 
-/// Who is named as the author of a patch.
+/// Author of an exported patch.
 const AUTHOR: (&str, &str) = ("Patchwright", "patchwright@localhost");
 
 /// The subject of a commit: one line, whatever the title holds.
 fn subject(title: Option<&str>, report: &Report) -> String {
     let title = title.unwrap_or(&report.task);
-    let words = title.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = words
-        .filter(|word| !word.is_empty())
-        .collect::<Vec<_>>()
-        .join(" ");
-    format!("Repair {line}").chars().take(120).collect()
+    let line = title.split_whitespace().collect::<Vec<_>>().join(" ");
+    format!("Repair {}", visible_line(&line))
+        .chars()
+        .take(120)
+        .collect()
 }
 
 /// The body of a commit: where it comes from first, so that no word of a model
@@ -39,7 +39,7 @@ fn message(report: &Report, attempt: &AttemptReport) -> String {
     if let Some(explanation) = &attempt.explanation {
         text.push('\n');
         for line in explanation.trim().lines() {
-            let line: String = line.chars().filter(|c| !c.is_control()).collect();
+            let line = visible_line(line);
             // Such lines end a message or begin a patch.
             let marks = ["---", "diff -", "Index: ", "From "];
             let space = if marks.iter().any(|mark| line.starts_with(mark)) {
@@ -59,14 +59,7 @@ fn message(report: &Report, attempt: &AttemptReport) -> String {
             Some(false) => "DOES NOT HOLD",
             None => "could not be climbed",
         };
-        let reason: String = rung
-            .reason
-            .lines()
-            .next()
-            .unwrap_or_default()
-            .chars()
-            .filter(|c| !c.is_control())
-            .collect();
+        let reason = visible_line(rung.reason.lines().next().unwrap_or_default());
         let _ = writeln!(text, "  {} {word}: {reason}", rung.name);
     }
     text

@@ -2,6 +2,7 @@
 //! an exit status.
 
 mod common;
+mod crash_text;
 mod display;
 mod export;
 mod mcp;
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     {
         return patchwright_evaluator::sandbox::enter_from_arguments();
     }
+    patchwright_evaluator::sandbox::hide_this_process();
     let line = CommandLine::parse();
     let outcome = tokio::runtime::Runtime::new()
         .map_err(anyhow::Error::from)
@@ -37,7 +39,11 @@ fn main() -> ExitCode {
             outcome
         });
     outcome.unwrap_or_else(|error| {
-        let _ = writeln!(std::io::stderr(), "patchwright: {}", told(&error));
+        let _ = writeln!(
+            std::io::stderr(),
+            "patchwright: {}",
+            patchwright_source::visible(&told(&error))
+        );
         ExitCode::from(exit_code(&error))
     })
 }
@@ -54,7 +60,7 @@ fn told(error: &anyhow::Error) -> String {
     told
 }
 
-/// What is wrong with the user's input is 2, everything else 5.
+/// Returns 2 for a fault of the user's input, 5 for everything else.
 fn exit_code(error: &anyhow::Error) -> u8 {
     use patchwright_agent::task::TaskError;
     use patchwright_config::SettingsError;

@@ -9,7 +9,7 @@
 mod kept;
 mod tools;
 
-pub(crate) use kept::Place;
+pub(crate) use kept::ServedTree;
 
 use kept::Kept;
 use patchwright_agent::signals::Charged;
@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
 use tools::{Call, Wish};
 
-/// What an agent is told about the server as a whole.
+/// Instructions for an agent about the server as a whole.
 const INSTRUCTIONS: &str = "Finds code in one source tree through an index of its definitions, references and calls. \
     Start with `context` for a request in words or a crash report, `symbol` for a name, `search` for words. Every answer \
     carries paths and line numbers; a query without a hit says why and names what is nearest. The tree is only read.";
@@ -46,7 +46,7 @@ pub(crate) struct CodeServer {
 /// # Errors
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
-    place: Place,
+    place: ServedTree,
     signals: Charged,
     context_tokens: usize,
 ) -> anyhow::Result<()> {
@@ -90,7 +90,7 @@ impl CodeServer {
                 let budget = budget.unwrap_or(self.context_tokens);
                 Ok(engine.context(&request(&call.body, budget)).render())
             }
-            Wish::Crash => crate::verb::crash::describe(&call.body, Some(engine.tree()))
+            Wish::Crash => crate::crash_text::describe(&call.body, Some(engine.tree()))
                 .ok_or_else(|| "no crash report in this text".to_owned()),
         }
     }

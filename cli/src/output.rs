@@ -5,7 +5,7 @@ use patchwright_agent::report::Report;
 use patchwright_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 
-/// What went wrong while the folder was written.
+/// Error while the folder was written.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutputError {
     /// A file cannot be written.
@@ -13,7 +13,7 @@ pub(crate) enum OutputError {
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },

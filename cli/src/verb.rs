@@ -38,10 +38,10 @@ use std::process::ExitCode;
 #[derive(Debug, Parser)]
 #[command(name = "patchwright", version, max_term_width = 100)]
 pub(crate) struct CommandLine {
-    /// What holds for every subcommand.
+    /// Flags of every subcommand.
     #[command(flatten)]
     pub common: Common,
-    /// What to do.
+    /// The subcommand.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -115,7 +115,7 @@ pub(crate) enum Many {
 /// Whatever it could not deal with itself; the message is for people.
 pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
-        Command::Run(arguments) => run::run(&line.common, *arguments).await,
+        Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Apply(arguments) => apply::run(&arguments),
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,

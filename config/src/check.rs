@@ -1,4 +1,4 @@
-//! What the types of the settings cannot say: values that would make no sense.
+//! Checks beyond the types of the settings: values that would make no sense.
 
 use std::time::Duration;
 
@@ -34,11 +34,15 @@ fn daemon(settings: &Settings) -> Option<(&'static str, String)> {
         ("http.upload_mb", http.upload_mb as u64),
         ("http.rate", http.rate.into()),
         ("http.connections", http.connections as u64),
+        ("http.peer_connections", http.peer_connections as u64),
         ("http.requests", http.requests as u64),
         ("http.streams", http.streams as u64),
         ("intake.archive_mb", intake.archive_mb),
         ("intake.unpacked_mb", intake.unpacked_mb),
         ("intake.entries", intake.entries),
+        ("intake.open_tasks", intake.open_tasks),
+        ("intake.kept_mb", intake.kept_mb),
+        ("intake.kept_files", intake.kept_files),
     ]
     .into_iter()
     .find_map(|(key, number)| at_least_one(key, number))

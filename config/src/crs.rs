@@ -11,7 +11,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Crs {
-    /// Whether they are answered.
+    /// True when they are answered.
     pub enabled: bool,
     /// Folder with a folder for each project that is known here.
     #[serde(deserialize_with = "value::text_or_unset")]

@@ -19,6 +19,12 @@ pub struct Http {
     /// Where it listens.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// Where liveness and readiness are told besides.
+    #[serde(deserialize_with = "value::address_or_unset")]
+    #[schemars(with = "String")]
+    pub health: Option<SocketAddr>,
+    /// Web pages that may call it without a token, besides its own.
+    pub origins: Vec<String>,
     /// Kilobytes of a body that is not an upload.
     pub body_kb: usize,
     /// Megabytes of an upload, all its parts together.
@@ -27,6 +33,8 @@ pub struct Http {
     pub rate: u32,
     /// Connections at once.
     pub connections: usize,
+    /// Connections of one address at once.
+    pub peer_connections: usize,
     /// Requests at once.
     pub requests: usize,
     /// Event streams at once.
@@ -35,13 +43,17 @@ pub struct Http {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,
+    /// Time in which the headers of a request have to come.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub headers_timeout: Duration,
     /// Time of an upload.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub upload_timeout: Duration,
 }
 
-/// What is let in from outside.
+/// Rules for what is let in from outside.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Intake {
@@ -51,7 +63,7 @@ pub struct Intake {
     pub hosts: Vec<String>,
     /// Hosts that may lie in a private network.
     pub private_hosts: Vec<String>,
-    /// Whether commands with network are taken from outside.
+    /// True when commands with network are taken from outside.
     pub network_commands: bool,
     /// Megabytes of an archive that is downloaded.
     pub archive_mb: u64,
@@ -61,6 +73,12 @@ pub struct Intake {
     pub entries: u64,
     /// Files that may come with one task.
     pub files: usize,
+    /// Tasks of one token that have not ended.
+    pub open_tasks: u64,
+    /// Megabytes of tasks and files that are kept for one token.
+    pub kept_mb: u64,
+    /// Files that are kept for one token.
+    pub kept_files: u64,
 }
 
 /// What the daemon tells of itself.
@@ -69,7 +87,7 @@ pub struct Intake {
 pub struct Telemetry {
     /// Which messages are written.
     pub log: String,
-    /// How they are written.
+    /// Form in which they are written.
     pub format: LogFormat,
     /// Where traces are sent.
     #[serde(deserialize_with = "value::text_or_unset")]
@@ -82,7 +100,7 @@ pub struct Telemetry {
     pub service: String,
 }
 
-/// How messages are written.
+/// Form in which messages are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {

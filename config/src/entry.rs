@@ -31,7 +31,7 @@ pub struct Entry {
     pub value: serde_json::Value,
     /// Where it was found: `default`, a file with its line, a variable, a flag.
     pub origin: String,
-    /// Whether the value was replaced because it is secret.
+    /// True when the value was replaced because it is secret.
     pub secret: bool,
 }
 

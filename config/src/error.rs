@@ -1,4 +1,4 @@
-//! What can be wrong with the settings. Every message names the place and what
+//! Errors of the settings. Every message names the place and what
 //! would be right.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ pub enum SettingsError {
     Read {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -20,7 +20,7 @@ pub enum SettingsError {
     Syntax {
         /// File and line.
         place: String,
-        /// What the parser said.
+        /// Message of the parser.
         message: String,
     },
     /// A key that no default has.
@@ -40,13 +40,13 @@ pub enum SettingsError {
         place: String,
         /// The key.
         key: String,
-        /// What is wrong and what would be right.
+        /// Description of the fault, with what would be right.
         message: String,
     },
     /// The program's own defaults are broken: a mistake of ours.
     #[error("the built-in defaults are broken: {message}")]
     Defaults {
-        /// What is wrong.
+        /// Description of the fault.
         message: String,
     },
 }

@@ -58,7 +58,7 @@ impl Layer {
         (origin, defaults): (&str, &Layer),
     ) -> Result<(), SettingsError> {
         let kind = match defaults.find(key) {
-            Some(Found::Leaf(value)) => match &value.kind {
+            Some(Lookup::Leaf(value)) => match &value.kind {
                 ValueKind::Array(_) => read_text(text).ok_or_else(|| SettingsError::Value {
                     place: origin.to_owned(),
                     key: key.to_owned(),
@@ -66,7 +66,7 @@ impl Layer {
                 })?,
                 _ => ValueKind::String(text.to_owned()),
             },
-            Some(Found::Free) => {
+            Some(Lookup::Free) => {
                 read_text(text).unwrap_or_else(|| ValueKind::String(text.to_owned()))
             }
             None => return Err(defaults.unknown(key, origin)),
@@ -111,15 +111,15 @@ impl Layer {
         }
     }
 
-    fn find(&self, key: &str) -> Option<Found<'_>> {
+    fn find(&self, key: &str) -> Option<Lookup<'_>> {
         let mut table = &self.root;
         let mut parts = key.split('.').peekable();
         while let Some(part) = parts.next() {
             let value = table.get(part)?;
             match &value.kind {
-                ValueKind::Table(inner) if inner.is_empty() => return Some(Found::Free),
+                ValueKind::Table(inner) if inner.is_empty() => return Some(Lookup::Free),
                 ValueKind::Table(inner) => table = inner,
-                _ => return parts.peek().is_none().then_some(Found::Leaf(value)),
+                _ => return parts.peek().is_none().then_some(Lookup::Leaf(value)),
             }
         }
         None
@@ -144,7 +144,7 @@ impl Layer {
     }
 }
 
-enum Found<'a> {
+enum Lookup<'a> {
     /// A default with a value.
     Leaf(&'a Value),
     /// Inside a table whose keys are not ours to know.

@@ -16,6 +16,7 @@ mod entry;
 mod error;
 mod layer;
 mod load;
+mod private;
 mod schema;
 mod section;
 mod value;
@@ -25,6 +26,7 @@ pub use daemon::{Http, Intake, LogFormat, Telemetry};
 pub use entry::{Entry, HIDDEN};
 pub use error::SettingsError;
 pub use load::{DEFAULTS, Flag, Loaded, Sources, load};
+pub use private::private_folder;
 pub use schema::schema;
 pub use section::{
     Cache, Client, Color, Database, Display, Limits, Progress, Queue, Sandbox, SandboxChoice,

@@ -12,7 +12,7 @@ use crate::{Entry, Settings, SettingsError, check, entry};
 /// The built-in defaults: every key that there is.
 pub const DEFAULTS: &str = include_str!("../default.toml");
 
-/// What all variables that are settings begin with.
+/// Prefix of all variables that are settings.
 const PREFIX: &str = "PATCHWRIGHT_";
 /// Where the key of many other programs is kept.
 const KEY_OF_OTHERS: &str = "OPENAI_API_KEY";

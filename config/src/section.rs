@@ -27,9 +27,9 @@ pub struct Settings {
     pub model: Model,
     /// The model that looks at patches.
     pub critic: Critic,
-    /// What one run may spend.
+    /// Limits of one run.
     pub limits: Limits,
-    /// How code is shown.
+    /// Settings of the code search.
     pub retrieval: Retrieval,
     /// Embeddings as a signal for ranking code.
     pub embedding: Embedding,
@@ -37,13 +37,13 @@ pub struct Settings {
     pub rerank: Rerank,
     /// Words of the model as a signal for ranking code.
     pub expansion: Expansion,
-    /// How commands are kept apart from this machine.
+    /// Isolation of commands from this machine.
     pub sandbox: Sandbox,
     /// Where runs are kept.
     pub store: Store,
     /// The database, when several machines share it.
     pub database: Database,
-    /// How the tasks of a queue are worked off.
+    /// Settings of the queue and its workers.
     pub queue: Queue,
     /// The daemon that the verbs talk to.
     pub client: Client,
@@ -51,17 +51,17 @@ pub struct Settings {
     pub crs: Crs,
     /// Where what can be made again is kept.
     pub cache: Cache,
-    /// What a person sees.
+    /// Settings of the display.
     pub display: Display,
     /// The daemon's HTTP interface.
     pub http: Http,
-    /// What the daemon lets in.
+    /// Rules for what the daemon lets in.
     pub intake: Intake,
-    /// What is told of the work.
+    /// Settings of messages, traces and metrics.
     pub telemetry: Telemetry,
 }
 
-/// What one run may spend.
+/// Limits of one run.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Limits {
@@ -117,9 +117,11 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub same: Duration,
+    /// Compared inputs that have to run the patched lines before that rung holds.
+    pub reached: u64,
 }
 
-/// How commands are kept apart from this machine.
+/// Isolation of commands from this machine.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sandbox {
@@ -171,13 +173,13 @@ pub struct Database {
     pub url: SecretString,
 }
 
-/// How the tasks of a queue are worked off.
+/// Settings of the queue and its workers.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Queue {
     /// Tasks at once.
     pub workers: usize,
-    /// How often a task is tried again when the infrastructure failed.
+    /// Number of times that a task is tried again when the infrastructure failed.
     pub retries: u32,
     /// The first pause before that.
     #[serde(deserialize_with = "value::duration")]
@@ -230,17 +232,17 @@ pub struct Cache {
     pub verdicts_mb: u64,
 }
 
-/// What a person sees.
+/// Settings of the display.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Display {
-    /// How progress is shown.
+    /// Form in which progress is shown.
     pub progress: Progress,
-    /// Whether colours are used.
+    /// True when colours are used.
     pub color: Color,
 }
 
-/// How progress is shown.
+/// Form in which progress is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Progress {
@@ -252,7 +254,7 @@ pub enum Progress {
     None,
 }
 
-/// Whether colours are used.
+/// True when colours are used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Color {

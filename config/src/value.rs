@@ -3,6 +3,7 @@
 //! each reader takes text too.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -67,6 +68,14 @@ pub(super) fn text_or_unset<'de, D: Deserializer<'de>>(
 ) -> Result<Option<String>, D::Error> {
     let text = <String as serde::Deserialize>::deserialize(from)?;
     Ok((text != UNSET && !text.is_empty()).then_some(text))
+}
+
+pub(super) fn address_or_unset<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    let text = text_or_unset(from)?;
+    text.map(|text| text.parse().map_err(de::Error::custom))
+        .transpose()
 }
 
 pub(super) fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {

@@ -1,4 +1,4 @@
-//! What a task that came over the network may name.
+//! Admission: what a task that came over the network may name.
 //!
 //! Files that were sent along, files in folders that the settings open, and
 //! addresses of hosts that they allow. No command that runs with network,
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::path::{Component, Path};
 
 /// A key of the task and what is wrong with its value.
-pub type Refusal = (String, String);
+pub(crate) type Refusal = (String, String);
 
 /// Everything that a task must not name, given the files that came with it.
-pub fn refusals(
+pub(crate) fn refusals(
     task: &TaskFile,
     sent: &BTreeMap<String, String>,
     settings: &Intake,
@@ -72,7 +72,7 @@ pub fn refusals(
 
 /// The same for a task that was taken before, on a machine whose settings may
 /// be others.
-pub fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String> {
+pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String> {
     let sent = BTreeMap::new();
     let admission = Admission {
         sent: &sent,
@@ -150,8 +150,8 @@ impl Admission<'_> {
 /// A relative path that leads down and is written in the plainest way.
 ///
 /// # Errors
-/// What is wrong with it.
-pub fn inside(path: &str) -> Result<String, String> {
+/// Description of the error.
+pub(crate) fn inside(path: &str) -> Result<String, String> {
     const LONGEST: usize = 512;
     let wrong = || {
         let shown: String = path.chars().take(100).collect();

@@ -5,6 +5,7 @@
 //! in the OpenAPI document at `/api/v1/openapi.json`. It runs no task.
 
 mod auth;
+mod connection;
 mod document;
 mod events;
 pub(crate) mod extract;
@@ -21,9 +22,12 @@ pub use listen::{ListenError, Listening, listen};
 
 use crate::service::Service;
 use crate::tokens::Tokens;
-use axum::extract::DefaultBodyLimit;
-use axum::http::{Method, Uri};
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::{HeaderValue, Method, Uri};
+use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use axum::routing::get;
 use axum::{Router, middleware};
 use limit::Limits;
 use metrics_exporter_prometheus::PrometheusHandle;
@@ -35,7 +39,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-/// What every answer is made from. Cheap to clone.
+/// State of every handler. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Api {
     pub(crate) service: Service,
@@ -43,7 +47,7 @@ pub(crate) struct Api {
     pub(crate) limits: Limits,
     tokens: Tokens,
     metrics: PrometheusHandle,
-    /// Whether only this machine can connect.
+    /// True when only this machine can connect.
     loopback: bool,
     stop: CancellationToken,
 }
@@ -96,16 +100,47 @@ fn router(api: Api, others: Router) -> Router {
         .split_for_parts();
     router
         .with_state(api.clone())
-        .merge(document::page(described))
+        .merge(document::page(described, api.loopback))
         .merge(others)
         .fallback(nothing)
         .method_not_allowed_fallback(method)
         .layer(DefaultBodyLimit::max(upload))
         .layer(middleware::from_fn_with_state(api, limit::apply))
         .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(confine))
         .layer(middleware::from_fn(
             crate::telemetry::metrics::count_request,
         ))
+}
+
+/// Returns the routes of the listener for health.
+fn health_router(api: Api) -> Router {
+    Router::new()
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .fallback(nothing)
+        .with_state(api)
+}
+
+/// Lets no page frame an answer, and no answer but the page of the documentation
+/// load anything.
+async fn confine(request: Request, next: Next) -> Response {
+    let is_page = request.uri().path().starts_with(document::PAGE);
+    let mut response = next.run(request).await;
+    let policy = if is_page {
+        document::POLICY
+    } else {
+        "default-src 'none'; frame-ancestors 'none'"
+    };
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, policy),
+        (X_FRAME_OPTIONS, "DENY"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        let headers = response.headers_mut();
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
 }
 
 async fn nothing(uri: Uri) -> Problem {

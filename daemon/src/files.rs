@@ -2,7 +2,7 @@
 
 use crate::admission;
 use patchwright_agent::record::{Ending, EndingKind};
-use patchwright_agent::task::Task;
+use patchwright_agent::task::{Sender, Task};
 use patchwright_config::Settings;
 use patchwright_store::{Store, StoreError};
 use sha2::{Digest, Sha256};
@@ -32,9 +32,9 @@ pub(crate) async fn lay_out(task: Task, store: &Store, cache: &Path) -> Result<T
 /// name is judged by the settings here, and the files are laid out.
 ///
 /// # Errors
-/// How the task ends when it may not be worked on, or cannot be now.
+/// The ending of a task that may not be worked on, or cannot be now.
 pub(crate) async fn ready(task: &Task, store: &Store, settings: &Settings) -> Result<Task, Ending> {
-    if !task.sender.is_local() {
+    if task.sender == Sender::Remote {
         admission::still_allowed(task, &settings.intake)
             .map_err(|message| Ending::new(EndingKind::InvalidTask, message))?;
     }
@@ -52,7 +52,7 @@ async fn fill(
         path: PathBuf::from(folder),
         source: error,
     };
-    std::fs::create_dir_all(tasks).map_err(disk)?;
+    patchwright_config::private_folder(tasks).map_err(disk)?;
     let fresh = tempfile::tempdir_in(tasks).map_err(disk)?;
     for (name, hash) in files {
         let place = fresh.path().join(name);

@@ -5,16 +5,16 @@
 //! [`service`] is what every front talks to. Nothing here decides how a crash
 //! is repaired, and nothing of a front reaches the store but through it.
 
-pub mod admission;
+mod admission;
 pub mod api;
 pub mod crs;
 mod files;
-mod lookout;
-pub mod machine;
+mod machine;
 pub mod queue;
 pub mod service;
 pub mod session;
 mod submitter;
+mod task_watcher;
 pub mod telemetry;
-pub mod tokens;
+mod tokens;
 pub mod worker;

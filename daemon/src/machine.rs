@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// The name of this machine.
-pub fn host() -> String {
+pub(crate) fn host() -> String {
     std::fs::read_to_string("/proc/sys/kernel/hostname")
         .map(|name| name.trim().to_owned())
         .ok()
@@ -14,9 +14,9 @@ pub fn host() -> String {
         .unwrap_or_else(|| "localhost".to_owned())
 }
 
-/// Whether both the state and the cache have the room that the settings ask
+/// Returns true when both the state and the cache have the room that the settings ask
 /// for. Said once each time that it changes.
-pub fn has_room(settings: &Settings) -> bool {
+pub(crate) fn has_room(settings: &Settings) -> bool {
     static FULL: AtomicBool = AtomicBool::new(false);
     let wanted = settings.queue.free_mb << 20;
     let short = [&settings.store.folder, &settings.cache.folder]
@@ -39,7 +39,7 @@ fn tell(short: Option<&PathBuf>, wanted_mb: u64) {
 }
 
 /// The free bytes of the disk of a folder, or of the nearest one above that is there.
-pub fn free(folder: &Path) -> Option<u64> {
+pub(crate) fn free(folder: &Path) -> Option<u64> {
     let there = folder.ancestors().find(|folder| folder.exists())?;
     let found = rustix::fs::statvfs(there).ok()?;
     Some(found.f_bavail.saturating_mul(found.f_frsize))

@@ -1,31 +1,30 @@
-//! The queue: delivers tickets to workers, each to one at a time, and delivers
-//! the tickets of dead workers again.
+//! Queue: delivers tickets to lease holders, each to one at a time, and delivers
+//! the tickets of dead ones again.
 //!
-//! The real one is apalis, on the database of the store: its tables, its
-//! statements for fetching, heartbeats and what was orphaned. Its own worker
-//! loop is not used: it fetches ahead, and its lock takes a job away from
-//! whoever took it over from a worker that was frozen. A queue decides nothing
-//! about tasks: whether a ticket counts stands in the row of its submission.
+//! It is apalis, on the database of the store: its tables, its statements for
+//! fetching, heartbeats and what was orphaned. Its own worker loop is not used:
+//! it fetches ahead, and its lock takes a job away from whoever took it over
+//! from a worker that was frozen. A queue decides nothing about tasks: which
+//! ticket counts stands in the row of its submission.
 
 // Two adapters, not one generic one: apalis has a crate for each database, whose
 // statements share no trait and differ in what they take, in transactions, and
 // in what a lost worker looks like.
 mod postgres;
 mod sqlite;
-#[cfg(test)]
-pub(crate) mod test_double;
 
 use apalis_core::backend::TaskResult;
 use apalis_core::task::Task;
 use apalis_core::task::builder::TaskBuilder;
 use apalis_core::task::status::Status;
 use apalis_core::task::task_id::TaskId;
-use futures::future::BoxFuture;
 use patchwright_store::submissions::Issue;
 use patchwright_store::{DatabaseKind, Store, StoreError};
+use postgres::PostgresQueue;
 use serde::{Deserialize, Serialize};
+use sqlite::SqliteQueue;
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 /// The name that apalis knows the tickets by that any host may take.
@@ -34,7 +33,7 @@ const SHARED: &str = "tasks";
 /// negative ones.
 const PRIORITIES: i64 = 1000;
 
-/// When the heart of this process beat last. After a long pause (the database
+/// The time of the last heartbeat of this process. After a long pause (the database
 /// was away, the machine slept) the others may not have had the time to say
 /// that they live: they are judged at the next beat.
 #[derive(Debug, Default)]
@@ -53,7 +52,7 @@ impl Rhythm {
     }
 }
 
-/// What went wrong with the queue.
+/// An error of the queue.
 #[derive(Debug, thiserror::Error)]
 pub enum QueueError {
     /// The database failed.
@@ -75,66 +74,94 @@ pub enum QueueError {
 pub struct Ticket {
     /// The task.
     pub task: String,
-    /// Which ticket of this task it is.
+    /// Counted up with each ticket of the task.
     pub number: i64,
-    /// How the queue itself knows it.
+    /// The key of the queue's own.
     key: String,
 }
 
-/// Who takes tickets: one a process, with a name that no other process ever had.
+/// A process that leases tickets, with a name that no other process ever had.
 #[derive(Debug, Clone)]
-pub struct Taker {
+pub struct LeaseHolder {
     /// The name.
     pub name: String,
     /// Its place: some tickets are for this one only.
     pub place: String,
-    /// Whether it takes the tickets that are for no place as well.
+    /// True when it takes the tickets that are for no place as well.
     pub shared: bool,
 }
 
-/// Delivers tickets.
-pub trait Queue: fmt::Debug + Send + Sync {
-    /// Puts tickets into the queue.
-    fn put<'a>(&'a self, issues: &'a [Issue]) -> BoxFuture<'a, Result<(), QueueError>>;
+/// The queue in the database of a store.
+#[derive(Debug)]
+pub struct Queue(Backend);
 
-    /// The most urgent ticket, which nobody else gets while this taker lives.
-    fn take<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<Option<Ticket>, QueueError>>;
+#[derive(Debug)]
+enum Backend {
+    Sqlite(SqliteQueue),
+    Postgres(PostgresQueue),
+}
+
+impl Queue {
+    /// Opens the queue. A holder that has not been heard of for `lost_after` is
+    /// given up for dead.
+    pub async fn open(store: &Store, lost_after: Duration) -> Result<Self, QueueError> {
+        Ok(Self(match store.kind() {
+            DatabaseKind::Sqlite => Backend::Sqlite(SqliteQueue::open(store, lost_after).await?),
+            DatabaseKind::Postgres => {
+                Backend::Postgres(PostgresQueue::open(store, lost_after).await?)
+            }
+        }))
+    }
+
+    /// Puts tickets into the queue.
+    pub async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+        match &self.0 {
+            Backend::Sqlite(queue) => queue.put(issues).await,
+            Backend::Postgres(queue) => queue.put(issues).await,
+        }
+    }
+
+    /// Leases the most urgent ticket, which nobody else gets while its holder
+    /// lives.
+    pub async fn take(&self, holder: &LeaseHolder) -> Result<Option<Ticket>, QueueError> {
+        match &self.0 {
+            Backend::Sqlite(queue) => queue.take(holder).await,
+            Backend::Postgres(queue) => queue.take(holder).await,
+        }
+    }
 
     /// Takes a ticket away for good. Of one that was given to somebody else
     /// meanwhile, nothing happens.
-    fn done<'a>(
-        &'a self,
-        taker: &'a Taker,
-        ticket: &'a Ticket,
-    ) -> BoxFuture<'a, Result<(), QueueError>>;
+    pub async fn done(&self, holder: &LeaseHolder, ticket: &Ticket) -> Result<(), QueueError> {
+        match &self.0 {
+            Backend::Sqlite(queue) => queue.done(holder, ticket).await,
+            Backend::Postgres(queue) => queue.done(holder, ticket).await,
+        }
+    }
 
-    /// Says that a taker lives, and gives back the tickets of those that have
-    /// not said so for too long.
-    fn beat<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<(), QueueError>>;
+    /// Renews the leases of a holder, and gives back the tickets of holders that
+    /// have not done so for too long.
+    pub async fn beat(&self, holder: &LeaseHolder) -> Result<(), QueueError> {
+        match &self.0 {
+            Backend::Sqlite(queue) => queue.beat(holder).await,
+            Backend::Postgres(queue) => queue.beat(holder).await,
+        }
+    }
 }
 
-/// Opens the queue in the database of a store. A taker that has not been heard
-/// of for `lost_after` is given up for dead.
-pub async fn open(store: &Store, lost_after: Duration) -> Result<Arc<dyn Queue>, QueueError> {
-    Ok(match store.kind() {
-        DatabaseKind::Sqlite => Arc::new(sqlite::SqliteQueue::open(store, lost_after).await?),
-        DatabaseKind::Postgres => Arc::new(postgres::PostgresQueue::open(store, lost_after).await?),
-    })
-}
-
-/// What a ticket holds in the queue.
+/// The content of a ticket in the queue.
 #[derive(Debug, Serialize, Deserialize)]
 struct Content {
     task: String,
     number: i64,
 }
 
-/// The queues of apalis that a taker takes from, the first first, and its name
+/// The queues of apalis that a lease holder takes from, the first first, and its name
 /// in each: apalis knows a worker in one queue only.
-fn queues(taker: &Taker) -> Vec<(String, String)> {
-    let mut queues = vec![(at(&taker.place), format!("{}@", taker.name))];
-    if taker.shared {
-        queues.push((SHARED.to_owned(), taker.name.clone()));
+fn queues(holder: &LeaseHolder) -> Vec<(String, String)> {
+    let mut queues = vec![(at(&holder.place), format!("{}@", holder.name))];
+    if holder.shared {
+        queues.push((SHARED.to_owned(), holder.name.clone()));
     }
     queues
 }
@@ -144,7 +171,7 @@ fn at(place: &str) -> String {
     format!("{SHARED}@{place}")
 }
 
-/// What apalis keeps.
+/// A job of apalis.
 type Job = Task<Vec<u8>>;
 
 /// Tickets as apalis keeps them, by its queue.
@@ -195,7 +222,7 @@ fn ticket(job: &Job) -> Result<Ticket, QueueError> {
     })
 }
 
-/// What apalis is told of a ticket that is done.
+/// The result that apalis is told of a ticket that is done.
 fn result(ticket: &Ticket) -> TaskResult<serde_json::Value> {
     TaskResult {
         task_id: TaskId::from_string(ticket.key.clone()),

@@ -1,4 +1,4 @@
-//! What every front talks to: HTTP, the interfaces of cyber reasoning systems,
+//! Service layer under every front: HTTP, the interfaces of cyber reasoning systems,
 //! a batch, the command line.
 //!
 //! It submits, shows, cancels and pauses; it runs nothing. Cheap to clone.
@@ -9,10 +9,10 @@ use patchwright_store::submissions::{
     Canceled, Depth, NewTask, Page, Submitted, TaskFilter, TaskRow,
 };
 
-use crate::lookout::Lookout;
 use crate::submitter::{NotWritten, Submitter};
+use crate::task_watcher::TaskWatcher;
 use patchwright_agent::task::{Source, Task};
-use patchwright_store::submissions::Sight;
+use patchwright_store::submissions::TaskVersion;
 use patchwright_store::{DatabaseKind, Store};
 use serde_json::Value;
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use tokio::sync::{Notify, watch};
 /// The most events that one call yields.
 const MOST_EVENTS: u32 = 10_000;
 
-/// Why a front was not served.
+/// Error of the service.
 #[derive(Debug, thiserror::Error)]
 pub enum ServiceError {
     /// The store failed.
@@ -35,7 +35,7 @@ pub enum ServiceError {
     Damaged {
         /// The task.
         task: String,
-        /// What the parser said.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
@@ -46,7 +46,7 @@ pub enum ServiceError {
 pub struct Service {
     store: Store,
     submitter: Submitter,
-    lookout: Lookout,
+    watcher: TaskWatcher,
     submitted: Arc<Notify>,
 }
 
@@ -56,7 +56,7 @@ impl Service {
     pub fn new(store: Store) -> Self {
         let submitter = Submitter::start(store.clone());
         Self {
-            lookout: Lookout::new(store.clone()),
+            watcher: TaskWatcher::new(store.clone()),
             store,
             submitter,
             submitted: Arc::new(Notify::new()),
@@ -85,14 +85,24 @@ impl Service {
         Ok(submitted?)
     }
 
+    /// Fails while submissions fail: after one that was not written down, until
+    /// a write of the same kind succeeds.
+    pub(crate) async fn ready(&self) -> Result<(), ServiceError> {
+        if self.submitter.is_failing() {
+            self.store.try_submission().await?;
+            self.submitter.recovered();
+        }
+        Ok(())
+    }
+
     /// A task as it stands.
     pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, ServiceError> {
         Ok(self.store.task(id).await?)
     }
 
     /// Tells whenever a task has come further. What was so before is not told.
-    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<Sight> {
-        self.lookout.follow(id)
+    pub(crate) fn follow(&self, id: &str) -> watch::Receiver<TaskVersion> {
+        self.watcher.follow(id)
     }
 
     /// A page of tasks, the newest first.
@@ -115,7 +125,7 @@ impl Service {
         Ok(self.store.set_paused(false).await?)
     }
 
-    /// How many tasks there are in each state.
+    /// Counts the tasks in each state.
     pub async fn depth(&self) -> Result<Depth, ServiceError> {
         Ok(self.store.depth().await?)
     }

@@ -31,7 +31,7 @@ use tokio_util::sync::CancellationToken;
 /// The steps whose intents hold a prompt.
 const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
 
-/// What a run was started with, kept in the store so that it can go on.
+/// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Beginning {
     /// Its limits.
@@ -40,7 +40,7 @@ pub struct Beginning {
     pub answers: Answers,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
-    /// How often a critic may be asked; `None` when there is none.
+    /// Limit of the critic's calls; `None` when there is no critic.
     #[serde(default)]
     pub critic: Option<u32>,
     /// The settings that the command line gave, but no secret.
@@ -83,27 +83,34 @@ pub struct Session {
     pub loaded: Loaded,
     /// Whose answers it uses.
     pub answers: Answers,
-    /// Who answers.
+    /// The models that answer.
     pub models: Models,
     /// The right to write to it.
     pub journal: Journal,
 }
 
-/// How a new run starts.
+/// Start of a new run.
 #[derive(Debug)]
 pub struct Start {
-    /// The run's id.
-    pub id: String,
+    /// The right to write to it.
+    pub right: Right,
     /// Whose answers it uses.
     pub answers: Answers,
-    /// Who answers.
+    /// The models that answer.
     pub models: Models,
     /// The patch of somebody else that is judged.
     pub foreign: Option<Patch>,
     /// The folder that its results will go to.
     pub out: Option<PathBuf>,
-    /// The claim of the task, when a worker has it from the queue.
-    pub claimed: Option<Claimed>,
+}
+
+/// The right to write to a run.
+#[derive(Debug)]
+pub enum Right {
+    /// A run of this id, to be claimed here.
+    Run(String),
+    /// A worker has claimed the run with its task.
+    Claimed(Claimed),
 }
 
 /// A run that was cut off, claimed anew.
@@ -111,9 +118,9 @@ pub struct Start {
 pub struct PickedUp {
     /// The run.
     pub session: Session,
-    /// What it was started with.
+    /// Its start values.
     pub beginning: Beginning,
-    /// What was written down.
+    /// Its events so far.
     pub events: Vec<Event>,
 }
 
@@ -126,12 +133,11 @@ impl Session {
         start: Start,
     ) -> anyhow::Result<Self> {
         let Start {
-            id,
+            right,
             answers,
             models,
             foreign,
             out,
-            claimed,
         } = start;
         let beginning = serde_json::to_string(&Beginning {
             limits: wire::limits(&task, &loaded.settings),
@@ -142,12 +148,15 @@ impl Session {
             out: out.map(std::path::absolute).transpose()?,
         })?;
         let written = serde_json::to_string(&task)?;
-        let journal = if let Some(claimed) = claimed {
-            Journal::begin(store, &claimed, &id, (&written, &beginning)).await?
-        } else {
-            let task = (task.id.as_str(), written.as_str());
-            store.create_run(&id, task, &beginning).await?;
-            Journal::claim(store, &id).await?
+        let journal = match right {
+            Right::Claimed(claimed) => {
+                Journal::begin(store, &claimed, (&written, &beginning)).await?
+            }
+            Right::Run(id) => {
+                let task = (task.id.as_str(), written.as_str());
+                store.create_run(&id, task, &beginning).await?;
+                Journal::claim(store, &id).await?
+            }
         };
         Ok(Self {
             task,
@@ -158,20 +167,27 @@ impl Session {
         })
     }
 
-    /// Claims a run that was cut off. `load` loads the settings with those of
-    /// its beginning on top.
+    /// Picks up a run that was cut off, and claims it unless it is claimed.
+    /// `load` loads the settings with those of its beginning on top.
     pub async fn pick_up(
         store: &Store,
-        run: &str,
+        right: Right,
         load: impl FnOnce(Vec<Flag>) -> Result<Loaded, SettingsError>,
     ) -> anyhow::Result<PickedUp> {
+        let run = match &right {
+            Right::Run(id) => id,
+            Right::Claimed(claimed) => &claimed.run,
+        };
         let (task, beginning) = read(store, run).await?;
         let loaded = load(beginning.flags())?;
         let models = match &beginning.answers {
             Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
             answers => wire::models(answers, &loaded.settings)?,
         };
-        let journal = Journal::claim(store, run).await?;
+        let journal = match &right {
+            Right::Run(id) => Journal::claim(store, id).await?,
+            Right::Claimed(claimed) => Journal::of(store, claimed),
+        };
         let events = store.events(run).await?;
         let session = Self {
             task,
@@ -212,12 +228,13 @@ impl Session {
         let parts = tokio::select! {
             parts = parts => parts,
             () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
+            canceled = drive::canceled(&self.journal) => Err(canceled?),
         };
         let parts = match parts {
             Ok(parts) => parts,
             Err(ending) => return Ok(start(plan)?.stopped(ending)),
         };
-        let run = start(wire::known(plan, &self.task, &parts.tree))?;
+        let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)
             .await;

@@ -1,11 +1,14 @@
-//! Groups the submissions of many into few commits.
+//! Submitter: groups the submissions of many callers into few commits.
 //!
 //! A commit that survives a power cut takes milliseconds; while one is made,
-//! whoever comes next is gathered for the following one. Nobody is answered
-//! before the commit that holds their tasks.
+//! the next callers are gathered for the following one. Nobody is answered
+//! before the commit that holds their tasks. Whether the last commit failed is
+//! remembered for those who ask if submissions work.
 
 use patchwright_store::Store;
 use patchwright_store::submissions::{NewTask, Submitted};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::sync::{mpsc, oneshot};
 
 /// Callers that may wait; the next ones wait for a place.
@@ -30,6 +33,7 @@ struct Waiting {
 #[derive(Debug, Clone)]
 pub(super) struct Submitter {
     sender: mpsc::Sender<Waiting>,
+    failing: Arc<AtomicBool>,
 }
 
 impl std::fmt::Debug for Waiting {
@@ -44,13 +48,26 @@ impl Submitter {
     /// Starts the task that writes; it ends with the last clone of this.
     pub(super) fn start(store: Store) -> Self {
         let (sender, mut receiver) = mpsc::channel(WAITING);
+        let failing = Arc::new(AtomicBool::new(false));
+        let noted = failing.clone();
         tokio::spawn(async move {
             let mut group = Vec::with_capacity(GROUP);
             while receiver.recv_many(&mut group, GROUP).await > 0 {
-                write(&store, std::mem::take(&mut group)).await;
+                let written = write(&store, std::mem::take(&mut group)).await;
+                noted.store(!written, Ordering::Relaxed);
             }
         });
-        Self { sender }
+        Self { sender, failing }
+    }
+
+    /// Returns true when the last submission was not written down.
+    pub(super) fn is_failing(&self) -> bool {
+        self.failing.load(Ordering::Relaxed)
+    }
+
+    /// Notes that submissions work again.
+    pub(super) fn recovered(&self) {
+        self.failing.store(false, Ordering::Relaxed);
     }
 
     /// Submits tasks, and waits until they are written down.
@@ -65,8 +82,9 @@ impl Submitter {
     }
 }
 
-/// Writes the tasks of a group in one commit and answers everybody.
-async fn write(store: &Store, group: Vec<Waiting>) {
+/// Writes the tasks of a group in one commit and answers everybody; false when
+/// the store failed.
+async fn write(store: &Store, group: Vec<Waiting>) -> bool {
     let tasks: Vec<NewTask> = group
         .iter()
         .flat_map(|waiting| waiting.tasks.iter().cloned())
@@ -80,4 +98,5 @@ async fn write(store: &Store, group: Vec<Waiting>) {
         // Whoever went away does not want to know.
         let _ = answer.send(answered);
     }
+    written.is_ok()
 }

@@ -19,12 +19,12 @@ use tracing_subscriber::layer::{Layer, SubscriberExt};
 use tracing_subscriber::util::SubscriberInitExt;
 use tracing_subscriber::{EnvFilter, filter};
 
-/// How long the last traces may take to go out.
+/// Time limit of the export of the last traces.
 const LAST: Duration = Duration::from_secs(5);
-/// What traces say of where they come from.
+/// Instrumentation scope of traces.
 const SCOPE: &str = "patchwright";
 
-/// Why nothing can be told.
+/// Error of the start of telemetry.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
     /// The filter of messages cannot be read.
@@ -35,10 +35,10 @@ pub enum TelemetryError {
     Exporter(#[from] ExporterBuildError),
 }
 
-/// What is told goes out until this is dropped.
+/// Exports telemetry until it is dropped.
 #[derive(Debug)]
 #[must_use = "the last traces go out when it is dropped"]
-pub struct Telling {
+pub struct TelemetryGuard {
     provider: Option<SdkTracerProvider>,
 }
 
@@ -47,7 +47,7 @@ pub struct Telling {
 ///
 /// # Errors
 /// When a setting makes no sense.
-pub fn start_for_run(settings: &Telemetry) -> Result<Option<Telling>, TelemetryError> {
+pub fn start_for_run(settings: &Telemetry) -> Result<Option<TelemetryGuard>, TelemetryError> {
     let quiet = Telemetry {
         log: "off".to_owned(),
         ..settings.clone()
@@ -59,7 +59,7 @@ pub fn start_for_run(settings: &Telemetry) -> Result<Option<Telling>, TelemetryE
 ///
 /// # Errors
 /// When a setting makes no sense.
-pub fn start(settings: &Telemetry) -> Result<Telling, TelemetryError> {
+pub fn start(settings: &Telemetry) -> Result<TelemetryGuard, TelemetryError> {
     let filter: EnvFilter = settings.log.parse()?;
     let messages = tracing_subscriber::fmt::layer()
         .with_writer(std::io::stderr)
@@ -88,7 +88,7 @@ pub fn start(settings: &Telemetry) -> Result<Telling, TelemetryError> {
         .with(messages.with_filter(filter))
         .with(traces)
         .try_init();
-    Ok(Telling { provider })
+    Ok(TelemetryGuard { provider })
 }
 
 fn provider(endpoint: &str, settings: &Telemetry) -> Result<SdkTracerProvider, TelemetryError> {
@@ -115,7 +115,7 @@ fn provider(endpoint: &str, settings: &Telemetry) -> Result<SdkTracerProvider, T
         .build())
 }
 
-impl Drop for Telling {
+impl Drop for TelemetryGuard {
     fn drop(&mut self) {
         if let Some(provider) = self.provider.take() {
             // A collector that is away must not keep anybody from ending.

@@ -9,12 +9,12 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use tokio::sync::Mutex;
 
-/// How old the copy may be.
+/// Largest age of the copy.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The tokens of a store.
 #[derive(Debug, Clone)]
-pub struct Tokens {
+pub(crate) struct Tokens {
     store: Store,
     copy: Arc<Mutex<Option<Copy>>>,
 }
@@ -27,7 +27,7 @@ struct Copy {
 
 impl Tokens {
     /// The tokens of this store.
-    pub fn new(store: Store) -> Self {
+    pub(crate) fn new(store: Store) -> Self {
         Self {
             store,
             copy: Arc::default(),
@@ -38,17 +38,17 @@ impl Tokens {
     ///
     /// # Errors
     /// When the store cannot tell: then nobody is let in.
-    pub async fn find(&self, secret: &str) -> Result<Option<Token>, StoreError> {
+    pub(crate) async fn find(&self, secret: &str) -> Result<Option<Token>, StoreError> {
         let known = self.known().await?;
         let token = known.get(&hash_of(secret)).cloned();
         Ok(token.filter(|token| token.works_at(&patchwright_store::now())))
     }
 
-    /// Whether no token was ever made.
+    /// Returns true when no token was ever made.
     ///
     /// # Errors
     /// When the store cannot tell.
-    pub async fn nobody_has_one(&self) -> Result<bool, StoreError> {
+    pub(crate) async fn nobody_has_one(&self) -> Result<bool, StoreError> {
         Ok(self.known().await?.is_empty())
     }
 

@@ -1,26 +1,28 @@
-//! Workers: they take tickets, carry the runs out, and write down how each
-//! task ended.
+//! Worker pool: takes tickets, carries the runs out, and records the ending of
+//! each task.
 //!
-//! A task that its worker left in the middle goes on from its journal: of a
-//! worker that was stopped it is handed back, of one that died it is taken
-//! over. Who was superseded learns it at the next look at the row or the next
-//! event, kills what it runs and writes nothing more.
+//! A task that its worker left in the middle goes on from its journal: a worker
+//! that is stopped hands it back, and the task of one that died is taken over. A
+//! worker that was superseded learns it at the next heartbeat of the run or the
+//! next event, kills what it runs and writes nothing more. A worker that cannot
+//! record an outcome takes nothing else until it can.
 
 mod task;
 #[cfg(test)]
 mod tests;
 
 use crate::machine;
-use crate::queue::{Queue, QueueError, Taker, Ticket};
+use crate::queue::{LeaseHolder, Queue, QueueError, Ticket};
 use crate::service::Service;
 use patchwright_agent::progress::Observer;
+use patchwright_agent::wire;
 use patchwright_config::Loaded;
 use patchwright_store::submissions::{Back, Claimed};
 use patchwright_store::{Store, StoreError};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use task::{Came, Work};
+use task::{Outcome, Work};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -31,7 +33,7 @@ const POLL: Duration = Duration::from_millis(200);
 const PAUSE: Duration = Duration::from_millis(500);
 /// Tickets that are put into the queue at once.
 const ISSUES: u32 = 1000;
-/// How long a database that is away is waited for before a run is given back.
+/// Time limit of the wait for a database that is away, before a run is given back.
 const PATIENCE: Duration = Duration::from_mins(30);
 
 /// Between two times that what ended long ago is forgotten.
@@ -42,10 +44,10 @@ pub type Observers = Arc<dyn Fn(&str) -> Observer + Send + Sync>;
 
 /// All workers of a process.
 #[derive(Clone)]
-pub struct Crew {
+pub struct WorkerPool {
     store: Store,
-    queue: Arc<dyn Queue>,
-    taker: Taker,
+    queue: Arc<Queue>,
+    holder: LeaseHolder,
     host: String,
     loaded: Arc<Loaded>,
     observers: Observers,
@@ -53,16 +55,16 @@ pub struct Crew {
     issued: Arc<Notify>,
 }
 
-impl fmt::Debug for Crew {
+impl fmt::Debug for WorkerPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Crew")
+        f.debug_struct("WorkerPool")
             .field("queue", &self.queue)
-            .field("taker", &self.taker)
+            .field("holder", &self.holder)
             .finish_non_exhaustive()
     }
 }
 
-/// Why a worker got nothing.
+/// An error of the queue or of the store.
 #[derive(Debug, thiserror::Error)]
 enum TakeError {
     #[error(transparent)]
@@ -71,22 +73,19 @@ enum TakeError {
     Store(#[from] StoreError),
 }
 
-impl Crew {
-    /// A crew for the tasks of a service. `observers` makes who watches each.
+impl WorkerPool {
+    /// Opens a pool for the tasks of a service. `observers` makes the observer of
+    /// each task.
     pub async fn open(
         service: &Service,
         loaded: Loaded,
         observers: Observers,
     ) -> Result<Self, QueueError> {
-        let queue = crate::queue::open(service.store(), loaded.settings.queue.lost_after).await?;
-        Ok(Self::new(service, queue, loaded, observers))
-    }
-
-    fn new(service: &Service, queue: Arc<dyn Queue>, loaded: Loaded, observers: Observers) -> Self {
-        Self {
+        let queue = Queue::open(service.store(), loaded.settings.queue.lost_after).await?;
+        Ok(Self {
             store: service.store().patient(PATIENCE),
-            queue,
-            taker: Taker {
+            queue: Arc::new(queue),
+            holder: LeaseHolder {
                 // Never the name of a process before: its heart may still be
                 // believed to beat.
                 name: format!("worker-{}", uuid::Uuid::now_v7().simple()),
@@ -98,27 +97,28 @@ impl Crew {
             observers,
             submitted: service.submitted(),
             issued: Arc::new(Notify::new()),
-        }
+        })
     }
 
-    /// The same crew, for the tasks of one place alone.
+    /// Returns the same pool for the tasks of one place alone.
+    #[must_use]
     pub fn only(mut self, place: String) -> Self {
-        self.taker.place = place;
-        self.taker.shared = false;
+        self.holder.place = place;
+        self.holder.shared = false;
         self
     }
 
-    /// The name of this process among the workers.
+    /// Returns the name of this process among the lease holders.
     pub fn name(&self) -> &str {
-        &self.taker.name
+        &self.holder.name
     }
 
     /// Works with this many tasks at once until somebody says stop; then hands
     /// back what is not finished. With none, it only sees to the queue.
     pub async fn work(self, workers: usize, stop: CancellationToken) {
         let retired = CancellationToken::new();
-        // The database does not know a taker that has not been heard of.
-        while let Err(error) = self.queue.beat(&self.taker).await {
+        // The queue gives nothing to a holder without a heartbeat.
+        while let Err(error) = self.queue.beat(&self.holder).await {
             warn("the queue is not there yet", "", &error);
             if waited(PAUSE, &stop).await.is_none() {
                 return;
@@ -136,11 +136,11 @@ impl Crew {
         let _ = heart.await;
     }
 
-    /// Says that this process lives.
+    /// Renews the leases of this process.
     async fn beat(self, retired: CancellationToken) {
         let interval = self.loaded.settings.queue.heartbeat;
         while waited(interval, &retired).await.is_some() {
-            if let Err(error) = self.queue.beat(&self.taker).await {
+            if let Err(error) = self.queue.beat(&self.holder).await {
                 warn("the heartbeat was not written", "", &error);
             }
         }
@@ -208,26 +208,23 @@ impl Crew {
         if self.store.paused().await? || !machine::has_room(&self.loaded.settings) {
             return Ok(None);
         }
-        Ok(self.queue.take(&self.taker).await?)
+        Ok(self.queue.take(&self.holder).await?)
     }
 
     /// Claims the task of a ticket, works on it, and takes the ticket away.
+    /// Unless the outcome is recorded, the ticket stays leased to this process
+    /// and whoever comes after it has the task.
     async fn attend(&self, ticket: Ticket, stop: &CancellationToken) {
         let Some(claimed) = self.claim(&ticket, stop).await else {
             return;
         };
-        if let Some(claimed) = claimed
-            && let Err(error) = self.carry_out(&claimed, stop).await
-        {
-            // The ticket stays ours; whoever comes after this process has it.
-            warn(
-                "the end of the task is not written down",
-                &claimed.id,
-                &error,
-            );
-            return;
+        if let Some(claimed) = claimed {
+            let outcome = self.carry_out(&claimed, stop).await;
+            if !self.record(&claimed, &outcome, stop).await {
+                return;
+            }
         }
-        while let Err(error) = self.queue.done(&self.taker, &ticket).await {
+        while let Err(error) = self.queue.done(&self.holder, &ticket).await {
             warn("the ticket is not taken away", &ticket.task, &error);
             if waited(PAUSE, stop).await.is_none() {
                 return;
@@ -239,46 +236,59 @@ impl Crew {
     /// somebody said stop. The ticket is ours while this process lives, so an
     /// error is no reason to leave it.
     async fn claim(&self, ticket: &Ticket, stop: &CancellationToken) -> Option<Option<Claimed>> {
+        let run = wire::run_id(&ticket.task);
         loop {
-            let claimed = self.store.claim(&ticket.task, ticket.number, &self.host);
-            match claimed.await {
+            let ticket = (ticket.task.as_str(), ticket.number);
+            match self.store.claim(ticket, &self.host, &run).await {
                 Ok(claimed) => return Some(claimed),
-                Err(error) => warn("the task is not claimed", &ticket.task, &error),
+                Err(error) => warn("the task is not claimed", ticket.0, &error),
             }
             waited(PAUSE, stop).await?;
         }
     }
 
-    /// Works on a task, and writes down what came of it.
-    async fn carry_out(
-        &self,
-        claimed: &Claimed,
-        stop: &CancellationToken,
-    ) -> Result<(), StoreError> {
+    /// Works on a task until there is an outcome.
+    async fn carry_out(&self, claimed: &Claimed, stop: &CancellationToken) -> Outcome {
         let work = Work::new(self, claimed);
-        let came = tokio::select! {
+        tokio::select! {
             biased;
-            () = stop.cancelled() => Came::Stopped,
-            () = work.lost() => Came::Lost,
-            // On the heap: what holds a whole run is large.
-            came = Box::pin(work.carry_out()) => came,
-        };
-        let now = jiff::Timestamp::now();
-        let held = match &came {
-            Came::Lost => false,
-            Came::Stopped => self.store.hand_back(claimed, now, Back::Stopped).await?,
-            Came::Paused(due) => self.store.hand_back(claimed, *due, Back::Paused).await?,
-            Came::Failed(due) => self.store.hand_back(claimed, *due, Back::Failed).await?,
-            Came::Ended(ending) => self.store.end(claimed, ending).await?,
-        };
-        self.submitted.notify_one();
-        tell(claimed, &came, held);
-        Ok(())
+            () = stop.cancelled() => Outcome::Stopped,
+            // On the heap: the future of a whole run is large.
+            outcome = Box::pin(work.carry_out()) => outcome,
+        }
     }
-}
 
-fn tell(claimed: &Claimed, came: &Came, held: bool) {
-    tracing::info!(task = claimed.id, claims = claimed.claims, held, %came, "left");
+    /// Records the outcome of a task, and tries again while the store cannot
+    /// take it, as on a full disk; false when somebody said stop before.
+    async fn record(&self, claimed: &Claimed, outcome: &Outcome, stop: &CancellationToken) -> bool {
+        loop {
+            match self.try_record(claimed, outcome).await {
+                Ok(held) => {
+                    self.submitted.notify_one();
+                    let (task, claims) = (&claimed.id, claimed.claims);
+                    tracing::info!(task, claims, held, %outcome, "left");
+                    return true;
+                }
+                Err(error) => warn("the outcome is not recorded", &claimed.id, &error),
+            }
+            if waited(PAUSE, stop).await.is_none() {
+                return false;
+            }
+        }
+    }
+
+    /// Records an outcome; false when the claim does not count any more.
+    async fn try_record(&self, claimed: &Claimed, outcome: &Outcome) -> Result<bool, StoreError> {
+        let now = jiff::Timestamp::now();
+        let (due, why) = match outcome {
+            Outcome::Lost => return Ok(false),
+            Outcome::Ended(ending) => return self.store.end(claimed, ending).await,
+            Outcome::Stopped => (now, Back::Stopped),
+            Outcome::Paused(due) => (*due, Back::Paused),
+            Outcome::Failed(due) => (*due, Back::Failed),
+        };
+        self.store.hand_back(claimed, due, why).await
+    }
 }
 
 fn warn(what: &'static str, task: &str, error: &dyn fmt::Display) {

@@ -1,29 +1,30 @@
-//! An attempt as the patcher left it: its changes, and the functions and lines that they touch.
+//! Attempt: a patch as the patcher prepared it, and the functions that it touches.
 //!
-//! Names of touched functions are read from the patched files. A method of Java
-//! is called by its file and its name, `Parser.read`; a function of C++ as it
-//! is written, `Parser::read`.
+//! The names of touched functions are read from the patched files. A Java method is named
+//! by its file and its name, `Parser.read`; a C++ function as it is written,
+//! `Parser::read`.
 
+use crate::TargetError;
 use crate::evidence::FoundInput;
 use crate::signature::plain_name;
-use patchwright_source::{Changes, Language, Touched, Tree, TreePath, parse};
+use patchwright_source::{Changes, Language, SourceError, Touched, Tree, TreePath, parse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::Path;
 use tree_sitter::Node;
 
-/// An attempt, as the patcher left it.
+/// An attempt, as the patcher prepared it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AttemptFacts {
     /// The changed files.
     pub changes: Changes,
     /// The same as a unified diff against the pristine tree.
     pub diff: String,
-    /// Whether every edit was located and allowed; otherwise why not, for the model.
+    /// An error for the model where an edit was not located or not allowed.
     pub applies: Result<(), String>,
-    /// Whether no new syntax error was made; otherwise which, for the model.
+    /// The new syntax errors, for the model.
     pub parses: Result<(), String>,
-    /// What it touches.
+    /// The lines that it touches.
     pub touched: Vec<Touched>,
     /// Inputs that refuted other attempts: PoVs besides those of the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -45,7 +46,7 @@ impl Default for AttemptFacts {
 }
 
 impl AttemptFacts {
-    /// The pristine path of each changed file that existed before.
+    /// Returns the pristine path of each changed file.
     pub fn files(&self) -> Vec<&TreePath> {
         self.changes
             .files
@@ -66,30 +67,39 @@ pub(crate) fn touched_functions(attempt: &AttemptFacts) -> Vec<String> {
     found.into_iter().collect()
 }
 
-/// Of the touched functions those that the pristine files define too: what a
-/// patch adds is called by the patched program alone.
-pub(crate) fn touched_in_baseline(attempt: &AttemptFacts, tree: &Path) -> Vec<String> {
-    let Ok(tree) = Tree::open(tree) else {
-        return Vec::new();
-    };
+/// Returns the touched functions that the pristine files define too: only the patched
+/// program calls a function that the patch adds.
+pub(crate) fn touched_in_baseline(
+    attempt: &AttemptFacts,
+    root: &Path,
+) -> Result<Vec<String>, TargetError> {
+    let fail = |error: SourceError| TargetError::tree(&error, root);
+    let tree = Tree::open(root).map_err(fail)?;
     let mut pristine: BTreeSet<String> = BTreeSet::new();
     for path in attempt.files() {
-        if let (Ok(text), Some(language)) = (tree.read(path), Language::of_path(path)) {
-            let defined = defined(language, text.bytes(), &|_| true);
-            pristine.extend(defined.iter().map(|name| last(name).to_owned()));
+        let Some(language) = Language::of_path(path) else {
+            continue;
+        };
+        match tree.read(path) {
+            Ok(text) => {
+                let defined = defined(language, text.bytes(), &|_| true);
+                pristine.extend(defined.iter().map(|name| last(name).to_owned()));
+            }
+            Err(SourceError::NotFound { .. }) => {}
+            Err(error) => return Err(fail(error)),
         }
     }
     let mut functions = touched_functions(attempt);
     functions.retain(|function| pristine.contains(last(function)));
-    functions
+    Ok(functions)
 }
 
-/// The name of a function without those of its class and namespace.
+/// Returns the name of a function without its class and namespace.
 fn last(function: &str) -> &str {
     function.rsplit(['.', ':']).next().unwrap_or(function)
 }
 
-/// The function of a crash frame as touched functions are called.
+/// Names the function of a crash frame as touched functions are named.
 pub(crate) fn name_of_frame(function: &str, language: Language) -> String {
     let plain = plain_name(function);
     if language != Language::Java {
@@ -123,7 +133,7 @@ fn around(attempt: &AttemptFacts, touched: &Touched) -> Vec<String> {
     names.map(|name| format!("{class}{name}")).collect()
 }
 
-/// The functions that a file defines within rows that are asked for.
+/// Returns the functions that a file defines in the selected rows.
 fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool) -> Vec<String> {
     let Some(tree) = parse(language, bytes) else {
         return Vec::new();
@@ -148,7 +158,7 @@ fn defined(language: Language, bytes: &[u8], meets: &dyn Fn((u32, u32)) -> bool)
     }
 }
 
-/// The name of a function, where the node is one.
+/// Returns the name of a function, where the node is one.
 fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
     let mut at = match node.kind() {
         "function_definition" => node.child_by_field_name("declarator")?,
@@ -158,7 +168,7 @@ fn name(node: Node<'_>, bytes: &[u8]) -> Option<String> {
     while let Some(inner) = at.child_by_field_name("declarator") {
         at = inner;
     }
-    // A reference to what is returned hides the declarator in a plain child.
+    // The declarator of a function that returns a reference is a plain child.
     if at.kind() == "reference_declarator" || at.kind() == "parenthesized_declarator" {
         at = at.named_child(0)?;
         while let Some(inner) = at.child_by_field_name("declarator") {
@@ -228,6 +238,8 @@ mod tests {
         let new = format!("static int keep(int x) {{ return x; }}\n{new}");
         let attempt = attempt("a.cc", &new, &[(1, 9)]);
         assert_eq!(touched_functions(&attempt), ["A::f", "a", "keep"]);
-        assert_eq!(touched_in_baseline(&attempt, folder.path()), ["A::f", "a"]);
+        let known = touched_in_baseline(&attempt, folder.path()).unwrap();
+        assert_eq!(known, ["A::f", "a"]);
+        assert!(touched_in_baseline(&attempt, &folder.path().join("gone")).is_err());
     }
 }

@@ -8,11 +8,12 @@
 //! What this module does not know: what an entry means.
 
 use crate::process::watch::size_below;
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -20,6 +21,12 @@ use std::time::SystemTime;
 const HELD: &str = "held";
 /// What an entry tells of itself.
 const RECORD: &str = "record.json";
+/// Nobody but us: what is in here tells of bugs that nobody has mended yet.
+const PRIVATE: u32 = 0o700;
+/// The set-user, set-group and sticky bits.
+const LENDING: u32 = 0o7000;
+/// The attribute that holds the capabilities of a program.
+const CAPABILITIES: &str = "security.capability";
 /// The bytes that an entry takes.
 const SIZE: &str = "size";
 
@@ -76,8 +83,14 @@ impl Cache {
         from: &Path,
         record: &impl Serialize,
     ) -> io::Result<Option<Entry>> {
-        fs::create_dir_all(&self.folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE)
+            .create(&self.folder)?;
+        // One of an earlier version was open to all.
+        fs::set_permissions(&self.folder, Permissions::from_mode(PRIVATE))?;
         fs::write(from.join(RECORD), serde_json::to_vec(record)?)?;
+        take_rights(from)?;
         let size = size_below(from);
         if size > self.limit {
             return Ok(None);
@@ -137,6 +150,34 @@ impl Entry {
     }
 }
 
+/// Takes from everything in a folder the rights of its owner that a program of
+/// it would lend to whoever calls it, and closes the folder to others.
+fn take_rights(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(PRIVATE))?;
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (path, facts) = (entry.path(), entry.metadata()?);
+            if facts.is_symlink() {
+                continue;
+            }
+            if facts.mode() & LENDING != 0 {
+                fs::set_permissions(&path, Permissions::from_mode(facts.mode() & 0o777))?;
+            }
+            if facts.is_dir() {
+                open.push(path);
+            } else if facts.is_file() {
+                match rustix::fs::lremovexattr(&path, CAPABILITIES) {
+                    Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Removes an entry that nobody holds.
 fn remove_unused(path: &Path) -> bool {
     File::open(path.join(HELD)).is_ok_and(|held| {
@@ -154,6 +195,7 @@ fn remove_unused(path: &Path) -> bool {
 mod tests {
     use super::Cache;
     use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::{Path, PathBuf};
 
     fn made(root: &Path, name: &str, bytes: usize) -> PathBuf {
@@ -211,6 +253,37 @@ mod tests {
             fs::write(root.path().join("cache/a/record.json"), damage).unwrap();
             assert!(cache.read::<i32>("a").is_none(), "{damage}");
             assert!(cache.take("a").is_none(), "{damage}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_lends_no_rights_and_is_closed_to_others() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("cache");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let cache = Cache::new(folder.clone(), 1 << 20);
+        let made = made(root.path(), "1", 10);
+        fs::create_dir(made.join("below")).unwrap();
+        for (name, mode) in [("below/user", 0o4755), ("group", 0o2711), ("plain", 0o644)] {
+            fs::write(made.join(name), name).unwrap();
+            fs::set_permissions(made.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc/passwd", made.join("link")).unwrap();
+        // Version 2, effective, `CAP_SETUID`; only root can set it.
+        let mut capability = [0_u8; 20];
+        capability[..8].copy_from_slice(&[1, 0, 0, 2, 0x80, 0, 0, 0]);
+        let flags = rustix::fs::XattrFlags::empty();
+        let name = super::CAPABILITIES;
+        let set = rustix::fs::setxattr(made.join("plain"), name, &capability, flags);
+        drop(cache.put("a", &made, &1).unwrap().unwrap());
+        let mode = |name: &str| fs::symlink_metadata(folder.join(name)).unwrap().mode() & 0o7777;
+        assert_eq!((mode(""), mode("a")), (0o700, 0o700));
+        assert_eq!((mode("a/below/user"), mode("a/group")), (0o755, 0o711));
+        assert_eq!(mode("a/plain"), 0o644);
+        if set.is_ok() {
+            let left = rustix::fs::getxattr(folder.join("a/plain"), name, &mut [0_u8; 64]);
+            assert_eq!(left, Err(super::Errno::NODATA));
         }
     }
 }

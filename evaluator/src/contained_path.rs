@@ -4,6 +4,7 @@
 //! the kernel with `RESOLVE_BENEATH`, so that none leads out of the folder,
 //! also when something changes while we look.
 
+use crate::identity;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -70,6 +71,7 @@ impl ContainedFolder {
         let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(mode | 0o200);
         let file = openat2(&folder, name, flags, mode, ResolveFlags::BENEATH)?;
+        identity::give_open(&file)?;
         File::from(file).write_all(bytes)
     }
 
@@ -92,7 +94,11 @@ impl ContainedFolder {
         for part in path.split('/').filter(|part| *part != ".") {
             reached.push_str(part);
             match mkdirat(&current, part, Mode::from_raw_mode(0o755)) {
-                Ok(()) | Err(rustix::io::Errno::EXIST) => {}
+                Ok(()) => {
+                    let made = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW;
+                    identity::give_open(&self.at(&reached, made, Mode::empty())?)?;
+                }
+                Err(rustix::io::Errno::EXIST) => {}
                 Err(errno) => return Err(errno.into()),
             }
             current = self.at(&reached, flags, Mode::empty())?;

@@ -1,7 +1,6 @@
-//! Evidence of the ladder: the names of its rungs, in order, and what climbing one showed.
+//! Evidence: the names of the rungs, in order, and the result of climbing one.
 //!
-//! Plain data, which the rungs fill and the agent stores. What this module does
-//! not do: climb ([`crate::Ladder`] does).
+//! Plain data that the rungs fill and the agent stores; [`crate::Ladder`] climbs.
 
 use crate::crash::CrashReport;
 use serde::{Deserialize, Serialize};
@@ -24,7 +23,7 @@ pub enum RungName {
     Tested,
     /// Mutations of the PoVs do not crash it either.
     Robust,
-    /// On harmless inputs it does what it did.
+    /// It behaves as before on harmless inputs.
     #[serde(rename = "same elsewhere")]
     SameElsewhere,
     /// The diff hides nothing and deletes nothing.
@@ -44,7 +43,7 @@ impl RungName {
         Self::Reviewed,
     ];
 
-    /// The name as reports spell it.
+    /// Returns the name as reports spell it.
     pub fn name(self) -> &'static str {
         match self {
             Self::Applies => "applies",
@@ -58,7 +57,7 @@ impl RungName {
         }
     }
 
-    /// The rung above.
+    /// Returns the rung above.
     pub fn next(self) -> Option<Self> {
         Self::ALL.into_iter().find(|rung| *rung > self)
     }
@@ -70,22 +69,23 @@ impl fmt::Display for RungName {
     }
 }
 
-/// What climbing one rung showed.
+/// The result of climbing one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RungResult {
-    /// Which rung.
+    /// The rung.
     pub name: RungName,
-    /// Whether it holds; nothing when it could not be climbed.
+    /// True where it holds, false where it refutes the patch, none where it could not be
+    /// climbed.
     pub holds: Option<bool>,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub reason: String,
     /// Wall time.
     pub seconds: f64,
-    /// What the commands printed.
+    /// The output of the commands.
     pub log: String,
-    /// What was counted.
+    /// Counts, by what was counted.
     pub counts: BTreeMap<String, u64>,
-    /// What a repairer should read, where the rung does not hold.
+    /// Feedback for a repairer, where the rung does not hold.
     pub feedback: Option<String>,
     /// The crash that refutes the patch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,11 +93,11 @@ pub struct RungResult {
     /// Observations that refute nothing and are for a critic or a person to weigh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// Inputs that refute the patch and can serve as PoVs from now on.
+    /// Inputs that refute the patch, and serve as PoVs for later attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
-    /// Whether climbing again would show the same: nothing was flaky, no limit
-    /// struck, and no search was cut short by its time.
+    /// True where climbing again would give the same result: nothing was flaky, no limit
+    /// was hit, and no search was cut short by its time.
     #[serde(default)]
     pub settled: bool,
 }
@@ -105,12 +105,12 @@ pub struct RungResult {
 /// An observation that speaks against a patch and refutes nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Doubt {
-    /// What was seen, in one line.
+    /// The observation, in one line.
     pub what: String,
-    /// The experiment by which it no longer counts; nothing while it is open.
+    /// The experiment that settled it; none while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
-    /// The input on which it was seen.
+    /// The input that shows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<DoubtedInput>,
 }
@@ -122,11 +122,11 @@ pub struct DoubtedInput {
     pub name: String,
     /// The input.
     pub bytes: Vec<u8>,
-    /// The PoV that it is run like, by name.
+    /// The name of the PoV that it is run like.
     pub pov: String,
     /// Its difference to the PoV, in words.
     pub change: String,
-    /// How the unpatched program ended, and what it printed.
+    /// The end and the output of the unpatched program.
     pub before: String,
     /// The same of the patched program.
     pub after: String,
@@ -136,7 +136,7 @@ pub struct DoubtedInput {
 }
 
 impl Doubt {
-    /// A doubt that no input shows.
+    /// Creates a doubt without an input.
     pub(crate) fn new(what: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -144,7 +144,7 @@ impl Doubt {
         }
     }
 
-    /// Whether nothing settled it.
+    /// Tells whether no experiment settled it.
     pub fn is_open(&self) -> bool {
         self.settled.is_none()
     }
@@ -160,20 +160,20 @@ impl fmt::Display for Doubt {
     }
 }
 
-/// An input that a rung came upon.
+/// An input that refutes a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FoundInput {
     /// The input.
     pub bytes: Vec<u8>,
-    /// What it does.
+    /// The failure that it causes.
     pub reason: String,
-    /// The PoV that it was made from, by name; it is run the same way.
+    /// The name of the PoV that it was made from; it is run the same way.
     #[serde(default)]
     pub pov: String,
 }
 
 impl RungResult {
-    /// A result without log, counts and feedback.
+    /// Creates a result without log, counts and feedback.
     pub(crate) fn new(name: RungName, holds: Option<bool>, reason: impl Into<String>) -> Self {
         Self {
             name,
@@ -190,7 +190,7 @@ impl RungResult {
         }
     }
 
-    /// The same, and whether climbing again would show it again.
+    /// Sets whether climbing again would give the same result.
     pub(crate) fn settled(mut self, settled: bool) -> Self {
         self.settled = settled;
         self

@@ -1,8 +1,7 @@
-//! Inspection: asks a debugger the probes of one build in one run of a PoV.
+//! Inspection: runs the probes of one build under a debugger, in one run of a PoV.
 //!
-//! A probe names a line of the pristine tree; it is asked of the unpatched build
-//! or of an attempt's, where the line may have moved. What this module does not
-//! do: decide which probes are worth asking.
+//! A probe names a line of the pristine tree. It is asked of the unpatched build or of an
+//! attempt's, where the line may have moved. The caller decides which probes to ask.
 
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
@@ -11,8 +10,8 @@ use crate::probe::{Probe, answer};
 use crate::runner::{Baseline, Build, BuildKind, Pov, Target};
 use patchwright_source::{Tree, TreePath};
 
-/// Asks all questions in one run of a PoV, on the unpatched build or on an
-/// attempt's. One text for each question, in order.
+/// Asks all probes in one run of a PoV, on the unpatched build or on an attempt's.
+/// Returns one text for each probe, in order.
 pub async fn inspect(
     target: &dyn Target,
     baseline: &Baseline,
@@ -35,10 +34,11 @@ pub async fn inspect(
         let reason = "there is no build that could be run";
         return Ok(questions.iter().map(|_| reason.to_owned()).collect());
     };
-    let tree = Tree::open(&target.task().tree).ok();
+    let root = &target.task().tree;
+    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let maps: Vec<Option<LineMap>> = questions
         .iter()
-        .map(|question| LineMap::of_change(tree.as_ref()?, &attempt?.changes, &question.path))
+        .map(|question| LineMap::of_change(&tree, &attempt?.changes, &question.path))
         .collect();
     let asked: Vec<Probe> = questions
         .iter()
@@ -60,7 +60,7 @@ pub async fn inspect(
         .collect())
 }
 
-/// The PoV that is run: the first that crashes here.
+/// Returns the PoV to run: the first that crashes here.
 fn pov<'a>(target: &'a dyn Target, baseline: &Baseline) -> Option<&'a Pov> {
     let povs = &target.task().povs;
     let crashing = povs

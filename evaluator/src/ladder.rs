@@ -1,9 +1,8 @@
-//! The ladder: climbs the rungs of an attempt, one rung a call.
+//! Ladder: climbs the rungs of an attempt, one rung a call.
 //!
-//! A caller climbs as long as rungs hold and keeps the results, so a run that
-//! was interrupted continues at the rung where it stopped. A rung that cannot
-//! be checked has the result `None` with the reason; a failure of the machinery
-//! is an error and never a verdict.
+//! The caller climbs while rungs hold and keeps the results, so an interrupted run
+//! continues at the rung where it stopped. A rung that cannot be checked has the result
+//! `None` with a reason; a failure of the infrastructure is an error and never a verdict.
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
@@ -30,7 +29,7 @@ impl std::fmt::Debug for Ladder<'_> {
 }
 
 impl<'a> Ladder<'a> {
-    /// A ladder that climbs every rung anew.
+    /// Creates a ladder that climbs every rung anew.
     pub fn new(target: &'a dyn Target, baseline: &'a Baseline) -> Self {
         Self {
             target,
@@ -97,7 +96,7 @@ impl<'a> Ladder<'a> {
             RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,
             RungName::Robust => robust::climb(target, baseline, attempt).await?,
             RungName::SameElsewhere => same_elsewhere::climb(target, baseline, attempt).await?,
-            RungName::Reviewed => review::climb(target, baseline, attempt),
+            RungName::Reviewed => review::climb(target, baseline, attempt)?,
         })
     }
 }

@@ -12,6 +12,7 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+pub mod attack;
 mod attempt;
 mod cache;
 mod contained_path;
@@ -19,6 +20,8 @@ pub mod crash;
 mod error;
 mod evidence;
 pub mod feedback;
+mod given_inputs;
+mod identity;
 mod inspect;
 mod ladder;
 mod local;

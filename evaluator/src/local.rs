@@ -17,6 +17,7 @@ mod exits;
 mod fetch;
 mod fuzzer;
 mod scratch;
+mod shown;
 mod spare_workspaces;
 mod task_check;
 mod task_digest;
@@ -30,6 +31,7 @@ pub use fetch::fetch;
 pub(crate) use scratch::Scratch;
 pub(crate) use task_digest::{TaskDigest, digest_of_inputs};
 
+use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
@@ -38,11 +40,11 @@ use crate::runner::{
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
-use crate::{Changes, TargetError};
 use builds::BuildKey;
 use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
+use patchwright_source::Changes;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -62,6 +64,8 @@ pub struct LocalTarget {
     scratch: Arc<Scratch>,
     /// The user's entry among the accounts, where paths are mapped.
     accounts: Option<Place>,
+    /// The task's folder as commands see it.
+    shown_task: OnceCell<PathBuf>,
     /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
@@ -88,7 +92,12 @@ impl LocalTarget {
         let task = checked(task)?;
         let sandbox = Sandbox::open(isolation, host).await?;
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
-        let scratch = Scratch::new(scratch).map_err(fail)?;
+        let scratch = if sandbox.maps_paths() {
+            Scratch::new(scratch)
+        } else {
+            Scratch::in_reach(scratch)
+        };
+        let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let accounts = sandbox
             .maps_paths()
@@ -101,6 +110,7 @@ impl LocalTarget {
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
             accounts,
+            shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
             pristine: tokio::sync::Mutex::default(),

@@ -1,10 +1,10 @@
-//! Probes: the question what an expression holds at a line when a PoV runs, and
-//! what a debugger observed.
+//! Probes: questions for the value of an expression at a line while a PoV runs, and the
+//! observations of a debugger.
 //!
-//! The answer often tells the cause of a crash from its symptom. Plain data and
-//! text: expressions are read and found harmless here, observations are put
-//! into words that are the same from run to run. What this module does not do:
-//! run a debugger (a [`crate::Target`] does) or map lines ([`crate::inspect`] does).
+//! The answer often separates the cause of a crash from its symptom. This module is data
+//! and text: it accepts expressions that only read, and describes observations in words
+//! that are equal for equal runs. It runs no debugger (a [`crate::Target`] does) and maps
+//! no lines ([`crate::inspect`] does).
 
 mod answer;
 mod expression;
@@ -15,27 +15,27 @@ pub use expression::Expression;
 use patchwright_source::TreePath;
 use serde::{Deserialize, Serialize};
 
-/// One question, in terms of the pristine tree.
+/// One question, with a line of the pristine tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Probe {
     /// The file.
     pub path: TreePath,
     /// The line, counted from one.
     pub line: u32,
-    /// What is asked for.
+    /// The expression whose value is asked for.
     pub expression: Expression,
 }
 
-/// One value, and the hits in a row at which it was seen.
+/// One value, with the first and the last of the consecutive hits that saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSpan(pub String, pub u64, pub u64);
 
-/// What a debugger saw of one probe.
+/// The observations of one probe.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// How often the line was come to.
+    /// Number of times that the line was reached.
     pub hits: u64,
-    /// The lines where that was: another one than asked where that holds no code.
+    /// The lines that were observed; another one where the line of the probe has no code.
     pub lines: Vec<u32>,
     /// The first different values.
     pub first: Vec<ValueSpan>,
@@ -45,25 +45,25 @@ pub struct Observation {
     pub least: Option<(i128, u64)>,
     /// The greatest number, and its hit.
     pub most: Option<(i128, u64)>,
-    /// The lines of the file that hold code, where the line was never come to.
+    /// The lines of the file with code, where the line was never reached.
     pub code: Vec<u32>,
-    /// Whether the debugger knows the file at all.
+    /// True where the debugger knows the file.
     pub known: bool,
-    /// Whether the compiler kept no value at the line.
+    /// True where the compiler kept no value at the line.
     #[serde(default)]
     pub lost: bool,
-    /// What was seen at the nearest line of the function that has one instead.
+    /// The observation at the nearest line of the function that has a value.
     #[serde(default)]
     pub near: Option<Box<Observation>>,
 }
 
-/// What a debugger saw of one run.
+/// The observations of one run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observations {
-    /// How the program ended: `exit status 1`, `a signal`, `time`, `unknown`.
+    /// The end of the program: `exit status 1`, `a signal`, `time`, `unknown`.
     pub ended: String,
-    /// Why nothing could be seen.
+    /// The reason why nothing was observed.
     pub problem: Option<String>,
-    /// Each probe, in the order of the questions.
+    /// One observation for each probe, in order.
     pub probes: Vec<Observation>,
 }

@@ -1,22 +1,26 @@
-//! *reviewed*: the diff deletes no functionality, hides no error, weakens no check.
+//! Rung *reviewed*: the diff deletes no functionality, hides no error, weakens no check.
 //!
-//! These are rules over the text of the diff: cheap, the same every time, and
-//! made so that a right patch passes. What only a reader can judge, whether the
-//! cause is treated, is left to the critic that the agent may add.
+//! Rules over the text of the diff: cheap, deterministic, and written so that a right
+//! patch passes. Whether the cause is treated is left to the critic that the agent may add.
 
-pub(crate) mod code;
-pub(crate) mod diff;
+mod code;
+mod constants;
+mod diff;
 mod literal;
 mod removal;
 mod suppression;
 mod weakened;
 
+use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, RungName, RungResult};
+use crate::given_inputs;
 use crate::runner::{Baseline, Target};
+pub(crate) use constants::constants;
+
 use code::bare;
 use diff::{FileDiff, Line, Sign};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{SourceError, Tree, TreePath};
 use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
@@ -27,50 +31,71 @@ pub(crate) fn ends_the_process(text: &str) -> bool {
     suppression::ends_process(text)
 }
 
+/// Returns a line of source without comments and without what its literals hold.
+pub(crate) fn without_comments(line: &str) -> String {
+    bare(line)
+}
+
+/// Climbs *reviewed*.
 pub(crate) fn climb(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: &AttemptFacts,
-) -> RungResult {
-    let files = diff::read(&attempt.diff);
+) -> Result<RungResult, TargetError> {
+    let open = |reason: &str| RungResult::new(RungName::Reviewed, None, reason);
+    let Some(mut files) = diff::read(&attempt.diff) else {
+        return Ok(open("a header of the diff cannot be read"));
+    };
+    files.extend(only_renamed(&files, attempt));
     if files.is_empty() {
-        return RungResult::new(RungName::Reviewed, None, "there is no diff to read");
+        return Ok(open("there is no diff to read"));
     }
     let task = target.task();
-    let tree = Tree::open(&task.tree).ok();
-    let kind = baseline
+    let tree = Tree::open(&task.tree).map_err(|error| TargetError::tree(&error, &task.tree))?;
+    let crash = baseline
         .povs
         .iter()
-        .find_map(|pov| pov.replay.crash.as_ref())
-        .map(|crash| crash.kind.clone())
-        .unwrap_or_default();
-    let povs: Vec<Vec<u8>> = task
-        .povs
-        .iter()
-        .filter_map(|pov| std::fs::read(&pov.file).ok())
-        .map(|mut bytes| {
-            bytes.truncate(POV_LIMIT);
-            bytes
-        })
-        .collect();
+        .find_map(|pov| pov.replay.crash.as_ref());
+    let mut povs = given_inputs::povs(task)?;
+    for pov in &mut povs {
+        pov.truncate(POV_LIMIT);
+    }
     let mut findings = Vec::new();
     for file in &files {
-        let old = tree.as_ref().and_then(|tree| pristine(tree, file));
+        let old = pristine(&tree, file, attempt)?;
         let case = Case {
             file,
-            old: old.as_deref().unwrap_or_default(),
-            kind: &kind,
+            old: &old,
+            kind: crash.map_or("", |crash| &crash.kind),
             povs: &povs,
         };
         findings.extend(apply(&case));
     }
-    verdict(&findings)
+    Ok(verdict(&findings))
 }
 
-fn pristine(tree: &Tree, file: &FileDiff) -> Option<String> {
-    let path = TreePath::new(&file.path).ok()?;
-    let text = tree.read(&path).ok()?;
-    Some(String::from_utf8_lossy(text.bytes()).into_owned())
+/// Returns the files that are renamed and not changed otherwise, which have no lines in
+/// the diff.
+fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
+    let renamed = attempt.changes.renamed.iter();
+    let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path != to.as_str()));
+    silent
+        .map(|(from, _)| FileDiff {
+            path: from.to_string(),
+            hunks: Vec::new(),
+        })
+        .collect()
+}
+
+/// Returns the pristine text of a file; empty for a new file.
+fn pristine(tree: &Tree, file: &FileDiff, attempt: &AttemptFacts) -> Result<String, TargetError> {
+    let fail = |error: SourceError| TargetError::tree(&error, tree.root());
+    let path = TreePath::new(&file.path).map_err(fail)?;
+    match tree.read(attempt.changes.pristine_name(&path)) {
+        Ok(text) => Ok(String::from_utf8_lossy(text.bytes()).into_owned()),
+        Err(SourceError::NotFound { .. }) => Ok(String::new()),
+        Err(error) => Err(fail(error)),
+    }
 }
 
 fn verdict(findings: &[Finding]) -> RungResult {
@@ -99,7 +124,7 @@ fn verdict(findings: &[Finding]) -> RungResult {
         .doubts(doubts.into_iter().map(Doubt::new).collect())
 }
 
-/// One file of an attempt, and what a rule may look at.
+/// One file of an attempt, and the facts that a rule may use.
 #[derive(Debug, Clone, Copy)]
 struct Case<'a> {
     file: &'a FileDiff,
@@ -110,10 +135,10 @@ struct Case<'a> {
     povs: &'a [Vec<u8>],
 }
 
-/// What a rule has to say.
+/// A finding of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Finding {
-    /// Whether it refutes the patch; otherwise it is for the critic and for people.
+    /// True where it refutes the patch; otherwise it is a doubt for critics and people.
     refutes: bool,
     path: String,
     line: Option<(u32, String)>,
@@ -147,8 +172,7 @@ impl fmt::Display for Finding {
     }
 }
 
-/// The lines of a hunk as the patch leaves them, without comments; empty ones
-/// are left out.
+/// Returns the lines of a patched hunk without comments and without empty lines.
 fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
     let left = hunk.iter().filter(|line| line.sign != Sign::Removed);
     left.map(|line| (line, bare(&line.text)))
@@ -156,7 +180,7 @@ fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
         .collect()
 }
 
-/// Everything that the rules say about one file.
+/// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
     let rules: [fn(&Case<'_>) -> Vec<Finding>; 12] = [
         suppression::forbidden_place,

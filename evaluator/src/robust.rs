@@ -8,13 +8,14 @@
 //! Where the harness is a fuzzer it looks for crashes itself for a part of the
 //! time; a harness that takes many inputs is given many.
 
+mod dictionary;
 mod failure;
 mod harness;
-mod transplanted;
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::evidence::{FoundInput, RungName, RungResult};
+use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -42,7 +43,7 @@ pub(crate) async fn climb(
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
     let task = target.task();
-    let groups = groups(target, baseline);
+    let groups = groups(target, baseline)?;
     if groups.is_empty() {
         let reason = "no PoV reproduces, so there is nothing to mutate";
         return Ok(RungResult::new(RungName::Robust, None, reason));
@@ -74,15 +75,16 @@ struct Group<'a> {
     seeds: Vec<Vec<u8>>,
 }
 
-fn groups<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Vec<Group<'a>> {
+fn groups<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<Vec<Group<'a>>, TargetError> {
     let mut groups: Vec<Group<'a>> = Vec::new();
     for (pov, before) in target.task().povs.iter().zip(&baseline.povs) {
-        let Ok(bytes) = std::fs::read(&pov.file) else {
-            continue;
-        };
         if !before.reproduces() {
             continue;
         }
+        let bytes = given_inputs::pov(pov)?;
         let same = groups.iter_mut().find(|group| {
             let other = group.pov;
             (&other.build, &other.harness, &other.command)
@@ -97,7 +99,7 @@ fn groups<'a>(target: &'a dyn Target, baseline: &'a Baseline) -> Vec<Group<'a>> 
             }),
         }
     }
-    groups
+    Ok(groups)
 }
 
 struct Search<'a> {
@@ -124,9 +126,8 @@ impl Search<'_> {
         budget: Duration,
     ) -> Result<Option<Failure>, TargetError> {
         let name = self.target.task().build_of(group.pov);
-        let Some(old) = self.baseline.builds.get(&name) else {
-            return Ok(None);
-        };
+        let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
+        let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
         let new = builds::build(self.target, self.attempt, &name).await?;
         // What cannot see the crash that is known would not see another either.
         let known = self.run(old, group, group.seeds.clone(), EACH.1).await?;
@@ -147,7 +148,7 @@ impl Search<'_> {
         if let Some(found) = self.fuzzed(&judge, group, budget).await? {
             return Ok(Some(found));
         }
-        if let Some(found) = self.transplanted(&judge, group, budget).await? {
+        if let Some(found) = self.with_dictionary(&judge, group, budget).await? {
             return Ok(Some(found));
         }
         let mut mutator = Mutator::nearest_first(group.seeds.clone());

@@ -3,7 +3,6 @@
 pub(crate) mod builds;
 pub(crate) mod confirm;
 pub(crate) mod feedback;
-pub(crate) mod given_inputs;
 pub(crate) mod patch;
 pub(crate) mod silent;
 pub(crate) mod tested;

@@ -1,8 +1,7 @@
-//! The target: the seam between the rungs and whatever builds, replays and tests a program.
+//! Runner: the trait [`Target`], behind which programs are built, replayed and tested.
 //!
-//! The trait is one of the project's few seams; [`crate::LocalTarget`] runs
-//! local commands behind it. A target reports what happened and judges as
-//! little as possible: the rungs do that.
+//! [`crate::LocalTarget`] implements it with local commands. A target reports facts and
+//! judges as little as possible; the rungs judge.
 
 mod coverage;
 mod exits;
@@ -25,34 +24,35 @@ use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
 use crate::workspace::Workspace;
-use crate::{Changes, Execution, TargetError, sanitizer_hooks};
+use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
+use patchwright_source::Changes;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// One build of the tree, pristine or patched. Its files live as long as it does.
+/// One build of the tree, pristine or patched. Its files are removed when it is dropped.
 #[derive(Debug, Clone)]
 pub struct Build {
-    /// Which of the task's builds; empty for the one without a name.
+    /// The name among the task's builds; empty for the one without a name.
     pub name: String,
     /// The digest of the changes that were built.
     pub changes: String,
-    /// What the build command did; of an earlier call where the result was at hand.
+    /// The execution of the build command, of an earlier call where the build was cached.
     pub execution: Execution,
-    /// Where it lies; nothing when that is not this machine.
+    /// Its workspace; none for a build on another machine.
     pub(crate) workspace: Option<Arc<Workspace>>,
 }
 
 impl Build {
-    /// Whether the build command succeeded.
+    /// Tells whether the build command succeeded.
     pub fn succeeded(&self) -> bool {
         self.execution.ending.success()
     }
 
-    /// The sanitizer's hooks that this build has and the unpatched one lacks;
-    /// nothing where they do not both lie here.
+    /// Returns the sanitizer hooks that this build has and the unpatched one lacks; none
+    /// where one of them is on another machine.
     pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
         let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
             return Vec::new();
@@ -60,7 +60,7 @@ impl Build {
         sanitizer_hooks::gained(old.root(), new.root())
     }
 
-    /// Where it lies, for those who run commands in it.
+    /// Returns its workspace.
     pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
         self.workspace.as_ref().ok_or_else(|| {
             TargetError::machinery("a build of another target was asked for", "target")
@@ -71,18 +71,18 @@ impl Build {
 /// One run of a PoV.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replay {
-    /// What it comes to.
+    /// Its outcome.
     pub outcome: Outcome,
     /// The crash, where there is one.
     pub crash: Option<CrashReport>,
-    /// What the command did.
+    /// The execution of the command.
     pub execution: Execution,
 }
 
 /// One run of the tests.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct TestRun {
-    /// What the command did.
+    /// The execution of the command.
     pub execution: Execution,
     /// Result files that it left: path below the tree, and content.
     pub reports: Vec<(String, Vec<u8>)>,
@@ -93,33 +93,33 @@ pub struct TestRun {
 pub struct BaselinePov {
     /// The PoV's name.
     pub name: String,
-    /// How often it was run.
+    /// Number of runs.
     pub runs: u32,
-    /// How often it crashed or hung.
+    /// Number of runs that crashed or hung.
     pub crashes: u32,
-    /// The run that shows it best: the first crash, else the last run.
+    /// The first run that crashed, else the last run.
     pub replay: Replay,
-    /// How often a patched program has to survive it before that means something.
+    /// Runs that a patched program must survive before it counts as silent.
     pub repeat: u32,
 }
 
 impl BaselinePov {
-    /// Whether it crashed here at all.
+    /// Tells whether it crashed here at all.
     pub fn reproduces(&self) -> bool {
         self.crashes > 0
     }
 }
 
-/// What the unpatched program does.
+/// The behaviour of the unpatched program.
 #[derive(Debug, Clone)]
 pub struct Baseline {
     /// The builds by name.
     pub builds: BTreeMap<String, Build>,
     /// Each PoV of the task, in its order.
     pub povs: Vec<BaselinePov>,
-    /// The tests; nothing when the task has none.
+    /// The tests; none when the task has none.
     pub tests: Option<TestRun>,
-    /// What keeps the commands away from the host.
+    /// The isolation of the commands.
     pub isolation: Isolation,
     /// Wall time of all commands together, in seconds.
     pub seconds: f64,
@@ -130,7 +130,7 @@ pub trait Target: Send + Sync {
     /// The task.
     fn task(&self) -> &TargetTask;
 
-    /// Builds the pristine tree, runs every PoV and the tests. Done once, then remembered.
+    /// Builds the pristine tree and runs every PoV and the tests, once.
     fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
 
     /// Builds the changed tree; `name` is one of the task's builds.
@@ -148,7 +148,7 @@ pub trait Target: Send + Sync {
         pov: &'a Pov,
     ) -> BoxFuture<'a, Result<Replay, TargetError>>;
 
-    /// Runs the tests once; nothing when the task has none.
+    /// Runs the tests once; none when the task has none.
     fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>>;
 
     /// Runs many inputs the way a PoV is run.
@@ -159,8 +159,8 @@ pub trait Target: Send + Sync {
         inputs: &'a Inputs,
     ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
 
-    /// Runs a PoV once under a debugger and says what it saw at lines of this
-    /// build. Not every target has one.
+    /// Runs a PoV once under a debugger and returns its observations at lines of this
+    /// build. Not every target has a debugger.
     fn probe<'a>(
         &'a self,
         _build: &'a Build,
@@ -175,8 +175,8 @@ pub trait Target: Send + Sync {
         })
     }
 
-    /// Runs a PoV once under a debugger and says how its processes ended, and how
-    /// many of the sanitizer's checks these functions hold. Not every target has one.
+    /// Runs a PoV once under a debugger and returns the ends of its processes, and the
+    /// number of sanitizer checks in these functions. Not every target has a debugger.
     fn exits<'a>(
         &'a self,
         _build: &'a Build,
@@ -212,8 +212,8 @@ pub trait Target: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
-    /// Lets the project's own fuzzer look for a crash, from these seeds and for
-    /// this time; nothing where the harness is none, or cannot be asked.
+    /// Runs the project's own fuzzer from these seeds and for this time; none where the
+    /// harness is no fuzzer.
     fn fuzz<'a>(
         &'a self,
         _build: &'a Build,
@@ -225,20 +225,20 @@ pub trait Target: Send + Sync {
     }
 }
 
-/// What the project's own fuzzer did.
+/// The result of the project's own fuzzer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fuzzed {
-    /// How often it ran the target.
+    /// Number of executions.
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,
 }
 
-/// How a build comes about.
+/// The way of building.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BuildKind {
-    /// On top of the built baseline, so that only what changed is built.
+    /// On top of the built baseline, so that only changed parts are built.
     Incremental,
-    /// From the pristine tree, as anybody else would build it.
+    /// From the pristine tree, as a user would build it.
     Clean,
 }

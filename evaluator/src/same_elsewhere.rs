@@ -65,9 +65,9 @@ pub(crate) async fn climb(
         builds: (old, &new),
         pov,
         before,
-        functions: watched(task, before, attempt),
+        functions: watched(task, before, attempt)?,
         writer: FeedbackWriter::new(task, attempt),
-        pool: pool::InputPool::gather(task, pov),
+        pool: pool::InputPool::gather(task, pov)?,
         outputs_seen: BTreeSet::new(),
         compared: Vec::new(),
         reaching: Vec::new(),
@@ -77,6 +77,7 @@ pub(crate) async fn climb(
         differing: Vec::new(),
         doubts: Vec::new(),
         reach: None,
+        tried: Vec::new(),
         tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
     };
     let started = Instant::now();
@@ -94,6 +95,7 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.settle_reach(attempt).await?;
     comparison.settle_differences().await?;
     Ok(comparison.held())
 }
@@ -101,13 +103,17 @@ pub(crate) async fn climb(
 /// The functions whose values are compared: those that the attempt touches and
 /// that the unpatched program has too; where there is none (a table, a macro, a
 /// new function) those that crashed.
-fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> Vec<String> {
-    let touched = touched_in_baseline(attempt, &task.tree);
+fn watched(
+    task: &TargetTask,
+    before: &BaselinePov,
+    attempt: &AttemptFacts,
+) -> Result<Vec<String>, TargetError> {
+    let touched = touched_in_baseline(attempt, &task.tree)?;
     if !touched.is_empty() {
-        return touched;
+        return Ok(touched);
     }
     let Some(crash) = &before.replay.crash else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
     let mut crashed: Vec<String> = Vec::new();
     let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
@@ -117,7 +123,7 @@ fn watched(task: &TargetTask, before: &BaselinePov, attempt: &AttemptFacts) -> V
             crashed.push(name);
         }
     }
-    crashed
+    Ok(crashed)
 }
 
 /// An input on which the two programs differ.
@@ -156,6 +162,8 @@ struct Comparison<'a> {
     doubts: Vec<Doubt>,
     /// What runs the patched lines; nothing where it could not be counted.
     reach: Option<Reach>,
+    /// Inputs that were aimed at the patch, whatever became of them.
+    tried: Vec<Vec<u8>>,
     /// How long the tests of the unpatched program took.
     tests_seconds: Option<f64>,
 }

@@ -1,12 +1,11 @@
-//! Verdict cache: results of rungs that earlier runs came to, kept on disk.
+//! Verdict cache: results of rungs of earlier runs, kept on disk.
 //!
-//! The key names everything that a result depends on: the task with its tree,
-//! commands and compilers, the harmless inputs, the program that judges, the
-//! patch and what it touches, the inputs that refuted other attempts, what the
-//! unpatched program did, and the isolation. Only settled results are kept.
-//! Rungs that cost nothing are always climbed, and so is the last check of a
-//! patch that is about to be delivered ([`crate::confirm`]): what is called
-//! verified was seen in the same run.
+//! The key covers everything that a result depends on: the task with its tree, commands
+//! and compilers, the harmless inputs, this program, the patch and the lines it touches,
+//! the inputs that refuted other attempts, the baseline, and the isolation. Only settled
+//! results are kept. Rungs that cost nothing are always climbed, and so is the last check
+//! of a patch before it is delivered ([`crate::confirm`]): a verified patch was checked in
+//! the same run.
 
 use crate::attempt::AttemptFacts;
 use crate::cache::Cache;
@@ -53,7 +52,7 @@ impl VerdictCache {
         Some(result.count(FROM_CACHE, 1))
     }
 
-    /// Keeps a result that another climb would come to as well.
+    /// Keeps a result, unless another climb may give another one.
     pub(crate) async fn keep(&self, key: &VerdictKey, result: &RungResult) {
         if result.settled
             && result.holds.is_some()
@@ -74,12 +73,12 @@ impl VerdictCache {
     }
 }
 
-/// Digest of what a rung's result depends on besides the task itself.
+/// Digest of everything that a rung's result depends on besides the task.
 #[derive(Debug)]
 pub(crate) struct VerdictKey(String);
 
 impl VerdictKey {
-    /// Returns the key of a rung; none for rungs that are as quick to climb.
+    /// Returns the key of a rung; none for rungs that cost nothing.
     pub(crate) fn of(baseline: &Baseline, attempt: &AttemptFacts, rung: RungName) -> Option<Self> {
         match rung {
             RungName::Applies | RungName::Parses | RungName::Reviewed => return None,

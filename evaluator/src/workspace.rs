@@ -8,14 +8,18 @@
 mod copy;
 pub(crate) mod delta;
 
-pub(crate) use copy::copy_tree;
+pub(crate) use copy::{copy_tree, copy_tree_except};
 
+use crate::TargetError;
 use crate::cache::{Cache, Entry};
 use crate::contained_path::{ContainedFolder, remove_folder};
-use crate::{Changes, TargetError};
-use patchwright_source::TreePath;
+use crate::identity;
+use delta::Moment;
+use patchwright_source::{Changes, TreePath};
 use serde::Serialize;
 use std::fs;
+use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -32,16 +36,23 @@ pub(crate) struct Workspace {
     root: PathBuf,
     /// Where it lies in the cache: then it is only read, and stays.
     kept: Option<Entry>,
+    /// When it was complete, as a copy of another one.
+    copied: Option<Moment>,
 }
 
 impl Workspace {
     /// An empty one. The folder must not exist yet.
     pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
-        let workspace = Self { root, kept: None };
-        for part in [TREE, OUT, HOME] {
-            let path = workspace.root.join(part);
-            fs::create_dir_all(&path)
-                .map_err(|e| TargetError::io("a workspace could not be made", &path, e))?;
+        let workspace = Self {
+            root,
+            kept: None,
+            copied: None,
+        };
+        let parts = [TREE, OUT, HOME].map(|part| workspace.root.join(part));
+        let root = std::iter::once(&workspace.root);
+        for path in root.chain(&parts) {
+            lent_folder(path)
+                .map_err(|e| TargetError::io("a workspace could not be made", path, e))?;
         }
         Ok(workspace)
     }
@@ -58,6 +69,7 @@ impl Workspace {
         Ok(Self {
             root,
             kept: Some(entry),
+            copied: None,
         })
     }
 
@@ -85,11 +97,17 @@ impl Workspace {
         root: PathBuf,
         stop: &AtomicBool,
     ) -> Result<Self, TargetError> {
-        let workspace = Self::create(root)?;
+        let mut workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
             copy_tree(&other.root.join(part), &workspace.root.join(part), stop)?;
         }
+        workspace.copied = Moment::now(&workspace.root).ok();
         Ok(workspace)
+    }
+
+    /// When it was complete as a copy; nothing where it is none.
+    pub(crate) fn copied(&self) -> Option<Moment> {
+        self.copied
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -160,6 +178,14 @@ impl Drop for Workspace {
             remove_folder(&self.root);
         }
     }
+}
+
+/// Makes a folder that commands may write and other users cannot look into,
+/// with what is missing above it.
+pub(crate) fn lent_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    identity::give(path)
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What a command outside a run spends: counted while it asks, and held against
+//! Account of a command outside a run: counted while it asks, and held against
 //! the money limit of one run.
 //!
 //! Nothing is kept. The limits of a day and of all time are kept in the store,

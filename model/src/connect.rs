@@ -12,12 +12,12 @@ use patchwright_config as settings;
 /// The models of a run: who is asked for what.
 #[derive(Debug, Clone)]
 pub struct Models {
-    /// Who repairs: lane 1 asks the first, lane 2 the second, and so on in turn.
+    /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     /// Never empty.
     pub lanes: Vec<Arc<dyn Model>>,
-    /// Who looks at patches.
+    /// Model of the critic.
     pub critic: Option<Arc<dyn Model>>,
-    /// Whether a call may cost money; answers on record do not.
+    /// True when a call may cost money; answers on record do not.
     pub paid: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::{Model, ModelError, Reply, Request, Usage};
 
 /// Several models, of which the first that can answers.
 #[derive(Debug)]
-pub struct Fallback {
+pub(crate) struct Fallback {
     first: Arc<dyn Model>,
     others: Vec<Arc<dyn Model>>,
     current: AtomicUsize,
@@ -24,7 +24,7 @@ pub struct Fallback {
 
 impl Fallback {
     /// Asks `first`, and `others` in their order when it cannot answer.
-    pub fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
+    pub(crate) fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
         Self {
             first,
             others,
@@ -101,7 +101,7 @@ fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
     }
 }
 
-/// What the models that gave no reply may have cost together.
+/// Tokens that the models which gave no reply may have cost together.
 fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
     let spent = failures.iter().filter_map(|(_, error)| match error {
         ModelError::Retry { spent, .. } => *spent,

@@ -2,7 +2,7 @@
 //!
 //! [`Model`] is the trait that the loop sees. Its parts are put together like
 //! boxes in boxes: [`openai`] speaks to one endpoint and never tries twice,
-//! [`retry`] tries again, [`fallback`] changes the model, [`recorded`] answers
+//! `retry` tries again, `fallback` changes the model, [`recorded`] answers
 //! from a transcript or writes one. [`tokens`] counts, [`price`] turns counts
 //! into money, [`account`] adds it up for commands outside a run.
 //!
@@ -11,14 +11,14 @@
 
 pub mod account;
 mod connect;
-pub mod fallback;
+mod fallback;
 pub mod http;
 pub mod journaled;
 mod model;
 pub mod openai;
 pub mod price;
 pub mod recorded;
-pub mod retry;
+mod retry;
 #[cfg(test)]
 mod test_double;
 pub mod tokens;

@@ -14,9 +14,15 @@ pub trait Model: Send + Sync + fmt::Debug {
 
     /// Asks once. What a failure means for the caller is in its variant.
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>>;
+
+    /// Returns what a person should know about the reply to this request, before
+    /// it is asked for. A live model has nothing to tell.
+    fn notice(&self, _request: &Request) -> Option<String> {
+        None
+    }
 }
 
-/// What is asked: the whole conversation so far, oldest message first.
+/// Question to a model: the whole conversation so far, oldest message first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Request {
@@ -31,9 +37,9 @@ pub struct Request {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Message {
-    /// Who speaks.
+    /// Role of the speaker.
     pub role: Role,
-    /// What is said.
+    /// Text of the message.
     pub text: String,
 }
 
@@ -51,18 +57,18 @@ impl Message {
         Self::new(Role::System, text)
     }
 
-    /// What Patchwright says to the model.
+    /// Message of Patchwright.
     pub fn user(text: impl Into<String>) -> Self {
         Self::new(Role::User, text)
     }
 
-    /// What the model said.
+    /// Message of the model.
     pub fn assistant(text: impl Into<String>) -> Self {
         Self::new(Role::Assistant, text)
     }
 }
 
-/// Who speaks in a message.
+/// Role of the speaker of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -85,7 +91,7 @@ impl Role {
     }
 }
 
-/// What came back.
+/// Reply of a model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reply {
@@ -93,7 +99,7 @@ pub struct Reply {
     pub text: String,
     /// Why the model stopped.
     pub finish: Finish,
-    /// What was spent.
+    /// Tokens that were used.
     pub usage: Usage,
     /// The model that answered, in its own words.
     pub model: String,
@@ -119,10 +125,10 @@ pub struct Usage {
     pub tokens_in: u64,
     /// Tokens of the reply, thinking included.
     pub tokens_out: u64,
-    /// How many of `tokens_in` the provider had cached.
+    /// Part of `tokens_in` that the provider had cached.
     #[serde(default)]
     pub tokens_cached: u64,
-    /// Whether the counts are ours, because the endpoint sent none or counts
+    /// True when the counts are ours, because the endpoint sent none or counts
     /// that cannot be true.
     #[serde(default)]
     pub estimated: bool,
@@ -149,27 +155,27 @@ pub enum ModelError {
         /// How long the endpoint asks to wait; zero when it limits calls and
         /// does not say for how long.
         after: Option<Duration>,
-        /// What happened.
+        /// Description of the failure.
         reason: String,
-        /// What it may have cost all the same: the endpoint had begun to answer.
+        /// Tokens that it may have cost all the same: the endpoint had begun to answer.
         spent: Option<Usage>,
     },
     /// The request does not fit the model's window.
     #[error("the request is too long for the model: {reason}")]
     TooLong {
-        /// What the endpoint said.
+        /// Message of the endpoint.
         reason: String,
     },
     /// The provider declined the request itself.
     #[error("the provider refused the request: {reason}")]
     Refused {
-        /// What the endpoint said.
+        /// Message of the endpoint.
         reason: String,
     },
     /// It cannot work until somebody changes the configuration.
     #[error("the model cannot be used: {reason}")]
     Fatal {
-        /// What happened and what to change.
+        /// Description of the failure, with what to change.
         reason: String,
     },
 }
@@ -184,7 +190,7 @@ impl ModelError {
         }
     }
 
-    /// What it may have cost all the same.
+    /// Returns the tokens that it may have cost all the same.
     pub fn spent(&self) -> Usage {
         match self {
             Self::Retry { spent, .. } => spent.unwrap_or_default(),

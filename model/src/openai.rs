@@ -1,7 +1,7 @@
 //! A model behind an endpoint that speaks OpenAI's chat completions or responses.
 //!
-//! Asks once and answers once: trying again is for [`super::retry`], another
-//! model for [`super::fallback`]. This file is the only one that knows the crate
+//! Asks once and answers once: trying again is for `retry`, another
+//! model for `fallback`. This file is the only one that knows the crate
 //! `async-openai`, whose interface changes often; its own retries and time limits
 //! are replaced by `transport`.
 
@@ -32,7 +32,7 @@ mod transport;
 mod usage;
 mod wire;
 
-use collect::{Collected, Collector, Wanted};
+use collect::{Collected, Collector, Demand};
 use transport::{Exchange, Slot};
 use wire::WireLog;
 
@@ -101,7 +101,7 @@ impl OpenAi {
             let event = event.map_err(|error| sorted(error, &slot))?;
             let wanted = collector.event(&event)?;
             slot.note_text(collector.length());
-            if wanted == Wanted::Enough {
+            if wanted == Demand::Enough {
                 break;
             }
         }

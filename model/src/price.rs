@@ -9,11 +9,11 @@ const PER: f64 = 1_000_000.0;
 /// US dollars per million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Price {
-    /// Of a request.
+    /// Price of a request.
     pub input: f64,
-    /// Of the part of a request that the provider had cached.
+    /// Price of the part of a request that the provider had cached.
     pub cached: f64,
-    /// Of a reply.
+    /// Price of a reply.
     pub output: f64,
 }
 
@@ -28,7 +28,7 @@ impl Price {
         })
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     pub fn of(&self, usage: &Usage) -> f64 {
         let cached = usage.tokens_cached.min(usage.tokens_in);
         let fresh = usage.tokens_in - cached;
@@ -140,7 +140,7 @@ impl Prices {
     }
 }
 
-/// What is known of the price of a call that is about to be made.
+/// Price of a call that is about to be made, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Priced<'a> {
     /// It costs nothing.

@@ -1,9 +1,11 @@
-//! Answers from a transcript, and the wrapper that writes one.
+//! Transcript of a model: the replay that answers from one, and the wrapper that
+//! writes one.
 //!
 //! A transcript is a file with one exchange a line: `{"request":..,"reply":..}`.
-//! Replaying is strict: each recorded request is answered once, and one that was
-//! not recorded is a failure that shows where it differs. That keeps prompts
-//! reproducible and transcripts honest.
+//! It is replayed turn by turn, and each reply is given once. A prompt that
+//! differs from the recorded one is *drift*: the person in front of the run is
+//! told the turn and a short diff, and the recorded reply is used all the same.
+//! A request after the last reply fails.
 
 use std::fs::File;
 use std::io::Write;
@@ -15,20 +17,20 @@ use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use similar::TextDiff;
 
-use crate::{Model, ModelError, Reply, Request};
+use crate::{Model, ModelError, Reply, Request, Role};
 
-/// Lines of a difference that are shown; the rest is counted.
-const SHOWN: usize = 120;
+/// Lines of a diff that are shown; the rest is counted.
+const SHOWN_LINES: usize = 24;
 /// Unchanged lines around each difference.
-const AROUND: usize = 3;
+const CONTEXT_LINES: usize = 1;
 
 /// One exchange of a transcript.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Exchange {
-    /// What was asked.
+    /// The question.
     pub request: Request,
-    /// What was answered.
+    /// The answer.
     pub reply: Reply,
 }
 
@@ -52,13 +54,27 @@ pub fn read(path: &Path) -> Result<Vec<Exchange>, ModelError> {
         .collect()
 }
 
-/// A model that only repeats what was recorded.
+/// A model that repeats what was recorded.
 #[derive(Debug)]
 pub struct Recorded {
     name: String,
     source: PathBuf,
-    waiting: Mutex<Vec<Exchange>>,
+    waiting: Mutex<Vec<Turn>>,
     count: usize,
+}
+
+/// An exchange whose reply was not given yet.
+#[derive(Debug)]
+struct Turn {
+    number: usize,
+    exchange: Exchange,
+}
+
+/// A prompt that differs from the recorded one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Drift {
+    turn: usize,
+    diff: String,
 }
 
 impl Recorded {
@@ -72,44 +88,70 @@ impl Recorded {
             let shown = path.display();
             return Err(ModelError::fatal(format!("transcript {shown} is empty")));
         };
+        let name = first.reply.model.clone();
+        let turns = exchanges.into_iter().enumerate();
+        let waiting: Vec<_> = turns
+            .map(|(at, exchange)| Turn {
+                number: at + 1,
+                exchange,
+            })
+            .collect();
         Ok(Self {
-            name: first.reply.model.clone(),
+            name,
             source: path.to_owned(),
-            count: exchanges.len(),
-            waiting: Mutex::new(exchanges),
+            count: waiting.len(),
+            waiting: Mutex::new(waiting),
         })
     }
 
-    /// How many exchanges were not asked for yet.
-    pub fn left(&self) -> usize {
-        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        waiting.len()
+    /// Takes the reply of the turn that fits the request best.
+    fn take(&self, request: &Request) -> Result<Reply, ModelError> {
+        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        match best_fit(&waiting, request) {
+            Some(at) => Ok(waiting.remove(at).exchange.reply),
+            None => Err(ModelError::fatal(format!(
+                "transcript {} has no more replies: all {} were given",
+                self.source.display(),
+                self.count
+            ))),
+        }
     }
 
-    fn answer(&self, request: &Request) -> Result<Reply, ModelError> {
-        let mut waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
-        // Lanes run side by side, so their requests come in any order.
-        let found = waiting
-            .iter()
-            .position(|exchange| exchange.request == *request);
-        if let Some(found) = found {
-            return Ok(waiting.remove(found).reply);
-        }
-        let shown = self.source.display();
-        let Some(next) = waiting.first() else {
-            return Err(ModelError::fatal(format!(
-                "transcript {shown} has no more replies: all {} were given",
-                self.count
-            )));
-        };
-        Err(ModelError::fatal(format!(
-            "this request was not recorded in {shown}; it differs from exchange {} of {} in:\n{}\n\
-             record the transcript anew if the change is wanted",
-            self.count - waiting.len() + 1,
-            self.count,
-            difference(&next.request, request)
-        )))
+    /// Returns how the prompt differs from that of the turn that answers it.
+    fn drift(&self, request: &Request) -> Option<Drift> {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let turn = waiting.get(best_fit(&waiting, request)?)?;
+        let diff = difference(&turn.exchange.request, request)?;
+        Some(Drift {
+            turn: turn.number,
+            diff,
+        })
     }
+}
+
+/// Finds the turn that a request belongs to.
+///
+/// Lanes run side by side and a critic asks between them, so requests come in
+/// any order: a turn after the same replies goes first, then the one whose
+/// prompt is the most similar, then the earlier one.
+fn best_fit(waiting: &[Turn], request: &Request) -> Option<usize> {
+    let exact = |turn: &Turn| turn.exchange.request == *request;
+    if let Some(at) = waiting.iter().position(exact) {
+        return Some(at);
+    }
+    let (replies, prompt) = (replies(request), prompt(request));
+    let score = |turn: &Turn| {
+        let recorded = &turn.exchange.request;
+        let similarity = TextDiff::from_lines(self::prompt(recorded), &*prompt).ratio();
+        (self::replies(recorded) == replies, similarity)
+    };
+    let scores = waiting.iter().map(score).enumerate();
+    // Of equals, `max_by` returns the last one.
+    let best = scores.rev().max_by(|(_, left), (_, right)| {
+        let by_replies = left.0.cmp(&right.0);
+        by_replies.then(left.1.total_cmp(&right.1))
+    });
+    best.map(|(at, _)| at)
 }
 
 impl Model for Recorded {
@@ -118,7 +160,16 @@ impl Model for Recorded {
     }
 
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
-        std::future::ready(self.answer(request)).boxed()
+        std::future::ready(self.take(request)).boxed()
+    }
+
+    fn notice(&self, request: &Request) -> Option<String> {
+        let Drift { turn, diff } = self.drift(request)?;
+        let (source, count) = (self.source.display(), self.count);
+        Some(format!(
+            "drift in turn {turn} of {count} of {source}: the prompt differs from the recorded one, and the recorded \
+             reply is used all the same\n{diff}"
+        ))
     }
 }
 
@@ -177,6 +228,10 @@ impl Model for Recording {
     fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
         self.ask_and_write(request).boxed()
     }
+
+    fn notice(&self, request: &Request) -> Option<String> {
+        self.inner.notice(request)
+    }
 }
 
 fn not_written(path: &Path, error: &dyn std::fmt::Display) -> ModelError {
@@ -184,30 +239,46 @@ fn not_written(path: &Path, error: &dyn std::fmt::Display) -> ModelError {
     ModelError::fatal(format!("transcript {shown} cannot be written: {error}"))
 }
 
-/// Where two requests differ, for a person.
-fn difference(recorded: &Request, asked: &Request) -> String {
-    let (recorded, asked) = (readable(recorded), readable(asked));
+/// Returns a short diff of the prompts of two requests, if they differ.
+fn difference(recorded: &Request, asked: &Request) -> Option<String> {
+    let (recorded, asked) = (prompt(recorded), prompt(asked));
+    if recorded == asked {
+        return None;
+    }
     let diff = TextDiff::from_lines(&recorded, &asked)
         .unified_diff()
-        .context_radius(AROUND)
+        .context_radius(CONTEXT_LINES)
         .header("recorded", "asked")
         .to_string();
-    let mut lines: Vec<_> = diff.lines().take(SHOWN).collect();
+    let mut lines: Vec<_> = diff.lines().take(SHOWN_LINES).collect();
     let rest = diff.lines().count() - lines.len();
     let more = format!("(and {rest} more lines)");
     if rest > 0 {
         lines.push(&more);
     }
-    lines.join("\n")
+    Some(lines.join("\n"))
 }
 
-fn readable(request: &Request) -> String {
-    let limit = format!("max_output_tokens: {}\n", request.max_output_tokens);
-    let messages = request.messages.iter().enumerate().map(|(at, message)| {
+/// Returns what a request adds to its conversation: the messages after the last
+/// reply. What stands before was compared in its own turn.
+fn prompt(request: &Request) -> String {
+    let newest = request
+        .messages
+        .rsplit(|message| message.role == Role::Assistant);
+    let messages = newest.take(1).flatten().map(|message| {
         let role = message.role.as_str();
-        format!("---- message {} ({role})\n{}\n", at + 1, message.text)
+        format!("---- {role}\n{}\n", message.text)
     });
-    std::iter::once(limit).chain(messages).collect()
+    messages.collect()
+}
+
+/// Returns the replies that a conversation holds so far.
+fn replies(request: &Request) -> Vec<&str> {
+    let messages = request.messages.iter();
+    messages
+        .filter(|message| message.role == Role::Assistant)
+        .map(|message| message.text.as_str())
+        .collect()
 }
 
 #[cfg(test)]
@@ -216,53 +287,111 @@ mod tests {
     use crate::Message;
     use crate::test_double::{Script, hello, question};
 
-    async fn record(path: &Path, requests: &[Request]) {
-        let script = Script::new("m", vec![hello(); requests.len()]);
-        let recording = Recording::new(script, path).unwrap();
-        for request in requests {
-            recording.ask(request).await.unwrap();
+    fn told(text: &str) -> Reply {
+        Reply {
+            text: text.to_owned(),
+            ..hello().unwrap()
         }
     }
 
-    fn longer() -> Request {
+    /// The request that follows when `reply` was given to `before`.
+    fn after(before: &Request, reply: &str, prompt: &str) -> Request {
+        let mut request = before.clone();
+        request.messages.push(Message::assistant(reply));
+        request.messages.push(Message::user(prompt));
+        request
+    }
+
+    fn asked(prompt: &str) -> Request {
         let mut request = question();
-        request
-            .messages
-            .push(Message::assistant("line 1\nline 2\nline 3"));
+        request.messages.last_mut().unwrap().text = prompt.to_owned();
         request
     }
 
-    #[tokio::test]
-    async fn what_was_recorded_is_answered_once_in_any_order() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.jsonl");
-        record(&path, &[question(), longer()]).await;
-        let recorded = Recorded::open(&path).unwrap();
-        assert_eq!(recorded.ask(&longer()).await, hello());
-        assert_eq!(recorded.left(), 1);
-        assert_eq!(recorded.ask(&question()).await, hello());
-        let error = recorded.ask(&question()).await.unwrap_err();
-        assert!(
-            error.to_string().contains("no more replies: all 2"),
-            "{error}"
-        );
+    /// A transcript that answers the requests with "1", "2" and so on.
+    async fn recorded(folder: &Path, requests: &[Request]) -> Recorded {
+        let path = folder.join("t.jsonl");
+        let replies = (1..=requests.len()).map(|at| Ok(told(&at.to_string())));
+        let script = Script::new("m", replies.collect());
+        let recording = Recording::new(script, &path).unwrap();
+        for request in requests {
+            recording.ask(request).await.unwrap();
+        }
+        Recorded::open(&path).unwrap()
+    }
+
+    fn answer(recorded: &Recorded, request: &Request) -> (String, Option<Drift>) {
+        let drift = recorded.drift(request);
+        (recorded.take(request).unwrap().text, drift)
     }
 
     #[tokio::test]
-    async fn another_request_is_shown_as_a_difference() {
+    async fn recorded_requests_are_answered_once_in_any_order() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("t.jsonl");
-        record(&path, &[longer()]).await;
-        let recorded = Recorded::open(&path).unwrap();
-        let mut changed = longer();
-        changed.messages.last_mut().unwrap().text = "line 1\nline two\nline 3".to_owned();
-        let error = recorded.ask(&changed).await.unwrap_err().to_string();
-        assert!(error.contains("exchange 1 of 1"), "{error}");
+        let (first, other) = (asked("why?"), asked("how?"));
+        let recorded = recorded(folder.path(), &[first.clone(), other.clone()]).await;
+        assert_eq!(answer(&recorded, &other), ("2".to_owned(), None));
+        assert_eq!(answer(&recorded, &first), ("1".to_owned(), None));
+        let error = recorded.ask(&first).await.unwrap_err().to_string();
+        assert!(error.contains("no more replies: all 2"), "{error}");
+    }
+
+    #[tokio::test]
+    async fn a_changed_prompt_is_drift_in_its_own_turn_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = asked("line 1\nline 2\nline 3");
+        let second = after(&first, "1", "and now?");
+        let recorded = recorded(folder.path(), &[first, second]).await;
+
+        let changed = asked("line 1\nline two\nline 3");
+        let (text, drift) = answer(&recorded, &changed);
+        let drift = drift.unwrap();
+        assert_eq!((text.as_str(), drift.turn), ("1", 1));
         assert!(
-            error.contains("\n line 1\n-line 2\n+line two\n line 3\n"),
-            "{error}"
+            drift
+                .diff
+                .contains("\n line 1\n-line 2\n+line two\n line 3"),
+            "{}",
+            drift.diff
         );
-        assert_eq!(recorded.left(), 1, "a wrong request uses nothing up");
+        let next = after(&changed, "1", "and now?");
+        assert_eq!(answer(&recorded, &next), ("2".to_owned(), None));
+    }
+
+    #[tokio::test]
+    async fn a_changed_prompt_gets_the_reply_of_its_own_conversation() {
+        let folder = tempfile::tempdir().unwrap();
+        let start = asked("why?");
+        let left = after(&start, "left", "try\nagain\nnow");
+        let right = after(&start, "right", "stop\nhere\nnow");
+        let recorded = recorded(folder.path(), &[left, right]).await;
+        // The words are those of the left lane, the replies those of the right one.
+        let changed = after(&start, "right", "try\nagain\nnow");
+        let (text, drift) = answer(&recorded, &changed);
+        assert_eq!((text.as_str(), drift.unwrap().turn), ("2", 2));
+    }
+
+    #[tokio::test]
+    async fn an_unknown_conversation_gets_the_most_similar_turn() {
+        let folder = tempfile::tempdir().unwrap();
+        let texts = ["repair\nthis\ncrash", "judge\nthis\npatch"];
+        let recorded = recorded(folder.path(), &texts.map(asked)).await;
+        let (text, drift) = answer(&recorded, &asked("judge\nthat\npatch"));
+        assert_eq!((text.as_str(), drift.unwrap().turn), ("2", 2));
+        let (text, _) = answer(&recorded, &asked("something else"));
+        assert_eq!(text, "1", "what is left is given");
+    }
+
+    #[test]
+    fn a_long_diff_is_cut() {
+        let lines = |word: &str| {
+            (0..90)
+                .map(|at| format!("{word} {at}\n"))
+                .collect::<String>()
+        };
+        let diff = difference(&asked(&lines("a")), &asked(&lines("b"))).unwrap();
+        assert_eq!(diff.lines().count(), SHOWN_LINES + 1, "{diff}");
+        assert!(diff.ends_with("more lines)"), "{diff}");
     }
 
     #[test]

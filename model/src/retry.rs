@@ -1,7 +1,7 @@
 //! Asks again when a failure may pass: with growing, jittered pauses, or after
 //! the pause that the endpoint asks for, as long as that is not too long.
 //!
-//! What this deliberately does not do: change the request or the model.
+//! Deliberately absent: this does not change the request or the model.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,20 +15,20 @@ use patchwright_config::{self as settings, write_duration};
 
 /// A model that is asked again.
 #[derive(Debug)]
-pub struct Retry {
+pub(crate) struct Retry {
     inner: Arc<dyn Model>,
     settings: settings::Retries,
 }
 
 impl Retry {
     /// Asks `inner` again as the settings say.
-    pub fn new(inner: Arc<dyn Model>, settings: settings::Retries) -> Self {
+    pub(crate) fn new(inner: Arc<dyn Model>, settings: settings::Retries) -> Self {
         Self { inner, settings }
     }
 
     async fn ask_until_it_works(&self, request: &Request) -> Result<Reply, ModelError> {
         let limit = self.settings.retry_after_limit;
-        let lost = Lost::default();
+        let lost = FailedTries::default();
         let answer = (|| self.inner.ask(request))
             .retry(
                 ExponentialBuilder::default()
@@ -65,7 +65,7 @@ impl Retry {
         }
     }
 
-    fn given_up(&self, error: ModelError, lost: &Lost) -> ModelError {
+    fn given_up(&self, error: ModelError, lost: &FailedTries) -> ModelError {
         let ModelError::Retry { after, reason, .. } = error else {
             return error;
         };
@@ -87,11 +87,11 @@ impl Retry {
     }
 }
 
-/// What the tries that gave no reply may have cost together.
+/// Tokens that the tries which gave no reply may have cost together.
 #[derive(Debug, Default)]
-struct Lost(Mutex<Vec<Option<Usage>>>);
+struct FailedTries(Mutex<Vec<Option<Usage>>>);
 
-impl Lost {
+impl FailedTries {
     /// Notes a failed try, and tells whether its kind may be tried again: one
     /// that may be charged only `broken` times, because money was reserved for
     /// no more.

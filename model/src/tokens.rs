@@ -5,9 +5,9 @@ use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
 
 use crate::Request;
 
-/// What a message costs besides its text: the marks around it and its role.
+/// Tokens of a message besides its text: the marks around it and its role.
 const PER_MESSAGE: u64 = 4;
-/// What every request costs besides its messages: the opening of the reply.
+/// Tokens of every request besides its messages: the opening of the reply.
 const PER_REQUEST: u64 = 3;
 /// Other vocabularies need more tokens for the same text: measurements published
 /// for source code lie between 1.1 and 1.35 times those of `o200k_base`.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 /// How the place of an edit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum How {
+pub enum PlacementKind {
     /// As written, where it was said to be.
     Exact,
     /// As written, at most three lines away.
@@ -26,7 +26,7 @@ pub enum How {
     Renamed,
 }
 
-impl How {
+impl PlacementKind {
     /// The word for it, as it stands in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ pub struct Placement {
     /// twice; a whole file its first and last line.
     pub lines: (u32, u32),
     /// How the place was found.
-    pub how: How,
+    pub how: PlacementKind,
 }
 
 /// A patch that can be applied, and what is known about it.

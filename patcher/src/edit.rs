@@ -103,6 +103,9 @@ pub struct Hunk {
     /// The first old line by the hunk's header; where the old side is empty,
     /// the line before.
     pub start: Option<u32>,
+    /// The section that the hunk's header names: a function, say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub heading: Option<String>,
     /// The old lines.
     pub old: Vec<String>,
     /// The new lines.

@@ -30,6 +30,7 @@
 //! assert!(prepared.diff.contains("+    return n ? 8 / n : 0;"));
 //! ```
 
+mod background;
 mod changes;
 mod diff;
 mod edit;
@@ -47,15 +48,17 @@ mod prepare;
 mod pristine;
 mod refusal;
 pub mod reply;
+mod script;
 mod splice;
 mod syntax;
 mod unescape;
 
-pub use changes::{Changes, How, Placement, Prepared, Touched};
+pub use background::Background;
+pub use changes::{Changes, Placement, PlacementKind, Prepared, Touched};
 pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;
 pub use guard::Guard;
-pub use prepare::{prepare, read_diff, read_diff_bytes};
-pub use refusal::{Refusal, Rule};
+pub use prepare::{prepare, prepare_after, read_diff, read_diff_bytes};
+pub use refusal::{Refusal, Rule, ShownLine};
 pub use reply::{Probe, Problem, RawQuery, Reply};

@@ -1,114 +1,225 @@
-//! Where lines stand in a file: the heart of the patcher.
+//! Location of quoted lines in a file: the heart of the patcher.
 //!
-//! The whole original is compared, in this order: exactly at the range that was
+//! The whole quote is compared, in this order: exactly at the range that was
 //! named; exactly at most three lines away; there but for whitespace; exactly
-//! and once in the file; once but for whitespace; similar beyond doubt. The
+//! and once in the file; once but for whitespace; aligned beyond doubt. The
 //! first that holds decides, and more than one place is none.
 
-mod similar;
+mod align;
+mod chain;
+mod pairing;
 #[cfg(test)]
 mod tests;
 
-use crate::How;
-use crate::pristine::{Pristine, is_space, key};
+pub(crate) use align::align;
+
+use crate::PlacementKind;
+use crate::pristine::{Pristine, is_space, key, says_something};
+use crate::script::Change;
 use std::ops::Range;
 
 /// How far from the named line a place still counts as near.
 pub(crate) const NEAR: usize = 3;
 
+/// How much farther from its number the next equal place must be for a number
+/// to decide.
+const APART: usize = 40;
+
 /// More places than this are not told apart any further.
 const MOST_PLACES: usize = 50;
 
-/// What is looked for. Lines count from 0.
+/// Quoted lines that are looked for. Lines count from 0.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Wanted<'a> {
+pub(crate) struct Quote<'a> {
     pub(crate) lines: &'a [String],
     /// The line at which they are said to begin.
     pub(crate) hint: Option<usize>,
+    /// By how many lines a program's number may be off where it has to decide
+    /// among equal places; 0 where it may not decide.
+    pub(crate) slack: usize,
+    /// The section in which they are said to stand.
+    pub(crate) heading: Option<&'a str>,
+    /// What the edit changes of them.
+    pub(crate) changes: &'a [Change<'a>],
 }
 
-/// A place that was found.
+impl Quote<'_> {
+    /// Whether the edit takes a quoted line away.
+    fn removes(&self, at: usize) -> bool {
+        self.changes.iter().any(|change| change.old.contains(&at))
+    }
+}
+
+/// Lines of a file that are the quoted ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct Match {
     pub(crate) range: Range<usize>,
-    pub(crate) how: How,
-    /// For each wanted line the line of the file that it stands for, if the two
-    /// can be paired at all.
+    pub(crate) kind: PlacementKind,
+    /// For each quoted line the line of the file that it stands for, if the
+    /// two can be paired at all.
     pub(crate) pairs: Option<Vec<Option<usize>>>,
-    /// Wanted lines that are only alike and must not be changed.
+    /// Quoted lines that are only alike and must not be changed.
     pub(crate) fixed: Vec<usize>,
 }
 
-impl Place {
-    fn aligned(start: usize, count: usize, how: How) -> Self {
+impl Match {
+    fn aligned(start: usize, count: usize, kind: PlacementKind) -> Self {
         Self {
             range: start..start + count,
-            how,
+            kind,
             pairs: Some((start..start + count).map(Some).collect()),
             fixed: Vec::new(),
         }
     }
 }
 
-/// What came of looking.
+/// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    At(Place),
-    /// Several places, by their first lines.
-    Several(Vec<usize>),
+pub(crate) enum Located {
+    At(Match),
+    /// It stands at several places.
+    Several {
+        /// Their first lines.
+        starts: Vec<usize>,
+        /// The quote at each, where an edit could be carried out there.
+        matches: Vec<Match>,
+    },
+    /// The quote fits nearly as well where one of its lines stands elsewhere.
+    Tied {
+        /// The quoted line.
+        line: usize,
+        /// The lines of the file that it can be.
+        places: [usize; 2],
+        /// The quote at either.
+        matches: Vec<Match>,
+    },
+    /// Most of the quote has one place, and some of it stands nowhere.
+    Differs(Difference),
     Nowhere,
 }
 
-/// Finds the place of lines by all rules but similarity.
-pub(crate) fn locate(file: &Pristine, wanted: Wanted<'_>) -> Found {
-    let count = wanted.lines.len();
-    let keys: Vec<u64> = wanted.lines.iter().map(|line| key(line)).collect();
+/// A place where only a part of the quote stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Difference {
+    /// The first line of the place.
+    pub(crate) place: usize,
+    /// For each quoted line the line of the file that it stands for.
+    pub(crate) pairs: Vec<Option<usize>>,
+    /// Quoted lines that do not stand there.
+    pub(crate) foreign: Vec<usize>,
+}
+
+/// Finds the place of lines by all rules but alignment.
+pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
+    let count = quote.lines.len();
+    let keys: Vec<u64> = quote.lines.iter().map(|line| key(line)).collect();
     if keys.iter().all(|key| *key == 0) {
-        return blank_lines(file, wanted);
+        return blank_lines(file, quote);
     }
-    if let Some(hint) = wanted.hint {
+    if let Some(hint) = quote.hint {
         let near: Vec<usize> = (hint.saturating_sub(NEAR)..=hint + NEAR)
-            .filter(|at| file.fits(*at, wanted.lines, &keys))
+            .filter(|at| file.fits(*at, quote.lines, &keys))
             .collect();
         let exact: Vec<usize> = near
             .iter()
             .copied()
-            .filter(|at| file.fits_exactly(*at, wanted.lines))
+            .filter(|at| file.fits_exactly(*at, quote.lines))
             .collect();
         match (exact.as_slice(), near.as_slice()) {
             (exact, _) if exact.contains(&hint) => {
-                return Found::At(Place::aligned(hint, count, How::Exact));
+                return Located::At(Match::aligned(hint, count, PlacementKind::Exact));
             }
-            ([at], _) => return Found::At(Place::aligned(*at, count, How::Shifted)),
-            ([], [at]) => return Found::At(Place::aligned(*at, count, How::Whitespace)),
+            ([at], _) => return Located::At(Match::aligned(*at, count, PlacementKind::Shifted)),
+            ([], [at]) => {
+                return Located::At(Match::aligned(*at, count, PlacementKind::Whitespace));
+            }
             ([], []) => {}
-            ([], several) | (several, _) => return Found::Several(several.to_vec()),
+            ([], several) | (several, _) => return equals(several, count),
         }
     }
-    anywhere(file, wanted, &keys)
+    anywhere(file, quote, &keys)
 }
 
 /// The place in the whole file, if it is the only one.
-fn anywhere(file: &Pristine, wanted: Wanted<'_>, keys: &[u64]) -> Found {
-    let count = wanted.lines.len();
-    let all = places(file, wanted.lines, keys);
+fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
+    let count = quote.lines.len();
+    let all = places(file, quote.lines, keys);
     let exact: Vec<usize> = all
         .iter()
         .copied()
-        .filter(|at| file.fits_exactly(*at, wanted.lines))
+        .filter(|at| file.fits_exactly(*at, quote.lines))
         .collect();
-    let far = |unhinted: How| {
-        if wanted.hint.is_some() {
-            How::Moved
+    let far = |unhinted: PlacementKind| {
+        if quote.hint.is_some() {
+            PlacementKind::Moved
         } else {
             unhinted
         }
     };
+    // Braces and blanks are a place only where they are said to be.
+    if quote.hint.is_some() && !all.is_empty() && !says_something(quote.lines.iter()) {
+        return Located::Nowhere;
+    }
+    if exact.len() == 1 || all.len() == 1 {
+        let loose = loose_places(file, quote.lines, keys);
+        if loose.len() > all.len() {
+            return Located::Several {
+                starts: loose,
+                matches: Vec::new(),
+            };
+        }
+    }
     match (exact.as_slice(), all.as_slice()) {
-        ([at], _) => Found::At(Place::aligned(*at, count, far(How::Exact))),
-        ([], [at]) => Found::At(Place::aligned(*at, count, far(How::Whitespace))),
-        ([], []) => reflowed(file, wanted),
-        ([], several) | (several, _) => Found::Several(several.to_vec()),
+        ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
+        ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
+        ([], []) => reflowed(file, quote),
+        ([], several) | (several, _) => match decided(file, quote, several) {
+            Some(at) => Located::At(Match::aligned(at, count, PlacementKind::Moved)),
+            None => equals(several, count),
+        },
+    }
+}
+
+/// The place among equal ones that the hunk's header means: the only one in the
+/// section that it names, or the only one near its number. The two may not
+/// contradict each other.
+fn decided(file: &Pristine, quote: Quote<'_>, starts: &[usize]) -> Option<usize> {
+    let nearest = quote.hint.and_then(|hint| {
+        let distance = |at: &usize| at.abs_diff(hint);
+        let mut by_distance: Vec<usize> = starts.to_vec();
+        by_distance.sort_by_key(distance);
+        let (first, second) = (*by_distance.first()?, *by_distance.get(1)?);
+        (distance(&second) > distance(&first)).then_some((
+            first,
+            distance(&first),
+            distance(&second),
+        ))
+    });
+    let named = quote.heading.and_then(|heading| {
+        let mut inside = starts
+            .iter()
+            .filter(|at| align::is_in_section(file, **at, heading));
+        let first = inside.next()?;
+        inside.next().is_none().then_some(*first)
+    });
+    match (named, nearest) {
+        (Some(named), Some((near, _, _))) if named == near => Some(named),
+        (Some(named), None) if quote.hint.is_none() => Some(named),
+        (None, Some((near, distance, other))) => {
+            let near_enough = quote.slack > 0 && distance <= quote.slack;
+            (near_enough && other >= distance + APART).then_some(near)
+        }
+        _ => None,
+    }
+}
+
+/// Places that are alike, by their first lines.
+fn equals(starts: &[usize], count: usize) -> Located {
+    let places = starts.iter();
+    let matches = places.map(|start| Match::aligned(*start, count, PlacementKind::Moved));
+    Located::Several {
+        starts: starts.to_vec(),
+        matches: matches.collect(),
     }
 }
 
@@ -130,22 +241,54 @@ fn places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
         .collect()
 }
 
-/// Blank lines alone are a place only where they are said to be.
-fn blank_lines(file: &Pristine, wanted: Wanted<'_>) -> Found {
-    let count = wanted.lines.len();
-    let blank = |at: usize| (at..at + count).all(|at| file.key(at) == Some(0));
-    match wanted.hint {
-        Some(hint) if count > 0 && blank(hint) => {
-            Found::At(Place::aligned(hint, count, How::Exact))
+/// Every place where the lines stand when blank ones do not count either.
+fn loose_places(file: &Pristine, lines: &[String], keys: &[u64]) -> Vec<usize> {
+    let keys: Vec<u64> = keys.iter().copied().filter(|key| *key != 0).collect();
+    let rarest = keys
+        .iter()
+        .enumerate()
+        .min_by_key(|(_, key)| file.with_key(**key).len());
+    let Some((offset, key)) = rarest.filter(|_| !lines.is_empty()) else {
+        return Vec::new();
+    };
+    let same = |at: usize, wanted: &[u64], forward: bool| -> Option<usize> {
+        let mut last = at;
+        for key in wanted {
+            last = if forward {
+                (last + 1..file.count()).find(|at| file.key(*at) != Some(0))?
+            } else {
+                (0..last).rev().find(|at| file.key(*at) != Some(0))?
+            };
+            (file.key(last) == Some(*key)).then_some(())?;
         }
-        _ => Found::Nowhere,
+        Some(last)
+    };
+    let before: Vec<u64> = keys.iter().take(offset).rev().copied().collect();
+    let after: Vec<u64> = keys.iter().skip(offset + 1).copied().collect();
+    file.with_key(*key)
+        .iter()
+        .filter(|at| same(**at, &after, true).is_some())
+        .filter_map(|at| same(*at, &before, false))
+        .take(MOST_PLACES)
+        .collect()
+}
+
+/// Blank lines alone are a place only where they are said to be.
+fn blank_lines(file: &Pristine, quote: Quote<'_>) -> Located {
+    let count = quote.lines.len();
+    let blank = |at: usize| (at..at + count).all(|at| file.key(at) == Some(0));
+    match quote.hint {
+        Some(hint) if count > 0 && blank(hint) => {
+            Located::At(Match::aligned(hint, count, PlacementKind::Exact))
+        }
+        _ => Located::Nowhere,
     }
 }
 
 /// The place of lines that were broken differently, or lack blank lines: the
 /// same characters, from the start of a line to the end of one.
-fn reflowed(file: &Pristine, wanted: Wanted<'_>) -> Found {
-    let needle: String = wanted
+fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
+    let needle: String = quote
         .lines
         .iter()
         .flat_map(|line| line.chars())
@@ -169,27 +312,30 @@ fn reflowed(file: &Pristine, wanted: Wanted<'_>) -> Found {
         }
     }
     let near = |range: &Range<usize>| {
-        wanted
+        quote
             .hint
             .is_some_and(|hint| range.start.abs_diff(hint) <= NEAR)
     };
     let close: Vec<Range<usize>> = found.iter().filter(|range| near(range)).cloned().collect();
-    let (range, how) = match (close.as_slice(), found.as_slice()) {
-        ([range], _) => (range.clone(), How::Whitespace),
-        ([], [range]) if wanted.hint.is_none() => (range.clone(), How::Whitespace),
-        ([], [range]) => (range.clone(), How::Moved),
-        ([], []) => return Found::Nowhere,
+    let (range, kind) = match (close.as_slice(), found.as_slice()) {
+        ([range], _) => (range.clone(), PlacementKind::Whitespace),
+        ([], [range]) if quote.hint.is_none() => (range.clone(), PlacementKind::Whitespace),
+        ([], [range]) => (range.clone(), PlacementKind::Moved),
+        ([], []) => return Located::Nowhere,
         ([], several) | (several, _) => {
-            return Found::Several(several.iter().map(|range| range.start).collect());
+            return Located::Several {
+                starts: several.iter().map(|range| range.start).collect(),
+                matches: Vec::new(),
+            };
         }
     };
-    let pairs = pair_non_blank(file, wanted.lines, &range);
+    let pairs = pair_non_blank(file, quote.lines, &range);
     if pairs.is_none() && lines_matter(file, &range) {
-        return Found::Nowhere;
+        return Located::Nowhere;
     }
-    Found::At(Place {
+    Located::At(Match {
         range,
-        how,
+        kind,
         pairs,
         fixed: Vec::new(),
     })
@@ -229,9 +375,7 @@ fn lines_matter(file: &Pristine, range: &Range<usize>) -> bool {
         })
 }
 
-pub(crate) use similar::locate_similar;
-
-/// The part of the file that looks most like the wanted lines, for messages.
-pub(crate) fn nearest(file: &Pristine, wanted: Wanted<'_>) -> Option<usize> {
-    similar::nearest(file, wanted.lines).or(wanted.hint.filter(|hint| *hint < file.count()))
+/// Returns the line where most of a quote stands, for messages.
+pub(crate) fn nearest(file: &Pristine, quote: Quote<'_>) -> Option<usize> {
+    align::nearest(file, &quote).or(quote.hint.filter(|hint| *hint < file.count()))
 }

@@ -1,13 +1,14 @@
-//! What stands at a place after an edit: the writer's changes, on top of the
-//! file's own lines.
+//! Result of an edit at its place: the writer's changes, on top of the file's
+//! own lines.
 //!
 //! A line that the edit leaves as it was stays the file's line, byte for byte,
-//! however it was quoted. New lines get the file's indentation.
+//! however it was quoted, and so does a line that the quote leaves out. New
+//! lines get the file's indentation.
 
 use crate::indent::{Indent, lead};
-use crate::locate::Place;
-use crate::pristine::Pristine;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use crate::locate::Match;
+use crate::pristine::{Pristine, bare, says_something};
+use crate::script::{Step, is_elision, steps};
 use std::ops::Range;
 
 /// A line of the result.
@@ -29,9 +30,24 @@ pub(crate) struct Sides<'a> {
     pub(crate) diff: bool,
 }
 
-/// The result of an edit, or the line of the file over which the edit would
-/// pass without having seen it.
-pub(crate) fn merge(file: &Pristine, place: &Place, sides: Sides<'_>) -> Result<Vec<Line>, usize> {
+/// A reason why an edit has no clear result at its place; each names a line of
+/// the file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// The quote leaves this line out where the edit adds or removes lines.
+    LeftOut(usize),
+    /// The quote leaves this line out, and the new lines hold it.
+    Repeated(usize),
+    /// The edit changes this line, and quotes it differently.
+    Misquoted(usize),
+}
+
+/// Computes the result of an edit.
+pub(crate) fn merge(
+    file: &Pristine,
+    place: &Match,
+    sides: Sides<'_>,
+) -> Result<Vec<Line>, Obstacle> {
     let Sides { old, new, diff } = sides;
     let verbatim = diff && file.fits_exactly(place.range.start, old);
     let written: Vec<&str> = old.iter().chain(new).map(String::as_str).collect();
@@ -57,37 +73,27 @@ pub(crate) fn merge(file: &Pristine, place: &Place, sides: Sides<'_>) -> Result<
         file,
         place,
         pairs,
+        old,
         at: place.range.start,
-        changed: false,
         out: Vec::new(),
     };
-    let seen = |line: &'_ String| -> String {
-        let end = if verbatim {
-            line.as_str()
-        } else {
-            line.trim_end()
-        };
-        end.to_owned()
-    };
-    let a: Vec<String> = old.iter().map(seen).collect();
-    let b: Vec<String> = new.iter().map(seen).collect();
-    for op in capture_diff_slices(Algorithm::Myers, &a, &b) {
-        if let DiffOp::Equal { .. } = op {
-            merger.keep(op.old_range())?;
-        } else {
-            merger.drop_lines(op.old_range())?;
-            let lines = new.get(op.new_range()).unwrap_or_default();
-            merger.out.extend(lines.iter().map(|line| {
-                Line::New(if verbatim {
-                    line.clone()
-                } else {
-                    indent.apply(line)
-                })
-            }));
-            merger.changed = true;
+    for step in steps(old, new, verbatim) {
+        match step {
+            Step::Keep { old } => merger.keep(old),
+            Step::Change { old, new: range } => {
+                let lines = new.get(range).unwrap_or_default().iter().map(|line| {
+                    let text = if verbatim {
+                        line.clone()
+                    } else {
+                        indent.apply(line)
+                    };
+                    Line::New(text)
+                });
+                merger.change(old, lines.collect())?;
+            }
         }
     }
-    merger.pass(place.range.end)?;
+    merger.pass(place.range.end);
     Ok(merger.out)
 }
 
@@ -115,12 +121,11 @@ fn unflatten(
 
 struct Merger<'a> {
     file: &'a Pristine,
-    place: &'a Place,
+    place: &'a Match,
     pairs: &'a [Option<usize>],
+    old: &'a [String],
     /// The next line of the file.
     at: usize,
-    /// Whether the last thing was a change.
-    changed: bool,
     out: Vec<Line>,
 }
 
@@ -129,63 +134,260 @@ impl Merger<'_> {
         self.pairs.get(index).copied().flatten()
     }
 
-    fn keep(&mut self, old: Range<usize>) -> Result<(), usize> {
+    fn keep(&mut self, old: Range<usize>) {
         for index in old {
-            let Some(at) = self.pair(index) else {
-                continue;
-            };
-            self.pass(at)?;
-            self.out.push(Line::Kept(at));
-            self.at = at + 1;
-            self.changed = false;
-        }
-        Ok(())
-    }
-
-    /// Keeps the lines up to `to`, which the writer did not quote. Beside a
-    /// change only those that are no code.
-    fn pass(&mut self, to: usize) -> Result<(), usize> {
-        for at in self.at..to {
-            if self.changed && self.is_code(at) {
-                return Err(at);
+            if let Some(at) = self.pair(index) {
+                self.pass(at);
+                self.out.push(Line::Kept(at));
+                self.at = at + 1;
             }
-            self.out.push(Line::Kept(at));
         }
-        self.at = self.at.max(to);
-        Ok(())
     }
 
-    fn drop_lines(&mut self, old: Range<usize>) -> Result<(), usize> {
+    /// Keeps the lines up to `to`, which the writer did not quote.
+    fn pass(&mut self, to: usize) {
+        self.out.extend((self.at..to).map(Line::Kept));
+        self.at = self.at.max(to);
+    }
+
+    fn change(&mut self, old: Range<usize>, new: Vec<Line>) -> Result<(), Obstacle> {
         let fixed = self.place.fixed.iter().find(|index| old.contains(index));
         if let Some(at) = fixed.and_then(|index| self.pair(*index)) {
-            return Err(at);
+            return Err(Obstacle::Misquoted(at));
         }
-        let gone: Vec<usize> = old.filter_map(|index| self.pair(index)).collect();
-        if let (Some(first), Some(last)) = (gone.first(), gone.last()) {
-            if let Some(at) = (self.at..*first).find(|at| self.is_code(*at)) {
-                return Err(at);
+        let gone: Vec<usize> = old.clone().filter_map(|index| self.pair(index)).collect();
+        match (gone.first(), gone.last()) {
+            (Some(first), Some(last)) => {
+                let next = self.next_pair(old.end).unwrap_or(last + 1);
+                let (before, behind) = (self.at..*first, last + 1..next);
+                let new = self.without_repeated(new, &before, &behind)?;
+                self.pass(*first);
+                self.replace(&gone, new)
             }
-            self.changed = false;
-            self.pass(*first)?;
-            let unseen = (*first..=*last).find(|at| !gone.contains(at) && self.is_code(*at));
-            if let Some(at) = unseen {
-                return Err(at);
-            }
-            self.at = last + 1;
+            _ => self.insert(old, new),
         }
+    }
+
+    /// Puts new lines between the last quoted line and the next one.
+    fn insert(&mut self, old: Range<usize>, new: Vec<Line>) -> Result<(), Obstacle> {
+        let next = self.next_pair(old.end);
+        if self.is_adrift(&old) {
+            return Err(Obstacle::LeftOut(next.unwrap_or(self.at)));
+        }
+        let gap = self.at..next.unwrap_or(self.at);
+        let left_out = self.code_in(&gap);
+        if let Some(first) = left_out.first() {
+            let elided = (
+                self.is_elided(old.start, true),
+                self.is_elided(old.end, false),
+            );
+            match elided {
+                (true, false) => self.pass(gap.end),
+                (false, true) => {}
+                _ => {
+                    if !self.hold(&new, &left_out) {
+                        return Err(Obstacle::LeftOut(*first));
+                    }
+                    self.at = gap.end;
+                }
+            }
+        }
+        self.out.extend(new);
         Ok(())
     }
 
-    fn is_code(&self, at: usize) -> bool {
-        let code = self.file.code().get(at);
-        code.is_some_and(|code| !code.trim().is_empty())
+    /// Puts new lines in place of old ones. Lines between these that were left
+    /// out stay: all of them where the new lines hold them in this order, or
+    /// where there are no new lines and each part that goes is whole by
+    /// itself.
+    fn replace(&mut self, gone: &[usize], new: Vec<Line>) -> Result<(), Obstacle> {
+        let (Some(first), Some(last)) = (gone.first(), gone.last()) else {
+            return Ok(());
+        };
+        let between = (*first..*last).filter(|at| !gone.contains(at));
+        let stays: Vec<usize> = between.filter(|at| self.file.key(*at) != Some(0)).collect();
+        let code: Vec<usize> = stays
+            .iter()
+            .copied()
+            .filter(|at| self.file.is_code(*at))
+            .collect();
+        if let Some(left_out) = code.first() {
+            if new.is_empty() && self.are_whole(gone) {
+                self.out.extend(stays.into_iter().map(Line::Kept));
+            } else if !self.hold(&new, &code) {
+                return Err(Obstacle::LeftOut(*left_out));
+            }
+        } else {
+            self.out.extend(stays.into_iter().map(Line::Kept));
+        }
+        self.out.extend(new);
+        self.at = last + 1;
+        Ok(())
+    }
+
+    /// Whether lines of the file are all among the new ones, in this order, and
+    /// say enough for that to be no accident.
+    fn hold(&self, new: &[Line], lines: &[usize]) -> bool {
+        let texts: Vec<String> = lines
+            .iter()
+            .map(|at| self.file.line(*at).into_owned())
+            .collect();
+        if !says_something(texts.iter()) {
+            return false;
+        }
+        let mut rest = lines.iter().peekable();
+        for line in new {
+            rest.next_if(|at| self.is_line(line, **at));
+        }
+        rest.peek().is_none()
+    }
+
+    /// Takes lines off the ends of the new ones that are the lines left out
+    /// there, so that nothing stands twice.
+    fn without_repeated(
+        &self,
+        mut new: Vec<Line>,
+        before: &Range<usize>,
+        behind: &Range<usize>,
+    ) -> Result<Vec<Line>, Obstacle> {
+        let left_out = self.code_in(behind);
+        if let Some(first) = left_out.first() {
+            let start = (0..new.len()).find(|start| {
+                let tail = self.code_of(new.get(*start..).unwrap_or_default());
+                tail.len() <= left_out.len() && self.are_lines(&tail, &left_out)
+            });
+            if let Some(start) = start {
+                let count = self.code_of(new.get(start..).unwrap_or_default()).len();
+                if count < left_out.len() {
+                    return Err(Obstacle::Repeated(*first));
+                }
+                new.truncate(start);
+            }
+        }
+        let left_out = self.code_in(before);
+        if let Some(last) = left_out.last() {
+            let end = (1..=new.len()).rev().find(|end| {
+                let head = self.code_of(new.get(..*end).unwrap_or_default());
+                let skipped = left_out.len().checked_sub(head.len());
+                let tail = skipped.and_then(|skipped| left_out.get(skipped..));
+                tail.is_some_and(|tail| self.are_lines(&head, tail))
+            });
+            if let Some(end) = end {
+                if self.code_of(new.get(..end).unwrap_or_default()).len() < left_out.len() {
+                    return Err(Obstacle::Repeated(*last));
+                }
+                new.drain(..end);
+            }
+        }
+        Ok(new)
+    }
+
+    /// Whether new lines are those of the file, one by one, and say enough for
+    /// that to be no accident.
+    fn are_lines(&self, new: &[&Line], lines: &[usize]) -> bool {
+        let texts = new.iter().filter_map(|line| match line {
+            Line::New(text) => Some(text),
+            Line::Kept(_) => None,
+        });
+        says_something(texts)
+            && new
+                .iter()
+                .zip(lines)
+                .all(|(line, at)| self.is_line(line, *at))
+    }
+
+    fn is_line(&self, line: &Line, at: usize) -> bool {
+        match line {
+            Line::Kept(kept) => *kept == at,
+            Line::New(text) => {
+                let code = self.file.code().get(at).map_or("", String::as_str);
+                bare(&self.code(text)) == bare(code)
+            }
+        }
+    }
+
+    /// The lines among these that hold code.
+    fn code_of<'a>(&self, lines: &'a [Line]) -> Vec<&'a Line> {
+        let holds_code = |line: &&Line| match line {
+            Line::Kept(at) => self.file.is_code(*at),
+            Line::New(text) => !bare(&self.code(text)).is_empty(),
+        };
+        lines.iter().filter(holds_code).collect()
+    }
+
+    fn code(&self, text: &str) -> String {
+        let line = std::iter::once(text);
+        crate::syntax::without_comments(self.file.language, line).concat()
+    }
+
+    fn code_in(&self, range: &Range<usize>) -> Vec<usize> {
+        let lines = range.clone();
+        lines.filter(|at| self.file.is_code(*at)).collect()
+    }
+
+    /// Whether every run of removed lines opens the brackets that it closes.
+    fn are_whole(&self, gone: &[usize]) -> bool {
+        let mut before = None;
+        let mut depth = 0_i32;
+        for at in gone {
+            if before.is_some_and(|before: usize| !self.code_in(&(before + 1..*at)).is_empty())
+                && depth != 0
+            {
+                return false;
+            }
+            before = Some(*at);
+            let code = self.file.code().get(*at).map_or("", String::as_str);
+            for token in crate::names::tokens(code) {
+                depth += match token {
+                    "(" | "[" | "{" => 1,
+                    ")" | "]" | "}" => -1,
+                    _ => 0,
+                };
+                if depth < 0 {
+                    return false;
+                }
+            }
+        }
+        depth == 0
+    }
+
+    /// Whether neither of the quoted lines around a change is in the file.
+    fn is_adrift(&self, old: &Range<usize>) -> bool {
+        let blank = |at: &usize| self.old.get(*at).is_some_and(|line| line.trim().is_empty());
+        let before = (0..old.start).rev().find(|at| !blank(at));
+        let after = (old.end..self.old.len()).find(|at| !blank(at));
+        let lost = |at: usize| {
+            self.pair(at).is_none() && self.old.get(at).is_some_and(|line| !is_elision(line))
+        };
+        match (before, after) {
+            (Some(before), Some(after)) => lost(before) && lost(after),
+            (Some(only), None) | (None, Some(only)) => lost(only),
+            (None, None) => false,
+        }
+    }
+
+    fn next_pair(&self, from: usize) -> Option<usize> {
+        (from..self.pairs.len()).find_map(|index| self.pair(index))
+    }
+
+    /// Whether the quote says that it leaves lines out before or behind a
+    /// place.
+    fn is_elided(&self, at: usize, before: bool) -> bool {
+        let says = |index: &usize| self.old.get(*index).is_some_and(|line| is_elision(line));
+        let unpaired = |index: &usize| self.pair(*index).is_none();
+        if before {
+            (0..at).rev().take_while(unpaired).any(|index| says(&index))
+        } else {
+            let indices = at..self.old.len();
+            indices.take_while(unpaired).any(|index| says(&index))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::{Line, Sides, merge};
-    use crate::locate::{Found, Wanted, locate};
+    use crate::locate::{Located, Quote, locate};
     use crate::pristine::Pristine;
     use patchwright_source::{Text, TreePath};
 
@@ -193,13 +395,14 @@ mod tests {
         let file = Pristine::new(TreePath::new("a.c").unwrap(), Text::new(file.into()));
         let split = |text: &str| text.split('\n').map(str::to_owned).collect::<Vec<_>>();
         let (old, new) = (split(old), split(new));
-        let Found::At(place) = locate(
-            &file,
-            Wanted {
-                lines: &old,
-                hint: None,
-            },
-        ) else {
+        let quote = Quote {
+            lines: &old,
+            hint: None,
+            slack: 0,
+            heading: None,
+            changes: &[],
+        };
+        let Located::At(place) = locate(&file, quote) else {
             panic!("not found: {old:?}");
         };
         let sides = Sides {

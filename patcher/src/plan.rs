@@ -1,6 +1,8 @@
-//! Every edit of a patch, judged by itself: which file, which lines, what
-//! instead. How the edits go together is decided in [`crate::prepare`].
+//! Plan of a patch: each edit judged by itself, with its file, its lines and
+//! what comes instead. [`crate::prepare`] decides whether they go together.
 
+mod draft;
+mod equal;
 mod find;
 mod replace;
 mod text;
@@ -11,7 +13,7 @@ use crate::guard::Denied;
 use crate::paths::Paths;
 use crate::pristine::Pristine;
 use crate::splice::Splice;
-use crate::{Edit, Guard, How, Placement, Refusal, Rule};
+use crate::{Background, Edit, Guard, Placement, PlacementKind, Refusal, Rule};
 use patchwright_source::{Tree, TreePath};
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -47,10 +49,20 @@ pub(crate) struct Creation {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// An edit that fits several places.
+#[derive(Debug)]
+struct Undecided {
+    path: TreePath,
+    /// The edit at each of the places.
+    drafts: Vec<draft::Draft>,
+    /// What is said where nothing decides.
+    refusal: Refusal,
+}
+
 /// All edits of a patch, each with its place or its refusal.
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
-    pub(crate) knows: &'a dyn Fn(&str) -> bool,
+    pub(crate) background: &'a Background<'a>,
     /// How many edits may still be looked for by similarity.
     pub(crate) searches: Rc<Cell<usize>>,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
@@ -60,6 +72,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) placements: Vec<Placement>,
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) warnings: Vec<String>,
+    undecided: Vec<Undecided>,
 }
 
 impl<'a> Plan<'a> {
@@ -68,11 +81,11 @@ impl<'a> Plan<'a> {
         tree: &'a Tree,
         edits: &[Edit],
         guard: &'a Guard,
-        knows: &'a dyn Fn(&str) -> bool,
+        background: &'a Background<'a>,
     ) -> Self {
         let mut plan = Self {
             paths: Paths::new(tree, guard),
-            knows,
+            background,
             searches: Rc::new(Cell::new(MOST_SEARCHES)),
             files: BTreeMap::new(),
             created: BTreeMap::new(),
@@ -81,6 +94,7 @@ impl<'a> Plan<'a> {
             placements: Vec::new(),
             refusals: Vec::new(),
             warnings: Vec::new(),
+            undecided: Vec::new(),
         };
         let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
         let numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
@@ -90,9 +104,27 @@ impl<'a> Plan<'a> {
         for (number, edit) in numbered.iter().filter(|edit| !is_rename(edit)) {
             plan.take(*number, edit);
         }
+        plan.decide_equals();
+        plan.drop_unchanged();
         plan.placements.sort_by_key(|placement| placement.edit);
         plan.refusals.sort_by_key(|refusal| refusal.edit);
         plan
+    }
+
+    /// Leaves out the edits that change nothing, if others do.
+    fn drop_unchanged(&mut self) {
+        if self.placements.is_empty() {
+            return;
+        }
+        let refusals = std::mem::take(&mut self.refusals);
+        let (unchanged, refusals): (Vec<_>, Vec<_>) = refusals
+            .into_iter()
+            .partition(|refusal| refusal.rule == Rule::NoChange);
+        self.refusals = refusals;
+        self.warnings.extend(unchanged.into_iter().map(|refusal| {
+            let (number, file) = (refusal.edit, refusal.file);
+            format!("{file}: edit {number} changes nothing and was left out")
+        }));
     }
 
     fn take(&mut self, number: usize, edit: &Edit) {
@@ -221,13 +253,19 @@ impl<'a> Plan<'a> {
             number,
             &path,
             (after.saturating_sub(1), after.max(1)),
-            How::Exact,
+            PlacementKind::Exact,
         );
         Ok(())
     }
 
     /// Notes where an edit went; the range counts from 0, its end excluded.
-    pub(crate) fn place(&mut self, edit: usize, file: &TreePath, range: (usize, usize), how: How) {
+    pub(crate) fn place(
+        &mut self,
+        edit: usize,
+        file: &TreePath,
+        range: (usize, usize),
+        how: PlacementKind,
+    ) {
         let number = |line: usize| u32::try_from(line).unwrap_or(u32::MAX);
         self.placements.push(Placement {
             edit,

@@ -5,9 +5,10 @@ mod outcome;
 mod report;
 
 use crate::plan::Plan;
-use crate::{Edit, Guard, Patch, Prepared, Refusal, Rule};
+use crate::syntax::Checked;
+use crate::{Background, Edit, Guard, Patch, Placement, PlacementKind, Prepared, Refusal, Rule};
 use conflict::{find_conflicts, refusal_of};
-use outcome::{Outcome, describe, outcome_of};
+use outcome::{Outcome, describe, outcome_of, outcome_without};
 use patchwright_source::{Tree, TreePath};
 use report::finish;
 use std::collections::BTreeMap;
@@ -21,6 +22,21 @@ pub fn prepare(
     guard: &Guard,
     knows: &dyn Fn(&str) -> bool,
 ) -> Result<Prepared, Vec<Refusal>> {
+    let background = Background {
+        knows,
+        attempts: &[],
+    };
+    prepare_after(tree, patch, guard, &background)
+}
+
+/// Does the same for a writer who has tried before, and says so where an edit
+/// quotes an earlier attempt.
+pub fn prepare_after(
+    tree: &Tree,
+    patch: &Patch,
+    guard: &Guard,
+    background: &Background<'_>,
+) -> Result<Prepared, Vec<Refusal>> {
     if patch.edits.is_empty() {
         let reason = "there is no edit in the patch";
         return Err(vec![Refusal::of_patch(Rule::Incomplete, reason)]);
@@ -33,7 +49,7 @@ pub fn prepare(
         );
         return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
     }
-    let mut plan = Plan::make(tree, &patch.edits, guard, knows);
+    let mut plan = Plan::make(tree, &patch.edits, guard, background);
     find_conflicts(&mut plan, &patch.edits);
     if plan.refusals.is_empty() {
         assemble(plan, &patch.edits)
@@ -79,6 +95,10 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
             let number = file.pieces.first().map_or(0, |piece| piece.edit);
             refusals.push(refusal_of(edits, number, rule, reason));
         }
+        refusals.extend(
+            broken_by_alignment(&plan, path, &outcome)
+                .map(|(number, reason)| refusal_of(edits, number, Rule::NotFound, reason)),
+        );
         outcomes.insert(path.clone(), outcome);
     }
     let count = outcomes.len() + plan.created.len() + plan.deleted.len() + plan.renamed.len();
@@ -102,4 +122,34 @@ fn assemble(plan: Plan<'_>, edits: &[Edit]) -> Result<Prepared, Vec<Refusal>> {
         return Err(vec![Refusal::of_patch(Rule::TooLarge, reason)]);
     }
     Ok(finish(plan, outcomes, diff_bytes, normal_form))
+}
+
+/// An edit whose original does not stand where it was placed as it is quoted,
+/// and without which a file would have fewer new syntax errors.
+fn broken_by_alignment(
+    plan: &Plan<'_>,
+    path: &TreePath,
+    outcome: &Outcome,
+) -> Option<(usize, String)> {
+    let Checked::Errors(errors) = &outcome.syntax else {
+        return None;
+    };
+    let first = errors.first()?;
+    let aligned: Vec<&Placement> = plan
+        .placements
+        .iter()
+        .filter(|place| place.how == PlacementKind::Similar && place.file == *path)
+        .collect();
+    let place = aligned.first()?;
+    let edits: Vec<usize> = aligned.iter().map(|place| place.edit).collect();
+    let without = outcome_without(plan.files.get(path)?, &edits).syntax;
+    if matches!(without, Checked::Errors(others) if others.len() >= errors.len()) {
+        return None;
+    }
+    let reason = format!(
+        "the original does not stand in the file as it is quoted; where most of it stands, at \
+         lines {}-{}, the result has a syntax error at its line {}: {}",
+        place.lines.0, place.lines.1, first.line, first.what
+    );
+    Some((place.edit, reason))
 }

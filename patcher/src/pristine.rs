@@ -1,5 +1,6 @@
 //! A file of the pristine tree, made ready for finding places in it.
 
+use crate::ShownLine;
 use patchwright_source::{Language, Text, TreePath};
 use std::borrow::Cow;
 use std::cell::OnceCell;
@@ -11,6 +12,11 @@ pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 /// Characters that make no difference when whitespace does not count.
 pub(crate) fn is_space(character: char) -> bool {
     character.is_whitespace() || character == BYTE_ORDER_MARK || character == '\u{200b}'
+}
+
+/// Returns a line without whitespace.
+pub(crate) fn bare(line: &str) -> String {
+    line.chars().filter(|next| !is_space(*next)).collect()
 }
 
 /// Whether two lines differ in whitespace at most.
@@ -59,6 +65,16 @@ pub(crate) struct Pristine {
     stream: OnceCell<Stream>,
     names: OnceCell<HashSet<String>>,
     code: OnceCell<Vec<String>>,
+    code_index: OnceCell<CodeIndex>,
+}
+
+/// The lines of a file that hold code, and where each stands among them.
+#[derive(Debug)]
+struct CodeIndex {
+    /// The number of each line of code in the file.
+    lines: Vec<usize>,
+    /// The lines of code by what they hold without whitespace and comments.
+    places: HashMap<u64, Vec<usize>>,
 }
 
 impl Pristine {
@@ -76,6 +92,7 @@ impl Pristine {
             stream: OnceCell::new(),
             names: OnceCell::new(),
             code: OnceCell::new(),
+            code_index: OnceCell::new(),
         }
     }
 
@@ -159,12 +176,53 @@ impl Pristine {
         })
     }
 
+    /// Whether a line holds code: not only whitespace and comments.
+    pub(crate) fn is_code(&self, at: usize) -> bool {
+        let code = self.code().get(at);
+        code.is_some_and(|code| code.chars().any(|next| !is_space(next)))
+    }
+
+    fn code_index(&self) -> &CodeIndex {
+        self.code_index.get_or_init(|| {
+            let mut index = CodeIndex {
+                lines: Vec::new(),
+                places: HashMap::new(),
+            };
+            for (at, code) in self.code().iter().enumerate() {
+                let key = key(code);
+                if key != 0 {
+                    let place = index.lines.len();
+                    index.places.entry(key).or_default().push(place);
+                    index.lines.push(at);
+                }
+            }
+            index
+        })
+    }
+
+    /// The lines of code with this key, counted among the lines of code.
+    pub(crate) fn with_code(&self, key: u64) -> &[usize] {
+        self.code_index()
+            .places
+            .get(&key)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// The number in the file of a line of code.
+    pub(crate) fn code_line(&self, place: usize) -> usize {
+        let line = self.code_index().lines.get(place);
+        line.copied().unwrap_or_else(|| self.count())
+    }
+
     /// Lines with their numbers, for messages.
-    pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<(u32, String)> {
+    pub(crate) fn excerpt(&self, from: usize, to: usize) -> Vec<ShownLine> {
         (from..to.min(self.count()))
             .filter_map(|at| {
                 let line: String = self.line(at).chars().take(200).collect();
-                Some((u32::try_from(at + 1).ok()?, line))
+                Some(ShownLine {
+                    number: Some(u32::try_from(at + 1).ok()?),
+                    text: line,
+                })
             })
             .collect()
     }

@@ -1,4 +1,4 @@
-//! Why an edit was not taken, in words that let its writer mend it.
+//! Refusal of an edit, in words that let its writer mend it.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -13,6 +13,8 @@ pub enum Rule {
     NotFound,
     /// The original stands at several places.
     Ambiguous,
+    /// The original quotes what an earlier attempt added.
+    EarlierPatch,
     /// What the edit wants is there already.
     AlreadyApplied,
     /// The edit changes nothing.
@@ -52,6 +54,7 @@ impl Rule {
             Self::Incomplete => "incomplete",
             Self::NotFound => "not-found",
             Self::Ambiguous => "ambiguous",
+            Self::EarlierPatch => "earlier-patch",
             Self::AlreadyApplied => "already-applied",
             Self::NoChange => "no-change",
             Self::Overlap => "overlap",
@@ -92,8 +95,18 @@ pub struct Refusal {
     pub reason: String,
     /// The first lines of the places that came into question.
     pub candidates: Vec<u32>,
-    /// The nearest lines of the file, as they are.
-    pub nearest: Vec<(u32, String)>,
+    /// The nearest lines of the file, as they are, and between them the lines
+    /// of the original that the file does not have.
+    pub nearest: Vec<ShownLine>,
+}
+
+/// A line that is shown with a refusal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ShownLine {
+    /// Its number in the file; `None` for a line that only the original has.
+    pub number: Option<u32>,
+    /// The line.
+    pub text: String,
 }
 
 impl Refusal {
@@ -128,12 +141,28 @@ impl fmt::Display for Refusal {
             (file, Some((first, last))) => write!(f, " ({file}:{first}-{last})")?,
         }
         write!(f, " refused [{}]: {}", self.rule, self.reason)?;
-        if let Some((last, _)) = self.nearest.last() {
-            let width = last.to_string().len();
-            f.write_str("\nthe nearest lines of the file are:")?;
-            for (number, line) in &self.nearest {
-                write!(f, "\n{}", format!("{number:width$}: {line}").trim_end())?;
-            }
+        self.write_nearest(f)
+    }
+}
+
+impl Refusal {
+    fn write_nearest(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let numbers = self.nearest.iter().filter_map(|line| line.number);
+        let Some(last) = numbers.max() else {
+            return Ok(());
+        };
+        let width = last.to_string().len();
+        f.write_str("\nthe nearest lines of the file are")?;
+        if self.nearest.iter().any(|line| line.number.is_none()) {
+            f.write_str(" (> marks lines that only the original has)")?;
+        }
+        f.write_str(":")?;
+        for ShownLine { number, text } in &self.nearest {
+            let line = match number {
+                Some(number) => format!("{number:width$}: {text}"),
+                None => format!("{:>width$}: {text}", ">"),
+            };
+            write!(f, "\n{}", line.trim_end())?;
         }
         Ok(())
     }

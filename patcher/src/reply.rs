@@ -7,6 +7,7 @@
 //! and never decides where an edit goes: that is [`crate::prepare`].
 
 mod body;
+mod calls;
 mod fallback;
 mod patch;
 mod queries;
@@ -19,6 +20,7 @@ mod words;
 
 use crate::Patch;
 use crate::unescape::unescape;
+use calls::Calls;
 use scan::{Item, Level, Scan, scan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -104,11 +106,43 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
+    if !has_own_tags(&text) && take_calls(&scan.visible, &mut reply) {
+        return reply;
+    }
     gather(scan, &text, &mut reply);
     if reply.queries.is_empty() && reply.probes.is_empty() && reply.patch.is_none() {
         nothing_found(&mut reply);
     }
     reply
+}
+
+/// Whether a reply speaks in the tags that it was asked for.
+fn has_own_tags(text: &str) -> bool {
+    ["<patch", "<queries", "<edit"]
+        .iter()
+        .any(|tag| text.contains(tag))
+}
+
+/// Takes what the tool calls of a reply ask for, if there are any.
+fn take_calls(visible: &str, reply: &mut Reply) -> bool {
+    let calls = Calls::read(visible);
+    if calls.is_empty() {
+        return false;
+    }
+    if calls.torn {
+        reply.cut_off = true;
+        reply.problems.push(Problem::new(
+            "the call is cut off and was not used; send it again in whole",
+        ));
+    } else if calls.edits.is_empty() {
+        reply.queries = calls.queries;
+    } else {
+        reply.patch = Some(Patch {
+            explanation: calls.explanation,
+            edits: calls.edits,
+        });
+    }
+    true
 }
 
 /// Whether the tags themselves were escaped, all of them.

@@ -37,6 +37,31 @@ pub(crate) fn without_comments<'a>(
         .collect()
 }
 
+/// The lines of a piece of a file without its comments. Where the piece closes
+/// a comment that it does not open, what stands before is comment.
+pub(crate) fn code_of_piece<'a>(
+    language: Option<Language>,
+    lines: impl Iterator<Item = &'a str> + Clone,
+) -> Vec<String> {
+    let slashes = language.is_some_and(|language| language != Language::Python);
+    let first = |mark: &str| {
+        let mut lines = lines.clone().enumerate();
+        lines.find_map(|(at, line)| Some((at, line.find(mark)?)))
+    };
+    let inside = match (slashes, first("*/"), first("/*")) {
+        (true, Some(close), Some(open)) => close < open,
+        (true, Some(_), None) => true,
+        _ => false,
+    };
+    if !inside {
+        return without_comments(language, lines);
+    }
+    let opened = std::iter::once("/*").chain(lines);
+    let mut code = without_comments(language, opened);
+    code.remove(0);
+    code
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CommentStyle {
     Slashes,

@@ -1,4 +1,4 @@
-//! XML entities, for replies whose writer escaped the code.
+//! Escapes that do not belong to the code: XML entities, and `\t` for a tab.
 
 use std::borrow::Cow;
 
@@ -24,6 +24,36 @@ pub(crate) fn unescape(text: &str) -> Cow<'_, str> {
     }
     out.push_str(rest);
     Cow::Owned(out)
+}
+
+/// Returns the line with a tab for each `\t` that is written out in two
+/// characters, outside of quotes; `None` when there is none. A writer whose
+/// text passed through JSON or a diff of one line leaves these.
+pub(crate) fn with_tabs(line: &str) -> Option<String> {
+    let mut out = String::with_capacity(line.len());
+    let mut quote: Option<char> = None;
+    let mut any = false;
+    let mut rest = line.chars().peekable();
+    while let Some(next) = rest.next() {
+        match (quote, next) {
+            (None, '\\') if rest.peek() == Some(&'t') => {
+                rest.next();
+                any = true;
+                out.push('\t');
+                continue;
+            }
+            (Some(_), '\\') => {
+                out.push(next);
+                out.extend(rest.next());
+                continue;
+            }
+            (Some(open), next) if open == next => quote = None,
+            (None, '"' | '\'') => quote = Some(next),
+            _ => {}
+        }
+        out.push(next);
+    }
+    any.then_some(out)
 }
 
 /// Whether the text reads as if it had been escaped as a whole: there are
@@ -68,7 +98,7 @@ fn entity(after: &str) -> Option<(char, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{looks_escaped, unescape};
+    use super::{looks_escaped, unescape, with_tabs};
 
     #[test]
     fn resolves_what_is_well_formed() {
@@ -92,6 +122,20 @@ mod tests {
             ("no entity", false),
         ] {
             assert_eq!(looks_escaped(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn reads_tabs_outside_of_quotes() {
+        for (given, expected) in [
+            ("\\t\\tint a;", Some("\t\tint a;")),
+            ("    \\tint a;", Some("    \tint a;")),
+            ("\\tputs(\"a\\tb\");", Some("\tputs(\"a\\tb\");")),
+            ("c = '\\t';", None),
+            ("puts(\"\\\"\\t\");", None),
+            ("\tint a;", None),
+        ] {
+            assert_eq!(with_tabs(given).as_deref(), expected, "{given}");
         }
     }
 }

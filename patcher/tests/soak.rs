@@ -2,7 +2,7 @@
 //! -p patchwright-patcher --features soak --test soak`.
 
 #[cfg(test)]
-#[path = "properties/checks.rs"]
+#[path = "it/properties/checks/mod.rs"]
 mod checks;
 
 #[cfg(test)]

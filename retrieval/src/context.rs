@@ -4,6 +4,7 @@
 //! cuts it to the budget; rendering makes the text that a model reads. No
 //! model is asked and no network is used.
 
+mod beside;
 mod budget;
 mod card;
 mod crash;
@@ -40,9 +41,28 @@ pub struct Request {
     pub text: String,
     /// The frames of the crash report, when it is one.
     pub frames: Vec<Frame>,
-    /// How many tokens the context may take; 0 for [`DEFAULT_BUDGET`].
+    /// How many tokens the context may take. 0 for what it calls for, at most
+    /// [`DEFAULT_BUDGET`]; more than 2,500 brings more code.
     pub budget: usize,
 }
+
+impl Request {
+    /// The most tokens that the context may take.
+    fn most(&self) -> usize {
+        match self.budget {
+            0 => DEFAULT_BUDGET,
+            budget => budget,
+        }
+    }
+
+    /// How many times the usual context is asked for.
+    fn share(&self) -> f64 {
+        (self.budget as f64 / USUAL as f64).max(1.0)
+    }
+}
+
+/// The tokens that a context usually takes when no budget is named.
+const USUAL: usize = 2_500;
 
 /// The code that belongs to a request, packed to its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -168,10 +188,7 @@ impl Engine {
     pub fn context(&self, request: &Request) -> Context {
         let started = Instant::now();
         let _hold = self.index.hold();
-        let budget = match request.budget {
-            0 => DEFAULT_BUDGET,
-            budget => budget,
-        };
+        let budget = request.most();
         let located = if request.frames.is_empty() {
             self.locate(&traceback::frames(&request.text))
         } else {
@@ -185,7 +202,7 @@ impl Engine {
         } else {
             request::plan(self, &request.text, &located)
         };
-        let mut context = pack::pack(self, &plan, budget);
+        let mut context = pack::pack(self, &plan, (budget, request.share()));
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context
@@ -196,10 +213,7 @@ impl Engine {
     /// The context made of what somebody else chose.
     pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Context {
         let started = Instant::now();
-        let budget = match request.budget {
-            0 => DEFAULT_BUDGET,
-            budget => budget,
-        };
+        let budget = request.most();
         let (intent, confidence) = detect(&request.text);
         let plan = Plan {
             intent: intent.as_str().to_owned(),
@@ -214,7 +228,7 @@ impl Engine {
             shares: intent.shares(),
             with_documents: intent.wants_documents(),
         };
-        let mut context = pack::pack(self, &plan, budget);
+        let mut context = pack::pack(self, &plan, (budget, 1.0));
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context

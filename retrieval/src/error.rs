@@ -27,3 +27,12 @@ pub enum RetrievalError {
         reason: String,
     },
 }
+
+/// Gives what was found, or nothing when the database failed: that is logged, and a
+/// query answers with what else there is.
+pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a lookup in the code database failed");
+        T::default()
+    })
+}

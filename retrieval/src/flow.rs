@@ -160,11 +160,11 @@ impl Index {
 
     /// The flow in one symbol; computed once.
     pub(crate) fn analysis(&self, symbol: &Symbol) -> Arc<Analysis> {
-        if let Some(known) = self.known_analysis(symbol.id) {
+        if let Some(known) = self.computed(symbol.id) {
             return known;
         }
         let analysis = Arc::new(self.analyse(symbol));
-        self.keep_analysis(symbol.id, &analysis);
+        self.keep_computed(symbol.id, &analysis);
         analysis
     }
 

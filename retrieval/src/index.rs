@@ -17,12 +17,12 @@ mod write;
 mod tests;
 
 use crate::error::RetrievalError;
-use crate::flow::Analysis;
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
 use pool::{Lent, Pool};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
@@ -73,14 +73,17 @@ pub struct IndexReport {
     pub seconds: f64,
 }
 
+/// Something that was computed of a symbol; who keeps it knows its type.
+type Computed = dyn Any + Send + Sync;
+
 /// The code database of one tree.
 pub struct Index {
     tree: Tree,
     database: PathBuf,
     pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
-    /// The flow in functions that were asked about, by their numbers.
-    analyses: Mutex<FxHashMap<i64, Arc<Analysis>>>,
+    /// What was computed of symbols that were asked about, by their numbers.
+    computed: Mutex<FxHashMap<i64, Arc<Computed>>>,
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,
     report: IndexReport,
@@ -129,7 +132,7 @@ impl Index {
             database,
             pool: Mutex::new(Pool::new(connection)),
             files: RwLock::new(Arc::new(files)),
-            analyses: Mutex::default(),
+            computed: Mutex::default(),
             names: Mutex::default(),
             report,
             generation,
@@ -213,15 +216,27 @@ impl Index {
         if files::generation(&lent.connection)? != files.generation {
             files = Arc::new(Files::load(&lent.connection)?);
             *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
-            self.analyses().clear();
+            self.lock_computed().clear();
             *self.lock_names() = None;
         }
         lent.seen = Some(Arc::clone(&files));
         Ok(files)
     }
 
-    pub(crate) fn analyses(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Analysis>>> {
-        self.analyses.lock().unwrap_or_else(PoisonError::into_inner)
+    /// What was computed of a symbol since the index last changed.
+    pub(crate) fn computed<T: Any + Send + Sync>(&self, symbol: i64) -> Option<Arc<T>> {
+        let known = self.lock_computed().get(&symbol).cloned()?;
+        known.downcast().ok()
+    }
+
+    /// Keeps what was computed of a symbol until the index changes.
+    pub(crate) fn keep_computed<T: Any + Send + Sync>(&self, symbol: i64, computed: &Arc<T>) {
+        let computed: Arc<Computed> = Arc::<T>::clone(computed);
+        self.lock_computed().insert(symbol, computed);
+    }
+
+    fn lock_computed(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Computed>>> {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn known_names(&self) -> Option<Arc<str>> {

@@ -253,6 +253,12 @@ mod tests {
             ("write tests for ChatGPT", Intent::TestWriting),
             ("add unit tests for the zip reader", Intent::TestWriting),
             ("", Intent::Implementation),
+            ("segfault in png_read_row", Intent::BugFix),
+            ("double free in xmlFreeDoc", Intent::BugFix),
+            ("NULL deref of ctx in evp_cipher", Intent::BugFix),
+            ("OOM while parsing a font", Intent::BugFix),
+            ("buffer overrun in copy_row", Intent::BugFix),
+            ("the parser aborts on empty input", Intent::BugFix),
         ] {
             assert_eq!(detect(text).0, expected, "{text}");
         }

@@ -8,7 +8,9 @@ mod seen;
 #[cfg(test)]
 mod tests;
 
+use crate::engine::Engine;
 use crate::{Answer, Context, Miss, Query, Snippet, snippet::number_pieces};
+use rayon::prelude::*;
 use seen::Seen;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,6 +41,22 @@ struct Asked {
     round: u32,
     query: Query,
     shown: usize,
+}
+
+impl Engine {
+    /// Answers the queries of one round side by side. `more` goes on from what
+    /// the memory knows, and what failed before is not looked up again.
+    pub fn answer_round(&self, memory: &Memory, queries: &[Query]) -> Vec<Answer> {
+        queries
+            .par_iter()
+            .map(|query| {
+                let query = memory.expand(query);
+                memory
+                    .known_failure(&query)
+                    .unwrap_or_else(|| self.answer(&query))
+            })
+            .collect()
+    }
 }
 
 impl Memory {

@@ -2,7 +2,7 @@
 //! then by path. It decides order only, never what is found.
 
 use crate::symbol::Symbol;
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -98,6 +98,20 @@ pub(crate) fn is_vendored(path: &TreePath) -> bool {
         .any(|part| VENDORED_FOLDERS.contains(&part))
 }
 
+/// Whether a path is code that a program wrote, by the names that `protoc`,
+/// `bison`, `flex` and Qt's `moc` give to what they make.
+pub(crate) fn is_generated(path: &TreePath) -> bool {
+    let name = path.file_name();
+    let folders = path.folder();
+    folders
+        .split('/')
+        .any(|part| matches!(part, "generated" | "autogen"))
+        || name.contains(".pb.")
+        || name.contains(".tab.")
+        || name.starts_with("lex.yy.")
+        || name.starts_with("moc_")
+}
+
 /// How near each file is to the crash: lower is nearer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximity {
@@ -134,16 +148,48 @@ impl Proximity {
             .functions
             .iter()
             .position(|(file, first, last)| file == path && (*first..=*last).contains(&line));
-        let same_folder = self.files.keys().any(|file| file.folder() == path.folder());
+        let mut files = self.files.keys();
         Order {
             function: in_stack.unwrap_or(usize::MAX),
             file: self.files.get(path).copied().unwrap_or(u32::MAX),
-            apart: !same_folder,
-            aside: is_aside(path),
+            foreign: !self.files.is_empty() && !files.clone().any(|file| are_linked(file, path)),
+            aside: is_aside(path) || is_generated(path),
+            vendored: is_vendored(path) && !files.any(is_vendored),
+            apart: self
+                .files
+                .keys()
+                .map(|file| steps(file, path))
+                .min()
+                .unwrap_or(0),
             path: path.clone(),
             line,
         }
     }
+}
+
+/// Whether two files are in languages of one program: C and C++ call each other
+/// directly; a crash of C does not lie in the Rust around it.
+fn are_linked(one: &TreePath, other: &TreePath) -> bool {
+    let family = |path: &TreePath| {
+        Language::of_path(path).map(|language| match language {
+            Language::Cpp => Language::C,
+            Language::TypeScript | Language::Tsx => Language::JavaScript,
+            language => language,
+        })
+    };
+    let (one, other) = (family(one), family(other));
+    one.is_none() || other.is_none() || one == other
+}
+
+/// How many folders lie between two files.
+fn steps(one: &TreePath, other: &TreePath) -> usize {
+    let parts = |path: &TreePath| match path.folder() {
+        "" => 0,
+        folder => folder.split('/').count(),
+    };
+    let shared = one.folder().split('/').zip(other.folder().split('/'));
+    let shared = shared.take_while(|(a, b)| a == b && !a.is_empty()).count();
+    parts(one) + parts(other) - 2 * shared
 }
 
 /// A place in the order of hits.
@@ -151,8 +197,10 @@ impl Proximity {
 pub(crate) struct Order {
     function: usize,
     file: u32,
+    foreign: bool,
     aside: bool,
-    apart: bool,
+    vendored: bool,
+    apart: usize,
     path: TreePath,
     line: u32,
 }
@@ -179,6 +227,32 @@ mod tests {
         ] {
             assert_eq!(is_aside(&path(given)), expected, "{given}");
         }
+    }
+
+    #[test]
+    fn copies_bindings_and_made_code_come_after_the_project_of_the_crash() {
+        let mut near = Proximity::default();
+        near.add(&path("src/zlib/inflate.c"), (10, 20), 0);
+        let mut hits = [
+            "src/lib.rs",
+            "src/zlib/test/a.c",
+            "src/zlib/gen/x.pb.h",
+            "src/third_party/z/inflate.c",
+            "src/zlib-ng/inflate.c",
+            "src/zlib/contrib/b.c",
+            "src/zlib/zutil.h",
+        ];
+        hits.sort_by_key(|file| near.order(&path(file), 1));
+        let expected = [
+            "src/zlib/zutil.h",
+            "src/zlib/contrib/b.c",
+            "src/zlib-ng/inflate.c",
+            "src/third_party/z/inflate.c",
+            "src/zlib/gen/x.pb.h",
+            "src/zlib/test/a.c",
+            "src/lib.rs",
+        ];
+        assert_eq!(hits, expected);
     }
 
     #[test]

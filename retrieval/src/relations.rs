@@ -10,17 +10,16 @@ mod imports;
 mod name;
 mod nearest;
 mod places;
+pub(crate) mod resolution;
 mod rows;
 mod similar;
-mod sql;
 mod types;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use definitions::Found;
 pub(crate) use definitions::nearest_named;
 pub use name::QualifiedName;
 pub use nearest::{Nearest, Nearness};
 pub use similar::Similar;
-pub use sql::{SqlAnswer, SqlLimits};

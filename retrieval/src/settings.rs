@@ -26,8 +26,10 @@ pub struct Settings {
     pub weights: Weights,
 }
 
-/// Shares of the signals by which candidates for a request are ranked. They
-/// need not add up to one. A signal that is not there counts as zero for all.
+/// The signals by which candidates for a request are ranked. Ten times the sum of
+/// each weight times its signal (0 to 1, the meaning by its rank) is added to the
+/// logarithm of the odds; the defaults were fitted (docs/benchmarks.md). A signal
+/// that is not there counts as zero for all.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
@@ -48,10 +50,10 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             semantic: 0.40,
-            keyword: 0.20,
-            in_degree: 0.15,
-            recency: 0.15,
-            popularity: 0.10,
+            keyword: 0.25,
+            in_degree: 0.015,
+            recency: 0.015,
+            popularity: 0.010,
         }
     }
 }

@@ -14,16 +14,15 @@ pub use fuse::{by_words, fuse};
 use crate::answer::Answer;
 use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
 use crate::error::RetrievalError;
-use crate::relations::{SqlAnswer, SqlLimits};
+use crate::error::or_nothing;
 use crate::snippet::line;
+use crate::snippet::with_comment;
+use crate::sql::{SqlAnswer, SqlLimits};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 use patchwright_source::TreePath;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::BTreeSet;
 
 /// How many candidates are offered to the signals: what one call of a
 /// re-ranker takes.
@@ -32,14 +31,6 @@ const CANDIDATES: usize = 64;
 const LONGEST: usize = 2_000;
 /// The lines of a candidate that are read for them.
 const LINES: u32 = 60;
-/// How many requests are remembered.
-const REMEMBERED: usize = 256;
-/// How many functions that only signals name go into the context of a crash,
-/// and how much the first of them matters.
-const BESIDE_STACK: usize = 3;
-const BESIDE_WEIGHT: f64 = 0.3;
-/// How many functions of a stack say what a crash is about.
-const TOLD: usize = 4;
 /// How many rows of an SQL answer are followed.
 const ROWS: usize = 60;
 
@@ -77,30 +68,6 @@ pub struct Choice {
     pub why: String,
 }
 
-/// The orders that an engine was told, by the words that they are for.
-#[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<HashMap<String, Vec<i64>>>);
-
-impl Told {
-    fn get(&self, words: &str) -> Option<Vec<i64>> {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.get(words.trim()).cloned()
-    }
-
-    fn is_empty(&self) -> bool {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.is_empty()
-    }
-
-    fn put(&self, words: &str, order: Vec<i64>) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= REMEMBERED {
-            told.clear();
-        }
-        told.insert(words.trim().to_owned(), order);
-    }
-}
-
 impl Engine {
     /// The definitions that words may mean. `further` words widen the choice.
     pub fn candidates(&self, words: &str, further: &str) -> Candidates {
@@ -113,33 +80,6 @@ impl Engine {
         let list = ids.iter().filter_map(|id| self.candidate(*id)).collect();
         self.forget_texts();
         Candidates { list, rankings }
-    }
-
-    /// Remembers in which order the definitions answer some words.
-    pub fn prefer(&self, words: &str, order: Vec<i64>) {
-        self.told.put(words, order);
-    }
-
-    /// Whether an order for these words is known.
-    pub fn prefers(&self, words: &str) -> bool {
-        self.told.get(words).is_some()
-    }
-
-    /// The words that a context is searched by: the request's own, or what a
-    /// crash report says and the functions on its stack.
-    pub fn words_of(&self, request: &Request) -> String {
-        let located = self.locate(&request.frames);
-        if located.is_empty() {
-            return request.text.clone();
-        }
-        let mut words = crate::context::headline(&request.text);
-        if located.iter().any(|place| !place.is_harness) {
-            for place in located.iter().take(TOLD) {
-                words.push('\n');
-                words.push_str(&place.symbol.qualified());
-            }
-        }
-        words
     }
 
     /// The definitions around the hits of an answer, each once, in its order.
@@ -208,59 +148,6 @@ impl Engine {
             })
             .collect();
         self.pack_chosen(request, wanted)
-    }
-
-    /// A ranking with what signals say of the same words: the order changes, the
-    /// scores by rank stay.
-    pub(crate) fn with_signals(
-        &self,
-        words: &str,
-        ranked: Vec<(f64, Symbol)>,
-    ) -> Vec<(f64, Symbol)> {
-        let Some(mut order) = self.told.get(words) else {
-            return ranked;
-        };
-        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
-        order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
-        let mut known: BTreeMap<i64, Symbol> = ranked
-            .into_iter()
-            .map(|(_, symbol)| (symbol.id, symbol))
-            .collect();
-        let least = scores.last().copied().unwrap_or(1.0);
-        let mut seen = BTreeSet::new();
-        let symbols = order
-            .into_iter()
-            .filter(|id| seen.insert(*id))
-            .filter_map(|id| {
-                known
-                    .remove(&id)
-                    .or_else(|| or_nothing(self.index.symbol(id)))
-            });
-        symbols
-            .enumerate()
-            .map(|(rank, symbol)| (scores.get(rank).copied().unwrap_or(least), symbol))
-            .collect()
-    }
-
-    /// What signals add to the functions of a crash.
-    pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Vec<Wanted> {
-        if self.told.is_empty() {
-            return Vec::new();
-        }
-        let order = self.told.get(&self.words_of(request)).unwrap_or_default();
-        let is_new = |id: &i64| wanted.iter().all(|one| one.symbol.id != *id);
-        order
-            .into_iter()
-            .filter(is_new)
-            .filter_map(|id| or_nothing(self.index.symbol(id)))
-            .filter(|symbol| symbol.kind.is_callable())
-            .take(BESIDE_STACK)
-            .enumerate()
-            .map(|(rank, symbol)| {
-                let weight = BESIDE_WEIGHT - 0.01 * rank as f64;
-                Wanted::new(symbol, weight, "fits the words of the report")
-            })
-            .collect()
     }
 
     fn ids_for(&self, words: &str) -> Vec<i64> {

@@ -238,6 +238,10 @@ pub struct Call {
     pub path: TreePath,
     /// The name that is called.
     pub callee: String,
+    /// The definition that is called, where the tree has one.
+    pub target: Option<Symbol>,
+    /// Whether only the name says that this definition is called.
+    pub by_name: bool,
     /// The lines of the calls, ascending.
     pub lines: Vec<u32>,
     /// 1 for a direct call, 2 for a caller of a caller, and so on.

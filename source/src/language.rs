@@ -57,10 +57,10 @@ impl Language {
     ];
 
     /// The language that a file's extension names; `.h` counts as C, and
-    /// `.h.in` as what is made of it.
+    /// `.h.in` and `.c.in` as what is made of them.
     pub fn of_path(path: &TreePath) -> Option<Self> {
         let extension = match path.extension()? {
-            "in" => header_of_template(path)?.rsplit('.').next()?,
+            "in" => product_of_template(path)?.rsplit('.').next()?,
             extension => extension,
         };
         Some(match extension {
@@ -119,11 +119,15 @@ impl Language {
     }
 }
 
-/// The header that `configure` makes of a template: `a/b.h` of `a/b.h.in`.
-pub fn header_of_template(path: &TreePath) -> Option<&str> {
+/// The source file that `configure` makes of a template: `a/b.h` of `a/b.h.in`.
+pub fn product_of_template(path: &TreePath) -> Option<&str> {
     let product = path.as_str().strip_suffix(".in")?;
     let (_, extension) = product.rsplit_once('.')?;
-    matches!(extension, "h" | "hh" | "hpp" | "hxx").then_some(product)
+    let is_code = matches!(
+        extension,
+        "h" | "hh" | "hpp" | "hxx" | "c" | "cc" | "cpp" | "cxx"
+    );
+    is_code.then_some(product)
 }
 
 /// A word that names no language.
@@ -185,7 +189,9 @@ mod tests {
             ("a.h.in", "int f(void);\n", Some(Language::C)),
             ("a.h.in", "namespace x {\n", Some(Language::Cpp)),
             ("a.hpp.in", "", Some(Language::Cpp)),
-            ("a.c.in", "", None),
+            ("a.c.in", "", Some(Language::C)),
+            ("a.cc.in", "", Some(Language::Cpp)),
+            ("a.py.in", "", None),
             ("configure.in", "", None),
             ("h.in", "", None),
             ("README.md", "", None),

@@ -1,5 +1,9 @@
 //! A file's bytes with its lines, line ending and encoding.
 
+mod visible;
+
+pub use visible::{is_hidden, visible, visible_line};
+
 use std::borrow::Cow;
 
 /// How the lines of a file end.

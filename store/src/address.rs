@@ -9,7 +9,7 @@ pub enum DatabaseKind {
     Postgres,
 }
 
-/// Where the database is: an address that `sqlx` understands.
+/// Address of the database, as `sqlx` takes it.
 #[derive(Clone)]
 pub(crate) struct Address {
     pub(crate) kind: DatabaseKind,

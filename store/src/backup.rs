@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
 
-/// What of our address `pg_dump` understands; the rest is for our own driver.
+/// Parameters of an address that `pg_dump` takes; the rest is for our own driver.
 const KNOWN: [&str; 8] = [
     "host",
     "hostaddr",
@@ -108,7 +108,7 @@ fn apart(url: &str) -> Option<(String, Option<String>)> {
     Some((url.into(), password))
 }
 
-/// What stands behind the `%` of a password. The value of a query is decoded
+/// Reads the byte behind the `%` of a password. The value of a query is decoded
 /// alike, but for two characters that mean something there.
 fn decoded(password: &str) -> Option<String> {
     let value = password.replace('+', "%2B").replace('&', "%26");

@@ -15,8 +15,9 @@ use sqlx::any::AnyPoolOptions;
 use sqlx::migrate::{MigrateError, Migration, Migrator};
 use sqlx::{Any, AnyConnection, AssertSqlSafe, Connection, Executor, SqlSafeStr, Transaction};
 use std::fmt::Write;
-use std::fs::File;
+use std::fs::{DirBuilder, File, OpenOptions, Permissions};
 use std::future::Future;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -28,7 +29,7 @@ const LOCK: &str = "migration.lock";
 const CONNECTIONS: u32 = 8;
 /// Between two looks at a database that is away.
 const GLANCE: Duration = Duration::from_millis(300);
-/// How long a connection is waited for.
+/// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// WAL lets readers go on beside a writer. FULL survives a power cut, not only
@@ -51,7 +52,7 @@ const WORDS: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// What makes the tables, in the words of a database.
+/// Returns the migrations in the dialect of a database.
 fn migrator(kind: DatabaseKind) -> Migrator {
     static NEUTRAL: Migrator = sqlx::migrate!();
     let worded = |migration: &Migration| {
@@ -99,6 +100,7 @@ impl Store {
         make(folder)?;
         // SQLite only says that it cannot open a file where nothing can be written.
         File::create(folder.join(LOCK)).map_err(|source| unusable(folder, source))?;
+        closed_file(&folder.join(FILE)).map_err(|source| unusable(folder, source))?;
         let address = Address {
             kind: DatabaseKind::Sqlite,
             url: sqlite_url(&folder.join(FILE)),
@@ -224,7 +226,7 @@ fn prepare(
     })
 }
 
-/// Whether the database may be back in a moment.
+/// Returns true when the database may be back in a moment.
 fn is_away(error: &sqlx::Error) -> bool {
     match error {
         // The last is a connection that was cut in the middle of a message.
@@ -243,8 +245,22 @@ fn is_away(error: &sqlx::Error) -> bool {
     }
 }
 
+/// Makes the state folder for nobody but its owner: what is stored tells of
+/// bugs that nobody has mended yet. One that is there keeps its mode.
 fn make(folder: &Path) -> Result<(), StoreError> {
-    std::fs::create_dir_all(folder).map_err(|source| unusable(folder, source))
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
+    made.map_err(|source| unusable(folder, source))
+}
+
+/// Closes a file of the store to others, whatever the folder's mode; SQLite
+/// gives the files that it makes beside its database the same mode.
+fn closed_file(path: &Path) -> std::io::Result<()> {
+    let file = OpenOptions::new()
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .open(path)?;
+    file.set_permissions(Permissions::from_mode(0o600))
 }
 
 fn unusable(folder: &Path, source: std::io::Error) -> StoreError {
@@ -308,6 +324,32 @@ mod tests {
             assert!(hash.starts_with(beginning), "{kind:?} {version}: {hash}");
             assert!(!migration.sql.as_str().contains('{'), "{kind:?} {version}");
         }
+    }
+
+    #[tokio::test]
+    async fn runs_of_older_versions_keep_their_task() {
+        let folder = tempfile::tempdir().unwrap();
+        sqlx::any::install_default_drivers();
+        let url = sqlite_url(&folder.path().join(FILE));
+        let pool = AnyPoolOptions::new().connect(&url).await.unwrap();
+        let all = migrator(DatabaseKind::Sqlite);
+        let before = all.iter().filter(|one| one.version < 6).cloned().collect();
+        Migrator::with_migrations(before).run(&pool).await.unwrap();
+        for old in [
+            "INSERT INTO tasks (id, task, created) VALUES ('t', '{\"id\":\"t\"}', '')",
+            "INSERT INTO runs (id, task, created, settings) VALUES ('r', 't', '', '{}')",
+        ] {
+            sqlx::query(old).execute(&pool).await.unwrap();
+        }
+        pool.close().await;
+        let store = Store::open(folder.path()).await.unwrap();
+        let (task, settings) = store.run("r").await.unwrap();
+        assert_eq!((task.as_str(), settings.as_str()), ("{\"id\":\"t\"}", "{}"));
+        // Another run of a changed task leaves the first as it was.
+        let changed = ("t", "{\"id\":\"t\",\"title\":\"new\"}");
+        store.create_run("s", changed, "{}").await.unwrap();
+        assert_eq!(store.run("r").await.unwrap().0, task);
+        assert_eq!(store.run("s").await.unwrap().0, changed.1);
     }
 
     #[tokio::test]

@@ -1,5 +1,5 @@
-//! What cyber reasoning systems sent, and what they were sent: rows, written
-//! and read. What the rows mean is the business of [`patchwright_daemon::crs`].
+//! Rows of what cyber reasoning systems sent, and what they were sent, written
+//! and read. What the rows mean is the business of the daemon.
 
 mod rows;
 
@@ -9,7 +9,7 @@ use crate::store::{Store, StoreError};
 use crate::submissions::in_journal_form;
 use rows::{list, word};
 
-/// What a message brings: cases and findings, written together with it or not at all.
+/// Content of a message: cases and findings, written together with it or not at all.
 #[derive(Debug, Default)]
 pub struct Brought {
     /// The message; none for a request that is known by its finding.

@@ -12,14 +12,20 @@ const PIECE: usize = 1 << 20;
 const COMMIT: usize = 8;
 
 impl Store {
-    /// Keeps the content of a file under its SHA-256. A file counts when it is
+    /// Keeps the content of a file under its SHA-256, for the quota of who sent
+    /// it first. A file counts when it is
     /// there as a whole; writing it again changes nothing.
-    pub async fn keep_file(&self, hash: &str, path: &Path) -> Result<(), StoreError> {
+    pub async fn keep_file(
+        &self,
+        hash: &str,
+        path: &Path,
+        submitter: Option<&str>,
+    ) -> Result<(), StoreError> {
         if self.renewed(hash).await? {
             return Ok(());
         }
         let mut file = File::open(path).map_err(sqlx::Error::from)?;
-        let mut number = 0_i64;
+        let (mut number, mut bytes) = (0_i64, 0_i64);
         loop {
             let mut transaction = self.begin().await?;
             for _ in 0..COMMIT {
@@ -30,16 +36,20 @@ impl Store {
                     .map_err(sqlx::Error::from)?;
                 if piece.is_empty() {
                     sqlx::query(
-                        "INSERT INTO files (hash, pieces, created) VALUES ($1, $2, $3) ON CONFLICT (hash) DO NOTHING",
+                        "INSERT INTO files (hash, pieces, created, submitter, bytes) VALUES ($1, $2, $3, $4, $5)
+                         ON CONFLICT (hash) DO NOTHING",
                     )
                     .bind(hash)
                     .bind(number)
                     .bind(now())
+                    .bind(submitter)
+                    .bind(bytes)
                     .execute(&mut *transaction)
                     .await?;
                     transaction.commit().await?;
                     return Ok(());
                 }
+                bytes += i64::try_from(piece.len()).unwrap_or(i64::MAX);
                 sqlx::query(
                     "INSERT INTO file_pieces (hash, number, bytes) VALUES ($1, $2, $3) ON CONFLICT (hash, number) DO NOTHING",
                 )
@@ -54,7 +64,7 @@ impl Store {
         }
     }
 
-    /// Whether it is kept; its age begins anew, so that it is not forgotten
+    /// Returns true when it is kept; its age begins anew, so that it is not forgotten
     /// before the task that is about to name it is written down.
     async fn renewed(&self, hash: &str) -> Result<bool, StoreError> {
         let done = sqlx::query("UPDATE files SET created = $1 WHERE hash = $2")
@@ -138,8 +148,8 @@ mod tests {
                 folder.path().join(format!("{name}-back")),
             );
             std::fs::write(&from, &bytes).unwrap();
-            store.keep_file(name, &from).await.unwrap();
-            store.keep_file(name, &from).await.unwrap();
+            store.keep_file(name, &from, None).await.unwrap();
+            store.keep_file(name, &from, None).await.unwrap();
             store.file_to(name, &to).await.unwrap();
             assert!(std::fs::read(&to).unwrap() == bytes, "{name}");
         }

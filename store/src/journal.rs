@@ -4,14 +4,13 @@
 //! event is written together with the check that the writer still owns the
 //! run, in one transaction.
 
-use crate::store::{Store, StoreError, now, storable, write_run};
+use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable};
 use crate::submissions::Claimed;
 use futures::future::BoxFuture;
-use patchwright_agent::journal::{Event, EventKind, JournalError, NewEvent, SpendingLimits};
+use patchwright_agent::journal::{
+    Event, EventKind, JournalError, NewEvent, SpendingLimits, Standing,
+};
 use sqlx::{Any, Transaction};
-
-/// Raises the epoch of a run.
-const RAISE: &str = "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
 
 /// The right to write to a run.
 #[derive(Debug, Clone)]
@@ -23,12 +22,27 @@ pub struct Journal {
 
 impl Journal {
     /// Claims a run: raises its epoch, so that nobody else can write to it.
+    ///
+    /// # Errors
+    /// When there is no such run, or its task is in the hands of a queue.
     pub async fn claim(store: &Store, run: &str) -> Result<Self, StoreError> {
-        let row: Option<(i64,)> = store
-            .patiently(|_| async {
-                let row = sqlx::query_as(RAISE).bind(run);
-                Ok(row.fetch_optional(&store.pool).await?)
-            })
+        store.patiently(|_| Self::try_claim(store, run)).await
+    }
+
+    async fn try_claim(store: &Store, run: &str) -> Result<Self, StoreError> {
+        let queued: Option<(String, String)> = sqlx::query_as(
+            "SELECT id, state FROM submissions WHERE run = $1 AND state IN ('queued', 'running', 'paused')",
+        )
+        .bind(run)
+        .fetch_optional(&store.pool)
+        .await?;
+        if let Some((task, state)) = queued {
+            let run = run.to_owned();
+            return Err(StoreError::Queued { run, task, state });
+        }
+        let row: Option<(i64,)> = sqlx::query_as(RAISE_EPOCH)
+            .bind(run)
+            .fetch_optional(&store.pool)
             .await?;
         let (epoch,) = row.ok_or_else(|| store.no_run(run))?;
         Ok(Self {
@@ -38,35 +52,42 @@ impl Journal {
         })
     }
 
-    /// Begins a new run of a claimed task: the run is named there, written down
-    /// and claimed in one commit, so that a start waits for the disk once.
+    /// Returns the journal of a claimed task, whose run an earlier claim began.
+    pub fn of(store: &Store, claimed: &Claimed) -> Self {
+        Self {
+            store: store.clone(),
+            run: claimed.run.clone(),
+            epoch: claimed.epoch,
+        }
+    }
+
+    /// Begins the run of a claimed task: writes down the task and the settings
+    /// that it starts with.
     ///
     /// # Errors
-    /// Superseded, when the claim of the task does not count any more.
+    /// Superseded, when the claim does not count any more.
     pub async fn begin(
         store: &Store,
         claimed: &Claimed,
-        run: &str,
         (task, settings): (&str, &str),
     ) -> Result<Self, StoreError> {
-        let epoch = store
+        store
             .patiently(|_| async {
-                let mut transaction = store.begin().await?;
-                if !claimed.name_run(&mut transaction, run).await? {
-                    return Err(superseded(run));
+                let begun = sqlx::query(
+                    "UPDATE runs SET definition = $1, settings = $2 WHERE id = $3 AND epoch = $4",
+                )
+                .bind(storable(task))
+                .bind(settings)
+                .bind(&claimed.run)
+                .bind(claimed.epoch)
+                .execute(&store.pool)
+                .await?;
+                match begun.rows_affected() {
+                    0 => Err(superseded(&claimed.run)),
+                    _ => Ok(Self::of(store, claimed)),
                 }
-                write_run(&mut transaction, run, (&claimed.id, task), settings).await?;
-                let row = sqlx::query_as(RAISE).bind(run);
-                let row: Option<(i64,)> = row.fetch_optional(&mut *transaction).await?;
-                transaction.commit().await?;
-                row.map(|(epoch,)| epoch).ok_or_else(|| store.no_run(run))
             })
-            .await?;
-        Ok(Self {
-            store: store.clone(),
-            run: run.to_owned(),
-            epoch,
-        })
+            .await
     }
 
     /// The run's id.
@@ -79,20 +100,24 @@ impl Journal {
         &self.store
     }
 
-    /// Whether nobody else has claimed the run. A store that does not answer
-    /// now says nothing about that; the next event finds out.
+    /// Looks at the run's row: who has claimed it, and whether its task was
+    /// canceled. A store that does not answer now says nothing about that; the
+    /// next event finds out.
     ///
     /// # Errors
     /// When the run is somebody else's.
-    pub async fn still_ours(&self) -> Result<(), StoreError> {
-        let epoch: Result<Option<(i64,)>, _> =
-            sqlx::query_as("SELECT epoch FROM runs WHERE id = $1")
-                .bind(&self.run)
-                .fetch_optional(&self.store.pool)
-                .await;
-        match epoch {
-            Ok(Some((epoch,))) if epoch != self.epoch => Err(superseded(&self.run)),
-            _ => Ok(()),
+    pub async fn standing(&self) -> Result<Standing, StoreError> {
+        let row: Result<Option<(i64, Option<i64>)>, _> = sqlx::query_as(
+            "SELECT runs.epoch, submissions.cancel FROM runs LEFT JOIN submissions
+             ON submissions.id = runs.task AND submissions.run = runs.id WHERE runs.id = $1",
+        )
+        .bind(&self.run)
+        .fetch_optional(&self.store.pool)
+        .await;
+        match row {
+            Ok(Some((epoch, _))) if epoch != self.epoch => Err(superseded(&self.run)),
+            Ok(Some((_, Some(1..)))) => Ok(Standing::Canceled),
+            _ => Ok(Standing::Held),
         }
     }
 
@@ -206,8 +231,8 @@ impl patchwright_agent::journal::Journal for Journal {
         Box::pin(async { Ok(self.append(event).await?) })
     }
 
-    fn still_ours(&self) -> BoxFuture<'_, Result<(), JournalError>> {
-        Box::pin(async { Ok(self.still_ours().await?) })
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+        Box::pin(async { Ok(self.standing().await?) })
     }
 
     fn reserve(

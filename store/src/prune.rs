@@ -1,4 +1,4 @@
-//! What is forgotten in time.
+//! Pruning: deletes what ended long ago.
 //!
 //! Tasks and runs that ended long ago go, with their events and the logs that
 //! nobody else names. What was spent stays: a limit over all time counts it.
@@ -13,7 +13,7 @@ const HASH: usize = 64;
 /// Runs that are forgotten in one transaction.
 const RUNS: i64 = 100;
 
-/// How much was forgotten.
+/// Numbers of deleted rows.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pruned {
     /// Submissions.
@@ -93,7 +93,7 @@ impl Store {
         Ok(runs.len() as u64)
     }
 
-    /// Of these blobs, those that nothing names any more.
+    /// Deletes those of these blobs that nothing names any more.
     async fn prune_blobs(&self, mut named: BTreeSet<String>) -> Result<u64, StoreError> {
         if named.is_empty() {
             return Ok(0);

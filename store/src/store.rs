@@ -5,7 +5,11 @@ use sqlx::{Any, AnyPool, Transaction};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What went wrong with the store.
+/// Raises the epoch of a run, so that whoever had claimed it writes no more.
+pub(crate) const RAISE_EPOCH: &str =
+    "UPDATE runs SET epoch = epoch + 1 WHERE id = $1 RETURNING epoch";
+
+/// An error of the store.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The state folder cannot be made or written.
@@ -13,7 +17,7 @@ pub enum StoreError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
@@ -46,6 +50,18 @@ pub enum StoreError {
         /// The run.
         run: String,
     },
+    /// A queue works on the task of the run.
+    #[error(
+        "run {run} belongs to task {task} of the queue, which is {state}: wait for its end, or cancel it first"
+    )]
+    Queued {
+        /// The run.
+        run: String,
+        /// The task.
+        task: String,
+        /// The state of the task.
+        state: String,
+    },
     /// There is no such run.
     #[error(
         "there is no run {run:?} in {path}: name a run by its id, or by the folder that --out made (--state DIR names another store)"
@@ -63,7 +79,7 @@ pub enum StoreError {
         run: String,
         /// The event.
         number: i64,
-        /// What the parser said.
+        /// The error of the parser.
         #[source]
         source: serde_json::Error,
     },
@@ -76,9 +92,9 @@ pub enum StoreError {
         which: &'static str,
         /// The limit.
         limit: f64,
-        /// What is booked already.
+        /// The sum that is booked already.
         spent: f64,
-        /// What the call may cost.
+        /// The largest cost of the call.
         wanted: f64,
     },
 }
@@ -123,7 +139,7 @@ impl Store {
 
     /// The task of a run and the settings it was started with, as JSON.
     pub async fn run(&self, run: &str) -> Result<(String, String), StoreError> {
-        sqlx::query_as("SELECT tasks.task, runs.settings FROM runs JOIN tasks ON tasks.id = runs.task WHERE runs.id = $1")
+        sqlx::query_as("SELECT definition, settings FROM runs WHERE id = $1")
             .bind(run)
             .fetch_optional(&self.pool)
             .await?
@@ -159,19 +175,22 @@ pub(crate) async fn write_run(
     settings: &str,
 ) -> Result<(), StoreError> {
     let now = now();
-    sqlx::query("INSERT INTO tasks (id, task, created) VALUES ($1, $2, $3) ON CONFLICT (id) DO UPDATE SET task = excluded.task")
+    sqlx::query("INSERT INTO tasks (id, created) VALUES ($1, $2) ON CONFLICT (id) DO NOTHING")
         .bind(id)
-        .bind(task)
         .bind(&now)
         .execute(&mut **transaction)
         .await?;
-    sqlx::query("INSERT INTO runs (id, task, created, settings) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING")
-        .bind(run)
-        .bind(id)
-        .bind(&now)
-        .bind(settings)
-        .execute(&mut **transaction)
-        .await?;
+    sqlx::query(
+        "INSERT INTO runs (id, task, definition, created, settings) VALUES ($1, $2, $3, $4, $5)
+         ON CONFLICT (id) DO NOTHING",
+    )
+    .bind(run)
+    .bind(id)
+    .bind(task)
+    .bind(&now)
+    .bind(settings)
+    .execute(&mut **transaction)
+    .await?;
     Ok(())
 }
 

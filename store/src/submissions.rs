@@ -1,20 +1,22 @@
-//! What the daemon was handed: one row a task, from its submission to its end.
+//! Submissions: one row for each task that the daemon was handed, from its
+//! submission to its end.
 //!
-//! The row is the truth about a task: who may work on it, and how it ended.
-//! A queue only delivers tickets, and a ticket counts when its number is the
-//! one in the row, so that a ticket delivered twice or late does nothing. The
-//! count of claims is to the row what the epoch is to the run: who was
-//! superseded changes nothing.
+//! The row says how far a task is and how it ended. A queue only delivers
+//! tickets, and a ticket counts when its number is the one in the row, so that
+//! a ticket delivered twice or late does nothing. Who may work on the task is
+//! said by the epoch of its run ([`Claimed`]).
 
 mod claim;
 mod list;
 
 pub use claim::{Back, Claimed, Ending, Issue};
-pub use list::Sight;
+pub use list::TaskVersion;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 
+use crate::quota::{self, Quota, Usage};
 use crate::store::{Store, StoreError, now, storable};
 use sha2::{Digest, Sha256};
+use sqlx::{Any, Transaction};
 
 /// A task to be submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -27,15 +29,17 @@ pub struct NewTask {
     pub priority: i32,
     /// When nobody wants the patch any more.
     pub deadline: Option<jiff::Timestamp>,
-    /// Who handed it in: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
+    /// Origin: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
     pub origin: String,
     /// The project: PoVs of one group are candidates for one patch.
     pub group: Option<String>,
     /// The host that alone can work on it, when its files lie there.
     pub place: Option<String>,
+    /// The quota of the caller, when it came over HTTP.
+    pub quota: Option<Quota>,
 }
 
-/// What became of a submission, by its id.
+/// The result of a submission, by its id.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitted {
     /// It waits in the queue.
@@ -44,9 +48,11 @@ pub enum Submitted {
     Same,
     /// Another task has this id; nothing changed.
     Differs,
+    /// The caller's quota is used up, by the setting of this name; nothing changed.
+    Full(&'static str),
 }
 
-/// What became of a cancellation.
+/// The result of a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Canceled {
     /// It had not begun, and will not.
@@ -57,6 +63,32 @@ pub enum Canceled {
     Over,
     /// There is no such task.
     Unknown,
+}
+
+/// Names the setting of the quota that a new task would exceed. One that is known
+/// already takes nothing.
+async fn over_quota(
+    transaction: &mut Transaction<'static, Any>,
+    task: &NewTask,
+    bytes: i64,
+) -> Result<Option<&'static str>, StoreError> {
+    let Some(quota) = &task.quota else {
+        return Ok(None);
+    };
+    let more = Usage {
+        tasks: 1,
+        bytes,
+        files: 0,
+    };
+    let used = quota::usage(&mut **transaction, &quota.submitter).await?;
+    let Some(full) = quota.exceeded(used, more) else {
+        return Ok(None);
+    };
+    let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
+        .bind(&task.id)
+        .fetch_optional(&mut **transaction)
+        .await?;
+    Ok(known.is_none().then_some(full))
 }
 
 impl Store {
@@ -71,9 +103,15 @@ impl Store {
         let mut submitted = Vec::with_capacity(tasks.len());
         for task in tasks {
             let content = format!("{:x}", Sha256::digest(&task.task));
+            let bytes = i64::try_from(task.task.len()).unwrap_or(i64::MAX);
+            if let Some(full) = over_quota(&mut transaction, task, bytes).await? {
+                submitted.push(Submitted::Full(full));
+                continue;
+            }
             let written = sqlx::query(
-                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (id) DO NOTHING",
+                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place,
+                                          submitter, bytes)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
             )
             .bind(&task.id)
             .bind(&content)
@@ -85,6 +123,8 @@ impl Store {
             .bind(&now)
             .bind(storable(&task.task))
             .bind(&task.place)
+            .bind(task.quota.as_ref().map(|quota| quota.submitter.as_str()))
+            .bind(bytes)
             .execute(&mut *transaction)
             .await?;
             if written.rows_affected() == 1 {
@@ -104,6 +144,40 @@ impl Store {
         }
         transaction.commit().await?;
         Ok(submitted)
+    }
+
+    /// Writes what a submission writes, and takes it back: fails when the
+    /// database takes no submission, because its disk is full for example.
+    pub async fn try_submission(&self) -> Result<(), StoreError> {
+        const NAME: &str = "-readiness";
+        // As large as a large task: the last free page is not enough.
+        let text = "-".repeat(64 << 10);
+        let mut transaction = self.begin().await?;
+        sqlx::query(
+            "INSERT INTO submissions (id, content, priority, origin, state, created, due, task)
+             VALUES ($1, '', 0, '', 'canceled', '', '', '')",
+        )
+        .bind(NAME)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("DELETE FROM submissions WHERE id = $1")
+            .bind(NAME)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(
+            "INSERT INTO switches (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(NAME)
+        .bind(text)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        sqlx::query("DELETE FROM switches WHERE name = $1")
+            .bind(NAME)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
     }
 
     /// Takes a task out of the queue, or asks whoever runs it to stop.
@@ -167,7 +241,7 @@ impl Store {
         Ok(())
     }
 
-    /// Whether the queue is paused.
+    /// Returns true when the queue is paused.
     pub async fn paused(&self) -> Result<bool, StoreError> {
         let row: Option<(String,)> =
             sqlx::query_as("SELECT value FROM switches WHERE name = 'paused'")

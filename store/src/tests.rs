@@ -23,6 +23,30 @@ fn event(name: &str) -> NewEvent {
 }
 
 #[tokio::test]
+async fn nobody_else_reads_what_is_stored() {
+    use std::os::unix::fs::PermissionsExt;
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("state/patchwright");
+    let mode = |path: &std::path::Path| path.metadata().unwrap().permissions().mode() & 0o777;
+    // As an earlier version left it.
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("patchwright.db"), "").unwrap();
+    for _ in 0..2 {
+        let store = Store::open(&folder).await.unwrap();
+        store.create_run("r", ("t", "{}"), "{}").await.ok();
+        for entry in std::fs::read_dir(&folder).unwrap().flatten() {
+            let name = entry.file_name().into_string().unwrap();
+            if name.starts_with("patchwright.db") {
+                assert_eq!(mode(&entry.path()), 0o600, "{name}");
+            }
+        }
+    }
+    let made = root.path().join("new/state");
+    let _store = Store::open(&made).await.unwrap();
+    assert_eq!(mode(&made), 0o700);
+}
+
+#[tokio::test]
 async fn events_come_back_in_order() {
     let (_folder, store) = store().await;
     let journal = Journal::claim(&store, "r").await.unwrap();

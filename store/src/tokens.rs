@@ -8,12 +8,12 @@ use sha2::{Digest, Sha256};
 use sqlx::any::AnyRow;
 use sqlx::{FromRow, Row};
 
-/// What every token begins with, so that a scanner of repositories knows one.
+/// Prefix of every token, so that a scanner of repositories knows one.
 const PREFIX: &str = "patchwright_";
 /// Random bytes of a token.
 const RANDOM: usize = 32;
 
-/// What a token allows.
+/// Role of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// See everything, change nothing but reviews.
@@ -45,11 +45,11 @@ impl Role {
 /// A token, without the token itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// The SHA-256 of it, in hexadecimal.
     pub hash: String,
-    /// What it allows.
+    /// Its role.
     pub role: Role,
     /// When it was made, UTC.
     pub created: String,
@@ -60,7 +60,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Whether it works at this time, written as `now` writes it.
+    /// Returns true when it works at this time, written as `now` writes it.
     pub fn works_at(&self, time: &str) -> bool {
         self.revoked.is_none() && self.expires.as_deref().is_none_or(|expires| time < expires)
     }

@@ -1,6 +1,6 @@
-//! Measures the ladder: what a sandbox costs, what the rungs from *applies* to
-//! *tested* cost beside the same commands by hand, what an incremental build
-//! costs beside a clean one, and how many inputs *robust* runs.
+//! Benchmark of the ladder: the cost of a sandbox, of the rungs from *applies* to
+//! *tested* beside the same commands by hand, of an incremental build beside a
+//! clean one, and the number of inputs that *robust* runs.
 //!
 //! `cargo bench -p patchwright-tests --bench ladder --profile dev -- CASE..`
 //!

@@ -92,7 +92,7 @@ async fn measure(number: usize, folder: &Path, store: &Store) -> (f64, usize) {
     let mut plan = wire::empty_plan();
     plan.mode = Mode::DryRun;
     plan.limits.rounds = ROUNDS;
-    plan.limits.wall = 3600;
+    plan.limits.wall = std::time::Duration::from_hours(1);
     plan.limits.queries_min = 3;
     plan.limits.queries_max = 5;
     let id = format!("run-{number}");

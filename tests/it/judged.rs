@@ -1,5 +1,5 @@
-//! The ladder before patches that are known: right ones, which it must let
-//! pass, and wrong ones that silence the PoV, which it must refuse.
+//! The ladder on known patches: right ones, which it must accept, and wrong ones
+//! that silence the PoV, which it must refuse.
 //!
 //! `tests/judge/CASE` holds the patches, and the task where it is no example
 //! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
@@ -33,7 +33,7 @@ struct Known {
     file: PathBuf,
 }
 
-/// What became of one.
+/// The verdict on one patch.
 struct Row {
     case: String,
     patch: String,
@@ -137,8 +137,8 @@ fn known(case: &str) -> Vec<Known> {
     found
 }
 
-/// What `patchwright judge` says of a patch. The unpatched program is built once
-/// a task: the rest is in the cache.
+/// Runs `patchwright judge` on a patch. The unpatched program is built once for
+/// each task and cached.
 fn told(patchwright: &Patchwright, case: &str, patch: &Path) -> Told {
     let (task, patch) = (task_of(case), patch.display().to_string());
     let task = task.display().to_string();

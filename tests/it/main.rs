@@ -13,13 +13,14 @@ mod consulted;
 #[cfg(test)]
 mod crs;
 #[cfg(test)]
-mod edits;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
 mod export;
 #[cfg(test)]
 mod found;
+#[cfg(test)]
+mod guides;
 #[cfg(test)]
 mod hints;
 #[cfg(test)]

@@ -128,7 +128,7 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[tokio::test]
-async fn what_passes_is_asked_again_with_the_same_request() {
+async fn a_temporary_failure_is_retried_with_the_same_request() {
     let endpoint = ScriptedModel::start([
         Misbehaviour::TooManyRequestsShortWait.into(),
         Misbehaviour::HalfStream.into(),

@@ -1,5 +1,5 @@
-//! Many runs at once over one store: whatever their models do, the sum spent
-//! never passes a limit. In-process, so that a thousand runs are affordable.
+//! Limits on money: many runs at once over one store never exceed a limit, whatever
+//! their models do. In-process, so that a thousand runs are affordable.
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
@@ -147,12 +147,12 @@ fn run(dice: &mut Dice) -> Run {
     let mut plan = wire::empty_plan();
     plan.mode = Mode::DryRun;
     plan.lanes = 1 + dice.below(3) as u32;
-    plan.language = "c".to_owned();
+    plan.language = patchwright_source::Language::C;
     plan.limits.attempts = 3;
     plan.limits.rounds = 6;
     plan.limits.format_retries = 3;
     plan.limits.usd = Some(RUN);
-    plan.limits.wall = 600;
+    plan.limits.wall = std::time::Duration::from_mins(10);
     plan.limits.queries_min = 3;
     plan.limits.queries_max = 5;
     Run::new(plan)

@@ -1,5 +1,5 @@
-//! A queue that several workers work off: nothing is lost and nothing is done
-//! twice, whatever happens to the workers, on SQLite and on PostgreSQL.
+//! A queue with several workers: nothing is lost and nothing is done twice,
+//! whatever happens to the workers, on SQLite and on PostgreSQL.
 
 mod batch;
 mod farm;

@@ -1,5 +1,5 @@
-//! The store and the service over it, on SQLite and on a real PostgreSQL: the
-//! same promises on both.
+//! The store and the service above it: the same guarantees on SQLite and on a real
+//! PostgreSQL.
 
 use patchwright_agent::journal::{EventKind, NewEvent, SpendingLimits};
 use patchwright_agent::record::StepId;
@@ -82,7 +82,7 @@ async fn events_have_numbers_without_gaps_however_many_write() {
 }
 
 #[tokio::test]
-async fn who_was_superseded_writes_and_spends_nothing() {
+async fn a_superseded_process_writes_and_spends_nothing() {
     for (_folder, store) in stores().await {
         store.create_run("r", ("t", "{}"), "{}").await.unwrap();
         let old = Journal::claim(&store, "r").await.unwrap();

@@ -3,6 +3,8 @@
 use super::parts::Speaker;
 use super::{Drive, wait};
 use crate::journal::{JournalError, SpendingLimits};
+use crate::progress::Notice;
+use crate::prompt::control_tokens;
 use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
@@ -59,6 +61,10 @@ impl Drive {
         if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
         }
+        if let Some(notice) = speaker.model.notice(&request) {
+            let remark = format!("note: {notice}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
+        }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
         let seconds = started.elapsed().as_secs_f64();
@@ -67,7 +73,7 @@ impl Drive {
         telemetry::metrics::spent(speaker.model.name(), usd);
         Ok(match answered {
             Ok(reply) => Outcome::Reply(ReplyRecord {
-                text: reply.text,
+                text: control_tokens::restore(&reply.text).into_owned(),
                 finish: reply.finish,
                 usage: reply.usage,
                 model: reply.model,
@@ -76,7 +82,7 @@ impl Drive {
             }),
             Err(error) => {
                 let fits = fitting(speaker);
-                let lost = Lost {
+                let lost = FailedCall {
                     usd,
                     seconds,
                     tokens,
@@ -133,8 +139,8 @@ impl Drive {
 
     /// What a failed call means for the run. Waiting a moment and trying again
     /// has been done by the model client.
-    fn failed(&self, purpose: Purpose, error: ModelError, lost: &Lost) -> Outcome {
-        let Lost {
+    fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
+        let FailedCall {
             usd,
             seconds,
             tokens,
@@ -189,7 +195,7 @@ impl Drive {
 }
 
 /// A call that failed: what it took all the same.
-struct Lost {
+struct FailedCall {
     usd: f64,
     seconds: f64,
     tokens: u64,
@@ -211,7 +217,7 @@ impl Speaker {
         }
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
         let prices = self.prices.as_ref();
         prices.map_or(0.0, |prices| prices.of_call(answered))

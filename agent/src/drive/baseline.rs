@@ -7,9 +7,10 @@ use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId}
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun};
 use serde_json::json;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
-/// How often a failing infrastructure is tried again before the run ends.
+/// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
 impl Drive {
@@ -105,7 +106,7 @@ fn tests_in_words(run: &TestRun) -> String {
     }
 }
 
-/// What a failure of the target means for the run.
+/// Returns the ending that a failure of the target means.
 pub fn ending(error: &TargetError) -> Ending {
     let with_log = |log: &str| {
         let lines: Vec<&str> = log.trim_end().lines().collect();
@@ -124,9 +125,37 @@ pub fn ending(error: &TargetError) -> Ending {
         TargetError::NotReproducible { log, .. } => {
             Ending::new(EndingKind::NotReproducible, with_log(log))
         }
+        // Only a tree has paths that no system call takes: another try ends the same.
+        TargetError::Infrastructure {
+            source: Some(source),
+            ..
+        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
+            EndingKind::InvalidTask,
+            format!("the tree has a path that is too long: {error}"),
+        ),
         TargetError::Infrastructure { .. } => {
             Ending::new(EndingKind::InfraError, error.to_string())
         }
         TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_too_long_is_the_fault_of_the_task() {
+        for (kind, expected) in [
+            (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
+            (ErrorKind::StorageFull, EndingKind::InfraError),
+        ] {
+            let error = TargetError::Infrastructure {
+                what: "cannot copy".to_owned(),
+                where_: "/a".to_owned(),
+                source: Some(kind.into()),
+            };
+            assert_eq!(ending(&error).kind, expected);
+        }
     }
 }

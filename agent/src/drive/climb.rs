@@ -10,7 +10,7 @@ use patchwright_evaluator::{
 };
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
@@ -80,8 +80,9 @@ impl Drive {
             .parts
             .facts
             .lock()
-            .ok()
-            .and_then(|facts| facts.get(&attempt.number).cloned());
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&attempt.number)
+            .cloned();
         if let Some(facts) = kept {
             return Ok(facts);
         }

@@ -2,11 +2,11 @@
 
 use crate::record::{Crash, CrashFrame};
 use patchwright_evaluator::AttemptFacts;
-use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Role as StackRole, Stack};
+use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Stack};
 use patchwright_evaluator::feedback::{LineMap, LineOrigin};
 use patchwright_patcher::Prepared;
-use patchwright_retrieval::{Frame, Role};
-use patchwright_source::{Changes, Tree, TreePath};
+use patchwright_retrieval::{self as retrieval, Frame};
+use patchwright_source::{Changes, Role, Tree, TreePath};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ const FRAMES: usize = 24;
 
 /// A frame as retrieval wants it.
 pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
-    let role = match frame.role.as_str() {
-        "freed" => Role::Freed,
-        "allocated" => Role::Allocated,
-        "stored" => Role::Stored,
-        "created" | "suppressed" | "previous" => Role::Created,
-        _ => Role::Crash,
+    let role = match frame.role {
+        Role::Crash | Role::Cause => retrieval::Role::Crash,
+        Role::Freed => retrieval::Role::Freed,
+        Role::Allocated => retrieval::Role::Allocated,
+        Role::Stored => retrieval::Role::Stored,
+        Role::Created | Role::Suppressed | Role::Previous => retrieval::Role::Created,
     };
     Frame {
         function: frame.function.clone(),
@@ -43,15 +43,15 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
     let length = |stack: &Stack| stack.frames.len().min(FRAMES);
     let causes = || {
         let stacks = report.stacks.iter();
-        stacks.filter(|stack| stack.role == StackRole::Cause)
+        stacks.filter(|stack| stack.role == Role::Cause)
     };
     let mut below: usize = causes().map(length).sum();
     let all = below;
     let mut frames = Vec::new();
     for stack in &report.stacks {
         let from = match stack.role {
-            StackRole::Crash => all,
-            StackRole::Cause => {
+            Role::Crash => all,
+            Role::Cause => {
                 below -= length(stack);
                 below
             }
@@ -63,7 +63,7 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
             function: frame.function.clone(),
             file: frame.file.clone(),
             line: frame.line,
-            role: stack.role.name().to_owned(),
+            role: stack.role,
             depth: u32::try_from(from + depth).unwrap_or(u32::MAX),
         }));
     }
@@ -177,7 +177,7 @@ mod tests {
             function: "f".into(),
             file: Some("a.c".into()),
             line: Some(line),
-            role: "crash".into(),
+            role: patchwright_source::Role::Crash,
             depth: 0,
         };
         let mut crash = Crash {

@@ -93,11 +93,11 @@ fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
 fn proposing(usd: f64) -> Run {
     let mut plan = wire::empty_plan();
     plan.mode = Mode::DryRun;
-    plan.language = "c".to_owned();
+    plan.language = patchwright_source::Language::C;
     plan.limits.attempts = 1;
     plan.limits.rounds = 2;
     plan.limits.usd = Some(usd);
-    plan.limits.wall = 600;
+    plan.limits.wall = std::time::Duration::from_mins(10);
     Run::new(plan)
 }
 

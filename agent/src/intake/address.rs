@@ -104,7 +104,7 @@ fn fits(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// Whether an address belongs to somebody in the public network.
+/// Tells whether an address belongs to somebody in the public network.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),

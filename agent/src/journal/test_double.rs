@@ -1,6 +1,6 @@
 //! A journal in memory, for the tests of whatever writes to one.
 
-use super::{EventKind, Journal, JournalError, NewEvent, SpendingLimits};
+use super::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use sha2::{Digest, Sha256};
@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) struct MemoryJournal {
     events: Mutex<Vec<NewEvent>>,
     blobs: Mutex<BTreeMap<String, Vec<u8>>>,
-    /// What each event's call was booked with, then what it cost.
+    /// The US dollars booked for the call of each event.
     booked: Mutex<BTreeMap<i64, f64>>,
     lost: AtomicBool,
 }
@@ -63,13 +63,13 @@ impl Journal for MemoryJournal {
         let written = self.ours().map(|()| {
             let mut events = self.events.lock().unwrap();
             events.push(event);
-            events.len() as i64
+            i64::try_from(events.len()).unwrap()
         });
         ready(written).boxed()
     }
 
-    fn still_ours(&self) -> BoxFuture<'_, Result<(), JournalError>> {
-        ready(self.ours()).boxed()
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+        ready(self.ours().map(|()| Standing::Held)).boxed()
     }
 
     fn reserve(

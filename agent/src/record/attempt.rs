@@ -15,20 +15,20 @@ pub struct RungRecord {
     pub holds: Option<bool>,
     /// Why.
     pub reason: String,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
     /// The hash of its log among the blobs; empty when there is none.
     pub log: String,
-    /// What was counted.
+    /// Counts of inputs, tests and so on, by name.
     pub counts: BTreeMap<String, u64>,
-    /// What the model is told about a failure.
+    /// Feedback for the model about a failure.
     pub feedback: Option<String>,
     /// The crash that refuted it.
     pub crash: Option<Crash>,
     /// Inputs that it came upon, PoVs from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundRecord>,
-    /// What was noticed and refutes nothing: for the critic.
+    /// Observations for the critic that refute nothing.
     #[serde(default)]
     pub doubts: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub struct RungRecord {
 pub struct FoundRecord {
     /// The hash of its bytes among the blobs.
     pub blob: String,
-    /// What it does.
+    /// Behaviour of the input.
     pub reason: String,
     /// The PoV that it was made from, and is run like.
     pub pov: String,
@@ -51,17 +51,17 @@ pub struct Attempt {
     pub number: u32,
     /// The lane that made it.
     pub lane: u32,
-    /// What the model wrote.
+    /// Patch as the model wrote it.
     pub patch: Patch,
     /// Against the pristine tree.
     pub diff: String,
-    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
+    /// True when the tree is no UTF-8 there: the characters of the diff stand for
     /// the bytes of the same numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
     /// For recognising the same patch again.
     pub normal_form: String,
-    /// What was noticed while placing it.
+    /// Warnings that came up while it was placed.
     pub warnings: Vec<String>,
     /// The rungs, from the bottom.
     pub rungs: Vec<RungRecord>,

@@ -1,5 +1,6 @@
 //! A crash as a run keeps it: its text and its frames.
 
+use patchwright_source::Role;
 use serde::{Deserialize, Serialize};
 
 /// A frame of a crash, for retrieval.
@@ -11,8 +12,8 @@ pub struct CrashFrame {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
-    /// `crash`, `allocated`, `freed`, `stored`, `created`.
-    pub role: String,
+    /// The part that its stack plays in the crash.
+    pub role: Role,
     /// Its place in the stack, 0 at the top.
     pub depth: u32,
 }

@@ -1,4 +1,4 @@
-//! How a run ended, and what a shell is told about it.
+//! Endings of a run and their exit statuses.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -32,7 +32,7 @@ pub enum EndingKind {
 }
 
 impl EndingKind {
-    /// The exit status of the command line.
+    /// Returns the exit status of the command line.
     pub fn exit_code(self) -> u8 {
         match self {
             Self::Verified | Self::Proposed => 0,
@@ -46,7 +46,12 @@ impl EndingKind {
         }
     }
 
-    /// The word for it.
+    /// Returns the kind that a report names by its word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        serde_json::from_value(word.into()).ok()
+    }
+
+    /// Returns the word for it.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Verified => "verified",
@@ -86,5 +91,25 @@ impl Ending {
             kind,
             detail: detail.into(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EndingKind;
+
+    #[test]
+    fn an_ending_is_read_from_its_word() {
+        for kind in [
+            EndingKind::Verified,
+            EndingKind::NoPatch,
+            EndingKind::Canceled,
+        ] {
+            assert_eq!(EndingKind::of_word(kind.as_str()), Some(kind));
+        }
+        for word in ["paused", "running", ""] {
+            assert_eq!(EndingKind::of_word(word), None, "{word}");
+        }
+        assert_eq!(EndingKind::Canceled.exit_code(), 130);
     }
 }

@@ -1,8 +1,9 @@
-//! What a run may use, and what it has used.
+//! Limits of a run, and the budget that it has used.
 
 use super::retrieved::SignalRecord;
 use patchwright_model::Usage;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// The limits of one run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,8 +18,9 @@ pub struct RunLimits {
     pub tokens: Option<u64>,
     /// Money in US dollars.
     pub usd: Option<f64>,
-    /// Working time in seconds.
-    pub wall: u64,
+    /// Working time.
+    #[serde(with = "super::seconds")]
+    pub wall: Duration,
     /// Failures of one kind in a row after which alternatives are asked for.
     pub same_failures: u32,
     /// Fewest queries of a round.
@@ -27,7 +29,7 @@ pub struct RunLimits {
     pub queries_max: usize,
 }
 
-/// What a run has used.
+/// Budget that a run has used.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spent {
     /// Rounds of retrieval.
@@ -50,22 +52,22 @@ pub struct Spent {
     pub total_seconds: f64,
 }
 
-/// What is left, as the model is told it.
+/// Rest of the budget, as the model is told it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Left {
     /// Attempts not yet used.
     pub attempts: u32,
-    /// Of how many.
+    /// The limit.
     pub attempts_of: u32,
     /// Rounds not yet used.
     pub rounds: u32,
-    /// Of how many.
+    /// The limit.
     pub rounds_of: u32,
     /// Malformed replies that will still be forgiven.
     pub format_retries: u32,
-    /// How much of the tokens is left, in percent, when they are limited.
+    /// Tokens that are left, in percent, when they are limited.
     pub tokens_percent: Option<u64>,
-    /// How much of the money is left, in percent, when it is limited.
+    /// Money that is left, in percent, when it is limited.
     pub usd_percent: Option<u64>,
 }
 
@@ -87,7 +89,7 @@ impl Spent {
 }
 
 impl RunLimits {
-    /// What is left of these limits.
+    /// Returns what is left of these limits.
     pub fn left(&self, spent: &Spent, attempts: u32) -> Left {
         let percent = |used: f64, limit: f64| {
             (100.0 - 100.0 * used / limit.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0) as u64

@@ -31,7 +31,7 @@ pub struct Probed {
 /// One probe of a round as the model is told of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProbeTold {
-    /// What was asked.
+    /// The question.
     pub expression: String,
     /// Where.
     pub place: String,

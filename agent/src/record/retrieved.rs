@@ -1,4 +1,4 @@
-//! What came of looking for code: the texts that a model reads, and what the
+//! Results of looking for code: the texts that a model reads, and what the
 //! signals that helped to rank it took. What is looked for stands in the steps.
 
 use patchwright_model::Usage;
@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// The code that goes with an issue.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ContextText {
-    /// What the model reads; may be empty.
+    /// Text for the model; may be empty.
     pub text: String,
-    /// What has been shown by now.
+    /// Memory of the code that has been shown by now.
     pub memory: Memory,
-    /// What signals were asked for it.
+    /// Signals that were asked for it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalRecord>,
 }
@@ -20,20 +20,20 @@ pub struct ContextText {
 /// The answers of a round.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Retrieved {
-    /// What the model reads.
+    /// Text for the model.
     pub text: String,
-    /// What has been shown by now.
+    /// Memory of the code that has been shown by now.
     pub memory: Memory,
-    /// How many queries found something.
+    /// Number of queries that found something.
     pub found: u32,
-    /// How many did not.
+    /// Number of queries that found nothing.
     pub missed: u32,
-    /// What signals were asked for them.
+    /// Signals that were asked for them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub signals: Vec<SignalRecord>,
 }
 
-/// What came of asking a signal that helps to rank code.
+/// Result of asking a signal that helps to rank code.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct SignalRecord {
     /// Which.
@@ -41,16 +41,16 @@ pub struct SignalRecord {
     /// Why it was not asked, or gave nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
-    /// What was counted.
+    /// Counts of tokens.
     pub usage: Usage,
-    /// What it cost.
+    /// Cost in US dollars.
     pub usd: f64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
 impl SignalRecord {
-    /// What people are told of a signal that gave nothing.
+    /// Message for people about a signal that gave nothing.
     pub fn note(&self) -> Option<String> {
         let reason = self.missing.as_ref()?;
         Some(format!("{} was left out: {reason}", self.signal))

@@ -1,4 +1,4 @@
-//! What can be done next, and what can come of it.
+//! Steps of a run and their outcomes.
 
 use super::attempt::RungRecord;
 use super::crash::{Crash, CrashFrame};
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 pub struct StepId {
     /// The lane, from 1; 0 for the run.
     pub lane: u32,
-    /// How many steps this lane has taken before.
+    /// Number of steps that this lane has taken before.
     pub number: u32,
 }
 
@@ -28,18 +28,18 @@ pub enum Step {
     Baseline,
     /// Gather the code that a crash or a request concerns, without any query.
     Context {
-        /// How many rounds this lane has behind it.
+        /// Number of rounds that this lane has behind it.
         round: u32,
         /// The text of the crash or of the feedback.
         request: String,
         /// The frames of the crash.
         frames: Vec<CrashFrame>,
-        /// What was shown before.
+        /// Memory of the code that was shown before.
         memory: Memory,
     },
     /// Ask a model.
     Ask {
-        /// What for, which says whom.
+        /// Purpose of the question, which decides whom it goes to.
         purpose: Purpose,
         /// The whole conversation.
         messages: Vec<Message>,
@@ -57,17 +57,17 @@ pub enum Step {
         round: u32,
         /// The queries, well formed.
         queries: Vec<RawQuery>,
-        /// What was shown before.
+        /// Memory of the code that was shown before.
         memory: Memory,
     },
     /// Ask a debugger what expressions hold.
     Probe {
-        /// What is asked, and of which build.
+        /// Expressions to evaluate, and in which build.
         probes: Vec<ProbeQuestion>,
     },
     /// Find the places of a patch in the pristine tree.
     Locate {
-        /// What the model wrote.
+        /// Patch as the model wrote it.
         patch: Patch,
     },
     /// Climb one rung with an attempt.
@@ -79,7 +79,7 @@ pub enum Step {
     },
     /// Nothing is left to do.
     End {
-        /// How it ends.
+        /// The ending.
         ending: Ending,
     },
 }
@@ -101,15 +101,15 @@ impl Step {
     }
 }
 
-/// What a model is asked for.
+/// Purpose of a question to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
     /// Queries or a patch.
     Repair,
-    /// What of the conversation still matters.
+    /// Summary of a conversation.
     Compact,
-    /// What it thinks of a patch.
+    /// Review of a patch.
     Critic,
     /// Which of several patches it would take.
     Judge,
@@ -127,7 +127,7 @@ impl Purpose {
     }
 }
 
-/// What came of a step.
+/// Outcome of a step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "snake_case")]
 pub enum Outcome {
@@ -156,21 +156,21 @@ pub enum Outcome {
     /// The step could not be done, and the run ends: a limit, an invalid task,
     /// a failing infrastructure, somebody's wish.
     Stopped {
-        /// How it ends.
+        /// The ending.
         ending: Ending,
         /// Seconds spent before it stopped.
         seconds: f64,
     },
 }
 
-/// What the baseline showed.
+/// Result of the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct BaselineSummary {
     /// The crashes that were seen here, one for each distinct signature.
     pub crashes: Vec<Crash>,
-    /// What is known of the tests: how many passed, which fail already.
+    /// Result of the tests: how many passed, which fail already.
     pub tests: String,
-    /// Whether there are tests.
+    /// True when there are tests.
     pub has_tests: bool,
     /// Seconds spent in commands.
     pub seconds: f64,
@@ -179,17 +179,17 @@ pub struct BaselineSummary {
 /// A reply of the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReplyRecord {
-    /// What it wrote.
+    /// Text of the reply.
     pub text: String,
     /// Why it stopped writing.
     pub finish: Finish,
-    /// What was counted.
+    /// Counts of tokens.
     pub usage: Usage,
     /// Which model answered.
     pub model: String,
-    /// What it cost.
+    /// Cost in US dollars.
     pub usd: f64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -198,9 +198,9 @@ pub struct ReplyRecord {
 pub struct Full {
     /// About how many tokens it has.
     pub tokens: u64,
-    /// What fits, with room for a reply.
+    /// Tokens that fit, with room for a reply.
     pub fits: u64,
-    /// What the endpoint said, when it was the one to refuse.
+    /// Message of the endpoint, when it was the one to refuse.
     pub reason: String,
 }
 
@@ -211,11 +211,11 @@ pub struct Postponed {
     pub until: String,
     /// Why.
     pub reason: String,
-    /// What tries that broke off may have used.
+    /// Tokens that tries which broke off may have used.
     pub usage: Usage,
-    /// What they may have cost.
+    /// Cost in US dollars that they may have caused.
     pub usd: f64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
@@ -224,15 +224,15 @@ pub struct Postponed {
 pub struct Unanswered {
     /// Why.
     pub reason: String,
-    /// What tries that broke off may have used.
+    /// Tokens that tries which broke off may have used.
     pub usage: Usage,
-    /// What they may have cost.
+    /// Cost in US dollars that they may have caused.
     pub usd: f64,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
 }
 
-/// What came of placing a patch.
+/// Result of placing a patch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Located {
@@ -250,12 +250,12 @@ pub enum Located {
 pub struct LocatedPatch {
     /// Against the pristine tree.
     pub diff: String,
-    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
+    /// True when the tree is no UTF-8 there: the characters of the diff stand for
     /// the bytes of the same numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
     /// For recognising the same patch again.
     pub normal_form: String,
-    /// What the model should know, though nothing is refused for it.
+    /// Warnings for the model; nothing is refused for them.
     pub warnings: Vec<String>,
 }

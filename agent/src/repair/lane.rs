@@ -21,7 +21,7 @@ pub(super) enum Stage {
     Compact,
     /// The code that still matters is to be shown again.
     Recall {
-        /// What the model said.
+        /// Message of the model.
         findings: String,
         /// What it wants to see.
         queries: Vec<RawQuery>,
@@ -72,7 +72,7 @@ pub(super) struct Review {
     pub(super) rung: RungRecord,
     /// What was said so far.
     pub(super) messages: Vec<Message>,
-    /// How often a critic was asked.
+    /// The times that a critic was asked.
     pub(super) tries: u32,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Lane {
     /// The code that went with the first issue.
     pub(super) code: String,
     pub(super) rounds: u32,
-    /// Whether the conversation was told in short and not answered since.
+    /// True when the conversation was told in short and not answered since.
     pub(super) compacted: bool,
     /// The probes that were answered, each with its round.
     pub(super) probed: Vec<(ProbeQuestion, u32)>,

@@ -161,7 +161,7 @@ impl Run {
         self
     }
 
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes.len()
     }
@@ -188,24 +188,24 @@ impl Run {
         found
     }
 
-    /// What was used.
+    /// Returns what was used.
     pub fn spent(&self) -> &Spent {
         &self.spent
     }
 
-    /// What may be used.
+    /// Returns the limits.
     pub fn limits(&self) -> &RunLimits {
         &self.plan.limits
     }
 
-    /// What is left.
+    /// Returns what is left of the limits.
     pub fn left(&self) -> Left {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
     }
 
-    /// How it ended, once it has.
+    /// Returns the ending, once there is one.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }

@@ -9,7 +9,7 @@ use patchwright_config::Embedding;
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
 
-/// How many texts go into one call; some servers take no more.
+/// Most texts that go into one call; some servers take no more.
 const BATCH: usize = 32;
 const PATH: &str = "/embeddings";
 

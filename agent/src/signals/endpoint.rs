@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The most bytes of an answer: 64 embeddings of 4,096 numbers take 6 MB.
 const LIMIT: usize = 64 * 1024 * 1024;
-/// How much of an endpoint's own words is repeated.
+/// Most characters of an endpoint's own words that are repeated.
 const QUOTED: usize = 200;
 /// A shorter key is none: its letters stand everywhere.
 const SECRET: usize = 4;

@@ -22,7 +22,7 @@ pub(super) struct Reranker {
     endpoint: Endpoint,
     model: String,
     api: RerankApi,
-    /// Whether the endpoint was found to take `texts`.
+    /// True when the endpoint was found to take `texts`.
     takes_texts: AtomicBool,
     cache: Cache,
 }

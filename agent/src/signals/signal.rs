@@ -9,7 +9,7 @@ use patchwright_model::price::Prices;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a signal that failed is left alone.
+/// Time for which a signal that failed is left alone.
 const REST: Duration = Duration::from_mins(1);
 
 /// One signal with its patience and its price.

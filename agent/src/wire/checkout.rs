@@ -9,7 +9,7 @@ use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
 use crate::progress::{Notice, Observer};
 use crate::record::{Ending, EndingKind};
-use crate::task::{Source, Task};
+use crate::task::{Limits, Sender, Source, Task};
 use patchwright_config::Settings;
 use patchwright_evaluator::{TargetError, fetch};
 use sha2::{Digest, Sha256};
@@ -183,7 +183,7 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
     if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+        let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
         let place = (commands::isolation(settings), super::host());
         fetch(&command, folder, plain.path(), place, &limits)
             .await
@@ -223,14 +223,14 @@ impl Order<'_> {
             return Ok(kept);
         }
         observer.tell(&Notice::Remark("  .. fetching the source"));
-        std::fs::create_dir_all(&sources).map_err(|error| failed(&error))?;
+        patchwright_config::private_folder(&sources).map_err(|error| failed(&error))?;
         let fresh = tempfile::tempdir_in(&sources).map_err(|error| failed(&error))?;
         let tree = fresh.path().join("tree");
         std::fs::create_dir(&tree).map_err(|error| failed(&error))?;
         match self.how {
             How::Archive => unpack_into(self.folder, &tree, settings).await?,
             How::Command(command) => {
-                let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+                let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
                 let place = (commands::isolation(settings), super::host());
                 fetch(command, self.folder, &tree, place, &limits)
                     .await

@@ -1,15 +1,13 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::record::{Ending, EndingKind};
-use crate::task::{Limits, Task, duration};
+use super::bounded;
+use crate::task::{Limits, Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
-use patchwright_source::UnknownLanguage;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// Variables of commands that have network: none of them is a secret.
 const NETWORK_VARIABLES: [&str; 9] = [
@@ -33,16 +31,12 @@ const ENGINE_VARIABLES: [&str; 5] = [
     "DBUS_SESSION_BUS_ADDRESS",
 ];
 
-/// The task of a tree that was checked out; an error where its language is none.
-pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<TargetTask, Ending> {
-    let language = task.language.parse();
-    let language = language.map_err(|error: UnknownLanguage| {
-        Ending::new(EndingKind::InvalidTask, format!("language: {error}"))
-    })?;
-    Ok(TargetTask {
+/// Returns the task for a target whose tree was checked out.
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+    TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
-        language,
+        language: task.language,
         commands: Commands {
             prepare: task.commands.prepare.clone(),
             build: task.commands.build.clone().unwrap_or_default(),
@@ -60,33 +54,32 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Result<Targ
                 harness: pov.harness.clone(),
                 command: pov.command.clone(),
                 repeat: pov.repeat,
-                timeout: pov.timeout.map(Duration::from_secs),
+                timeout: pov
+                    .timeout
+                    .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
                 ran: pov.ran.clone(),
                 batch: pov.batch,
             })
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
-        limits: command_limits(&task.limits, settings),
-    })
+        limits: command_limits(&task.limits, task.sender, settings),
+    }
 }
 
-/// What each command may use.
-pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits {
+/// Returns the limits of each command.
+pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |text: &Option<String>, default| {
-        text.as_deref()
-            .and_then(|text| duration(text).ok())
-            .unwrap_or(default)
-    };
+    let time = |own, all| bounded(sender, own, all);
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     CommandLimits {
         prepare: limits.prepare,
-        build: time(&own.build, limits.build),
-        pov: time(&own.pov, limits.pov),
-        test: time(&own.test, limits.test),
-        robust: time(&own.robust, limits.robust),
-        same: time(&own.same, limits.same),
+        build: time(own.build, limits.build),
+        pov: time(own.pov, limits.pov),
+        test: time(own.test, limits.test),
+        robust: time(own.robust, limits.robust),
+        same: time(own.same, limits.same),
+        reached: limits.reached,
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,
         output: (sandbox.output_kb << 10) as usize,

@@ -5,7 +5,7 @@ use super::AUTHOR;
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
-/// What a branch is made of.
+/// Parts of a branch.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Branch<'a> {
     /// The folder of the repository that the tree of the task is.
@@ -28,7 +28,7 @@ pub(crate) enum BranchError {
     Start {
         /// The folder.
         folder: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -39,7 +39,7 @@ pub(crate) enum BranchError {
         step: String,
         /// The folder.
         folder: PathBuf,
-        /// What it said.
+        /// Its message.
         said: String,
     },
 }

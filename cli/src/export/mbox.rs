@@ -7,14 +7,16 @@ use std::fmt::Write;
 /// Longest line of a mail (RFC 5322, without the line break).
 const LINE: usize = 998;
 
-/// The mail with one patch. `time` is when the run began, RFC 3339.
+/// Writes the mail with one patch; `time` is when the run began.
+///
+/// # Errors
+/// The time has no form in a mail: it lies before the year 0.
 pub(crate) fn mail(
     title: Option<&str>,
-    time: &str,
+    time: jiff::Timestamp,
     (report, attempt): (&Report, &AttemptReport),
-) -> String {
-    let time: jiff::Timestamp = time.parse().unwrap_or_default();
-    let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC));
+) -> Result<String, jiff::Error> {
+    let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
     let body = format!(
         "{}---\n\n{}-- \npatchwright {}\n",
         message(report, attempt),
@@ -31,7 +33,7 @@ pub(crate) fn mail(
         ("quoted-printable", quoted_printable(&body))
     };
     let (name, address) = AUTHOR;
-    format!(
+    Ok(format!(
         "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n\
          From: {name} <{address}>\n\
          Date: {}\n\
@@ -41,9 +43,9 @@ pub(crate) fn mail(
          Content-Transfer-Encoding: {encoding}\n\
          \n\
          {body}\n",
-        date.unwrap_or_default(),
+        date,
         subject(title, report)
-    )
+    ))
 }
 
 /// The encoding that keeps carriage returns and long lines as they are.

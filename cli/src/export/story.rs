@@ -3,8 +3,9 @@
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::prompt::fence;
 use patchwright_agent::record::Outcome;
-use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_agent::report::{AttemptReport, Report, counted, money};
 use patchwright_patcher::reply;
+use patchwright_source::{visible, visible_line};
 use std::fmt::Write;
 
 /// Characters of one text of the model.
@@ -47,12 +48,12 @@ pub(crate) fn story(title: Option<&str>, report: &Report, events: &[Event]) -> S
     let (cost, seconds) = (&report.cost, &report.seconds);
     let _ = writeln!(
         text,
-        "\n## What it cost\n\n{:.4} USD; {} model calls with {} tokens in and {} out; {} rounds of queries; {:.1} s of work, of which {:.1} s in commands and {:.1} s in the model.",
-        cost.usd,
-        cost.calls,
+        "\n## What it cost\n\n{}; {} with {} tokens in and {} out; {} of queries; {:.1} s of work, of which {:.1} s in commands and {:.1} s in the model.",
+        money(report),
+        counted(u64::from(cost.calls), "model call"),
         cost.tokens_in,
         cost.tokens_out,
-        report.rounds,
+        counted(u64::from(report.rounds), "round"),
         seconds.total,
         seconds.commands,
         seconds.model
@@ -67,9 +68,13 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         attempt.number, attempt.lane
     );
     if let Some(explanation) = &attempt.explanation {
-        let _ = writeln!(text, "{}\n", fence(explanation.trim(), "text", TEXT));
+        let _ = writeln!(
+            text,
+            "{}\n",
+            fence(&visible(explanation.trim()), "text", TEXT)
+        );
     }
-    let _ = writeln!(text, "{}\n", fence(&attempt.diff, "diff", DIFF));
+    let _ = writeln!(text, "{}\n", fence(&visible(&attempt.diff), "diff", DIFF));
     if attempt.rungs.is_empty() {
         let _ = writeln!(text, "Nothing was executed.\n");
         return;
@@ -138,7 +143,7 @@ fn said(text: &mut String, reply: &str) {
     if parts.is_empty() {
         parts.push(reply.trim().to_owned());
     }
-    let words = fence(parts.join("\n").trim(), "text", TEXT);
+    let words = fence(&visible(parts.join("\n").trim()), "text", TEXT);
     let indented: Vec<String> = words.lines().map(|line| format!("  {line}")).collect();
     let _ = writeln!(text, "\n{}\n", indented.join("\n").trim_end());
 }
@@ -147,7 +152,7 @@ fn said(text: &mut String, reply: &str) {
 fn plain(text: &str) -> String {
     let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut plain = String::with_capacity(words.len());
-    for character in words.chars().filter(|c| !c.is_control()) {
+    for character in visible_line(&words).chars() {
         if matches!(character, '`' | '*' | '_' | '<' | '[' | ']' | '#' | '\\') {
             plain.push('\\');
         }

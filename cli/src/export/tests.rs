@@ -36,9 +36,10 @@ fn mailed(explanation: &str, diff: &str) -> String {
     let best = report.best.clone().unwrap();
     mail(
         Some("a\ntitle: ü"),
-        "2026-01-02T03:04:05Z",
+        "2026-01-02T03:04:05Z".parse().unwrap(),
         (&report, &best),
     )
+    .unwrap()
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
     assert!(headers.contains("8bit"));
     let (message, patch) = body.split_once("\n---\n").unwrap();
     assert!(message.starts_with("Written and checked by Patchwright"));
-    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\n"] {
+    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\\u{7}\n"] {
         assert!(message.contains(line), "{line:?}: {message}");
     }
     assert!(patch.contains(DIFF));
@@ -85,4 +86,21 @@ fn a_story_keeps_foreign_words_in_their_place() {
         text.contains("| builds | yes | it \\| builds ([log](logs/x.log)) | 1.0 |"),
         "{text}"
     );
+}
+
+#[test]
+fn what_people_read_shows_hidden_characters() {
+    let diff = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y // \u{202e}\u{1b}[8m\n";
+    let report = report("fine\u{200b}\u{1b}[2J", diff);
+    let told = story(Some("t\u{2066}"), &report, &[]);
+    assert!(
+        !told.contains(['\u{202e}', '\u{1b}', '\u{200b}', '\u{2066}']),
+        "{told}"
+    );
+    assert!(told.contains("+y // \\u{202e}\\u{1b}[8m"), "{told}");
+    let mail = mailed("fine\u{202e}", diff);
+    let (message, patch) = mail.split_once("\n---\n").unwrap();
+    assert!(message.contains("fine\\u{202e}"), "{message}");
+    // `git am` takes the patch as it is.
+    assert!(patch.contains("y // \u{202e}\u{1b}[8m"), "{patch}");
 }

@@ -14,7 +14,7 @@ const REST: u32 = 10;
 
 /// Which tree is served, and how.
 #[derive(Debug, Clone)]
-pub(crate) struct Place {
+pub(crate) struct ServedTree {
     /// The source tree.
     pub tree: PathBuf,
     /// Where its index is kept.
@@ -26,7 +26,7 @@ pub(crate) struct Place {
 /// An engine that is up to date when it is asked for.
 #[derive(Debug)]
 pub(super) struct Kept {
-    place: Place,
+    place: ServedTree,
     open: Mutex<Option<Open>>,
 }
 
@@ -45,7 +45,7 @@ impl Open {
 }
 
 impl Kept {
-    pub(super) fn new(place: Place) -> Self {
+    pub(super) fn new(place: ServedTree) -> Self {
         Self {
             place,
             open: Mutex::new(None),

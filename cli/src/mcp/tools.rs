@@ -18,7 +18,7 @@ const MOST_TOKENS: u64 = 200_000;
 /// The guide to patterns, rules and SQL that a repairing model reads as well.
 const GUIDE: &str = include_str!("../../../prompts/retrieval.md");
 
-/// What a call asks for.
+/// Request of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Call {
     pub(super) wish: Wish,
@@ -62,7 +62,7 @@ pub(super) fn list() -> Vec<Tool> {
     TOOLS.iter().map(Entry::tool).collect()
 }
 
-/// Whether there is such a tool.
+/// Tells whether there is such a tool.
 pub(super) fn is_tool(name: &str) -> bool {
     TOOLS.iter().any(|tool| tool.name == name)
 }

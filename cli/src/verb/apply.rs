@@ -3,10 +3,10 @@
 //! Prints the diff, or why there is none, and changes nothing unless told to
 //! write. It builds nothing and runs nothing.
 
-use crate::common::{Format, WrongInput};
+use crate::common::{Format, WrongInput, write_result};
 use clap::Args;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared, Refusal, prepare, read_diff_bytes, reply};
-use patchwright_source::{Language, Tree};
+use patchwright_source::{Language, Tree, visible};
 use serde_json::{Value, json};
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashSet};
@@ -34,7 +34,7 @@ pub(crate) struct ApplyArguments {
     /// File with a model's reply or a unified diff; - is standard input
     #[arg(value_name = "REPLY")]
     pub reply: PathBuf,
-    /// How to print the result
+    /// Format of the result
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Change the tree
@@ -45,7 +45,7 @@ pub(crate) struct ApplyArguments {
     pub protect: Vec<String>,
 }
 
-/// What came of reading and placing a reply.
+/// Result of reading and placing a reply.
 struct Verdict {
     prepared: Option<Prepared>,
     edits: Vec<Value>,
@@ -213,7 +213,6 @@ fn refused(
 }
 
 fn print(verdict: &Verdict, format: Format) -> anyhow::Result<()> {
-    let mut out = std::io::stdout().lock();
     let warnings: &[String] = verdict
         .prepared
         .as_ref()
@@ -226,19 +225,20 @@ fn print(verdict: &Verdict, format: Format) -> anyhow::Result<()> {
             "reasons": verdict.reasons,
             "warnings": warnings,
         });
+        let mut out = std::io::stdout().lock();
         serde_json::to_writer_pretty(&mut out, &result)?;
         out.write_all(b"\n")?;
         return Ok(());
     }
     if let Some(prepared) = &verdict.prepared {
-        out.write_all(&prepared.diff_bytes)?;
+        write_result(&prepared.diff_bytes)?;
     }
     let mut err = std::io::stderr().lock();
     for reason in &verdict.reasons {
-        writeln!(err, "{reason}")?;
+        writeln!(err, "{}", visible(reason))?;
     }
     for warning in warnings {
-        writeln!(err, "warning: {warning}")?;
+        writeln!(err, "warning: {}", visible(warning))?;
     }
     Ok(())
 }

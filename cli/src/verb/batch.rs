@@ -15,7 +15,7 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use list::Listed;
 use patchwright_daemon::service::Service;
-use patchwright_daemon::worker::Crew;
+use patchwright_daemon::worker::WorkerPool;
 use patchwright_store::Store;
 use patchwright_store::submissions::{NewTask, Submitted};
 use report::Row;
@@ -70,13 +70,13 @@ pub(crate) async fn run(common: &Common, arguments: &BatchArguments) -> anyhow::
     let refused = submit(&service, &listed, &place).await?;
     let workers = loaded.settings.queue.workers.max(1);
     let watch = watch::Watch::new(&loaded.settings);
-    let crew = Crew::open(&service, loaded, watch.observers())
+    let pool = WorkerPool::open(&service, loaded, watch.observers())
         .await?
         .only(place.clone());
     let stop = CancellationToken::new();
     let asked = CancellationToken::new();
     tokio::spawn(session::stop_on_signal(asked.clone()));
-    let working = tokio::spawn(crew.work(workers, stop.clone()));
+    let working = tokio::spawn(pool.work(workers, stop.clone()));
     tokio::select! {
         () = asked.cancelled() => {}
         watched = watch.until_all_over(&service, &place) => watched?,
@@ -111,6 +111,7 @@ async fn submit(service: &Service, listed: &[Listed], place: &str) -> anyhow::Re
                 origin: "batch".to_owned(),
                 group: None,
                 place: Some(place.to_owned()),
+                quota: None,
             }),
             Err(error) => refused.push(Row::refused(&listed.id, error)),
         }

@@ -3,14 +3,17 @@
 //! The sandbox is asked to break out, the compilers to find a planted bug, the
 //! model's endpoint to answer. Nothing is installed and nothing is spent.
 
+mod attack;
 mod model;
 mod sandbox;
 
 use crate::common::{Common, Format, flag};
 use clap::Args;
 use patchwright_evaluator::sandbox::Host;
+use patchwright_source::visible;
 use serde::Serialize;
 use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
 use std::process::ExitCode;
 
 /// The exit status when something that every run needs does not work.
@@ -25,12 +28,15 @@ pub(crate) struct CheckArguments {
     /// Where the endpoint is, as in http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// How the findings are printed
+    /// Try to get out of every sandbox that this machine offers, and nothing else
+    #[arg(long)]
+    pub attack: bool,
+    /// Format in which the findings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// How something was found.
+/// State of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum State {
@@ -47,7 +53,7 @@ enum State {
 struct Finding {
     name: &'static str,
     state: State,
-    /// What was found, and what to do about it.
+    /// Finding, and what to do about it.
     detail: String,
 }
 
@@ -71,6 +77,10 @@ pub(crate) async fn run(
     arguments: &CheckArguments,
     host: Host,
 ) -> anyhow::Result<ExitCode> {
+    if arguments.attack {
+        let (text, held) = attack::look(&host, arguments.format).await;
+        return print(&text, held);
+    }
     let named = [
         ("--model", "model.name", &arguments.model),
         ("--base-url", "model.base_url", &arguments.base_url),
@@ -92,12 +102,16 @@ pub(crate) async fn run(
         .iter()
         .all(|finding| finding.state != State::Failed);
     let text = match arguments.format {
-        Format::Text => table(&findings),
+        Format::Text => visible(&table(&findings)).into_owned(),
         Format::Json => {
             let all = serde_json::json!({ "schema": 1, "works": works, "findings": findings });
             format!("{all:#}\n")
         }
     };
+    print(&text, works)
+}
+
+fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(if works {
         ExitCode::SUCCESS
@@ -120,10 +134,12 @@ fn origins(entries: &[patchwright_config::Entry]) -> String {
     format!("valid; from {}", places.join(", "))
 }
 
-/// Whether a folder can be written, tried by writing.
+/// Tells whether a folder can be written, tried by writing.
 fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
     let shown = folder.display();
-    let tried = std::fs::create_dir_all(folder).and_then(|()| tempfile::tempfile_in(folder));
+    let mut private = std::fs::DirBuilder::new();
+    let made = private.recursive(true).mode(0o700).create(folder);
+    let tried = made.and_then(|()| tempfile::tempfile_in(folder));
     match tried {
         Ok(_) => Finding::new(name, State::Ok, shown.to_string()),
         Err(error) => {

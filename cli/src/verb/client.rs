@@ -1,14 +1,15 @@
-//! What the verbs that talk to a daemon share: where it is, who asks, and what
+//! Client of a daemon, for the verbs that talk to one: where it is, who asks, and what
 //! its refusals say.
 
 use anyhow::{Context, anyhow, bail};
 use patchwright_config::{self as settings, Loaded};
+use patchwright_source::visible_line;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret;
 use serde_json::Value;
 use std::time::Duration;
 
-/// How long a daemon may take to be connected to.
+/// Longest time for connecting to a daemon.
 const CONNECTING: Duration = Duration::from_secs(10);
 /// The most of a refusal that is shown.
 const SHOWN: usize = 4_000;
@@ -90,10 +91,10 @@ impl Daemon {
     }
 }
 
-/// A field of an answer as text; `-` when it is not there.
+/// Returns a field of an answer for one line of text; `-` when it is not there.
 pub(super) fn field(answer: &Value, name: &str) -> String {
     match answer.get(name) {
-        Some(Value::String(text)) => text.clone(),
+        Some(Value::String(text)) => visible_line(text).into_owned(),
         None | Some(Value::Null) => "-".to_owned(),
         Some(other) => other.to_string(),
     }

@@ -3,6 +3,7 @@
 use crate::common::{Common, Format, WrongInput};
 use clap::Args;
 use patchwright_config::{self as settings, Entry};
+use patchwright_source::visible;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -14,7 +15,7 @@ const WIDEST: usize = 60;
 pub(crate) struct ConfigArguments {
     /// Show only keys that begin like this, as in model.timeouts
     pub prefix: Option<String>,
-    /// How the settings are printed
+    /// Format in which the settings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Print the JSON schema of a settings file instead
@@ -44,7 +45,7 @@ pub(crate) fn run(common: &Common, arguments: &ConfigArguments) -> anyhow::Resul
         }
         match arguments.format {
             Format::Json => format!("{:#}\n", serde_json::to_value(&wanted)?),
-            Format::Text => table(&wanted),
+            Format::Text => visible(&table(&wanted)).into_owned(),
         }
     };
     std::io::stdout().write_all(text.as_bytes())?;

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The most that is read of a request, in bytes: crash logs of fuzzers grow
 /// large, and the report is near their start or end.
 const MOST_INPUT: u64 = 64 * 1024 * 1024;
-/// How long the model's help may take in all. People wait no longer.
+/// Longest time that the model's help may take in all. People wait no longer.
 const PATIENCE: Duration = Duration::from_mins(10);
 /// Hits of one pattern that are looked at, in place of what one answer shows.
 const HITS: usize = 200;
@@ -36,7 +36,7 @@ pub(crate) struct ContextArguments {
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
-    /// The most tokens that the context takes
+    /// The most tokens that the context takes; more than 2500 brings more code
     #[arg(long, value_name = "TOKENS")]
     pub budget: Option<usize>,
     /// Let this model write patterns and SQL: two calls
@@ -45,7 +45,7 @@ pub(crate) struct ContextArguments {
     /// Where the model's endpoint is, as in http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL", requires = "model")]
     pub base_url: Option<String>,
-    /// How the context is printed
+    /// Format in which the context is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -4,12 +4,11 @@
 //! the same as another one. It runs nothing and asks no model.
 
 use crate::common::{Format, WrongInput};
+use crate::crash_text::{as_text, in_tree};
 use clap::Args;
 use patchwright_evaluator::CrashReport;
-use patchwright_evaluator::crash::{Frame, Stack, parse};
-use patchwright_source::Tree;
+use patchwright_source::{Tree, visible};
 use serde_json::{Value, json};
-use std::fmt::Write as _;
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -20,9 +19,6 @@ const NOTHING: u8 = 1;
 /// The most that is read, in bytes.
 const MOST: u64 = 256 * 1024 * 1024;
 
-/// How many frames of a stack are shown to people.
-const SHOWN_FRAMES: usize = 16;
-
 /// Arguments of `patchwright crash`.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CrashArguments {
@@ -32,7 +28,7 @@ pub(crate) struct CrashArguments {
     /// Source tree: paths become those of the tree
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// How to print the report
+    /// Format of the report
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -45,36 +41,15 @@ pub(crate) fn run(arguments: &CrashArguments) -> anyhow::Result<ExitCode> {
     let text = read(arguments)?;
     let tree = arguments.repo.as_deref().map(Tree::open).transpose()?;
     let Some((report, signature)) = in_tree(&text, tree.as_ref()) else {
-        writeln!(std::io::stderr(), "{}", nothing(arguments, &text))?;
+        writeln!(std::io::stderr(), "{}", visible(&nothing(arguments, &text)))?;
         return Ok(ExitCode::from(NOTHING));
     };
     let text = match arguments.format {
         Format::Json => format!("{:#}\n", as_json(&report, &signature)?),
-        Format::Text => as_text(&report, &signature),
+        Format::Text => visible(&as_text(&report, &signature)).into_owned(),
     };
     std::io::stdout().write_all(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// What people read of the crash report in a log; `None` when it holds none.
-pub(crate) fn describe(log: &str, tree: Option<&Tree>) -> Option<String> {
-    let (report, signature) = in_tree(log, tree)?;
-    Some(as_text(&report, &signature))
-}
-
-/// The report in a log with the paths of the tree, and its signature.
-fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, String)> {
-    let mut report = parse(log)?;
-    if let Some(tree) = tree {
-        report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
-    }
-    let in_project = |frame: &Frame| {
-        let file = frame.file.as_deref();
-        let known = |tree: &Tree| file.is_some_and(|file| tree.rebase(file).is_some());
-        tree.is_some_and(known)
-    };
-    let signature = report.signature(&in_project).to_string();
-    Some((report, signature))
 }
 
 /// Where no report was found, and what one looks like.
@@ -125,30 +100,10 @@ fn as_json(report: &CrashReport, signature: &str) -> serde_json::Result<Value> {
     }))
 }
 
-fn as_text(report: &CrashReport, signature: &str) -> String {
-    let mut text = format!("{}\n", report.summary);
-    let cwe = report.cwe.as_deref().unwrap_or("unknown");
-    let _ = writeln!(text, "weakness   {cwe}");
-    let _ = writeln!(text, "signature  {signature}");
-    for stack in &report.stacks {
-        show(&mut text, stack);
-    }
-    text
-}
-
-fn show(text: &mut String, stack: &Stack) {
-    let _ = writeln!(text, "\n{}", stack.role.name());
-    for (number, frame) in stack.frames.iter().take(SHOWN_FRAMES).enumerate() {
-        let _ = writeln!(text, "  #{number:<3} {frame}");
-    }
-    if stack.frames.len() > SHOWN_FRAMES {
-        let _ = writeln!(text, "  .. {} more", stack.frames.len() - SHOWN_FRAMES);
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{as_json, as_text, parse};
+    use super::as_json;
+    use patchwright_evaluator::crash::parse;
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
         WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\
@@ -180,18 +135,5 @@ mod tests {
                 .unwrap()
                 .contains("in fill /src/a.c:17:3")
         );
-    }
-
-    #[test]
-    fn people_see_the_stacks() {
-        let report = parse(REPORT).unwrap();
-        let text = as_text(&report, "s");
-        for words in [
-            "CWE-122",
-            "\ncrash\n  #0   fill /src/a.c:17:3\n",
-            "\nallocated\n",
-        ] {
-            assert!(text.contains(words), "{words}: {text}");
-        }
     }
 }

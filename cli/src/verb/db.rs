@@ -15,7 +15,7 @@ pub(crate) struct DbArguments {
     pub command: DbCommand,
 }
 
-/// What can be done with the database.
+/// Actions on the database.
 #[derive(Debug, Subcommand)]
 pub(crate) enum DbCommand {
     /// Bring the tables up to date; every command does so when it opens the store
@@ -39,7 +39,8 @@ pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Res
     let mut out = std::io::stdout();
     match &arguments.command {
         DbCommand::Migrate => {
-            patchwright_daemon::queue::open(&store, loaded.settings.queue.lost_after).await?;
+            patchwright_daemon::queue::Queue::open(&store, loaded.settings.queue.lost_after)
+                .await?;
             writeln!(out, "the database is up to date")?;
         }
         DbCommand::Backup { file } => {

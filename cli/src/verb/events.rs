@@ -3,6 +3,7 @@
 use super::client::{Daemon, field};
 use super::show::told;
 use crate::common::{Common, Format};
+use anyhow::Context;
 use clap::Args;
 use reqwest::Method;
 use serde_json::Value;
@@ -17,7 +18,7 @@ const LONGEST: usize = 64 << 20;
 pub(crate) struct EventsArguments {
     /// The task's id
     pub task: String,
-    /// How they are printed
+    /// Format in which they are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -52,7 +53,8 @@ fn tell(line: &str, format: Format) -> anyhow::Result<()> {
     };
     let data = data.trim_start();
     let mut out = std::io::stdout();
-    let event: Value = serde_json::from_str(data).unwrap_or_default();
+    let event: Value = serde_json::from_str(data)
+        .with_context(|| format!("the daemon sent an event that is no JSON: {data}"))?;
     if format == Format::Json {
         writeln!(out, "{data}")?;
     } else if event.get("summary").is_some() {

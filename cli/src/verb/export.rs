@@ -1,7 +1,7 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
 use super::session::run_id;
-use crate::common::{Common, WrongInput};
+use crate::common::{Common, WrongInput, write_result};
 use crate::export::{self, Branch};
 use crate::output;
 use anyhow::Context;
@@ -77,8 +77,9 @@ pub(crate) async fn export(
         Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
         Form::Mbox => {
             let events = store.events(&id).await?;
-            let began = events.first().map_or("", |event| event.time.as_str());
-            let mail = export::mail(title, began, (&report, attempt));
+            let began = events.first().context("the journal of the run is empty")?;
+            let began = began.time.parse().context("the journal holds no time")?;
+            let mail = export::mail(title, began, (&report, attempt))?;
             put(arguments.out.as_deref(), mail.as_bytes())?;
         }
         Form::Branch => branch(&task, (&report, attempt), &arguments).await?,
@@ -167,7 +168,7 @@ async fn branch(
 fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
     match out {
         Some(path) => write(path, bytes),
-        None => say(bytes),
+        None => write_result(bytes).context("standard output is closed"),
     }
 }
 

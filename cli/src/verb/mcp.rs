@@ -4,7 +4,7 @@
 
 use super::retrieve::tell_cost;
 use crate::common::Common;
-use crate::mcp::{Place, serve};
+use crate::mcp::{ServedTree, serve};
 use clap::Args;
 use patchwright_agent::wire::engine_settings;
 use patchwright_model::account::Account;
@@ -27,7 +27,7 @@ pub(crate) struct McpArguments {
 /// does not speak the protocol.
 pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
     let settings = common.load(Vec::new())?.settings;
-    let place = Place {
+    let place = ServedTree {
         tree: arguments.repo,
         cache: settings.cache.folder.join("index"),
         settings: engine_settings(&settings.retrieval),

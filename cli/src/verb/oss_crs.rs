@@ -15,6 +15,7 @@ use clap::Args;
 use patchwright_agent::wire;
 use patchwright_config::{Flag, Sources};
 use patchwright_daemon::crs::oss::{Environment, Found, Sidecars, tasks};
+use patchwright_source::visible;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -41,7 +42,7 @@ pub(crate) struct OssCrsArguments {
     /// Write each run's report, patch, journal and logs below this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How the summary is printed
+    /// Format in which the summary is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -101,7 +102,7 @@ fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
 
 fn print(summary: &Summary, format: Format) -> anyhow::Result<()> {
     let text = match format {
-        Format::Text => summary.text(),
+        Format::Text => visible(&summary.text()).into_owned(),
         Format::Json => serde_json::to_string_pretty(summary)? + "\n",
     };
     std::io::stdout()

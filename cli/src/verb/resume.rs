@@ -4,7 +4,7 @@ use super::session::{OutputArguments, announce, carry_out, run_id};
 use crate::common::Common;
 use crate::{display, output};
 use clap::Args;
-use patchwright_daemon::session::Session;
+use patchwright_daemon::session::{Right, Session};
 use patchwright_store::Store;
 use std::process::ExitCode;
 
@@ -33,7 +33,8 @@ pub(crate) async fn resume(
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;
     }
-    let picked = Session::pick_up(&store, &id, |flags| common.load(flags)).await?;
+    let picked =
+        Session::pick_up(&store, Right::Run(id.clone()), |flags| common.load(flags)).await?;
     let display = display::of_settings(&picked.session.loaded.settings);
     announce(&display, &picked.session.task, &picked.session.answers);
     let mut output = arguments.output;

@@ -1,9 +1,9 @@
 //! `patchwright index` and `retrieve`: the code search by itself.
 //!
-//! What a run would see of a tree, without a run: nothing is built, and the
+//! View of a tree as a run would see it, without a run: nothing is built, and the
 //! tree is only read. A model is asked only where the settings want its words.
 
-use crate::common::{Common, Format, USAGE};
+use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
 use patchwright_agent::drive::{frames_for_retrieval, open_engine};
 use patchwright_agent::wire::engine_settings;
@@ -11,6 +11,7 @@ use patchwright_config::{Flag, Settings};
 use patchwright_evaluator::crash;
 use patchwright_model::account::Account;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
+use patchwright_source::visible;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::Write;
@@ -24,7 +25,7 @@ pub(crate) struct IndexArguments {
     /// Source tree to index
     #[arg(value_name = "DIR")]
     pub tree: PathBuf,
-    /// How the figures are printed
+    /// Format in which the figures are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -48,7 +49,7 @@ pub(crate) struct RetrieveArguments {
     /// Crash report near which hits are shown first
     #[arg(long, value_name = "FILE")]
     pub crash: Option<PathBuf>,
-    /// How the answers are printed
+    /// Format in which the answers are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -118,8 +119,10 @@ pub(crate) async fn retrieve(
     } = open(common, &arguments.repo, Vec::new())?;
     if let Some(file) = &arguments.crash {
         let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
-        let frames = crash::parse(&log).map(|report| frames_for_retrieval(&report));
-        engine.set_crash(&frames.unwrap_or_default());
+        let report = crash::parse(&log).ok_or_else(|| {
+            WrongInput(format!("--crash: {} holds no crash report", file.display()))
+        })?;
+        engine.set_crash(&frames_for_retrieval(&report));
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));
@@ -173,7 +176,7 @@ pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Re
 /// Tells people what was left out.
 pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
     for note in notes {
-        writeln!(std::io::stderr(), "note: {note}")?;
+        writeln!(std::io::stderr(), "note: {}", visible(note))?;
     }
     Ok(())
 }
@@ -223,6 +226,6 @@ pub(super) fn snippet_value(snippet: &Snippet) -> Value {
 }
 
 pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
-    std::io::stdout().write_all(text.as_bytes())?;
+    write_result(text.as_bytes())?;
     Ok(ExitCode::SUCCESS)
 }

@@ -52,10 +52,10 @@ pub(crate) struct RunArguments {
 /// Runs a task to its end.
 ///
 /// # Errors
-/// What cannot be turned into an ending: the store, the output folder.
+/// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(settings_flags(&arguments))?;
-    let _telling = telemetry::start_for_run(&loaded.settings.telemetry)?;
+    let _telemetry = telemetry::start_for_run(&loaded.settings.telemetry)?;
     let name = arguments
         .task
         .as_ref()

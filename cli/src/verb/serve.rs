@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::Args;
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
-use patchwright_daemon::worker::Crew;
+use patchwright_daemon::worker::WorkerPool;
 use patchwright_daemon::{api, crs, telemetry};
 use patchwright_store::Store;
 use std::io::Write;
@@ -30,9 +30,9 @@ pub(crate) struct ServeArguments {
 pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(workers_flag(arguments.workers))?;
     let settings = Arc::new(loaded.settings.clone());
-    let _telling = telemetry::start(&settings.telemetry)?;
+    let _telemetry = telemetry::start(&settings.telemetry)?;
     let service = Service::new(Store::of(&settings).await?);
-    let crew = Crew::open(&service, loaded, silent()).await?;
+    let pool = WorkerPool::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();
     if settings.crs.enabled {
         let watch = Watch::new(service.clone(), settings.clone());
@@ -50,11 +50,13 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     )
     .await?;
     writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
+    if let Some(address) = front.health() {
+        writeln!(std::io::stderr(), "health at http://{address}")?;
+    }
     tokio::spawn(stop_on_signal(stop.clone()));
-    let working = tokio::spawn(crew.work(settings.queue.workers, stop.clone()));
-    let answered = front.answer().await;
+    let working = tokio::spawn(pool.work(settings.queue.workers, stop.clone()));
+    front.answer().await;
     stop.cancel();
     working.await.context("the workers failed")?;
-    answered?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,4 +1,4 @@
-//! What `run`, `resume`, `replay` and `judge` share: from a run that is ready
+//! Shared part of `run`, `resume`, `replay` and `judge`: from a run that is ready
 //! to go on to the printed report and the exit status.
 
 use crate::common::Format;
@@ -7,15 +7,16 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
-use patchwright_agent::record::Ending;
+use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{self, Report};
 use patchwright_agent::task::Task;
 use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
-use patchwright_daemon::session::{Session, Start};
+use patchwright_daemon::session::{Right, Session, Start};
 use patchwright_evaluator::Target;
 use patchwright_patcher::Patch;
+use patchwright_source::visible_line;
 use patchwright_store::Store;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,7 +30,7 @@ pub(crate) struct OutputArguments {
     /// Write report.json, patch.diff, journal.jsonl and logs to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// How the report is printed
+    /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -89,12 +90,11 @@ pub(super) async fn begin(
         output::prepare(out, &id)?;
     }
     let start = Start {
-        id,
+        right: Right::Run(id),
         answers,
         models,
         foreign,
         out: output.out.clone(),
-        claimed: None,
     };
     Session::begin(&store, task, loaded, start).await
 }
@@ -117,7 +117,7 @@ pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
     let title = task
         .title
         .as_deref()
-        .map(|title| format!(": {title}"))
+        .map(|title| format!(": {}", visible_line(title)))
         .unwrap_or_default();
     display.line(&format!("task {}{title}", task.id));
     match answers {
@@ -139,6 +139,13 @@ pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Resu
     let run = Run::new(wire::empty_plan()).stopped(ending);
     print(&Report::of(&run, "", name, "none"), format)?;
     Ok(ExitCode::from(code))
+}
+
+/// Returns the exit status that goes with a report: that of its ending, or the
+/// one of a run that has not ended.
+pub(super) fn status(report: &Report) -> ExitCode {
+    let ending = EndingKind::of_word(&report.ending);
+    ExitCode::from(ending.map_or(crate::common::PAUSED, EndingKind::exit_code))
 }
 
 /// Prints a report to standard output.

@@ -2,7 +2,7 @@
 //! machine's store does not know, the daemon of the settings is asked about.
 
 use super::client::{Daemon, field};
-use super::session::{print, run_id};
+use super::session::{print, run_id, status};
 use crate::common::{Common, Format};
 use anyhow::Context;
 use clap::Args;
@@ -19,7 +19,7 @@ pub(crate) struct ShowArguments {
     /// The run's id, the folder that --out made, or a task of the daemon that
     /// client.server names
     pub run: String,
-    /// How the report is printed
+    /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
     /// Print the journal instead: every event, one a line
@@ -58,9 +58,10 @@ async fn of_daemon(daemon: &Daemon, arguments: &ShowArguments) -> anyhow::Result
     let request = daemon.request(Method::GET, &["tasks", &arguments.run, what])?;
     let text = daemon.send(request).await?.text().await?;
     if !arguments.journal {
-        let report = serde_json::from_str(&text).context("the daemon's answer is no report")?;
+        let report: Report =
+            serde_json::from_str(&text).context("the daemon's answer is no report")?;
         print(&report, arguments.format)?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(status(&report));
     }
     let mut out = std::io::stdout().lock();
     for line in text.lines() {
@@ -93,7 +94,7 @@ pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Res
     let report: Report =
         serde_json::from_str(&report).context("the report of the run cannot be read")?;
     print(&report, format)?;
-    Ok(ExitCode::SUCCESS)
+    Ok(status(&report))
 }
 
 async fn journal(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {

@@ -30,7 +30,7 @@ pub(crate) struct TasksArguments {
     /// Tasks of a page
     #[arg(long, default_value_t = 50)]
     pub limit: u32,
-    /// How they are printed
+    /// Format in which they are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -16,7 +16,7 @@ pub(crate) struct TokenArguments {
     pub command: TokenCommand,
 }
 
-/// What is done with tokens.
+/// Actions on tokens.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokenCommand {
     /// Make a token and print it; it cannot be shown again
@@ -47,7 +47,7 @@ pub(crate) struct RevokeArguments {
     pub name: String,
 }
 
-/// What a token allows.
+/// Role of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum RoleName {
     /// See everything

@@ -7,7 +7,7 @@ use patchwright_agent::progress::Observer;
 use patchwright_config::Flag;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::telemetry;
-use patchwright_daemon::worker::{Crew, Observers};
+use patchwright_daemon::worker::{Observers, WorkerPool};
 use patchwright_store::Store;
 use std::io::Write;
 use std::process::ExitCode;
@@ -28,18 +28,18 @@ pub(crate) struct WorkArguments {
 /// When the store or the queue cannot be opened.
 pub(crate) async fn run(common: &Common, arguments: &WorkArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(workers_flag(arguments.workers))?;
-    let _telling = telemetry::start(&loaded.settings.telemetry)?;
+    let _telemetry = telemetry::start(&loaded.settings.telemetry)?;
     let service = Service::new(Store::of(&loaded.settings).await?);
     let workers = loaded.settings.queue.workers;
-    let crew = Crew::open(&service, loaded, silent()).await?;
+    let pool = WorkerPool::open(&service, loaded, silent()).await?;
     writeln!(
         std::io::stderr(),
         "working on {workers} tasks at once as {}",
-        crew.name()
+        pool.name()
     )?;
     let stop = CancellationToken::new();
     tokio::spawn(super::session::stop_on_signal(stop.clone()));
-    crew.work(workers, stop).await;
+    pool.work(workers, stop).await;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -27,7 +27,7 @@ pub struct Model {
     #[serde(deserialize_with = "value::text_or_unset")]
     #[schemars(with = "String")]
     pub api_key_file: Option<String>,
-    /// Whether the reply is asked for piece by piece.
+    /// True when the reply is asked for piece by piece.
     pub stream: bool,
     /// The sampling temperature.
     #[serde(deserialize_with = "value::number_or_unset")]
@@ -55,7 +55,7 @@ pub struct Model {
     #[serde(deserialize_with = "value::number_or_unset")]
     #[schemars(with = "value::NumberOrUnset")]
     pub usd_per_million_out: Option<f64>,
-    /// Whether the beginning of the conversation is marked for caching.
+    /// True when the beginning of the conversation is marked for caching.
     pub cache_marks: bool,
     /// The most bytes of text taken from one reply.
     pub reply_bytes: usize,
@@ -78,7 +78,7 @@ pub struct Model {
     pub query: BTreeMap<String, String>,
     /// Time limits of a call.
     pub timeouts: Timeouts,
-    /// How a call is tried again.
+    /// Retries of a call.
     pub retries: Retries,
 }
 
@@ -168,13 +168,13 @@ pub struct Timeouts {
     pub total: Duration,
 }
 
-/// How a call is tried again.
+/// Retries of a call.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retries {
     /// How often.
     pub count: usize,
-    /// How often when the reply had begun, so that it may be charged.
+    /// Number of further tries when the reply had begun, so that it may be charged.
     pub broken: usize,
     /// The first pause.
     #[serde(deserialize_with = "value::duration")]

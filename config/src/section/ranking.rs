@@ -9,7 +9,7 @@ use serde::Deserialize;
 
 use crate::value;
 
-/// How code is shown.
+/// Settings of the code search.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retrieval {
@@ -21,13 +21,13 @@ pub struct Retrieval {
     pub body_lines: usize,
     /// Bytes of the largest file that is indexed.
     pub file_size_limit: u64,
-    /// Tokens of the code that goes with each issue.
+    /// Tokens of the code that goes with each issue; 0 for as many as it calls for.
     pub context_tokens: usize,
-    /// How candidates are ranked.
+    /// Weights of the ranking.
     pub weights: Weights,
 }
 
-/// Shares of the signals by which the candidates for a request are ranked.
+/// Weights of the signals by which the candidates for a request are ranked.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Weights {
@@ -39,7 +39,7 @@ pub struct Weights {
     pub in_degree: f64,
     /// How recently it was changed.
     pub recency: f64,
-    /// How often it is called.
+    /// Number of times that it is called.
     pub popularity: f64,
 }
 
@@ -58,7 +58,7 @@ pub struct Embedding {
     #[serde(deserialize_with = "value::number_or_unset")]
     #[schemars(with = "value::NumberOrUnset")]
     pub usd_per_million: Option<f64>,
-    /// How long one question may take.
+    /// Longest time that one question may take.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,
@@ -81,7 +81,7 @@ pub struct Rerank {
     #[serde(deserialize_with = "value::number_or_unset")]
     #[schemars(with = "value::NumberOrUnset")]
     pub usd_per_million: Option<f64>,
-    /// How long one question may take.
+    /// Longest time that one question may take.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,
@@ -103,9 +103,9 @@ pub enum RerankApi {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Expansion {
-    /// Whether the model is asked.
+    /// True when the model is asked.
     pub enabled: bool,
-    /// How long it may take.
+    /// Longest time that it may take.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub timeout: Duration,

@@ -1,11 +1,11 @@
-//! Who calls, and what they may do.
+//! Authentication: callers, and what they may do.
 //!
 //! A token is needed as soon as one was ever made, and always where others than
 //! this machine can connect. Where none is needed, only pages of this machine
 //! are answered, so that a web site cannot use a visitor's daemon.
 
 use super::Api;
-use super::listen::Peer;
+use super::connection::Peer;
 use super::problem::{Kind, Problem};
 use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
@@ -24,7 +24,7 @@ pub(crate) struct Caller {
     role: Role,
 }
 
-/// What a request needs.
+/// The right that a request needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Right {
     /// See tasks and what came of them.
@@ -91,7 +91,7 @@ async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Pro
     let given = headers.get(AUTHORIZATION).map(|value| value.to_str());
     let Some(given) = given else {
         if api.loopback && api.tokens.nobody_has_one().await? {
-            same_machine(headers, uri)?;
+            same_machine(headers, uri, &api.settings.http.origins)?;
             return Ok(Caller {
                 name: String::new(),
                 role: Role::Admin,
@@ -121,29 +121,31 @@ async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Pro
     })
 }
 
-/// Without a token the name that the caller used must be this machine's, and no
-/// page of another site may have sent it.
-fn same_machine(headers: &HeaderMap, uri: &Uri) -> Result<(), Problem> {
+/// Without a token the name that the caller used must be this machine's, and a
+/// page must be the daemon's own or one that the settings name: another program
+/// of this machine may show pages of anybody.
+fn same_machine(headers: &HeaderMap, uri: &Uri, origins: &[String]) -> Result<(), Problem> {
     let text = |name| headers.get(name).map(|value| value.to_str());
     let host = match text(HOST) {
         Some(Ok(host)) => Some(host),
         Some(Err(_)) => None,
         None => uri.authority().map(axum::http::uri::Authority::as_str),
     };
-    let local = host.is_some_and(is_this_machine);
-    let origin = match text(ORIGIN) {
-        None => true,
-        Some(Ok(origin)) => origin
-            .split_once("://")
-            .is_some_and(|(_, host)| is_this_machine(host)),
-        Some(Err(_)) => false,
+    let local = host.filter(|host| is_this_machine(host));
+    let origin = match (text(ORIGIN), local) {
+        (None, _) => true,
+        (Some(Ok(origin)), Some(host)) => {
+            origin == format!("http://{host}") || origins.iter().any(|known| known == origin)
+        }
+        (Some(_), _) => false,
     };
-    if local && origin {
+    if local.is_some() && origin {
         Ok(())
     } else {
         Err(Problem::new(
             Kind::Forbidden,
-            "without a token only this machine itself is answered, under the name localhost",
+            "without a token only this machine itself is answered, under the name localhost, and only pages of \
+             http.origins",
         ))
     }
 }
@@ -190,13 +192,26 @@ mod tests {
     #[test]
     fn other_sites_are_not_answered_without_a_token() {
         let uri = Uri::from_static("/api/v1/tasks");
+        let origins = ["http://localhost:3000".to_owned()];
         for (headers, expected) in [
             (&[(HOST, "localhost:8484")][..], true),
             (&[(HOST, "127.0.0.1")], true),
             (&[(HOST, "[::1]:8484")], true),
             (
-                &[(HOST, "localhost"), (ORIGIN, "http://localhost:8484")],
+                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:8484")],
                 true,
+            ),
+            (
+                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:3000")],
+                true,
+            ),
+            (
+                &[(HOST, "localhost:8484"), (ORIGIN, "http://localhost:5000")],
+                false,
+            ),
+            (
+                &[(HOST, "localhost:8484"), (ORIGIN, "https://localhost:8484")],
+                false,
             ),
             (&[(HOST, "evil.example")], false),
             (&[(HOST, "localhost.evil.example")], false),
@@ -212,7 +227,7 @@ mod tests {
                 .map(|(name, value): &(HeaderName, &str)| (name.clone(), value.parse().unwrap()))
                 .collect();
             assert_eq!(
-                same_machine(&headers, &uri).is_ok(),
+                same_machine(&headers, &uri, &origins).is_ok(),
                 expected,
                 "{headers:?}"
             );

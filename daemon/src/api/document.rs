@@ -3,14 +3,18 @@
 use super::problem::{Kind, MEDIA_TYPE, Problem, Wrong};
 use axum::Router;
 use utoipa::openapi::path::{Operation, PathItem};
-use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityScheme};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
 use utoipa_swagger_ui::SwaggerUi;
 
-/// Where the document is, and the page.
+/// Paths of the document and of the page.
 const DOCUMENT: &str = "/api/v1/openapi.json";
-const PAGE: &str = "/api/v1/docs";
+pub(super) const PAGE: &str = "/api/v1/docs";
+/// Content security policy of the page: its own files, and calls of this daemon.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; \
+    frame-ancestors 'none'";
 /// The name of the way in.
 const TOKEN: &str = "token";
 
@@ -32,7 +36,7 @@ const TOKEN: &str = "token";
 )]
 struct Description;
 
-/// What holds for every operation.
+/// Adds the security scheme that holds for every operation.
 struct Tokens;
 
 impl Modify for Tokens {
@@ -55,7 +59,12 @@ pub(super) fn base() -> OpenApi {
 }
 
 /// The document with every problem that an operation may answer, and the page.
-pub(super) fn page(mut document: OpenApi) -> Router {
+pub(super) fn page(mut document: OpenApi, loopback: bool) -> Router {
+    if loopback {
+        // Nobody needs a token before the first one is made.
+        let token = SecurityRequirement::new(TOKEN, [""; 0]);
+        document.security = Some(vec![SecurityRequirement::default(), token]);
+    }
     for item in document.paths.paths.values_mut() {
         for operation in operations(item) {
             describe_problems(operation);

@@ -16,7 +16,7 @@ use axum::response::sse::{self, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, Stream};
 use patchwright_agent::journal::Event;
-use patchwright_store::submissions::{Sight, TaskRow};
+use patchwright_store::submissions::{TaskRow, TaskVersion};
 use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
@@ -27,7 +27,7 @@ use tokio_util::sync::CancellationToken;
 const BATCH: u32 = 64;
 /// The id of the last event of a task.
 const END: &str = "end";
-/// How soon a browser connects again, and how often a silent stream says that it lives.
+/// Pause before a browser connects again, and interval of keep-alive comments.
 const AGAIN: Duration = Duration::from_secs(2);
 const ALIVE: Duration = Duration::from_secs(15);
 
@@ -38,7 +38,7 @@ const ALIVE: Duration = Duration::from_secs(15);
 #[utoipa::path(
     get, path = "/api/v1/tasks/{id}/events", tag = "results",
     params(
-        ("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$"),
+        ("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$"),
         ("Last-Event-ID" = Option<String>, Header, description = "The id of the last event that was received"),
     ),
     responses(
@@ -77,7 +77,7 @@ pub(crate) async fn events(
     Ok(stream.into_response())
 }
 
-/// How far a caller has read: a run and the number of its event.
+/// Position of a caller: a run and the number of its event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Place {
     run: String,
@@ -85,7 +85,7 @@ struct Place {
 }
 
 impl Place {
-    /// What cannot be read is the beginning.
+    /// Reads a position; text that cannot be read is the beginning.
     fn read(id: &str) -> Self {
         let parts = id.rsplit_once(':');
         let place = parts.and_then(|(run, number)| Some((run, number.parse().ok()?)));
@@ -109,7 +109,7 @@ struct Follow {
     id: String,
     place: Place,
     waiting: VecDeque<Event>,
-    changes: watch::Receiver<Sight>,
+    changes: watch::Receiver<TaskVersion>,
     over: bool,
     stop: CancellationToken,
     _place: OwnedSemaphorePermit,

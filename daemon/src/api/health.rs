@@ -1,4 +1,4 @@
-//! Whether the daemon lives, can work, and what it counts.
+//! Health of the daemon: liveness, readiness and metrics.
 
 use super::Api;
 use super::auth::{Caller, Right};
@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// That all is well.
+/// Health of a daemon that works.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
     /// Always `ok`.
@@ -33,8 +33,9 @@ pub(crate) async fn live() -> Json<Health> {
 /// Says whether the daemon can take tasks
 #[utoipa::path(get, path = "/readyz", tag = "health", security(()), responses((status = 200, description = "It can take tasks", body = Health)))]
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Problem> {
-    // Looks at the store once a second at most, whoever asks.
+    // Reads the store once a second at most, however many ask.
     api.tokens.nobody_has_one().await?;
+    api.service.ready().await?;
     Ok(Json(WELL))
 }
 

@@ -1,6 +1,6 @@
-//! How much callers may ask at once and in a second.
+//! Rate limits: requests of a caller at once and in a second.
 //!
-//! What is over a limit is answered at once and not kept waiting.
+//! A request over a limit is refused at once and not kept waiting.
 
 use super::Api;
 use super::extract::{media_type, too_large};

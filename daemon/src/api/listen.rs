@@ -1,41 +1,35 @@
-//! Opens the port and answers until somebody says stop.
+//! Listener: opens the ports and answers until somebody says stop. What a
+//! connection may do is the business of [`super::connection`].
 
-use super::{Api, router};
+use super::connection::Gate;
+use super::{Api, health_router, router};
 use crate::service::Service;
 use axum::Router;
-use axum::extract::connect_info::Connected;
-use axum::serve::{IncomingStream, Listener};
 use patchwright_config::Settings;
 use patchwright_store::StoreError;
 use std::io;
 use std::net::SocketAddr;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, Sleep};
+use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
-/// How long requests may take that are being answered when the daemon stops.
-const LAST_WORDS: Duration = Duration::from_secs(5);
 /// An upload that is older is none any more.
 const LEFT_BEHIND: Duration = Duration::from_hours(24);
-/// How much longer than a request a connection may be silent. Event streams say
-/// something more often.
-const SILENCE: Duration = Duration::from_secs(30);
+/// Connections of the listener for health.
+const HEALTH_CONNECTIONS: usize = 16;
 
-/// Why the daemon does not listen.
+/// Reason why the daemon does not listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     /// The address cannot be used.
-    #[error("{address} cannot be listened on (http.listen): {source}")]
+    #[error("{address} cannot be listened on ({key}): {source}")]
     Address {
+        /// The setting.
+        key: &'static str,
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: io::Error,
     },
@@ -56,6 +50,7 @@ pub struct Listening {
     others: Router,
     listener: TcpListener,
     address: SocketAddr,
+    health: Option<(TcpListener, SocketAddr)>,
 }
 
 /// Opens the port, for this interface and the paths of `others`. Nothing is
@@ -75,15 +70,32 @@ pub async fn listen(
         return Err(ListenError::NoToken(address));
     }
     forget_uploads(&api.settings);
-    let wrong = |source| ListenError::Address { address, source };
-    let listener = TcpListener::bind(address).await.map_err(wrong)?;
-    let address = listener.local_addr().map_err(wrong)?;
+    let (listener, address) = bind("http.listen", address).await?;
+    let health = match api.settings.http.health {
+        Some(address) => Some(bind("http.health", address).await?),
+        None => None,
+    };
     Ok(Listening {
         api,
         others,
         listener,
         address,
+        health,
     })
+}
+
+async fn bind(
+    key: &'static str,
+    address: SocketAddr,
+) -> Result<(TcpListener, SocketAddr), ListenError> {
+    let wrong = |source| ListenError::Address {
+        key,
+        address,
+        source,
+    };
+    let listener = TcpListener::bind(address).await.map_err(wrong)?;
+    let address = listener.local_addr().map_err(wrong)?;
+    Ok((listener, address))
 }
 
 /// Removes what uploads left behind that a kill cut off.
@@ -102,159 +114,29 @@ fn forget_uploads(settings: &Settings) {
 }
 
 impl Listening {
-    /// Where it listens; tells the port when any would do.
+    /// Returns the address; the port that was opened when any would do.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
+    /// Returns the address of the listener for health, when there is one.
+    pub fn health(&self) -> Option<SocketAddr> {
+        self.health.as_ref().map(|(_, address)| *address)
+    }
+
     /// Answers until somebody says stop, and then a moment longer.
-    ///
-    /// # Errors
-    /// Never, as long as the system lets it accept.
-    pub async fn answer(self) -> io::Result<()> {
+    pub async fn answer(self) {
         let stop = self.api.stop.clone();
-        let places = Arc::new(Semaphore::new(self.api.settings.http.connections));
-        let limited = Limited {
-            listener: self.listener,
-            places,
-            silence: self.api.settings.http.timeout + SILENCE,
+        let http = &self.api.settings.http;
+        let gate = Gate::new(http, http.connections);
+        let health_gate = Gate::new(http, HEALTH_CONNECTIONS);
+        let health = health_router(self.api.clone());
+        let answering = gate.answer(self.listener, router(self.api, self.others), &stop);
+        let telling = async {
+            if let Some((listener, _)) = self.health {
+                health_gate.answer(listener, health, &stop).await;
+            }
         };
-        let service = router(self.api, self.others).into_make_service_with_connect_info::<Peer>();
-        let stopped = stop.clone();
-        let answering = axum::serve(limited, service)
-            .with_graceful_shutdown(async move { stopped.cancelled().await })
-            .into_future();
-        let given_up = async {
-            stop.cancelled().await;
-            tokio::time::sleep(LAST_WORDS).await;
-        };
-        tokio::select! {
-            done = answering => done,
-            () = given_up => Ok(()),
-        }
-    }
-}
-
-/// Accepts no more connections than there are places; the next ones wait in
-/// the system's queue.
-struct Limited {
-    listener: TcpListener,
-    places: Arc<Semaphore>,
-    silence: Duration,
-}
-
-/// Who is at the other end of a connection.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Peer(pub(super) SocketAddr);
-
-impl Connected<IncomingStream<'_, Limited>> for Peer {
-    fn connect_info(stream: IncomingStream<'_, Limited>) -> Self {
-        Self(*stream.remote_addr())
-    }
-}
-
-/// A connection and its place. One on which nothing moves for too long is
-/// closed, so that nobody can take all places and say nothing.
-struct Connection {
-    stream: TcpStream,
-    silence: Duration,
-    silent: Pin<Box<Sleep>>,
-    _place: Option<OwnedSemaphorePermit>,
-}
-
-impl Listener for Limited {
-    type Io = Connection;
-    type Addr = SocketAddr;
-
-    async fn accept(&mut self) -> (Connection, SocketAddr) {
-        let place = self.places.clone().acquire_owned().await.ok();
-        let (stream, address) = Listener::accept(&mut self.listener).await;
-        // Small answers go out at once.
-        let _ = stream.set_nodelay(true);
-        let connection = Connection {
-            stream,
-            silence: self.silence,
-            silent: Box::pin(tokio::time::sleep(self.silence)),
-            _place: place,
-        };
-        (connection, address)
-    }
-
-    fn local_addr(&self) -> io::Result<SocketAddr> {
-        self.listener.local_addr()
-    }
-}
-
-impl Connection {
-    /// Something was read or written.
-    fn moved(&mut self) {
-        let later = Instant::now() + self.silence;
-        self.silent.as_mut().reset(later);
-    }
-}
-
-impl AsyncRead for Connection {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if read.is_ready() {
-            self.moved();
-        } else if self.silent.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
-        }
-        read
-    }
-}
-
-impl AsyncWrite for Connection {
-    fn poll_write(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        bytes: &[u8],
-    ) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
-        if written.is_ready() {
-            self.moved();
-        }
-        written
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_flush(context)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_shutdown(context)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-
-    #[tokio::test]
-    async fn a_connection_that_says_nothing_is_closed() {
-        let mut limited = Limited {
-            listener: TcpListener::bind("127.0.0.1:0").await.unwrap(),
-            places: Arc::new(Semaphore::new(1)),
-            silence: Duration::from_millis(50),
-        };
-        let address = limited.listener.local_addr().unwrap();
-        let mut caller = TcpStream::connect(address).await.unwrap();
-        let (mut connection, _) = limited.accept().await;
-        caller.write_all(b"half a").await.unwrap();
-        let mut bytes = Vec::new();
-        let error = connection.read_to_end(&mut bytes).await.unwrap_err();
-        assert_eq!(
-            (error.kind(), bytes.as_slice()),
-            (io::ErrorKind::TimedOut, &b"half a"[..])
-        );
-        assert_eq!(limited.places.available_permits(), 0);
-        drop(connection);
-        assert_eq!(limited.places.available_permits(), 1);
+        futures::future::join(answering, telling).await;
     }
 }

@@ -1,7 +1,7 @@
-//! What a caller is told when something is wrong: problem details (RFC 9457),
+//! Errors as a caller sees them: problem details (RFC 9457),
 //! the same shape for every error.
 //!
-//! What went wrong inside is logged and not told.
+//! The cause of an internal error is logged and not told.
 
 use crate::service::ServiceError;
 use axum::Json;
@@ -16,7 +16,7 @@ pub(crate) const MEDIA_TYPE: &str = "application/problem+json";
 /// An error as the caller sees it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Problem {
-    /// What kind of problem it is; the same kind always has the same one.
+    /// Kind of the problem; the same kind always has the same value.
     #[serde(rename = "type")]
     #[schema(example = "urn:patchwright:problem:invalid-task")]
     kind: String,
@@ -25,7 +25,7 @@ pub struct Problem {
     /// The status of the answer.
     #[schema(minimum = 400, maximum = 599)]
     status: u16,
-    /// What happened this time, and what to do about it.
+    /// Description of this occurrence, and what to do about it.
     detail: String,
     /// The values that are wrong, when there are several or they have names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -40,7 +40,7 @@ pub struct Problem {
 pub struct Wrong {
     /// The key of the task, the parameter, or the part of the upload.
     pub key: String,
-    /// What is wrong with it.
+    /// Description of the error.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! What came of a task: its patch, its report, its journal.
+//! Results of a task: its patch, its report, its journal.
 
 use super::Api;
 use super::auth::{Caller, Right};
@@ -20,7 +20,7 @@ const BATCH: u32 = 256;
 
 /// Gives the report: how it ended, every attempt with its evidence, and the cost
 #[utoipa::path(
-    get, path = "/api/v1/tasks/{id}/report", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")),
+    get, path = "/api/v1/tasks/{id}/report", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 200, description = "The report", body = Object))
 )]
 pub(crate) async fn report(
@@ -34,7 +34,7 @@ pub(crate) async fn report(
 
 /// Gives the best patch as a diff
 #[utoipa::path(
-    get, path = "/api/v1/tasks/{id}/patch", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")),
+    get, path = "/api/v1/tasks/{id}/patch", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 200, description = "A unified diff", body = String, content_type = "text/x-diff"))
 )]
 pub(crate) async fn patch(
@@ -65,7 +65,7 @@ pub(crate) async fn patch(
 
 /// Gives the journal of the last run, one JSON object a line
 #[utoipa::path(
-    get, path = "/api/v1/tasks/{id}/journal", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")),
+    get, path = "/api/v1/tasks/{id}/journal", tag = "results", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 200, description = "The journal as far as it goes", body = String, content_type = "application/jsonl"))
 )]
 pub(crate) async fn journal(

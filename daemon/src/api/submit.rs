@@ -17,6 +17,8 @@ use axum::Json;
 use axum::extract::{Request, State};
 use axum::http::{HeaderName, StatusCode, header};
 use patchwright_agent::task::{self, NOWHERE, Sender, Source, Task, TaskError, TaskFile};
+use patchwright_config::Intake;
+use patchwright_store::Quota;
 use patchwright_store::submissions::{NewTask, Submitted};
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -24,10 +26,10 @@ use std::path::{Path, PathBuf};
 use upload::Upload;
 use utoipa::{IntoParams, ToSchema};
 
-/// Where tasks that come this way come from.
+/// Origin of tasks that are submitted here.
 const ORIGIN: &str = "api";
 
-/// How a task is queued.
+/// Parameters of a submission.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
@@ -80,9 +82,10 @@ pub(crate) async fn submit(
     caller.needs(Right::Submit)?;
     let group = plain_text("group", wanted.group)?;
     let deadline = wanted.deadline.as_deref().map(time).transpose()?;
+    let quota = quota(&api.settings.intake, &caller);
     let task = match media_type(request.headers()).as_str() {
         "application/json" => plain(&api, json(request, api.limits.json()).await?).await?,
-        UPLOAD => uploaded(&api, request).await?,
+        UPLOAD => uploaded(&api, &quota, request).await?,
         other => {
             let detail = format!("send application/json or {UPLOAD}, not {other:?}");
             return Err(Problem::new(Kind::MediaType, detail));
@@ -97,6 +100,7 @@ pub(crate) async fn submit(
         origin: ORIGIN.to_owned(),
         group,
         place: place(&task),
+        quota: Some(quota),
     };
     let status = match api.service.submit(vec![new]).await?.first() {
         Some(Submitted::New) => StatusCode::CREATED,
@@ -105,12 +109,39 @@ pub(crate) async fn submit(
             let detail = format!("there is another task with the id {id:?}; nothing was changed");
             return Err(Problem::new(Kind::Conflict, detail));
         }
+        Some(Submitted::Full(key)) => return Err(full(key)),
         None => return Err(Problem::internal(&"a submission was not answered")),
     };
     let row = api.service.task(&id).await?;
     let row = row.ok_or_else(|| Problem::no_task(&id))?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
     Ok((status, place, Json(row.into())))
+}
+
+/// The quota of a caller.
+fn quota(intake: &Intake, caller: &Caller) -> Quota {
+    let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    Quota {
+        submitter: caller.name.clone(),
+        tasks: limit(intake.open_tasks),
+        bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
+        files: limit(intake.kept_files),
+    }
+}
+
+/// The refusal of a caller that has used its quota up.
+fn full(key: &str) -> Problem {
+    let (kind, detail) = match key {
+        "intake.open_tasks" => (
+            Kind::TooMany,
+            "as many tasks of this caller have not ended as are allowed",
+        ),
+        _ => (
+            Kind::TooLarge,
+            "this caller keeps as much in the store as is allowed",
+        ),
+    };
+    Problem::new(kind, format!("{detail} ({key}); nothing was changed"))
 }
 
 /// The machine that alone can work on a task: this one, when the task names
@@ -140,7 +171,7 @@ async fn plain(api: &Api, keys: TaskFile) -> Result<Task, Problem> {
 }
 
 /// A task with its files: received, checked, kept.
-async fn uploaded(api: &Api, request: Request) -> Result<Task, Problem> {
+async fn uploaded(api: &Api, quota: &Quota, request: Request) -> Result<Task, Problem> {
     let upload = Upload::receive(api, request).await?;
     let mut keys = upload.task()?;
     let sent = upload.hashes();
@@ -148,7 +179,7 @@ async fn uploaded(api: &Api, request: Request) -> Result<Task, Problem> {
     upload.examine_archive(&mut keys, &api.settings).await?;
     let folder = upload.folder().to_path_buf();
     let task = checked(keys, folder).await?.moved_to(Path::new(NOWHERE));
-    upload.keep(api.service.store()).await?;
+    upload.keep(api.service.store(), quota).await?;
     Ok(Task { sent, ..task })
 }
 
@@ -176,7 +207,7 @@ async fn checked(keys: TaskFile, folder: PathBuf) -> Result<Task, Problem> {
     })
 }
 
-/// What is wrong with a task, without the place where its files were received.
+/// Returns the problem of a wrong task, without the folder where its files were received.
 fn wrong_task(error: TaskError, folder: &Path) -> Problem {
     let here = format!("{}/", folder.display());
     match error {

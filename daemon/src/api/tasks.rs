@@ -77,7 +77,7 @@ pub(crate) async fn list(
 
 /// Shows a task as it stands
 #[utoipa::path(
-    get, path = "/api/v1/tasks/{id}", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")),
+    get, path = "/api/v1/tasks/{id}", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 200, description = "The task", body = TaskView))
 )]
 pub(crate) async fn one(
@@ -92,7 +92,7 @@ pub(crate) async fn one(
 
 /// Takes a task out of the queue, or kills what runs for it
 #[utoipa::path(
-    post, path = "/api/v1/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")),
+    post, path = "/api/v1/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
     responses((status = 202, description = "It is canceled, or will be in a moment", body = TaskView))
 )]
 pub(crate) async fn cancel(

@@ -4,7 +4,7 @@ use patchwright_store::submissions::{Depth, Page, TaskRow, TaskState};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// How far a task has come.
+/// State of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -49,11 +49,11 @@ impl From<State> for TaskState {
 pub(crate) struct TaskView {
     /// The task's id.
     pub id: String,
-    /// How far it has come.
+    /// Its state.
     pub state: State,
     /// Higher goes first.
     pub priority: i64,
-    /// Who handed it in: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
+    /// Origin: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
     pub origin: String,
     /// Its project.
     pub group: Option<String>,
@@ -67,13 +67,13 @@ pub(crate) struct TaskView {
     pub ended: Option<String>,
     /// Its last run.
     pub run: Option<String>,
-    /// How it ended: `verified`, `plausible`, `no_patch`, ...
+    /// Ending: `verified`, `plausible`, `no_patch`, ...
     pub ending: Option<String>,
-    /// Why it ended so.
+    /// Reason of the ending.
     pub detail: Option<String>,
-    /// How often a worker took it.
+    /// Number of claims by workers.
     pub claims: i64,
-    /// Where it was worked on last.
+    /// Host that worked on it last.
     pub host: Option<String>,
 }
 
@@ -119,7 +119,7 @@ impl From<Page> for TaskList {
 /// The queue as it stands: how many tasks there are in each state.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 pub(crate) struct QueueView {
-    /// Whether workers claim nothing for now.
+    /// True while workers claim nothing.
     pub paused: bool,
     /// They wait for a worker.
     pub queued: i64,

@@ -1,4 +1,4 @@
-//! What cyber reasoning systems ask of us: the patch service and AIxCC's CRS
+//! HTTP interfaces for cyber reasoning systems: the patch service and AIxCC's CRS
 //! API v1.4, with their own paths, statuses and errors.
 //!
 //! It takes messages down and tells what came of them. The work is done by
@@ -27,13 +27,13 @@ pub fn routes(service: &Service, settings: &Arc<Settings>) -> Router {
     })
 }
 
-/// What every answer is made from. Cheap to clone.
+/// State of every handler. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) struct Front {
     pub(crate) service: Service,
     pub(crate) settings: Arc<Settings>,
     pub(crate) tokens: Tokens,
-    /// Whether only this machine can connect.
+    /// True when only this machine can connect.
     pub(crate) loopback: bool,
 }
 

@@ -7,44 +7,57 @@
 mod challenge;
 mod oss_fuzz;
 
-pub use challenge::{Prepared, prepare};
+pub use challenge::prepare;
 
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
 use patchwright_agent::intake::download::DownloadError;
 use patchwright_agent::intake::unpack::UnpackError;
 use patchwright_agent::task::file::PovKeys;
-use patchwright_agent::task::{self, NOWHERE, Task, TaskError, TaskFile};
+use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
 use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
 use patchwright_store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The largest file of a project's folder that goes along with a challenge.
 const PROJECT_FILE: u64 = 16 << 20;
 
-/// Why a case or a finding cannot become a task.
+/// Facts that were read from the files of a challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The hashes of the files that go along with each task, by their names.
+    pub files: BTreeMap<String, String>,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// True when the project has a `test.sh`.
+    pub tests: bool,
+}
+
+/// Error of making a task of a case or a finding.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
     /// A tarball does not come.
     #[error("{url}: {source}")]
     Download {
-        /// Where it should come from.
+        /// Its address.
         url: String,
-        /// Why it does not.
+        /// The error.
         #[source]
         source: DownloadError,
     },
     /// A tarball is another one.
     #[error("{url}: has the SHA-256 {found}, the challenge says {told}")]
     Hash {
-        /// Where it came from.
+        /// Its address.
         url: String,
         /// Its hash.
         found: String,
-        /// What it should be.
+        /// The hash that the challenge states.
         told: String,
     },
     /// A tarball cannot be unpacked.
@@ -65,7 +78,7 @@ pub enum CaseError {
 }
 
 impl CaseError {
-    /// Whether trying again later may help.
+    /// Returns true when trying again later may help.
     pub fn may_pass(&self) -> bool {
         match self {
             Self::Download { source, .. } => !source.is_final(),
@@ -118,7 +131,7 @@ pub async fn task(
     };
     keys.id = queue_id(finding);
     keys.title = Some(format!("{} ({})", case.project, finding.id));
-    match (prepared, template) {
+    let task = match (prepared, template) {
         (Some(prepared), template) => {
             let folder = template.map(|(_, folder)| folder);
             Challenge {
@@ -131,7 +144,11 @@ pub async fn task(
         }
         (None, Some((_, folder))) => known(keys, &request, &folder, settings),
         (None, None) => Err(CaseError::Lacking("there is no source".to_owned())),
-    }
+    }?;
+    Ok(Task {
+        sender: Sender::Crs,
+        ..task
+    })
 }
 
 /// The name of a finding's task in the queue; another one for each round.
@@ -208,7 +225,7 @@ impl Challenge {
         let mut sent = self.prepared.files;
         for name in fresh {
             let hash = hash_of(&place.join(&name))?;
-            store.keep_file(&hash, &place.join(&name)).await?;
+            store.keep_file(&hash, &place.join(&name), None).await?;
             sent.insert(name, hash);
         }
         let task = task.moved_to(Path::new(NOWHERE));

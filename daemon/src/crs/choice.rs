@@ -7,12 +7,12 @@ use super::cover::{Candidate, smallest};
 use patchwright_store::crs::{Fate, FindingRow, FindingState, PatchRow};
 use std::collections::BTreeSet;
 
-/// What the choice depends on besides the rows. Times are milliseconds.
+/// Inputs of the choice besides the rows. Times are milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     /// The most doubt that a patch may leave.
     pub doubt: i64,
-    /// How long a patch waits for others.
+    /// Time that a patch waits for others.
     pub hold: i64,
     /// Now.
     pub now: i64,

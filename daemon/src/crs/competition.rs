@@ -9,37 +9,37 @@ use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// Time limit of an answer.
 const ANSWER: Duration = Duration::from_secs(30);
 /// The largest answer that is read, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
 
-/// Why the competition did not take something.
+/// Error of a call to the competition.
 #[derive(Debug, thiserror::Error)]
 pub enum CompetitionError {
     /// Nobody answers.
     #[error("the competition cannot be reached at {url}: {source}")]
     Unreachable {
-        /// What was asked.
+        /// The request.
         url: String,
-        /// What the client said.
+        /// The error of the client.
         #[source]
         source: reqwest::Error,
     },
     /// It says no, and would say no again.
     #[error("the competition refuses {url} with {status}: {message}")]
     Refused {
-        /// What was asked.
+        /// The request.
         url: String,
         /// The status.
         status: StatusCode,
-        /// What it said.
+        /// Its answer.
         message: String,
     },
     /// It is in trouble itself.
     #[error("the competition answers {url} with {status}")]
     Trouble {
-        /// What was asked.
+        /// The request.
         url: String,
         /// The status.
         status: StatusCode,
@@ -47,7 +47,7 @@ pub enum CompetitionError {
 }
 
 impl CompetitionError {
-    /// Whether the same may be tried again.
+    /// Returns true when the same may be tried again.
     pub fn may_pass(&self) -> bool {
         !matches!(self, Self::Refused { .. })
     }
@@ -73,7 +73,7 @@ impl Competition {
         }
     }
 
-    /// Whether it answers us.
+    /// Checks that it answers us.
     pub async fn ping(&self) -> Result<(), CompetitionError> {
         let url = format!("{}/v1/ping/", self.url);
         self.ask::<serde_json::Value>(&url, self.client.get(&url))
@@ -90,7 +90,7 @@ impl Competition {
         self.ask(&url, self.client.post(&url).json(&body)).await
     }
 
-    /// What became of a patch.
+    /// Outcome of a patch.
     pub async fn patch(&self, task: &str, patch: &str) -> Result<PatchAnswer, CompetitionError> {
         let url = format!("{}/v1/task/{task}/patch/{patch}/", self.url);
         self.ask(&url, self.client.get(&url)).await

@@ -16,11 +16,11 @@ const STEPS: u32 = 200_000;
 pub struct Candidate {
     /// The PoVs that it was seen to stop.
     pub stops: BTreeSet<String>,
-    /// What is missing in its evidence; 0 for a patch that climbed every rung.
+    /// The doubt that it leaves; 0 for a patch that climbed every rung.
     pub doubt: u32,
 }
 
-/// What is missing in the evidence of a run that ended so; nothing when it has
+/// Returns the doubt that a run leaves that ended so; nothing when it has
 /// no patch to give out.
 pub fn doubt_of(ending: EndingKind) -> Option<u32> {
     match ending {

@@ -29,7 +29,7 @@ impl Ground {
     /// Builds the unpatched program and replays the PoVs of the target's task.
     ///
     /// # Errors
-    /// How a run would end that found the same.
+    /// The ending of a run that found the same.
     pub async fn measure(target: Arc<dyn Target>, tree: Tree) -> Result<Self, Ending> {
         let baseline = target.baseline().await;
         let baseline = baseline.map_err(|error| drive::ending_of(&error))?;
@@ -40,12 +40,12 @@ impl Ground {
         })
     }
 
-    /// How many PoVs there are.
+    /// Returns the number of PoVs.
     pub fn povs(&self) -> usize {
         self.baseline.povs.len()
     }
 
-    /// Whether the unpatched program crashes with the PoV at this place.
+    /// Returns true when the unpatched program crashes with the PoV at this place.
     pub fn reproduces(&self, place: usize) -> bool {
         let before = self.baseline.povs.get(place);
         before.is_some_and(BaselinePov::reproduces)

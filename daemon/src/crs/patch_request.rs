@@ -21,7 +21,7 @@ pub struct PatchRequest {
     /// A SARIF report in base64, or nothing; the key must be there.
     #[serde(deserialize_with = "Option::deserialize")]
     pub sarif_report: Option<String>,
-    /// What the challenge is about.
+    /// Subject of the challenge.
     #[serde(rename = "type")]
     pub kind: super::protocol::TaskKind,
 }
@@ -37,7 +37,7 @@ pub struct Blob {
     pub blob_data: String,
 }
 
-/// How far a patch has come.
+/// State of a patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PatchState {
@@ -58,14 +58,14 @@ pub enum PatchState {
 pub struct PatchStatus {
     /// The id that was asked for.
     pub pov_id: String,
-    /// How far it has come.
+    /// Its state.
     pub status: PatchState,
     /// The unified diff in base64, when there is one.
     pub patch_diff: Option<String>,
 }
 
 impl PatchRequest {
-    /// What is wrong with it, apart from its shape.
+    /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
         let mut say = |key: String, reason: &str| {

@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 /// The largest patch that the competition takes, in bytes before encoding.
 pub const PATCH_LIMIT: usize = 100 * 1024;
 
-/// Why something was refused, as both sides say it.
+/// A refusal, in the shape of both interfaces.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
     /// For people.
     pub message: String,
-    /// What is wrong, key by key.
+    /// Errors, key by key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fields: Option<Wrong>,
 }
@@ -31,7 +31,7 @@ pub struct TaskMessage {
     pub message_id: String,
     /// When it was sent.
     pub message_time: i64,
-    /// What there is to do.
+    /// The work to do.
     pub tasks: Vec<TaskDetail>,
 }
 
@@ -49,7 +49,7 @@ pub struct TaskDetail {
     pub project_name: String,
     /// The folder of the repository's tarball that holds the target.
     pub focus: String,
-    /// Whether there are harnesses.
+    /// True when there are harnesses.
     pub harnesses_included: bool,
     /// When work must stop.
     pub deadline: i64,
@@ -57,7 +57,7 @@ pub struct TaskDetail {
     pub source: Vec<SourceDetail>,
 }
 
-/// What a challenge is about.
+/// Subject of a challenge.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskKind {
@@ -70,16 +70,16 @@ pub enum TaskKind {
 /// A tarball.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct SourceDetail {
-    /// What it holds.
+    /// Its content.
     #[serde(rename = "type")]
     pub kind: SourceKind,
-    /// Where it is.
+    /// Its address.
     pub url: String,
     /// Its SHA-256 in hexadecimal.
     pub sha256: String,
 }
 
-/// What a tarball holds.
+/// Content of a tarball.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SourceKind {
@@ -118,15 +118,15 @@ pub struct Broadcast {
 /// The answer of `GET /status/`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Status {
-    /// Whether work would be done.
+    /// True when work would be done.
     pub ready: bool,
     /// Since when is counted.
     pub since: i64,
-    /// What is counted.
+    /// The counts.
     pub state: StatusState,
     /// Ours.
     pub version: String,
-    /// What else is worth knowing.
+    /// Further details.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub details: BTreeMap<String, String>,
 }
@@ -164,19 +164,19 @@ pub struct PatchSubmission {
     pub patch: String,
 }
 
-/// What the other side says of a patch.
+/// The other side's answer about a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PatchAnswer {
-    /// How it calls the patch.
+    /// Its id of the patch.
     pub patch_id: String,
-    /// What became of it.
+    /// Its outcome.
     pub status: SubmissionStatus,
-    /// Whether the tests pass; nothing while they have not been run.
+    /// True when the tests pass; nothing while they have not been run.
     #[serde(default)]
     pub functionality_tests_passing: Option<bool>,
 }
 
-/// What became of a submission.
+/// Outcome of a submission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SubmissionStatus {

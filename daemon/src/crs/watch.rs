@@ -23,15 +23,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
-/// How long a watcher may stay silent before another one takes over.
+/// Time without a sign of life after which another watcher takes over.
 const LEASE: Duration = Duration::from_mins(1);
-/// How long a case is left alone when its files do not come or the disk fails.
+/// Pause of a case whose files do not come or whose disk fails.
 const REST: Duration = Duration::from_secs(30);
 /// Cases that are looked at side by side, so that a slow download or build
 /// holds up nobody else for long.
 const ABREAST: usize = 4;
 
-/// Why a look at a case failed; the next one may not.
+/// Error of one pass over a case; the next one may succeed.
 #[derive(Debug, thiserror::Error)]
 pub enum WatchError {
     /// The queue failed.
@@ -190,7 +190,7 @@ impl Watch {
         self.judge(case).await
     }
 
-    /// Whether the files of a case are there; gets them when they are not.
+    /// Gets the files of a case when they are not there; true when they are.
     async fn prepared(&self, case: &mut CaseRow) -> bool {
         let (Some(detail), None) = (&case.detail, &case.prepared) else {
             return true;
@@ -222,7 +222,7 @@ impl Watch {
         }
     }
 
-    /// How far the case has come, as `/status/` counts it.
+    /// State of the case, as `/status/` counts it.
     async fn judge(&self, case: &mut CaseRow) -> Result<(), WatchError> {
         let findings = self.store().crs_findings(&case.id).await?;
         let is = |state| findings.iter().any(|finding| finding.state == state);

@@ -1,10 +1,8 @@
 //! apalis on PostgreSQL, in a schema of its own.
 
-use super::{Queue, QueueError, Rhythm, Taker, Ticket, jobs, other, queues, result, ticket};
+use super::{LeaseHolder, QueueError, Rhythm, Ticket, jobs, other, queues, result, ticket};
 use apalis_core::worker::context::WorkerContext;
 use apalis_postgres::{Config, Error, PostgresStorage, queries};
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use patchwright_store::Store;
 use patchwright_store::submissions::Issue;
 use sqlx::PgPool;
@@ -13,7 +11,7 @@ use std::time::Duration;
 
 /// Connections of one process: the workers take, the heart beats.
 const CONNECTIONS: u32 = 2;
-/// How long a connection is waited for.
+/// Time limit of the wait for a connection.
 const CONNECTING: Duration = Duration::from_secs(10);
 
 /// The queue in the database of the store.
@@ -39,7 +37,7 @@ impl PostgresQueue {
         })
     }
 
-    async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+    pub(super) async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
         let mut transaction = self.pool.begin().await?;
         for (queue, jobs) in jobs(issues)? {
             queries::push_tasks(&mut *transaction, &queue, jobs)
@@ -49,8 +47,8 @@ impl PostgresQueue {
         Ok(transaction.commit().await?)
     }
 
-    async fn take(&self, taker: &Taker) -> Result<Option<Ticket>, QueueError> {
-        for (queue, name) in queues(taker) {
+    pub(super) async fn take(&self, holder: &LeaseHolder) -> Result<Option<Ticket>, QueueError> {
+        for (queue, name) in queues(holder) {
             let mut connection = self.pool.acquire().await?;
             let worker = WorkerContext::new(&name);
             let jobs = queries::fetch_next(&mut *connection, &config(&queue), &worker)
@@ -63,9 +61,9 @@ impl PostgresQueue {
         Ok(None)
     }
 
-    async fn beat(&self, taker: &Taker) -> Result<(), QueueError> {
+    pub(super) async fn beat(&self, holder: &LeaseHolder) -> Result<(), QueueError> {
         let steady = self.rhythm.is_steady(self.lost_after);
-        for (queue, name) in queues(taker) {
+        for (queue, name) in queues(holder) {
             let mut connection = self.pool.acquire().await?;
             let worker = WorkerContext::new(&name);
             match queries::keep_alive(&mut *connection, &queue, &worker).await {
@@ -97,36 +95,18 @@ impl PostgresQueue {
         Ok(())
     }
 
-    async fn done(&self, taker: &Taker, ticket: &Ticket) -> Result<(), QueueError> {
+    pub(super) async fn done(
+        &self,
+        holder: &LeaseHolder,
+        ticket: &Ticket,
+    ) -> Result<(), QueueError> {
         let mut connection = self.pool.acquire().await?;
-        for (_, name) in queues(taker) {
+        for (_, name) in queues(holder) {
             queries::handle_results(&mut *connection, &[&result(ticket)], &name)
                 .await
                 .map_err(sorted)?;
         }
         Ok(())
-    }
-}
-
-impl Queue for PostgresQueue {
-    fn put<'a>(&'a self, issues: &'a [Issue]) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.put(issues).boxed()
-    }
-
-    fn take<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<Option<Ticket>, QueueError>> {
-        self.take(taker).boxed()
-    }
-
-    fn done<'a>(
-        &'a self,
-        taker: &'a Taker,
-        ticket: &'a Ticket,
-    ) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.done(taker, ticket).boxed()
-    }
-
-    fn beat<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.beat(taker).boxed()
     }
 }
 

@@ -3,12 +3,10 @@
 //! Its `setup` is not called: it would turn `synchronous` off. Its migrations
 //! are counted in a table of their own, beside those of the store.
 
-use super::{Queue, QueueError, Rhythm, Taker, Ticket, jobs, other, queues, result, ticket};
+use super::{LeaseHolder, QueueError, Rhythm, Ticket, jobs, other, queues, result, ticket};
 use apalis_core::backend::WorkerFilter;
 use apalis_core::worker::context::WorkerContext;
 use apalis_sqlite::{Config, SqliteStorage, queries};
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use patchwright_store::Store;
 use patchwright_store::submissions::Issue;
 use sqlx::Connection;
@@ -18,11 +16,11 @@ use sqlx::sqlite::{
 use std::str::FromStr;
 use std::time::Duration;
 
-/// Where the migrations of apalis are counted.
+/// Table that counts the migrations of apalis.
 const MIGRATIONS: &str = "apalis_migrations";
 /// Connections of one process: the workers take, the heart beats.
 const CONNECTIONS: u32 = 2;
-/// How long a lock of another process is waited for.
+/// Time limit of the wait for a lock of another process.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// The queue in the file of the store.
@@ -58,7 +56,7 @@ impl SqliteQueue {
         })
     }
 
-    async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+    pub(super) async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
         for (queue, jobs) in jobs(issues)? {
             queries::push_tasks(&mut *transaction, &queue, &jobs)
@@ -68,8 +66,8 @@ impl SqliteQueue {
         Ok(transaction.commit().await?)
     }
 
-    async fn take(&self, taker: &Taker) -> Result<Option<Ticket>, QueueError> {
-        for (queue, name) in queues(taker) {
+    pub(super) async fn take(&self, holder: &LeaseHolder) -> Result<Option<Ticket>, QueueError> {
+        for (queue, name) in queues(holder) {
             // Looking costs no lock; most looks find nothing.
             let waiting = sqlx::query(
                 "SELECT id FROM Jobs WHERE job_type = $1 AND status = 'Pending' LIMIT 1",
@@ -91,11 +89,11 @@ impl SqliteQueue {
         Ok(None)
     }
 
-    async fn beat(&self, taker: &Taker) -> Result<(), QueueError> {
+    pub(super) async fn beat(&self, holder: &LeaseHolder) -> Result<(), QueueError> {
         let steady = self.rhythm.is_steady(self.lost_after);
         let dead_for = i64::try_from(self.lost_after.as_secs()).unwrap_or(i64::MAX);
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        for (queue, name) in queues(taker) {
+        for (queue, name) in queues(holder) {
             let worker = WorkerContext::new(&name);
             let config = config(&queue);
             if queries::keep_alive(&mut *transaction, &config, &worker)
@@ -119,33 +117,15 @@ impl SqliteQueue {
         Ok(())
     }
 
-    async fn done(&self, taker: &Taker, ticket: &Ticket) -> Result<(), QueueError> {
-        for (_, name) in queues(taker) {
+    pub(super) async fn done(
+        &self,
+        holder: &LeaseHolder,
+        ticket: &Ticket,
+    ) -> Result<(), QueueError> {
+        for (_, name) in queues(holder) {
             queries::ack_tasks(&self.pool, &[&result(ticket)], &name).await?;
         }
         Ok(())
-    }
-}
-
-impl Queue for SqliteQueue {
-    fn put<'a>(&'a self, issues: &'a [Issue]) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.put(issues).boxed()
-    }
-
-    fn take<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<Option<Ticket>, QueueError>> {
-        self.take(taker).boxed()
-    }
-
-    fn done<'a>(
-        &'a self,
-        taker: &'a Taker,
-        ticket: &'a Ticket,
-    ) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.done(taker, ticket).boxed()
-    }
-
-    fn beat<'a>(&'a self, taker: &'a Taker) -> BoxFuture<'a, Result<(), QueueError>> {
-        self.beat(taker).boxed()
     }
 }
 

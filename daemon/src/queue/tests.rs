@@ -1,20 +1,21 @@
-//! What the real queue promises, on SQLite; the daemon's tests ask the same of
-//! PostgreSQL.
+//! Tests of the queue on SQLite; the daemon's tests ask the same of PostgreSQL.
 
-use super::{Queue, Taker, open};
+use super::{LeaseHolder, Queue};
 use patchwright_store::Store;
 use patchwright_store::submissions::Issue;
-use std::sync::Arc;
 use std::time::Duration;
 
-async fn queue(lost_after: Duration) -> (tempfile::TempDir, Arc<dyn Queue>) {
+async fn queue(lost_after: Duration) -> (tempfile::TempDir, Queue) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).await.unwrap();
-    let queue = open(&store, lost_after).await.unwrap();
+    let queue = Queue::open(&store, lost_after).await.unwrap();
     // Opening twice is what the next process does.
     (
         folder,
-        open(&store, lost_after).await.map(|_| queue).unwrap(),
+        Queue::open(&store, lost_after)
+            .await
+            .map(|_| queue)
+            .unwrap(),
     )
 }
 
@@ -27,8 +28,8 @@ fn issue(id: &str, priority: i64, place: Option<&str>) -> Issue {
     }
 }
 
-fn taker(name: &str, place: &str) -> Taker {
-    Taker {
+fn holder(name: &str, place: &str) -> LeaseHolder {
+    LeaseHolder {
         name: name.to_owned(),
         place: place.to_owned(),
         shared: true,
@@ -38,7 +39,7 @@ fn taker(name: &str, place: &str) -> Taker {
 #[tokio::test]
 async fn the_most_urgent_ticket_goes_first_and_to_its_place() {
     let (_folder, queue) = queue(Duration::from_secs(30)).await;
-    let (here, there) = (taker("a", "here"), taker("b", "there"));
+    let (here, there) = (holder("a", "here"), holder("b", "there"));
     queue.beat(&here).await.unwrap();
     queue.beat(&there).await.unwrap();
     let issues = [
@@ -60,9 +61,9 @@ async fn the_most_urgent_ticket_goes_first_and_to_its_place() {
 #[tokio::test]
 async fn a_ticket_of_the_dead_is_delivered_again_and_theirs_no_more() {
     let (_folder, queue) = queue(Duration::ZERO).await;
-    let (old, new) = (taker("old", "h"), taker("new", "h"));
-    for taker in [&old, &new] {
-        queue.beat(taker).await.unwrap();
+    let (old, new) = (holder("old", "h"), holder("new", "h"));
+    for holder in [&old, &new] {
+        queue.beat(holder).await.unwrap();
     }
     queue.put(&[issue("t", 0, None)]).await.unwrap();
     let first = queue.take(&old).await.unwrap().unwrap();

@@ -1,8 +1,8 @@
-//! One task in the hands of a worker, from its claim to what came of it.
+//! One task of a worker, from its claim to its outcome.
 
-use super::Crew;
+use super::WorkerPool;
 use crate::files;
-use crate::session::{Session, Start};
+use crate::session::{Right, Session, Start};
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
 use patchwright_agent::record::EndingKind;
@@ -16,12 +16,9 @@ use std::fmt;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Between two looks at whether the claim still counts.
-const GLANCE: Duration = Duration::from_millis(500);
-
-/// What came of a claim.
+/// The outcome of a claim.
 #[derive(Debug)]
-pub(super) enum Came {
+pub(super) enum Outcome {
     /// The task has an ending.
     Ended(Ending),
     /// The infrastructure failed; it is due again at this time.
@@ -34,7 +31,7 @@ pub(super) enum Came {
     Lost,
 }
 
-impl fmt::Display for Came {
+impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Ended(ending) => f.write_str(&ending.ending),
@@ -49,56 +46,39 @@ impl fmt::Display for Came {
 /// A claimed task.
 #[derive(Debug)]
 pub(super) struct Work<'a> {
-    crew: &'a Crew,
+    pool: &'a WorkerPool,
     claimed: &'a Claimed,
-    cancel: CancellationToken,
 }
 
 impl<'a> Work<'a> {
-    pub(super) fn new(crew: &'a Crew, claimed: &'a Claimed) -> Self {
-        Self {
-            crew,
-            claimed,
-            cancel: CancellationToken::new(),
-        }
-    }
-
-    /// Waits until the claim counts no more; passes a cancellation on. A
-    /// database that is away takes nothing away.
-    pub(super) async fn lost(&self) {
-        loop {
-            tokio::time::sleep(GLANCE).await;
-            match self.crew.store.is_held(self.claimed).await {
-                Ok(None) => return,
-                Ok(Some(true)) => self.cancel.cancel(),
-                Ok(Some(false)) | Err(_) => {}
-            }
-        }
+    pub(super) fn new(pool: &'a WorkerPool, claimed: &'a Claimed) -> Self {
+        Self { pool, claimed }
     }
 
     /// Carries the task's run out: the one that was begun, or a new one.
-    pub(super) async fn carry_out(&self) -> Came {
+    pub(super) async fn carry_out(&self) -> Outcome {
         if let Some(ending) = self.over_already() {
-            return Came::Ended(ending);
+            return Outcome::Ended(ending);
         }
-        let finished = match &self.claimed.run {
-            Some(run) => self.go_on(run).await,
-            None => self.begin(wire::run_id(&self.claimed.id)).await,
+        let finished = if self.claimed.begun {
+            self.go_on().await
+        } else {
+            self.begin().await
         };
         match finished {
-            Ok(came) => came,
-            Err(error) if is_superseded(&error) => Came::Lost,
-            Err(error) => self.came_of(Ending {
+            Ok(outcome) => outcome,
+            Err(error) if is_superseded(&error) => Outcome::Lost,
+            Err(error) => self.outcome_of(Ending {
                 ending: EndingKind::InfraError.as_str().to_owned(),
                 detail: format!("{error:#}"),
             }),
         }
     }
 
-    /// What ends a task without a run.
+    /// Returns the ending of a task that is not to be worked on.
     fn over_already(&self) -> Option<Ending> {
         let claimed = self.claimed;
-        let most = self.crew.loaded.settings.queue.claims;
+        let most = self.pool.loaded.settings.queue.claims;
         let late = claimed
             .deadline
             .as_ref()
@@ -123,94 +103,95 @@ impl<'a> Work<'a> {
     }
 
     /// An ending, or another try when the infrastructure failed.
-    fn came_of(&self, ending: Ending) -> Came {
-        let rules = &self.crew.loaded.settings.queue;
+    fn outcome_of(&self, ending: Ending) -> Outcome {
+        let rules = &self.pool.loaded.settings.queue;
         let failures = u32::try_from(self.claimed.failures).unwrap_or(u32::MAX);
         if ending.ending != EndingKind::InfraError.as_str() || failures >= rules.retries {
-            return Came::Ended(ending);
+            return Outcome::Ended(ending);
         }
         let pause = rules.first_delay.saturating_mul(1 << failures.min(20));
         let pause = pause.min(rules.longest_delay);
         tracing::warn!(task = self.claimed.id, reason = ending.detail, "failed");
         let pause = jiff::SignedDuration::try_from(pause).unwrap_or(jiff::SignedDuration::ZERO);
         let now = jiff::Timestamp::now();
-        Came::Failed(now.checked_add(pause).unwrap_or(now))
+        Outcome::Failed(now.checked_add(pause).unwrap_or(now))
     }
 
-    /// A new run. Its id stands in the row before the run is made, so that
-    /// there is no run that nobody knows.
-    async fn begin(&self, id: String) -> anyhow::Result<Came> {
-        let loaded = self.crew.loaded.as_ref().clone();
+    /// Begins the run.
+    async fn begin(&self) -> anyhow::Result<Outcome> {
+        let loaded = self.pool.loaded.as_ref().clone();
         let mut task: Task =
             serde_json::from_str(&self.claimed.task).context("the task cannot be read")?;
         let cache = &loaded.settings.cache.folder;
-        task = files::lay_out(task, &self.crew.store, cache).await?;
+        task = files::lay_out(task, &self.pool.store, cache).await?;
         let wall = wire::limits(&task, &loaded.settings).wall;
         self.shorten(&mut task, wall);
         let answers = wire::answers(&task, None, &loaded).map_err(anyhow::Error::msg)?;
         let start = Start {
-            id,
+            right: Right::Claimed(self.claimed.clone()),
             models: wire::models(&answers, &loaded.settings)?,
             answers,
             foreign: None,
             out: None,
-            claimed: Some(self.claimed.clone()),
         };
-        let session = Session::begin(&self.crew.store, task, loaded, start).await?;
-        let observer = (self.crew.observers)(&self.claimed.id);
+        let session = Session::begin(&self.pool.store, task, loaded, start).await?;
+        let observer = (self.pool.observers)(&self.claimed.id);
         let run = session
-            .drive((observer, None), &self.cancel, |plan| Ok(Run::new(plan)))
+            .drive((observer, None), &CancellationToken::new(), |plan| {
+                Ok(Run::new(plan))
+            })
             .await?;
         self.conclude(&session, &run).await
     }
 
-    /// The run of a worker that was stopped or died.
-    async fn go_on(&self, id: &str) -> anyhow::Result<Came> {
-        let store = &self.crew.store;
-        match store.report(id).await {
-            Ok(Some(report)) => return Ok(self.ended(serde_json::from_str(&report)?)),
-            Ok(None) => {}
-            Err(StoreError::NoRun { .. }) => return self.begin(id.to_owned()).await,
-            Err(error) => return Err(error.into()),
+    /// Goes on with the run of a worker that was stopped or died.
+    async fn go_on(&self) -> anyhow::Result<Outcome> {
+        let store = &self.pool.store;
+        if let Some(report) = store.report(&self.claimed.run).await? {
+            return Ok(self.ended(serde_json::from_str(&report)?));
         }
-        let loaded = self.crew.loaded.as_ref().clone();
-        let picked = Session::pick_up(store, id, |_| Ok(loaded)).await?;
-        let observer = (self.crew.observers)(&self.claimed.id);
+        let loaded = self.pool.loaded.as_ref().clone();
+        let picked =
+            Session::pick_up(store, Right::Claimed(self.claimed.clone()), |_| Ok(loaded)).await?;
+        let observer = (self.pool.observers)(&self.claimed.id);
         let run = picked
             .session
-            .drive((observer, None), &self.cancel, |plan| picked.run(plan))
+            .drive((observer, None), &CancellationToken::new(), |plan| {
+                picked.run(plan)
+            })
             .await?;
         self.conclude(&picked.session, &run).await
     }
 
     /// Writes down how the run ended, if it has.
-    async fn conclude(&self, session: &Session, run: &Run) -> anyhow::Result<Came> {
+    async fn conclude(&self, session: &Session, run: &Run) -> anyhow::Result<Outcome> {
         let report = session.conclude(run).await?;
         let until = run.paused().and_then(|(until, _)| until.parse().ok());
         Ok(match until {
-            Some(until) => Came::Paused(until),
+            Some(until) => Outcome::Paused(until),
             None => self.ended(report),
         })
     }
 
-    fn ended(&self, report: Report) -> Came {
-        self.came_of(Ending {
+    fn ended(&self, report: Report) -> Outcome {
+        self.outcome_of(Ending {
             ending: report.ending,
             detail: report.detail,
         })
     }
 
     /// Nobody wants the patch after the deadline.
-    fn shorten(&self, task: &mut Task, wall: u64) {
+    fn shorten(&self, task: &mut Task, wall: Duration) {
         let left = self.claimed.deadline.as_ref().and_then(|deadline| {
             let deadline: jiff::Timestamp = deadline.parse().ok()?;
             let left = deadline.duration_since(jiff::Timestamp::now()).as_secs();
-            u64::try_from(left).ok().map(|left| left.max(1))
+            let left = u64::try_from(left).ok()?;
+            Some(Duration::from_secs(left.max(1)))
         });
         if let Some(left) = left
             && left < wall
         {
-            task.limits.wall = Some(format!("{left}s"));
+            task.limits.wall = Some(left);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A report while it is being read: its stacks and the sentences between them.
+//! Draft of a crash report: the stacks and sentences that a reader has gathered so far.
 
 use super::scrub::scrub;
 use super::{Access, Frame, Role, Stack, Tool};
@@ -11,7 +11,7 @@ const MAX_STACKS: usize = 64;
 /// The most sentences that are kept of one report.
 const MAX_SENTENCES: usize = 400;
 
-/// A piece of the report, in the order in which it was printed.
+/// One piece of the report, in the order of the log.
 #[derive(Debug)]
 pub(crate) enum Part {
     /// A sentence of the tool.
@@ -20,12 +20,12 @@ pub(crate) enum Part {
     Stack(usize),
 }
 
-/// What a reader has gathered so far.
+/// A report that is being read.
 #[derive(Debug)]
 pub(crate) struct Draft {
     pub(crate) tool: Tool,
     pub(crate) kind: String,
-    /// What the tool says beyond the kind, for the summary line.
+    /// The message of the tool besides the kind, for the summary line.
     pub(crate) message: String,
     pub(crate) access: Access,
     pub(crate) stacks: Vec<Stack>,
@@ -48,7 +48,7 @@ impl Draft {
         }
     }
 
-    /// Keeps a sentence; it ends the stack before it.
+    /// Adds a sentence, which ends the stack before it.
     pub(crate) fn say(&mut self, text: impl Into<String>) {
         self.open = false;
         if self.parts.len() < MAX_SENTENCES {
@@ -56,7 +56,7 @@ impl Draft {
         }
     }
 
-    /// Says what the next stack is about.
+    /// Sets the role of the next stack.
     pub(crate) fn expect(&mut self, role: Role) {
         self.next = role;
         self.open = false;
@@ -90,8 +90,8 @@ impl Draft {
         }
     }
 
-    /// Adds the stack of a report that gives nothing but a position; its text
-    /// says the position already.
+    /// Adds the stack of a report that gives only a position. Its text names the
+    /// position already.
     pub(crate) fn place(&mut self, frame: Frame) {
         self.stacks.push(Stack {
             role: Role::Crash,
@@ -100,12 +100,12 @@ impl Draft {
         });
     }
 
-    /// Whether frames are being added right now.
+    /// Tells whether a stack is open for frames.
     pub(crate) fn in_stack(&self) -> bool {
         self.open
     }
 
-    /// Whether any stack has a frame.
+    /// Tells whether any stack has a frame.
     pub(crate) fn has_frames(&self) -> bool {
         !self.stacks.is_empty()
     }

@@ -1,17 +1,17 @@
-//! Whose code a frame is, by what its names and paths tell.
+//! Frame origin: the code that a frame belongs to, judged by its names and paths.
 
 use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 use serde::{Deserialize, Serialize};
 
-/// Whose code a frame is, by what its names and paths tell.
+/// The code that a frame belongs to, judged by its names and paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FrameOrigin {
     /// The program under repair.
     Project,
-    /// What feeds it: a fuzz target, a test runner.
+    /// The harness around it: a fuzz target, a test runner.
     Harness,
-    /// Below both: the C and C++ libraries, the JDK, a sanitizer, a fuzzer.
+    /// The runtime below both: the C and C++ libraries, the JDK, a sanitizer, a fuzzer.
     Runtime,
 }
 
@@ -42,7 +42,7 @@ const RUNTIME_PREFIXES: [&str; 23] = [
     "operator delete",
 ];
 
-/// The C library's functions that show up above a crash without any path.
+/// Functions of the C library that appear above a crash without a path.
 const LIBC_FUNCTIONS: [&str; 62] = [
     "_start",
     "_exit",
@@ -108,7 +108,7 @@ const LIBC_FUNCTIONS: [&str; 62] = [
     "write",
 ];
 
-/// Pieces of paths below which no project lies.
+/// Parts of paths that no project has.
 const RUNTIME_PATHS: [&str; 16] = [
     "/sysdeps/",
     "/libsanitizer/",
@@ -145,8 +145,7 @@ const JAVA_HARNESS: [&str; 8] = [
 ];
 
 impl FrameOrigin {
-    /// Classifies a frame. A caller that has the tree knows better: ask it
-    /// first.
+    /// Classifies a frame. A caller that has the tree knows better and decides first.
     pub fn of(frame: &Frame) -> Self {
         let file = frame.file.as_deref().unwrap_or_default();
         if is_java(file) || (frame.file.is_none() && is_java_name(&frame.function)) {
@@ -193,7 +192,7 @@ fn is_runtime(frame: &Frame, file: &str) -> bool {
         || (file.is_empty() && is_bare_runtime(frame, named))
 }
 
-/// Without a source file, the module or the name decides.
+/// Classifies a frame without a source file by its module and name.
 fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
     let name = name
         .trim_start_matches('_')

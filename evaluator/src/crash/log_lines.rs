@@ -1,13 +1,12 @@
-//! A log cut into lines that are safe to look at.
+//! Log lines: a log split into lines without control characters and of bounded length.
 //!
-//! Terminal colours, carriage returns and overlong lines are dealt with here,
-//! once, so that no reader of a report has to think of them. Texts beyond a
-//! limit lose their middle.
+//! Terminal colours, carriage returns and overlong lines are handled here once for
+//! all readers of reports. Logs beyond a limit lose their middle.
 
 use std::borrow::Cow;
 
-/// How much of a log is looked at, half of it from each end. A thousand times
-/// the size of a usual report; crash reports stand near the end of a log.
+/// The bytes of a log that are read, half of them from each end. A thousand times
+/// the size of a usual report; reports stand near the end of a log.
 const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// The longest line that is kept, in bytes. Names of C++ templates reach some
@@ -21,7 +20,7 @@ pub(crate) struct Log<'a> {
 }
 
 impl<'a> Log<'a> {
-    /// Cuts a text into lines.
+    /// Splits a text into lines.
     pub(crate) fn new(text: &'a str) -> Self {
         let (head, tail) = ends(text, MAX_BYTES);
         let lines = head.lines().chain(tail.lines()).map(clean).collect();

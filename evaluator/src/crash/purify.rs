@@ -1,24 +1,23 @@
-//! The purified text: what a repairer needs of a report, the same every time.
+//! Purified reports: the text of a crash that a repairer reads, equal for equal runs.
 //!
-//! Addresses, process and thread numbers, build ids, registers, shadow bytes
-//! and temporary paths differ from run to run and tell nothing about the
-//! program. The frames below the program's own, and the turns of a recursion,
-//! are left out too.
+//! Addresses, process and thread numbers, build ids, registers, shadow bytes and
+//! temporary paths differ from run to run and are left out. So are the runtime's
+//! frames below the program's own and the repeated turns of a recursion.
 
 use super::draft::{Draft, Part};
 use super::scrub::{scrub, scrub_function, shorten};
 use super::{Access, CrashReport, Frame, FrameOrigin, Operation, Role, Side, Stack, cwe, fold};
 use std::fmt::Write as _;
 
-/// How many lines of a stack are shown from its top and from its bottom.
+/// Lines of a stack that are shown from its top, and from its bottom.
 const TOP_FRAMES: usize = 40;
 const BOTTOM_FRAMES: usize = 12;
-/// How many stacks are shown; a leak report may have a hundred.
+/// The most stacks that are shown; a leak report may have a hundred.
 const SHOWN_STACKS: usize = 16;
 /// The longest sentence or frame, in characters.
 const LINE_LENGTH: usize = 600;
 
-/// Makes the report of a draft that was read to its end.
+/// Finishes a draft that was read to its end.
 pub(super) fn finish(draft: Draft) -> CrashReport {
     let access = (draft.access != Access::default()).then(|| draft.access.clone());
     let cwe = cwe::of(draft.tool, &draft.kind, access.as_ref()).map(|n| format!("CWE-{n}"));
@@ -36,7 +35,7 @@ pub(super) fn finish(draft: Draft) -> CrashReport {
     report
 }
 
-/// One line: tool, kind, what was accessed, and where.
+/// Summarises a report in one line: tool, kind, access and position.
 fn summary(report: &CrashReport, message: &str) -> String {
     let mut line = format!("{}: {}", report.tool, report.kind);
     if !message.is_empty() {
@@ -59,7 +58,7 @@ fn summary(report: &CrashReport, message: &str) -> String {
     line
 }
 
-/// The lines of a bare stack, folded and purified.
+/// Returns the lines of a stack, folded and purified.
 pub(crate) fn stack_text(frames: &[Frame]) -> String {
     let stack = Stack {
         role: Role::Crash,
@@ -71,7 +70,7 @@ pub(crate) fn stack_text(frames: &[Frame]) -> String {
     text
 }
 
-/// "read of 4 bytes, 0 bytes after 'buf' of 2048 bytes".
+/// Describes an access: "read of 4 bytes, 0 bytes after 'buf' of 2048 bytes".
 pub(crate) fn describe_access(access: &Access) -> String {
     let mut text = match (access.operation, access.size) {
         (Some(Operation::Read), Some(size)) => format!("read of {}", bytes(size)),
@@ -107,7 +106,7 @@ fn bytes(number: u64) -> String {
     }
 }
 
-/// Puts sentences and stacks together again.
+/// Renders the sentences and stacks of a draft.
 fn render(draft: &Draft) -> String {
     let overflow = draft.kind == "stack-overflow" || draft.kind.ends_with("StackOverflowError");
     let mut text = String::new();
@@ -147,8 +146,7 @@ fn render_stack(text: &mut String, stack: &Stack, overflow: bool) {
     }
 }
 
-/// The lines of a stack: folded, and without the runtime's frames at its
-/// bottom.
+/// Returns the lines of a stack, folded and without the runtime's frames at its bottom.
 fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
     let last = |test: &dyn Fn(FrameOrigin) -> bool| {
         stack
@@ -167,7 +165,7 @@ fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
         .map(render_frame)
         .collect();
     let folds = fold(&frames);
-    // Where the stack ran out within a turn is chance.
+    // The frame of a turn in which the stack ran out is random.
     let chance =
         overflow && stack.role != Role::Suppressed && folds.iter().any(|run| run.times > 1);
     let first = if chance {
@@ -204,8 +202,8 @@ fn stack_lines(stack: &Stack, overflow: bool) -> Vec<String> {
     lines
 }
 
-/// Whether a run is the beginning of one more turn of the cycle before it, cut
-/// off at the end of the stack.
+/// Tells whether a run is an incomplete turn of the cycle before it, at the end of
+/// the stack.
 fn is_partial_turn(frames: &[String], folds: &[fold::Fold], index: usize) -> bool {
     let (Some(run), Some(cycle)) = (
         folds.get(index),

@@ -1,4 +1,4 @@
-//! Panics of Rust programs, with or without a backtrace.
+//! Rust panics, with or without a backtrace.
 
 use super::draft::Draft;
 use super::log_lines::Log;
@@ -14,7 +14,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 4_000;
 
-/// What stands behind `panicked at`: a position in newer releases, a quoted
+/// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.
 fn panicked(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("thread '")?;

@@ -1,31 +1,24 @@
-//! Scrubbed text: sentences of a report without what differs from run to run.
+//! Scrubbed text: sentences of a report without the parts that differ from run to run.
 //!
 //! Addresses, process and thread numbers, build ids and temporary paths tell
 //! nothing about the program.
 
-use regex::Regex;
-use std::borrow::Cow;
+use patchwright_source::built_in_regex;
+use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
-/// The largest number that is taken for a small one and not for an address:
-/// field offsets from null, characters, flags.
+/// The largest number that is no address: field offsets from null, characters, flags.
 const SMALL: u64 = 0xffff;
 
-/// What `std::string` is in full.
+/// The full name of `std::string`.
 const LONG_STRING: &str =
     "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
 
-/// A pattern of this module; all are constants that a test compiles.
-macro_rules! pattern {
-    ($name:ident, $text:expr) => {
-        static $name: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new($text).ok());
-    };
-}
-
-pattern!(ADDRESS, r"\b0x[0-9a-fA-F]+(?:/0x[0-9a-fA-F]+)?\b");
-pattern!(
-    NUMBERS,
-    r"(?x) ==[0-9]+==\ ?
+static ADDRESS: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\b0x[0-9a-fA-F]+(?:/0x[0-9a-fA-F]+)?\b"));
+static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?x) ==[0-9]+==\ ?
     | \ at\ pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+
     | \ \(pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+\ T[0-9]+\)
     | \ \[0x[0-9a-f]+,\ ?0x[0-9a-f]+\)
@@ -34,44 +27,34 @@ pattern!(
     | \s?\(BuildId:\ [0-9a-f]+\)
     | \s?\(pid=[0-9]+\)
     | ,?\s?\b(?:pid|tid|nid|lwp|LWP)[=\ :]\s?(?:0x)?[0-9a-f]+
-    | ,\s?\(?tid=[0-9]+"
-);
-pattern!(HASH, r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b");
-pattern!(
-    TEMPORARY,
-    r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#
-);
-pattern!(MUTEX, r"\bM[0-9]{3,}\b");
+    | ,\s?\(?tid=[0-9]+",
+    )
+});
+static HASH: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b"));
+static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#)
+});
+static MUTEX: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\bM[0-9]{3,}\b"));
 
-/// Takes out of a sentence what differs from run to run.
+/// Removes the parts of a sentence that differ from run to run.
 pub fn scrub(text: &str) -> String {
-    let text = replace(&NUMBERS, text, |_| String::new());
+    let text = NUMBERS.replace_all(text, "");
     let text = text.replace(LONG_STRING, "std::string");
-    let text = replace(&ADDRESS, &text, |found| {
+    let text = ADDRESS.replace_all(&text, |found: &Captures<'_>| {
         let digits = found.get(0).map_or("", |found| found.as_str());
         match u64::from_str_radix(digits.trim_start_matches("0x"), 16) {
             Ok(number) if number <= SMALL => format!("{number:#x}"),
             _ => "<address>".to_owned(),
         }
     });
-    let text = replace(&HASH, &text, |found| format!("{}@<hash>", &found["class"]));
-    let text = replace(&TEMPORARY, &text, |_| "<temporary file>".to_owned());
-    let text = replace(&MUTEX, &text, |_| "M".to_owned());
+    let text = HASH.replace_all(&text, "${class}@<hash>");
+    let text = TEMPORARY.replace_all(&text, "<temporary file>");
+    let text = MUTEX.replace_all(&text, "M");
     text.into_owned()
 }
 
-fn replace<'a>(
-    pattern: &LazyLock<Option<Regex>>,
-    text: &'a str,
-    with: impl Fn(&regex::Captures<'_>) -> String,
-) -> Cow<'a, str> {
-    match pattern.as_ref() {
-        Some(pattern) => pattern.replace_all(text, with),
-        None => Cow::Borrowed(text),
-    }
-}
-
-/// The first characters of a line, and a mark where more followed.
+/// Returns the first characters of a line, with a mark where more followed.
 pub(crate) fn shorten(text: &str, limit: usize) -> String {
     match text.char_indices().nth(limit) {
         Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
@@ -79,7 +62,7 @@ pub(crate) fn shorten(text: &str, limit: usize) -> String {
     }
 }
 
-/// Replaces a path where it stands as a whole.
+/// Replaces a path where it occurs as a whole.
 pub(crate) fn replace_path(text: &str, old: &str, new: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
     let mut replaced = String::with_capacity(text.len());
@@ -120,21 +103,16 @@ pub(crate) fn replace_folder(text: &str, folder: &str) -> String {
     replaced
 }
 
-/// Addresses inside names: `LambdaForm$DMH/0x00007f0df4015400.invoke`.
+/// Removes addresses inside names: `LambdaForm$DMH/0x00007f0df4015400.invoke`.
 pub(super) fn scrub_function(text: &str) -> String {
-    replace(&ADDRESS, text, |_| "<address>".to_owned()).replace(LONG_STRING, "std::string")
+    ADDRESS
+        .replace_all(text, "<address>")
+        .replace(LONG_STRING, "std::string")
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{ADDRESS, HASH, MUTEX, NUMBERS, TEMPORARY, replace_path, scrub};
-
-    #[test]
-    fn every_pattern_compiles() {
-        for pattern in [&ADDRESS, &HASH, &MUTEX, &NUMBERS, &TEMPORARY] {
-            assert!(pattern.is_some());
-        }
-    }
+    use super::{replace_path, scrub};
 
     #[test]
     fn takes_out_what_differs_from_run_to_run() {

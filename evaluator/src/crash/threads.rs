@@ -1,5 +1,5 @@
-//! Thread dumps of a JVM: what `jstack`, `jcmd Thread.print`, `kill -3` and
-//! Jazzer print. They are how a hang shows where it hangs.
+//! Thread dumps of a JVM, as printed by `jstack`, `jcmd Thread.print`, `kill -3` and
+//! Jazzer. They show the place of a hang.
 
 use super::draft::Draft;
 use super::frame_origin::FrameOrigin;
@@ -24,7 +24,7 @@ const MAX_FRAMES: usize = 2048;
 pub struct Thread {
     /// Its name.
     pub name: String,
-    /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not tell.
+    /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not name it.
     pub state: String,
     /// Its stack, innermost frame first.
     pub frames: Vec<Frame>,
@@ -91,7 +91,7 @@ fn thread_name(line: &str) -> Option<String> {
         .then(|| name.to_owned())
 }
 
-/// The thread that hangs in the project's code: the one below the fuzz target,
+/// Returns the thread that hangs in the project's code: the one below the fuzz target,
 /// else one that runs, else one that waits there.
 pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
     let rank = |thread: &&Thread| {

@@ -1,5 +1,5 @@
-//! Reports of UndefinedBehaviorSanitizer: one sentence with a position, and a
-//! stack only where the user asked for it.
+//! UndefinedBehaviorSanitizer reports: one sentence with a position, and a stack
+//! where the user asked for one.
 
 use super::draft::{Draft, Part};
 use super::frame_origin::FrameOrigin;
@@ -14,8 +14,7 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
-/// How many lines after the sentence belong to it: a picture of the bytes, and
-/// the stack.
+/// The most lines that belong to the sentence: the dump of the bytes and the stack.
 const MAX_LINES: usize = 600;
 
 /// Phrases of the messages and the names of the checks behind them, as the
@@ -106,7 +105,7 @@ fn read_access(draft: &mut Draft, message: &str) {
     }
 }
 
-/// The position as a frame without a function.
+/// Returns the position as a frame without a function.
 fn position(place: &str) -> Option<Frame> {
     let (file, line, column) = native::read_position(place.trim());
     // A program's own unfinished line may stand before it.
@@ -122,7 +121,7 @@ fn position(place: &str) -> Option<Frame> {
     })
 }
 
-/// The stack under the sentence; else that of the signal it ended with.
+/// Reads the stack below the sentence, else that of the signal that ended the program.
 fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
     let mut foreign = false;
     for line in log.from(at + 1, MAX_LINES) {
@@ -154,8 +153,7 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
     }
 }
 
-/// The sentence names the position more exactly than the stack (its column,
-/// the line of a macro or of inlined code).
+/// Adds the column that only the sentence names to the first frame of the stack.
 fn place_first(draft: &mut Draft, position: &Frame) {
     if let Some(top) = draft
         .stacks

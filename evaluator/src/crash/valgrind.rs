@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 2_000;
 
-/// How an error begins, and its kind.
+/// Beginnings of errors, with the kind of each.
 const KINDS: [(&str, &str); 22] = [
     ("Invalid read of size", "invalid-read"),
     ("Invalid write of size", "invalid-write"),
@@ -56,7 +56,7 @@ const KINDS: [(&str, &str); 22] = [
     ("Process terminating with default action of signal 7", "BUS"),
 ];
 
-/// The text of one of Valgrind's lines, indentation kept.
+/// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("==")?;
     let (pid, rest) = rest.split_once("==")?;
@@ -130,7 +130,7 @@ fn read_access(draft: &mut Draft, headline: &str) {
     }
 }
 
-/// A sentence between the stacks; gives the kind where it tells it better.
+/// Reads a sentence between the stacks; returns the kind where the sentence names a more precise one.
 fn read_note(draft: &mut Draft, text: &str) -> Option<&'static str> {
     draft.say(text);
     let address = text

@@ -1,5 +1,5 @@
-//! A crash or a hang that is left: the purified report, and what changed since
-//! the last one.
+//! Crash feedback: the purified report of a remaining crash or hang, and its differences
+//! from the last one.
 
 use super::excerpt::cut;
 use super::{LocationTranslator, bytes};
@@ -8,9 +8,9 @@ use crate::signature::{Change, compare, plain_name};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// The crash on the patched program.
+/// Renders the crash of the patched program.
 ///
-/// `before` is the crash of the attempt before, or of the unpatched program.
+/// `before` is the crash of the previous attempt, or of the unpatched program.
 pub fn crash(
     before: Option<&CrashReport>,
     now: &CrashReport,
@@ -40,7 +40,7 @@ pub fn crash(
     text
 }
 
-/// What differs: kind, access, place, and functions on the stack.
+/// Lists the differences in kind, access, position and functions on the stack.
 fn describe_change(
     text: &mut String,
     before: &CrashReport,
@@ -87,8 +87,8 @@ fn functions(report: &CrashReport) -> BTreeSet<String> {
         .collect()
 }
 
-/// Where a Java program hangs, by the dumps of its threads: the stack of the
-/// project's code, and which frames all the dumps have in common.
+/// Renders the place of a hang in a Java program from dumps of its threads: the stack of
+/// the project's code, and the frames that all dumps have in common.
 pub fn hang(dumps: &[String], places: &LocationTranslator<'_>, tokens: usize) -> Option<String> {
     let stacks: Vec<Vec<Frame>> = dumps
         .iter()

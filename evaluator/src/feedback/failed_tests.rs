@@ -1,5 +1,5 @@
-//! Tests that a patch broke: each by name, with the failing assertion and its
-//! stack.
+//! Test feedback: the tests that a patch broke, each by name with the failing assertion
+//! and its stack.
 
 use super::excerpt::{clean, cut, excerpt, fold_lines, steady};
 use super::{LocationTranslator, bytes};
@@ -7,12 +7,12 @@ use crate::crash::{FrameOrigin, read_java_frame};
 use crate::test_report::{Comparison, TestReport};
 use std::fmt::Write as _;
 
-/// How many broken tests are shown in full. More seldom tell more.
+/// Broken tests that are shown in full. More seldom add information.
 const SHOWN: usize = 12;
-/// How many names are listed beyond.
+/// Further tests of which only the names are listed.
 const NAMED: usize = 40;
 
-/// The broken tests within a budget; without names the ends of the log.
+/// Renders the broken tests within a budget; without names, an excerpt of the log.
 pub fn tests(
     comparison: &Comparison,
     report: &TestReport,
@@ -53,7 +53,7 @@ pub fn tests(
             .get(name)
             .is_some_and(|test| test.details.is_some())
     });
-    // Where the results have no details, the log may.
+    // The log may have the details that the results lack.
     if !told && limit > text.len() + 600 {
         let rest = (limit - text.len()) / super::BYTES_PER_TOKEN;
         let log = excerpt(log, places, rest.saturating_sub(20));
@@ -92,8 +92,8 @@ fn one(
     text.push('\n');
 }
 
-/// The lines of a stack without the frames of the JDK and the test runner
-/// below the test's own.
+/// Returns the lines of a stack without the frames of the JDK and the test runner below
+/// the test's own.
 fn own_lines(details: &str) -> Vec<String> {
     let mut hidden = false;
     let mut kept = Vec::new();

@@ -1,24 +1,24 @@
-//! From the lines of a patched file to those of the pristine one.
+//! Line map: the lines of a patched file and those of the pristine one.
 
 use patchwright_source::{Changes, Tree, TreePath};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Where a line of the patched file comes from.
+/// The origin of a line of the patched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LineOrigin {
     /// It is this line of the pristine file.
     Same(u32),
     /// It replaced these lines, first and last.
     Replaced(u32, u32),
-    /// It was inserted behind this line, 0 for the top of the file.
+    /// It was inserted after this line, 0 for the top of the file.
     InsertedAfter(u32),
 }
 
-/// Maps the lines of one changed file.
+/// The line map of one changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMap {
-    /// The differences, in order: first patched line, their number, the first
-    /// pristine line, their number; all counted from zero.
+    /// The differences, in order: the first patched line, the number of patched lines, the
+    /// first pristine line, the number of pristine lines; all counted from zero.
     changes: Vec<(usize, usize, usize, usize)>,
 }
 
@@ -49,11 +49,11 @@ impl LineMap {
         Self { changes }
     }
 
-    /// Where a patched line, counted from one, comes from.
+    /// Returns the origin of a patched line, counted from one.
     pub fn origin(&self, line: u32) -> LineOrigin {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
-        // How far the lines between two changes have moved.
+        // Lines that were added and removed before this one.
         let (mut added, mut removed) = (0, 0);
         for &(new, new_len, old, old_len) in &self.changes {
             if at < new {
@@ -72,8 +72,8 @@ impl LineMap {
         LineOrigin::Same(number((line as usize + removed).saturating_sub(added)))
     }
 
-    /// Where a pristine line, counted from one, lies in the patched file: the
-    /// first of the lines that took its place, or the one that follows.
+    /// Returns the patched line of a pristine line, both counted from one: the first of the
+    /// lines that replaced it, or the one that follows.
     pub fn patched(&self, line: u32) -> u32 {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
@@ -92,7 +92,7 @@ impl LineMap {
         number((line as usize + added).saturating_sub(removed))
     }
 
-    /// The line in words: `12`, `12 [patched line 15]`,
+    /// Describes a patched line: `12`, `12 [patched line 15]`,
     /// `10-12 [patched line 14]`, `9+ [patched line 10]`.
     pub fn describe(&self, line: u32) -> String {
         match self.origin(line) {

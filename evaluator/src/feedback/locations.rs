@@ -1,19 +1,19 @@
-//! LocationTranslator in texts: paths become those of the tree, lines those of the
-//! pristine file.
+//! Location translator: turns paths in texts into those of the tree, and lines into those
+//! of the pristine file.
 
 use super::LineMap;
 use crate::crash::read_java_frame;
-use patchwright_source::TreePath;
+use patchwright_source::{TreePath, built_in_regex};
 use regex::{Captures, Regex};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-/// What is needed to translate a patched build's places.
+/// Translates the locations in the output of a patched build.
 pub struct LocationTranslator<'a> {
-    /// Folders at which the commands see the tree (`/box/tree`), longest
-    /// first; what stands behind them is a path of the tree.
+    /// Folders at which commands see the tree (`/box/tree`), longest first; the rest of a
+    /// path below them is a path of the tree.
     pub roots: &'a [String],
-    /// Finds the file of the tree that a foreign path means.
+    /// Finds the file of the tree for a path of another machine.
     pub rebase: &'a dyn Fn(&str) -> Option<String>,
     /// The files that the patch changed, by their path in the tree.
     pub changed: &'a BTreeMap<TreePath, LineMap>,
@@ -30,19 +30,18 @@ impl std::fmt::Debug for LocationTranslator<'_> {
 
 /// `path.ext:12`, `path.ext:12:5`, Maven's `path.ext:[12,5]`, Make's and
 /// CMake's `Makefile:12`, Python's `"path.py", line 12`.
-static PLACE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static LOCATION: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
         r#"(?x)(?P<path>(?:[\w@+~.$/\\-]*/)?[\w@+~.$-]+\.[A-Za-z]\w{0,7}|[\w./-]*Makefile)
            (?: :(?P<line>[0-9]{1,7})(?P<column>:[0-9]{1,5})?
              | :\[(?P<mline>[0-9]{1,7}),(?P<mcolumn>[0-9]{1,5})\]
              | ",\ line\ (?P<pline>[0-9]{1,7})
              | \ \(line\ (?P<bline>[0-9]{1,7})\) )"#,
     )
-    .ok()
 });
 
 impl LocationTranslator<'_> {
-    /// Translates all places of a text, line by line.
+    /// Translates all locations of a text.
     pub fn translate(&self, text: &str) -> String {
         let mut translated = String::with_capacity(text.len());
         for (number, line) in text.lines().enumerate() {
@@ -68,12 +67,9 @@ impl LocationTranslator<'_> {
                 line = crate::crash::replace_folder(&line, root).into();
             }
         }
-        match PLACE.as_ref() {
-            Some(pattern) => pattern
-                .replace_all(&line, |found: &Captures<'_>| self.place(found))
-                .into_owned(),
-            None => line.into_owned(),
-        }
+        LOCATION
+            .replace_all(&line, |found: &Captures<'_>| self.place(found))
+            .into_owned()
     }
 
     fn place(&self, found: &Captures<'_>) -> String {
@@ -95,7 +91,7 @@ impl LocationTranslator<'_> {
         format!("{path} (line {})", self.line(&path, number(get("bline"))))
     }
 
-    /// The path in the tree, or the path as it stands.
+    /// Returns the path in the tree, or the path unchanged.
     fn path(&self, path: &str) -> String {
         let clean = path.trim_start_matches("./");
         if self.changed.contains_key(clean) {
@@ -104,8 +100,8 @@ impl LocationTranslator<'_> {
         (self.rebase)(path).unwrap_or_else(|| clean.to_owned())
     }
 
-    /// A patched line in the words of [`LineMap::describe`]. Java names a file
-    /// below its source folder only, so a changed file that ends so counts too.
+    /// Describes a patched line as [`LineMap::describe`] does. Java names a file below its
+    /// source root only, so a changed file below a folder is found as well.
     pub fn line(&self, path: &str, line: u32) -> String {
         let map = self.changed.get(path).or_else(|| {
             let mut changed = self.changed.iter();

@@ -5,11 +5,12 @@
 //! after each input how it ended; only the outputs of those that did not end
 //! well (or all, when asked for) are brought out.
 
-use super::values::VALUES_PROGRAM;
+use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
 use super::{Job, LocalTarget, coverage, fuzzer};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
 use crate::{Ending, Execution, Limit, TargetError};
+use patchwright_source::Language;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ use std::time::{Duration, Instant};
 /// The loop over one batch. `$1` is the command of the PoV, `$2` says whether
 /// outputs of good ends are kept too. What the target prints goes to a file,
 /// so that it cannot speak in the loop's name.
-pub(super) const LOOP: &str = r#"set +e
+const LOOP: &str = r#"set +e
 for input in "$WORK"/in/*; do
   name=${input##*/}
   (set -eu; POV=$input; export POV; eval "$1") >"$WORK/output" 2>&1 </dev/null
@@ -41,7 +42,7 @@ const BATCH: usize = 64;
 /// Inputs that go into one debugger; each takes it half a second.
 const VALUES_BATCH: usize = 3;
 /// Bytes of one output that are read back.
-pub(super) const OUTPUT_LIMIT: u64 = 4 << 20;
+const OUTPUT_LIMIT: u64 = 4 << 20;
 /// How the bytes of an input that was too talkative are called.
 const TOO_LONG: &[u8] = b"(more output than is compared)";
 /// One process for a whole folder of inputs.
@@ -77,12 +78,12 @@ pub(super) async fn run(
     Ok(runs)
 }
 
-pub(super) struct BatchRun<'a> {
-    pub(super) target: &'a LocalTarget,
-    pub(super) build: &'a Build,
-    pub(super) pov: &'a Pov,
-    pub(super) inputs: &'a Inputs,
-    pub(super) until: Instant,
+struct BatchRun<'a> {
+    target: &'a LocalTarget,
+    build: &'a Build,
+    pov: &'a Pov,
+    inputs: &'a Inputs,
+    until: Instant,
 }
 
 impl BatchRun<'_> {
@@ -192,7 +193,7 @@ impl BatchRun<'_> {
         })
     }
 
-    pub(super) fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
+    fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
         let folder = self.target.batch_folder()?;
         let fail = |e| TargetError::io("a batch could not be written", folder.path(), e);
         for part in ["in", "out"] {
@@ -208,7 +209,7 @@ impl BatchRun<'_> {
     }
 
     /// The ending of the PoV's name: some programs tell a format by it.
-    pub(super) fn name_ending(&self) -> String {
+    fn name_ending(&self) -> String {
         match self.pov.file.extension().and_then(|e| e.to_str()) {
             Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
                 format!(".{extension}")
@@ -217,7 +218,7 @@ impl BatchRun<'_> {
         }
     }
 
-    pub(super) async fn execute(
+    async fn execute(
         &self,
         script: &str,
         work: &Path,
@@ -290,6 +291,38 @@ enum BatchEnd {
 }
 
 impl BatchRun<'_> {
+    /// Runs a batch under the debugger, or with the agent.
+    async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let left = self.until.saturating_duration_since(Instant::now());
+        let place = if self.target.task.language == Language::Java {
+            let Some(agent) = self.target.compiled_agent(self.build.place()?).await? else {
+                return Ok(Vec::new());
+            };
+            put_agent(&agent, folder.path())?;
+            let script = with_agent(LOOP);
+            self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
+                .await?;
+            VALUES_FOLDER
+        } else {
+            self.execute(VALUES, folder.path(), (left, None)).await?;
+            "out"
+        };
+        let outputs = ContainedFolder::open(folder.path())
+            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
+        let name = |index: &usize| format!("{place}/{index:08}{}", self.name_ending());
+        Ok(batch
+            .iter()
+            .filter_map(|index| {
+                Some(InputRun {
+                    index: *index,
+                    ending: Ending::Exited(0),
+                    output: outputs.read(&name(index), OUTPUT_LIMIT).ok()?,
+                })
+            })
+            .collect())
+    }
+
     /// Whether inputs may go into one process.
     fn goes_together(&self) -> bool {
         (self.pov.batch || self.inputs.many) && self.inputs.capture == Capture::Failures

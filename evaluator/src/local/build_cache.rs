@@ -8,7 +8,8 @@ use super::{BuildKey, LocalTarget};
 use crate::cache::{Cache, Entry};
 use crate::runner::{Baseline, BaselinePov, Build, BuildKind, TestRun};
 use crate::workspace::{Workspace, delta};
-use crate::{Changes, Ending, Execution, TargetError};
+use crate::{Ending, Execution, TargetError};
+use patchwright_source::Changes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
@@ -150,7 +151,8 @@ impl LocalTarget {
         let (now, folder) = (Arc::clone(build.place()?), self.scratch.fresh("delta"));
         let into = folder.clone();
         let gone = if build.succeeded() {
-            tokio::task::spawn_blocking(move || delta::write(base.root(), now.root(), &into))
+            let write = move || delta::write(base.root(), (now.root(), now.copied()), &into);
+            tokio::task::spawn_blocking(write)
                 .await
                 .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))??
         } else {
@@ -270,5 +272,31 @@ mod tests {
             0,
             "something was left behind"
         );
+    }
+
+    /// Reproducible builds set the times of what they make; here the lengths
+    /// are equal too.
+    #[tokio::test]
+    async fn a_build_that_sets_times_comes_back_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let fix = attempt("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let mut sums = Vec::new();
+        for _ in 0..2 {
+            let mut task = task(folder.path());
+            task.task_folder = folder.path().join("task");
+            fs::create_dir_all(&task.task_folder).unwrap();
+            let sum = r#"; sha256sum parse.c >"$OUT"/sum; find "$OUT" -type f -exec touch -d @1000000000 {} +"#;
+            task.commands.build.push_str(sum);
+            task.commands.test = None;
+            let cache = Cache::new(folder.path().join("cache"), 1 << 30);
+            let target = open(task, folder.path()).await.caching(cache);
+            let build = target.build(&fix.changes, "address", BuildKind::Incremental);
+            let build = build.await.unwrap();
+            let path = build.place().unwrap().part("out").join("sum");
+            sums.push(fs::read_to_string(path).unwrap());
+            let replay = target.replay(&build, &target.task().povs[0]).await.unwrap();
+            assert!(!replay.outcome.is_failure());
+        }
+        assert_eq!(sums[0], sums[1]);
     }
 }

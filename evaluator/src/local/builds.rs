@@ -4,7 +4,8 @@
 use super::{Job, LocalTarget};
 use crate::runner::{Build, BuildKind};
 use crate::workspace::Workspace;
-use crate::{Changes, Ending, Execution, TargetError};
+use crate::{Ending, Execution, TargetError};
+use patchwright_source::Changes;
 use std::sync::{Arc, PoisonError};
 
 /// Builds of attempts that are kept for the rungs still to come.

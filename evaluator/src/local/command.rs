@@ -3,9 +3,10 @@
 use super::{INSIDE, LocalTarget, disk_space};
 use crate::TargetError;
 use crate::contained_path::remove_folder;
+use crate::identity;
 use crate::process::{Captured, Execution, Limits};
 use crate::sandbox::{Command, Place};
-use crate::workspace::{HOME, OUT, TREE, Workspace};
+use crate::workspace::{HOME, OUT, TREE, Workspace, lent_folder};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -55,6 +56,12 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Files of the user's, as they can be shown.
+struct Own {
+    task: PathBuf,
+    pov: Option<PathBuf>,
+}
+
 /// Where a command sees its folders.
 struct CommandView {
     places: Vec<Place>,
@@ -77,13 +84,19 @@ impl LocalTarget {
 
     async fn command_at(&self, job: &Job<'_>, root: &Path) -> Result<Execution, TargetError> {
         let work = if let Some(work) = job.work {
+            identity::give_all(work)
+                .map_err(|e| TargetError::io("a folder cannot be given away", work, e))?;
             Work::Lent(work.to_path_buf())
         } else if self.sandbox.maps_paths() {
             Work::make(self.scratch.fresh(WORK))?
         } else {
             Work::make(root.join(WORK))?
         };
-        let seen = self.seen(job, root, work.path());
+        let own = Own {
+            task: self.shown_task().await?,
+            pov: job.pov.map(|pov| self.shown_pov(pov)).transpose()?,
+        };
+        let seen = self.seen(job, root, work.path(), own);
         let limits = &self.task.limits;
         let command = Command {
             script: job.script,
@@ -108,7 +121,7 @@ impl LocalTarget {
         Ok(execution)
     }
 
-    fn seen(&self, job: &Job<'_>, root: &Path, work: &Path) -> CommandView {
+    fn seen(&self, job: &Job<'_>, root: &Path, work: &Path, own: Own) -> CommandView {
         let maps = self.sandbox.maps_paths();
         let mut places = Vec::new();
         let mut show = |host: PathBuf, inside: PathBuf, writable: bool| {
@@ -141,16 +154,10 @@ impl LocalTarget {
             set("MAVEN_OPTS", option);
         }
         set("WORK", work.into());
-        set(
-            "TASK",
-            show(self.task.task_folder.clone(), usual("task"), false).into(),
-        );
-        if let Some(pov) = job.pov {
-            let name = pov.file_name().unwrap_or_default();
-            set(
-                "POV",
-                show(pov.to_path_buf(), usual("pov").join(name), false).into(),
-            );
+        set("TASK", show(own.task, usual("task"), false).into());
+        if let Some(pov) = own.pov {
+            let inside = usual("pov").join(pov.file_name().unwrap_or_default());
+            set("POV", show(pov, inside, false).into());
         }
         set("HARNESS", job.harness.unwrap_or_default().into());
         set("SANITIZER", job.build.into());
@@ -175,7 +182,7 @@ enum Work {
 
 impl Work {
     fn make(path: PathBuf) -> Result<Self, TargetError> {
-        std::fs::create_dir_all(&path)
+        lent_folder(&path)
             .map_err(|e| TargetError::io("no scratch folder could be made", &path, e))?;
         Ok(Self::Own(path))
     }

@@ -197,7 +197,7 @@ mod tests {
         };
         let inputs = Inputs {
             contents: vec![vec![3, 0], vec![200, 0]],
-            budget: Duration::from_secs(60),
+            budget: Duration::from_mins(1),
             each: Duration::from_secs(10),
             capture: Capture::Coverage(counted.clone()),
             ..Inputs::default()
@@ -216,7 +216,7 @@ mod tests {
         assert!(one.len() >= 4 && one != other, "{one:?} {other:?}");
         assert_eq!(fine.lines[&("parse.c".to_owned(), 5)], 1);
         assert_eq!(refused.lines[&("parse.c".to_owned(), 5)], 0);
-        let most = Duration::from_secs(60);
+        let most = Duration::from_mins(1);
         let tests = target.covered_by_tests(&build, &counted, most).await;
         let tests = tests.unwrap().expect("the task has tests");
         assert!(tests.reached(), "{tests:#?}");

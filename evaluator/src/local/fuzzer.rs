@@ -8,6 +8,7 @@ use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Fuzzed, Pov};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::fs;
 use std::path::Path;
@@ -19,7 +20,7 @@ const SPELLINGS: [&str; 4] = ["\"$POV\"", "\"${POV}\"", "${POV}", "$POV"];
 /// Time that a fuzzer is given beyond the one it knows of, to come to an end.
 const GRACE: Duration = Duration::from_secs(10);
 /// The largest input that is taken from a fuzzer.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 16 << 20;
 
 /// The command for all inputs of a batch at once; nothing where it names none.
 pub(super) fn command_for_many(command: &str) -> Option<String> {
@@ -58,10 +59,16 @@ pub(super) async fn fuzz(
         ..Job::new(&script, build.place()?, &build.name)
     };
     let text = target.command(job).await?.text();
-    Ok(executions(&text).map(|executions| Fuzzed {
-        executions,
-        found: found(folder.path()),
-    }))
+    let found = found(folder.path())
+        .map_err(|e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e))?;
+    Ok(match executions(&text) {
+        // One that was ended before it could count has found what it has found.
+        None if found.is_empty() => None,
+        executions => Some(Fuzzed {
+            executions: executions.unwrap_or(found.len() as u64),
+            found,
+        }),
+    })
 }
 
 /// Whether the command hands a fuzzer all that stands in its input's place.
@@ -97,37 +104,34 @@ fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {
 
 /// What a fuzzer says of itself at its end.
 fn executions(text: &str) -> Option<u64> {
-    static UNITS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"(?m)^stat::number_of_executed_units:\s*(\d+)").ok());
-    let found = UNITS.as_ref()?.captures(text)?;
+    static UNITS: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"(?m)^stat::number_of_executed_units:\s*(\d+)"));
+    let found = UNITS.captures(text)?;
     found.get(1)?.as_str().parse().ok()
 }
 
 /// The inputs that it left because they crash or hang.
-fn found(folder: &Path) -> Vec<Vec<u8>> {
-    let Ok(below) = ContainedFolder::open(folder) else {
-        return Vec::new();
-    };
-    let entries = fs::read_dir(folder.join("out")).into_iter().flatten();
-    let mut names: Vec<String> = entries
-        .flatten()
-        .map(|entry| entry.file_name().to_string_lossy().into_owned())
-        .filter(|name| {
-            ["crash-", "timeout-", "oom-"]
-                .iter()
-                .any(|kind| name.starts_with(kind))
-        })
-        .collect();
+fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
+    let below = ContainedFolder::open(folder)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.join("out"))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let kinds = ["crash-", "timeout-", "oom-"];
+        if entry.file_type()?.is_file() && kinds.iter().any(|kind| name.starts_with(kind)) {
+            names.push(name);
+        }
+    }
     names.sort();
     names
         .iter()
-        .filter_map(|name| below.read(&format!("out/{name}"), LARGEST).ok())
+        .map(|name| below.read(&format!("out/{name}"), LARGEST))
         .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{command_for_many, executions};
+    use super::{command_for_many, executions, found};
 
     #[test]
     fn many_inputs_take_the_place_of_one() {
@@ -138,6 +142,20 @@ mod tests {
         ] {
             assert_eq!(command_for_many(given).as_deref(), expected, "{given}");
         }
+    }
+
+    #[test]
+    fn findings_that_cannot_be_read_are_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(found(folder.path()).is_err(), "no folder");
+        let out = folder.path().join("out");
+        std::fs::create_dir_all(out.join("crash-folder")).unwrap();
+        std::fs::write(out.join("crash-1"), "x").unwrap();
+        std::fs::write(out.join("other"), "y").unwrap();
+        assert_eq!(found(folder.path()).unwrap(), [b"x"]);
+        let long = std::fs::File::create(out.join("oom-1")).unwrap();
+        long.set_len(super::LARGEST + 1).unwrap();
+        assert!(found(folder.path()).is_err(), "too long");
     }
 
     #[test]

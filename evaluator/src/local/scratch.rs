@@ -2,15 +2,22 @@
 //! killed: a folder belongs to whoever holds the lock on it.
 
 use crate::contained_path::remove_folder;
-use std::fs::{self, File};
+use crate::identity;
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 /// What the names of scratch folders begin with.
 const PREFIX: &str = "target-";
+/// The folder for scratch folders in a temporary folder of the system's.
+const SHARED: &str = "patchwright-scratch";
+/// Nobody else gets in.
+const PRIVATE: u32 = 0o700;
+/// Others get through to what they know the name of, and see nothing.
+const PASSABLE: u32 = 0o711;
 /// How long the commands of a killed process may take to die, and with them
 /// what they write: longer than their supervisor gives them.
 const DYING: Duration = Duration::from_secs(5);
@@ -30,8 +37,11 @@ impl Scratch {
         fs::create_dir_all(root)?;
         remove_abandoned(root);
         loop {
-            let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(root)?;
-            let folder = folder.keep();
+            let folder = tempfile::Builder::new()
+                .prefix(PREFIX)
+                .permissions(Permissions::from_mode(PRIVATE))
+                .tempdir_in(root)?
+                .keep();
             if let Some(held) = hold(&folder)? {
                 return Ok(Self {
                     folder,
@@ -40,6 +50,29 @@ impl Scratch {
                 });
             }
         }
+    }
+
+    /// Makes a folder that the user commands run as gets to: in `root`, or where
+    /// that is closed to it, as the home of root is, below a temporary folder of
+    /// the system's.
+    pub(super) fn in_reach(root: &Path) -> io::Result<Self> {
+        fs::create_dir_all(root)?;
+        let reached = |folder: &Path| identity::can_reach(&folder.join(PREFIX));
+        let scratch = if reached(root) {
+            Self::new(root)?
+        } else {
+            let folders = [std::env::temp_dir(), "/var/tmp".into(), "/tmp".into()];
+            let folder = folders.into_iter().find(|folder| reached(folder));
+            let shared = folder
+                .ok_or_else(|| io::Error::other("commands of root reach no temporary folder"))?
+                .join(SHARED);
+            own_folder(&shared)?;
+            Self::new(&shared)?
+        };
+        if identity::of_commands().is_some() {
+            fs::set_permissions(&scratch.folder, Permissions::from_mode(PASSABLE))?;
+        }
+        Ok(scratch)
     }
 
     /// The folder.
@@ -58,6 +91,20 @@ impl Drop for Scratch {
     fn drop(&mut self) {
         remove_folder(&self.folder);
     }
+}
+
+/// Makes a folder where everybody may make some, and refuses one of somebody else.
+fn own_folder(folder: &Path) -> io::Result<()> {
+    match DirBuilder::new().mode(PASSABLE).create(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    let there = fs::symlink_metadata(folder)?;
+    if !there.is_dir() || there.uid() != rustix::process::geteuid().as_raw() {
+        let what = format!("{} belongs to somebody else", folder.display());
+        return Err(io::Error::other(what));
+    }
+    fs::set_permissions(folder, Permissions::from_mode(PASSABLE))
 }
 
 /// The lock on a folder that is there, unless somebody else has it: whoever

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
 /// Raised when what an entry holds, or how it is made, changes.
-const VERSION: &str = "1";
+const VERSION: &str = "2";
 /// Files of a folder that is still read through; what is larger is not cached.
 const MOST_FILES: usize = 300_000;
 /// Programs that decide what a build comes to, wherever the task calls them from.
@@ -21,7 +21,7 @@ const COMPILERS: &[&str] = &[
     "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "as", "make", "cmake", "ninja", "java",
     "javac", "mvn", "gradle", "python3", "sh",
 ];
-/// What Debian's packages are: its time changes with each of them.
+/// Debian's list of packages: it is written anew with each of them.
 const PACKAGES: &str = "/var/lib/dpkg/status";
 
 /// The digest of one task on one host, computed at the first use.
@@ -115,8 +115,11 @@ fn program(hash: &mut Sha256, path: &Path) {
     };
     if let Ok(facts) = fs::metadata(&real) {
         hash.update(real.as_os_str().as_bytes());
+        // The time of the last change can be set by nobody.
+        hash.update(facts.ino().to_le_bytes());
         hash.update(facts.len().to_le_bytes());
-        hash.update(facts.mtime().to_le_bytes());
+        hash.update(facts.ctime().to_le_bytes());
+        hash.update(facts.ctime_nsec().to_le_bytes());
     }
 }
 

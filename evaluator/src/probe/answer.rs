@@ -1,4 +1,4 @@
-//! What a debugger saw, in words: the same for the same run, and short.
+//! Probe answers: the observations of a debugger in words, short and equal for equal runs.
 
 use super::{Observation, Observations, Probe, ValueSpan};
 use crate::feedback::LineMap;
@@ -7,8 +7,8 @@ use std::fmt::Write;
 /// Characters of one value that are shown.
 const LONGEST: usize = 600;
 
-/// The answer to one question. Lines are those of the pristine file, the
-/// patched one beside them where they differ.
+/// Describes the observation of one probe. Lines are those of the pristine file, with the
+/// patched line beside them where they differ.
 pub(crate) fn answer(
     asked: &Probe,
     map: Option<&LineMap>,
@@ -52,7 +52,7 @@ pub(crate) fn answer(
     text + &end
 }
 
-/// What is known in place of a value that the compiler did not keep.
+/// Describes the nearest value, in place of one that the compiler did not keep.
 fn instead(observation: &Observation, line: &dyn Fn(u32) -> String) -> String {
     let Some(near) = observation.near.as_deref() else {
         return "The compiler kept no value of it there, nor at the lines around. Ask for what it is made of, or in a \

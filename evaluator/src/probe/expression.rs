@@ -1,18 +1,17 @@
-//! What may be asked of a debugger: an expression that only reads.
+//! Probe expressions: expressions for a debugger that only read.
 //!
-//! Names, members, elements, casts, arithmetic and comparisons, in C, C++ and
-//! Java alike. A call, an assignment or a debugger's own variables are
-//! refused here, with the reason in words, before any debugger sees them.
-//! What a name means, and whether it exists, is not known here.
+//! Names, members, elements, casts, arithmetic and comparisons of C, C++ and Java. Calls,
+//! assignments and variables of the debugger are refused here with a reason, before any
+//! debugger sees them. Names are not resolved here.
 
 use std::fmt;
 
 /// The longest expression that is read, in characters.
 const LONGEST: usize = 200;
-/// How deep parentheses and operators may be nested.
+/// The deepest nesting of parentheses and operators.
 const DEEPEST: usize = 24;
 
-/// Words that are no names: they do something, or need a compiler.
+/// Keywords, which are no names: they act, or need a compiler.
 const KEYWORDS: &[&str] = &[
     "new",
     "delete",
@@ -56,20 +55,20 @@ const BINARY: &[&str] = &[
 /// Operators before an operand.
 const UNARY: &[&str] = &["-", "+", "!", "~", "*", "&"];
 
-/// Everything that changes something.
+/// Operators that assign.
 const ASSIGNMENTS: &[&str] = &[
     "=", "+=", "-=", "*=", "/=", "%=", "<<=", ">>=", ">>>=", "&=", "|=", "^=", "++", "--",
 ];
 
-/// An expression that was read and found harmless.
+/// An expression that only reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Expression(String);
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// Why it cannot be asked, in words for whoever wrote it.
+    /// The reason why it is refused, for its author.
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim().trim_end_matches(';').trim_end();
         if text.is_empty() {
@@ -185,7 +184,7 @@ impl<'a> Reader<'a> {
         self.members()
     }
 
-    /// `sizeof` takes what binds tightest; it does not run it.
+    /// Reads the operand of `sizeof`, which is not evaluated.
     fn operand_of_size(&mut self) -> Result<(), String> {
         while UNARY.iter().any(|word| self.take(word)) {}
         self.primary()?;
@@ -242,7 +241,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes `(type)` where an operand follows that could not follow a value.
+    /// Reads `(type)` where an operand follows that could not follow a value.
     fn cast(&mut self) -> bool {
         let start = self.at;
         self.at += 1;
@@ -253,7 +252,7 @@ impl<'a> Reader<'a> {
         cast
     }
 
-    /// Whether what was just read between parentheses can only be a type.
+    /// Tells whether the tokens between parentheses can only be a type.
     fn casts(&self, start: usize) -> bool {
         let inside = self.tokens.get(start + 1..self.at - 1).unwrap_or_default();
         let surely = inside.iter().any(|token| match token {
@@ -334,7 +333,7 @@ fn span(text: &str, belongs: impl Fn(char) -> bool) -> usize {
     text.find(|c| !belongs(c)).unwrap_or(text.len())
 }
 
-/// The length of a number, with its suffix.
+/// Returns the length of a number, with its suffix.
 fn number(text: &str) -> Result<usize, String> {
     let mut length = span(text, |c| c.is_ascii_alphanumeric());
     let rest = text.get(length..).unwrap_or_default();
@@ -357,7 +356,7 @@ fn number(text: &str) -> Result<usize, String> {
         .ok_or_else(|| format!("{number:?} is no number"))
 }
 
-/// The length of a character constant: `'a'`, `'\n'`, `'\x41'`, `'\''`.
+/// Returns the length of a character constant: `'a'`, `'\n'`, `'\x41'`, `'\''`.
 fn character(text: &str) -> Result<usize, String> {
     let mut escaped = false;
     for (at, c) in text.char_indices().skip(1).take(8) {
@@ -380,7 +379,7 @@ fn stray(c: char) -> String {
     }
 }
 
-/// The operator as the table holds it.
+/// Returns the operator as the table holds it.
 fn word_of(word: &str) -> &'static str {
     OPERATORS
         .iter()

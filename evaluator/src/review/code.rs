@@ -1,16 +1,11 @@
-//! Just enough of C, C++ and Java to read single lines of a diff.
+//! Lexical helpers for single lines of C, C++ and Java in a diff.
 
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// A regular expression of ours. One that did not compile would match nothing;
-/// the tests of the rules would tell.
-pub(super) fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(text).ok()
-}
-
-/// Words that are followed by a bracket and are no calls.
+/// Keywords that may be followed by a parenthesis and are no calls.
 const KEYWORDS: &[&str] = &[
     "if",
     "for",
@@ -30,7 +25,7 @@ const KEYWORDS: &[&str] = &[
     "decltype",
 ];
 
-/// The line without comments and without what its string literals hold.
+/// Returns a line without comments and without the contents of string literals.
 pub(crate) fn bare(line: &str) -> String {
     let mut kept = String::new();
     let mut characters = line.chars().peekable();
@@ -73,18 +68,17 @@ fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
     }
 }
 
-/// The functions that a line without comments calls.
+/// Returns the functions that a line without comments calls.
 pub(super) fn calls(line: &str) -> BTreeSet<String> {
-    static CALL: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
-    CALL.iter()
-        .flat_map(|call| call.captures_iter(line))
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
+    CALL.captures_iter(line)
         .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
         .filter(|name| !KEYWORDS.contains(&name.as_str()))
         .collect()
 }
 
-/// Every name in a line without comments.
+/// Returns every name in a line without comments.
 pub(super) fn names(line: &str) -> BTreeSet<String> {
     line.split(|c: char| !c.is_alphanumeric() && c != '_')
         .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
@@ -93,7 +87,7 @@ pub(super) fn names(line: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a line without comments begins or continues a branch or a loop.
+/// Tells whether a line without comments begins or continues a branch or a loop.
 pub(super) fn branches(line: &str) -> bool {
     let line = line.trim_start_matches(['}', ' ']);
     [

@@ -1,6 +1,6 @@
-//! A unified diff as lines that came, went or stayed.
+//! Unified diff: its files, hunks and lines.
 
-/// What became of a line.
+/// The sign of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sign {
     Kept,
@@ -25,7 +25,7 @@ pub(crate) struct FileDiff {
 }
 
 impl FileDiff {
-    /// The lines with a sign, over all hunks.
+    /// Returns the lines with a sign, over all hunks.
     pub(crate) fn lines(&self, sign: Sign) -> impl Iterator<Item = &Line> {
         self.hunks
             .iter()
@@ -34,22 +34,24 @@ impl FileDiff {
     }
 }
 
-/// Reads a diff. The counts in the hunk headers say where a hunk ends, so that
-/// a removed line that looks like a file header is not taken for one.
-pub(crate) fn read(diff: &str) -> Vec<FileDiff> {
+/// Reads a diff; none where one of its headers cannot be read, because the rules would
+/// not see the lines below it.
+///
+/// The counts in the hunk headers determine the end of a hunk, so that a removed line that
+/// looks like a file header is not taken for one.
+pub(crate) fn read(diff: &str) -> Option<Vec<FileDiff>> {
     let mut files: Vec<FileDiff> = Vec::new();
     let mut old_path = "";
     let mut left = (0, 0);
     let mut numbers = (0, 0);
     for text in diff.lines() {
         if left != (0, 0) {
-            if let Some(hunk) = files.last_mut().and_then(|file| file.hunks.last_mut()) {
-                hunk.extend(line(text, &mut left, &mut numbers));
-            }
+            let hunk = files.last_mut().and_then(|file| file.hunks.last_mut());
+            hunk?.extend(line(text, &mut left, &mut numbers));
         } else if let Some(path) = text.strip_prefix("--- ") {
-            old_path = plain(path);
+            old_path = plain(path)?;
         } else if let Some(path) = text.strip_prefix("+++ ") {
-            let new_path = plain(path);
+            let new_path = plain(path)?;
             let path = if new_path == "/dev/null" {
                 old_path
             } else {
@@ -59,15 +61,14 @@ pub(crate) fn read(diff: &str) -> Vec<FileDiff> {
                 path: path.to_owned(),
                 hunks: Vec::new(),
             });
-        } else if let Some((old, new)) = header(text)
-            && let Some(file) = files.last_mut()
-        {
+        } else if text.starts_with("@@") {
+            let (old, new) = header(text)?;
             numbers = (old.0, new.0);
             left = (old.1, new.1);
-            file.hunks.push(Vec::new());
+            files.last_mut()?.hunks.push(Vec::new());
         }
     }
-    files
+    Some(files)
 }
 
 fn line(text: &str, left: &mut (u32, u32), numbers: &mut (u32, u32)) -> Option<Line> {
@@ -113,11 +114,14 @@ fn range(text: &str) -> Option<(u32, u32)> {
     }
 }
 
-fn plain(path: &str) -> &str {
+/// Returns the name in a file header; none where git quotes it.
+fn plain(path: &str) -> Option<&str> {
+    if path.starts_with('"') {
+        return None;
+    }
     let path = path.split('\t').next().unwrap_or(path).trim_end();
-    path.strip_prefix("a/")
-        .or_else(|| path.strip_prefix("b/"))
-        .unwrap_or(path)
+    let bare = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));
+    Some(bare.unwrap_or(path))
 }
 
 #[cfg(test)]
@@ -128,7 +132,7 @@ mod tests {
     #[test]
     fn reads_files_hunks_and_numbers() {
         let diff = "--- a/x.c\n+++ b/x.c\n@@ -3,3 +3,3 @@ int f\n a\n---- gone\n+++ came\n b\n@@ -9 +9 @@\n-c\n+d\n\\ No newline at end of file\n--- a/y.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-e\n";
-        let files = read(diff);
+        let files = read(diff).unwrap();
         assert_eq!(files.len(), 2);
         assert_eq!(files[1].path, "y.c");
         let removed: Vec<_> = files[0]
@@ -141,6 +145,21 @@ mod tests {
             .map(|line| (line.number, line.text.as_str()))
             .collect();
         assert_eq!(added, [(4, "++ came"), (9, "d")]);
+    }
+
+    #[test]
+    fn a_header_that_cannot_be_read_is_told() {
+        for diff in [
+            "--- a/x.c\n+++ b/x.c\n@@ -1,x +1 @@\n-a\n+b\n",
+            "--- \"a/\\001.c\"\n+++ \"b/\\001.c\"\n@@ -1 +1 @@\n-a\n+b\n",
+            "@@ -1 +1 @@\n-a\n+b\n",
+        ] {
+            assert_eq!(read(diff), None, "{diff}");
+        }
+        assert_eq!(
+            read("similarity index 100%\nrename from a\nrename to b\n"),
+            Some(Vec::new())
+        );
     }
 
     proptest! {

@@ -1,17 +1,19 @@
-//! The rule against patches that recognise the PoV itself.
+//! Rule against patches that recognise the PoV itself.
 
 use super::{Case, Finding};
-use crate::review::code::{bare, pattern};
+use crate::review::code::bare;
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::sync::LazyLock;
 
-/// Text shorter than this is in a PoV by chance.
+/// The shortest text that is compared; shorter ones are in a PoV by chance.
 const SHORTEST_TEXT: usize = 4;
-/// Numbers up to this are in a PoV by chance, or are what a format's limits look like.
+/// The smallest number that is compared; smaller ones are in a PoV by chance, or are limits
+/// of a format.
 const SMALLEST_NUMBER: u64 = 4096;
 
-/// A comparison with text, a number or a length that stands in the PoV and not in the program.
+/// Finds comparisons with a text, a number or a length of the PoV that is not in the program.
 pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
     case.file
         .lines(Sign::Added)
@@ -24,20 +26,16 @@ pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
 }
 
 fn texts(case: &Case<'_>, line: &Line) -> bool {
-    static TEXT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r#""((?:[^"\\]|\\.)*)""#));
-    static COMPARES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static TEXT: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r#""((?:[^"\\]|\\.)*)""#));
+    static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"==|!=|cmp\w*\s*\(|strstr|memmem|\.equals|\.contains|\.startsWith|\.endsWith|\.matches|\.indexOf|\.find\s*\(",
         )
     });
-    if !COMPARES
-        .as_ref()
-        .is_some_and(|c| c.is_match(&bare(&line.text)))
-    {
+    if !COMPARES.is_match(&bare(&line.text)) {
         return false;
     }
-    TEXT.iter()
-        .flat_map(|text| text.captures_iter(&line.text))
+    TEXT.captures_iter(&line.text)
         .filter_map(|found| Some(unescape(found.get(1)?.as_str())))
         .any(|bytes| {
             let told = String::from_utf8_lossy(&bytes);
@@ -46,15 +44,14 @@ fn texts(case: &Case<'_>, line: &Line) -> bool {
 }
 
 fn numbers(case: &Case<'_>, line: &Line) -> bool {
-    static EQUALS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static EQUALS: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"(?:==|!=)\s*(0[xX][0-9a-fA-F]+|\d+)|(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*(?:==|!=)|\bcase\s+(0[xX][0-9a-fA-F]+|\d+)",
         )
     });
     let code = bare(&line.text);
     EQUALS
-        .iter()
-        .flat_map(|equals| equals.captures_iter(&code))
+        .captures_iter(&code)
         .filter_map(|found| (1..=3).find_map(|group| found.get(group)))
         .any(|literal| {
             let text = literal.as_str();
@@ -101,7 +98,7 @@ fn stands_in(case: &Case<'_>, bytes: &[u8]) -> bool {
     })
 }
 
-/// The bytes of a C or Java string literal, as far as its simple escapes go.
+/// Returns the bytes of a C or Java string literal, with its simple escapes resolved.
 fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut characters = text.chars().peekable();

@@ -1,16 +1,17 @@
-//! Rules against patches that take away what the program could do.
+//! Rules against patches that remove functionality.
 
 use super::{Case, Finding, patched};
-use crate::review::code::{bare, branches, calls, names, pattern};
+use crate::review::code::{bare, branches, calls, names};
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Code that is kept and never run.
+/// Finds code that is kept and never runs.
 pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
-    static OFF: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static OFF: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)",
         )
     });
@@ -23,7 +24,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for line in case.file.lines(Sign::Added) {
         let code = bare(&line.text);
-        if OFF.as_ref().is_some_and(|off| off.is_match(&code)) {
+        if OFF.is_match(&code) {
             findings.push(Finding::new(case, Some(line), "it switches code off"));
             continue;
         }
@@ -36,7 +37,7 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// An added `return` that stands before other statements of its block.
+/// Finds an added `return` before other statements of its block.
 pub(super) fn unreachable_rest(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
@@ -59,11 +60,11 @@ fn leaves(code: &str) -> bool {
         && code.ends_with(';')
 }
 
-/// Whether the line before lets no condition decide.
+/// Tells whether the line after this one runs unconditionally.
 fn always_reached(code: &str) -> bool {
     let plain_end = code.ends_with(';') || code == "{" || code.ends_with(") {");
     let conditional = branches(code) || code.starts_with("try") || code.starts_with('#');
-    // The condition of an `if` may span lines; its last one ends in a bracket and a brace.
+    // The condition of an `if` may span lines, of which the last ends with `) {`.
     let balanced = code.matches('(').count() == code.matches(')').count();
     plain_end && !conditional && balanced && code != "{"
 }
@@ -77,12 +78,12 @@ fn branches_as_label(code: &str) -> bool {
     code.starts_with("case ") || code.starts_with("default")
 }
 
-/// Calls that a wrong release is rightly taken away from.
+/// Parts of names of functions that release something; removing a wrong release is right.
 const RELEASING: &[&str] = &[
     "free", "delete", "close", "release", "destroy", "unref", "dispose", "drop",
 ];
 
-/// Calls that went away and did not come back, in a patch that puts little in their place.
+/// Finds removed calls in a patch that adds little in their place.
 pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     let code = |sign| -> Vec<(&Line, String)> {
         case.file
@@ -122,18 +123,16 @@ pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
     vec![Finding::new(case, Some(line), "this call is gone").doubted()]
 }
 
-/// Assertions that went away without a check of the same things in their place.
+/// Finds removed assertions without a check of the same values in their place.
 pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
-    static ASSERTION: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s"));
-    let Some(assertion) = ASSERTION.as_ref() else {
-        return Vec::new();
-    };
+    static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s")
+    });
     let checked: BTreeSet<String> = case
         .file
         .lines(Sign::Added)
         .map(|line| bare(&line.text))
-        .filter(|code| branches(code) || assertion.is_match(code) || code.contains('?'))
+        .filter(|code| branches(code) || ASSERTION.is_match(code) || code.contains('?'))
         .flat_map(|code| names(&code))
         .collect();
     case.file
@@ -144,7 +143,7 @@ pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
                 .into_iter()
                 .filter(|name| !name.to_lowercase().contains("assert"))
                 .collect();
-            assertion.is_match(&code) && !about.iter().any(|name| checked.contains(name))
+            ASSERTION.is_match(&code) && !about.iter().any(|name| checked.contains(name))
         })
         .map(|line| {
             Finding::new(

@@ -1,4 +1,4 @@
-//! For each rule wrong patches that it catches, and right ones that it lets pass.
+//! Wrong patches that each rule finds, and right patches that pass.
 
 use super::{Case, apply, diff, verdict};
 use std::collections::BTreeSet;
@@ -45,7 +45,7 @@ fn objections(patch: &Patch) -> Vec<String> {
         .unified_diff()
         .header(&format!("a/{}", patch.path), &format!("b/{}", patch.path))
         .to_string();
-    let files = diff::read(&text);
+    let files = diff::read(&text).unwrap();
     assert_eq!(files.len(), 1, "{text}");
     let povs = [POV.to_vec()];
     let case = Case {
@@ -193,7 +193,7 @@ fn what_refutes_nothing_is_a_doubt() {
     let text = similar::TextDiff::from_lines(old, new.as_str());
     let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
     let case = Case {
-        file: &diff::read(&text)[0],
+        file: &diff::read(&text).unwrap()[0],
         old,
         kind: "heap-buffer-overflow",
         povs: &[],
@@ -280,7 +280,7 @@ fn other_errors_other_ends_and_room_that_is_used_pass() {
     }
 }
 
-/// A status for each side of a range.
+/// A value refused with an error on one side of its range and accepted on the other.
 #[test]
 fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
     const OLD: &str = "int f(S *s) {\n  GET(n, 15);\n  if (n < 1) RETURN(BZ_DATA_ERROR);\n  if (s->m > s->n) {\n    return E_INVALID;\n  }\n  work(s);\n  return E_OK;\n}\n";
@@ -290,7 +290,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
         ("  if (s->m > 18002)\n    return E_DONE;\n", true),
         ("  if (n > MOST) RETURN(BZ_DATA_ERROR);\n", false),
         ("  if (n > MOST) return E_TRUNCATED;\n", false),
-        // Another variable, of which nobody says that it is ever wrong.
+        // Another variable, which no other guard refuses.
         ("  if (s->left > MOST) return E_OK;\n", false),
         ("  if (n == 0) return E_OK;\n", false),
         ("  if (s->m) return E_OK;\n", false),
@@ -300,7 +300,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
         let text = similar::TextDiff::from_lines(OLD, new.as_str());
         let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
         let case = Case {
-            file: &diff::read(&text)[0],
+            file: &diff::read(&text).unwrap()[0],
             old: OLD,
             kind: "heap-buffer-overflow",
             povs: &[],
@@ -316,7 +316,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
 #[test]
 fn generated_code_is_recognised_by_its_head() {
     let text = "--- a/p.c\n+++ b/p.c\n@@ -2 +2 @@\n-int a;\n+int b;\n";
-    let files = diff::read(text);
+    let files = diff::read(text).unwrap();
     for (old, count) in [
         ("/* A Bison parser, made by GNU Bison 3.8. */\nint a;\n", 1),
         ("int a;\n", 0),
@@ -331,7 +331,7 @@ fn generated_code_is_recognised_by_its_head() {
     }
 }
 
-/// A right patch, and the rule that it comes close to, by its words.
+/// Right patches, each with words of the rule that it comes close to.
 const NEAR: &[(Patch, &str)] = &[
     (
         c(&[("n < 2)\n    return -1;", "n < 3)\n    return -2;")]),

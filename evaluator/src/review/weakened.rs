@@ -1,21 +1,22 @@
-//! Rules against patches that keep a check and take its effect away, or that
-//! make room around a defect instead of repairing it.
+//! Rules against patches that keep a check without its effect, or that enlarge a buffer
+//! instead of repairing the defect.
 
 use super::{Case, Finding, patched};
-use crate::review::code::{bare, names, pattern};
+use crate::review::code::{bare, names};
 use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
-/// Room that is added to a buffer from which on it is padding. Less is what an
-/// end of a string, or one more element, takes.
+/// Bytes added to a buffer that count as padding. Fewer are needed for the end of a string
+/// or one more element.
 const PADDING: u64 = 8;
 
-/// A refusal that became a jump: what was an error is now the end of the work.
+/// Finds a refusal with an error that became a jump.
 pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
-    static REFUSAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^(?:return\s+(?:-\d+|0|NULL|nullptr|false|FALSE|[A-Z][A-Z0-9_]*(?:ERR|FAIL|BAD|INVALID|CORRUPT)[A-Z0-9_]*)\s*;|throw\b.*;|goto\s+\w*(?:err|fail|bad|abort)\w*\s*;)$",
         )
     });
@@ -26,7 +27,7 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
             lines.map(|line| (line, bare(&line.text))).collect()
         };
         let (removed, added) = (code(Sign::Removed), code(Sign::Added));
-        let refusal = |code: &str| REFUSAL.as_ref().is_some_and(|r| r.is_match(code));
+        let refusal = |code: &str| REFUSAL.is_match(code);
         let leaves = |code: &str| {
             let words = ["return", "throw", "goto"];
             words.iter().any(|word| code.starts_with(word)) || code.contains("RETURN")
@@ -44,13 +45,12 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Lines around a guard in which its variable is looked for.
+/// Lines around a guard in which its variable is searched.
 const AROUND: usize = 40;
 
-/// A value that is refused with an error on one side of its range, and on the
-/// other, by the patch, called a good end: the caller takes half of the work
-/// for all of it. That there is nothing to do, as for a size of zero, is no
-/// such case.
+/// Finds a guard of the patch that returns success for a value which another guard refuses
+/// with an error: the caller takes a part of the work for all of it. A guard for nothing
+/// to do, such as a size of zero, is no such case.
 pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     let old: Vec<String> = case.old.lines().map(bare).collect();
     let mut findings = Vec::new();
@@ -75,21 +75,21 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// The condition of a guard, and the named status with which it leaves.
+/// Returns the condition of a guard, and the named status that it returns.
 fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
-    static GUARD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(
+    static GUARD: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
             r"^(?:\}\s*else\s+)?if\s*\((.*?[<>].*?)\)\s*\{?\s*((?:return\b|[A-Z_]*RETURN\w*)[^;]*;)?\s*\}?$",
         )
     });
-    static LEAVES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        pattern(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
+    static LEAVES: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
     });
-    let guard = GUARD.as_ref()?.captures(code)?;
+    let guard = GUARD.captures(code)?;
     let statement = guard.get(2).map_or(next, |found| found.as_str());
-    let status = LEAVES.as_ref()?.captures(statement.trim())?.get(1)?;
+    let status = LEAVES.captures(statement.trim())?.get(1)?;
     let condition = guard.get(1)?.as_str();
-    // What is left of these after arrows and shifts compares.
+    // Without arrows and shifts, the remaining signs compare.
     let compares = condition
         .replace("->", "")
         .replace("<<", "")
@@ -98,7 +98,7 @@ fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
     compares.then(|| (condition, status.as_str()))
 }
 
-/// Whether a status is called after a good end.
+/// Tells whether a status is named after a success.
 fn is_good(status: &str) -> bool {
     let last = status.rsplit('_').next().unwrap_or(status).to_uppercase();
     let good = [
@@ -107,33 +107,30 @@ fn is_good(status: &str) -> bool {
     status.contains('_') && good.contains(&last.as_str())
 }
 
-/// Whether a variable of a condition is compared in another guard, near by,
-/// that leaves with an error.
+/// Tells whether another guard near by compares a variable of a condition and returns an
+/// error.
 fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
-    static BAD: LazyLock<Option<Regex>> =
-        LazyLock::new(|| pattern(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
+    static BAD: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
     let wanted = compared(condition);
     let pairs = lines.iter().zip(lines.iter().skip(1));
     let mut guards = pairs.filter_map(|(line, next)| guard(line, next));
     guards.any(|(other, status)| {
-        let bad = BAD.as_ref().is_some_and(|bad| bad.is_match(status));
+        let bad = BAD.is_match(status);
         bad && !is_good(status) && !wanted.is_disjoint(&compared(other))
     })
 }
 
-/// The variables and members in a condition; what they are members of is left
-/// out, and so are constants.
+/// Returns the variables and members in a condition, without the owners of members and
+/// without constants.
 fn compared(condition: &str) -> BTreeSet<String> {
-    static OWNER: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[A-Za-z_]\w*\s*(?:->|\.)"));
-    let members = OWNER
-        .as_ref()
-        .map(|owner| owner.replace_all(condition, " "));
-    let mut found = names(&members.unwrap_or_default());
+    static OWNER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[A-Za-z_]\w*\s*(?:->|\.)"));
+    let mut found = names(&OWNER.replace_all(condition, " "));
     found.retain(|name| name.chars().any(char::is_lowercase));
     found
 }
 
-/// A buffer that grew by a constant, in a patch that does nothing else.
+/// Finds a buffer that grew by a constant, in a patch that does nothing else.
 pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     let code = |sign| -> Vec<(&Line, String)> {
         let lines = case.file.lines(sign).map(|line| (line, bare(&line.text)));
@@ -156,9 +153,9 @@ pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
     }
 }
 
-/// The number that is added between two brackets, where nothing else differs.
+/// Returns the number that is added between two brackets, where nothing else differs.
 fn padding(old: &str, new: &str) -> Option<u64> {
-    static ADDED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^\s*\+\s*(\d+)\s*$"));
+    static ADDED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*\+\s*(\d+)\s*$"));
     let head = old
         .bytes()
         .zip(new.bytes())
@@ -169,6 +166,6 @@ fn padding(old: &str, new: &str) -> Option<u64> {
     let closes = tail.starts_with([']', ')']);
     let opened = old.get(..head)?;
     let is_room = opened.contains('[') || opened.contains("alloc") || opened.contains("new ");
-    let number = ADDED.as_ref()?.captures(middle)?.get(1)?;
+    let number = ADDED.captures(middle)?.get(1)?;
     (closes && is_room).then(|| number.as_str().parse().ok())?
 }

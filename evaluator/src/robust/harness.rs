@@ -4,6 +4,7 @@
 use super::failure::{Failure, FailureJudge};
 use super::{EACH, Group, Search};
 use crate::TargetError;
+use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::runner::{Build, Capture, Inputs};
 use std::time::Duration;
@@ -14,8 +15,6 @@ const BEFORE: usize = 12;
 const FUZZER_SHARE: f64 = 0.4;
 /// Seeds that it gets.
 const SEEDS: usize = 64;
-/// The largest seed.
-const LARGEST: u64 = 1 << 20;
 
 impl Search<'_> {
     /// Whether a known crash is reached behind inputs that are fine or refused,
@@ -63,22 +62,13 @@ impl Search<'_> {
         group: &Group<'_>,
         budget: Duration,
     ) -> Result<Option<Failure>, TargetError> {
-        if !group.before.replay.execution.text().contains("libFuzzer")
-            && !group
-                .before
-                .replay
-                .execution
-                .text()
-                .contains("INFO: Seed: ")
-        {
+        let printed = group.before.replay.execution.text();
+        if !printed.contains("libFuzzer") && !printed.contains("INFO: Seed: ") {
             return Ok(None);
         }
         let mut seeds = group.seeds.clone();
         for path in self.target.task().harmless.iter().take(SEEDS) {
-            let small = std::fs::metadata(path).is_ok_and(|m| m.is_file() && m.len() <= LARGEST);
-            if let (true, Ok(bytes)) = (small, std::fs::read(path)) {
-                seeds.push(bytes);
-            }
+            seeds.extend(given_inputs::read(path)?);
         }
         let time = budget.mul_f64(FUZZER_SHARE);
         let fuzzed = self.target.fuzz(judge.builds.1, group.pov, &seeds, time);

@@ -88,7 +88,7 @@ async fn failing_again(
 ) -> Result<Option<Replay>, TargetError> {
     let task = target.task();
     for input in &attempt.found {
-        let Some(pov) = task.povs.iter().find(|pov| pov.name() == input.pov) else {
+        let Some(pov) = task.pov_like(&input.pov) else {
             continue;
         };
         let name = task.build_of(pov);

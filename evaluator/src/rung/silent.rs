@@ -226,10 +226,11 @@ fn found<'a>(
     baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
 ) -> Vec<(&'a Pov, &'a BaselinePov, &'a FoundInput)> {
-    let povs = target.task().povs.iter().zip(&baseline.povs);
+    let task = target.task();
     let like = |input: &FoundInput| {
-        let mut povs = povs.clone();
-        povs.find(|(pov, _)| pov.name() == input.pov)
+        let pov = task.pov_like(&input.pov)?;
+        let mut povs = task.povs.iter().zip(&baseline.povs);
+        povs.find(|(other, _)| std::ptr::eq(*other, pov))
     };
     let found = attempt.found.iter();
     found

@@ -66,7 +66,7 @@ pub struct ExitFrame {
     /// Whether the code has debug information at all.
     pub named: bool,
     /// Whether the code lies in a shared library.
-    pub library: bool,
+    pub in_library: bool,
     /// Whether the frame is the kernel's call of a signal handler.
     pub handler: bool,
 }

@@ -1,40 +1,40 @@
-//! What is to be run of a program and told of it, and how one input ended.
+//! Inputs: a batch of inputs to run, and the result of each.
 
 use super::{Counted, judge};
 use crate::{Captured, Ending, Execution};
 use std::time::Duration;
 
-/// What is wanted of each input, besides how it ended.
+/// The output that is captured of each input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Capture {
-    /// The outputs of those that did not end well.
+    /// The outputs of failed runs.
     #[default]
     Failures,
     /// All outputs.
     Outputs,
-    /// What these functions and their callers return, and what the harness
-    /// gets, line by line. Runs under a debugger, or with an agent in the JVM;
-    /// where that cannot be, no input is run at all.
+    /// The values that these functions and their callers return and that the harness
+    /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no
+    /// input is run.
     Values(Vec<String>),
     /// How often these lines and functions were run; on a build with counters.
     Coverage(Counted),
 }
 
-/// What is to be run.
+/// A batch of inputs.
 #[derive(Debug, Clone, Default)]
 pub struct Inputs {
     /// The inputs' bytes.
     pub contents: Vec<Vec<u8>>,
-    /// Time for all of them; what does not fit is not run.
+    /// Time for all of them; inputs that do not fit are not run.
     pub budget: Duration,
     /// Time for one of them.
     pub each: Duration,
-    /// What is to be told of each.
+    /// The output that is captured.
     pub capture: Capture,
-    /// Which of them to run, by their places; none means all. The others keep
-    /// their places, so that names stay the same from call to call.
+    /// Indexes of the inputs to run; empty for all. The others keep their indexes, so that
+    /// file names are equal from call to call.
     pub only: Vec<usize>,
-    /// Whether the program takes several inputs one after the other.
+    /// True where the program takes several inputs one after the other.
     pub many: bool,
     /// What fresh memory holds; as usual where nothing is said.
     pub memory: Option<MemoryPattern>,
@@ -50,14 +50,14 @@ pub struct MemoryPattern {
     pub redzone: u32,
 }
 
-/// How one input ended.
+/// The run of one input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InputRun {
-    /// Its place among the inputs.
+    /// Its index among the inputs.
     pub index: usize,
-    /// How the command ended.
+    /// The end of the command.
     pub ending: Ending,
-    /// What it printed; empty for good ends unless more was asked for.
+    /// Its output; empty for a successful run unless all outputs are captured.
     pub output: Vec<u8>,
 }
 

@@ -1,17 +1,17 @@
-//! What one run of a PoV comes to.
+//! Outcome of one run of a PoV.
 //!
-//! A report alone proves nothing: a program can print one and leave cleanly.
-//! Only an abnormal end together with a report, or a deadly signal, is a crash.
+//! A crash report alone proves nothing: a program can print one and exit normally. Only an
+//! abnormal end together with a report, or a deadly signal, is a crash.
 
 use crate::crash::{self, CrashReport};
 use crate::{Ending, Execution, Limit};
 use regex::{Regex, RegexBuilder};
 use serde::{Deserialize, Serialize};
 
-/// Signals by which a program dies of its own mistake: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
+/// Signals of a faulty program: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
 const DEADLY: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
-/// What a program prints when it could not even begin.
+/// Messages of a program that could not start.
 const NEVER_BEGAN: &[&str] = &[
     "error while loading shared libraries",
     "Could not find or load main class",
@@ -22,7 +22,7 @@ const NEVER_BEGAN: &[&str] = &[
     "Could not create the Java Virtual Machine",
 ];
 
-/// What well-known drivers print once they have taken an input up.
+/// Messages of well-known fuzzing drivers when they have read an input.
 const BANNERS: &[&str] = &[
     "INFO: Seed: ",
     "INFO: Loaded ",
@@ -31,30 +31,30 @@ const BANNERS: &[&str] = &[
     "StandaloneFuzzTargetMain: running",
 ];
 
-/// What a run comes to.
+/// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// The program took the input and came to an end of its own.
+    /// The program processed the input and exited by itself.
     Silent,
     /// It crashed.
     Crashed,
-    /// It did not come to an end.
+    /// It did not end in time.
     Hung,
-    /// It used up its memory, its processes or its disk.
+    /// It hit its limit of memory, processes or disk.
     Exhausted(Limit),
-    /// Nothing shows that it ever ran; the reason.
+    /// Nothing shows that it ran; the reason.
     NotRun(String),
 }
 
 impl Outcome {
-    /// Whether this is what a PoV does to a vulnerable program.
+    /// Tells whether a PoV has this outcome on a vulnerable program.
     pub fn is_failure(&self) -> bool {
         matches!(self, Self::Crashed | Self::Hung | Self::Exhausted(_))
     }
 }
 
-/// A PoV's own proof of having run, ready to be looked for.
+/// Compiles a PoV's own proof of having run.
 pub(crate) fn proof(expression: Option<&str>) -> Result<Option<Regex>, regex::Error> {
     expression
         .map(|text| {
@@ -107,8 +107,8 @@ fn never_began(text: &str) -> bool {
     NEVER_BEGAN.iter().any(|sign| text.contains(sign))
 }
 
-/// The banner that a run printed at the baseline and not now: the target was
-/// then not really reached.
+/// Returns a banner that the baseline printed and this run did not, which shows that the
+/// fuzz target was not reached.
 pub(crate) fn missing_banner(baseline: &str, now: &str) -> Option<&'static str> {
     BANNERS
         .iter()

@@ -1,12 +1,12 @@
-//! What a target needs whose commands are run by somebody else: it is told how
-//! they ended and what they printed, and is judged by the same rules.
+//! Remote targets: builds and executions of commands that ran on another machine, judged
+//! by the same rules as local ones.
 
 use super::{Build, Replay, outcome};
 use crate::{Captured, Ending, Execution, TargetError};
 
 impl Build {
-    /// A build that lies on another machine; its target knows it by its name,
-    /// its changes and its kind.
+    /// Creates a build on another machine, which its target identifies by name, changes
+    /// and kind.
     pub fn remote(name: &str, changes: &str, execution: Execution) -> Self {
         Self {
             name: name.to_owned(),
@@ -18,7 +18,8 @@ impl Build {
 }
 
 impl Execution {
-    /// A command that somebody else ran, of whose output at most `limit` bytes are kept.
+    /// Creates the execution of a command that ran elsewhere, with at most `limit` bytes of
+    /// its output.
     pub fn reported(ending: Ending, output: &[u8], seconds: f64, limit: usize) -> Self {
         let total = output.len() as u64;
         let (head, tail) = if output.len() <= limit {
@@ -41,7 +42,7 @@ impl Execution {
 }
 
 impl Replay {
-    /// Judges a run; `ran` is the PoV's own proof of having run, where it has one.
+    /// Judges a run; `ran` is the PoV's own proof of having run.
     pub fn judged(execution: Execution, ran: Option<&str>) -> Result<Self, TargetError> {
         let proof =
             outcome::proof(ran).map_err(|e| TargetError::invalid(format!("[[pov]] ran: {e}")))?;

@@ -1,18 +1,17 @@
-//! How reliably the PoVs crash the unpatched program, on whatever target.
+//! Reproduction: measures how reliably PoVs crash the unpatched program, on any target.
 //!
-//! It runs what it is told to run and counts; what a flaky crash means for a
-//! patched program is the rung's business.
+//! It runs and counts; the rungs decide what a flaky crash means for a patched program.
 
 use super::{BaselinePov, Build, Outcome, Pov, Target};
 use crate::TargetError;
 
-/// How often a PoV that does not crash at once is tried before it is given up.
+/// Runs of a PoV that does not crash at once.
 const TRIES: u32 = 5;
-/// How often a crashing PoV is run to see whether it always crashes.
+/// Runs of a crashing PoV that show whether it always crashes.
 const CONFIRMATIONS: u32 = 2;
-/// The chance we take that a flaky crash stays away by luck alone.
+/// The accepted probability that a flaky crash stays away by chance.
 const LUCK: f64 = 0.01;
-/// The most a flaky PoV is repeated.
+/// The most repetitions of a flaky PoV.
 const MOST_REPEATS: u32 = 20;
 
 /// Runs a PoV on the unpatched program until it is known how reliably it crashes.
@@ -25,7 +24,7 @@ pub async fn measure(
     let (mut runs, mut crashes) = (1, u32::from(best.outcome.is_failure()));
     loop {
         let enough = if crashes == runs {
-            // A hang costs its whole time limit; once is enough.
+            // A hang costs its whole time limit, so it is run once.
             crashes >= CONFIRMATIONS || best.outcome == Outcome::Hung
         } else {
             runs >= TRIES
@@ -49,8 +48,8 @@ pub async fn measure(
     })
 }
 
-/// How often a patched program must survive, so that luck explains it with
-/// the chance [`LUCK`] at most.
+/// Returns the runs that a patched program must survive, so that chance explains it with
+/// probability [`LUCK`] at most.
 fn repeats(runs: u32, crashes: u32) -> u32 {
     if crashes == 0 || crashes == runs {
         return 1;

@@ -1,5 +1,5 @@
-//! What is to be built, replayed and tested, and what each command may use.
-//! Whether it can be done is for the target to find out.
+//! Target task: the tree, commands, PoVs and limits of a task. The target finds out
+//! whether they work.
 
 use crate::crash::Frame;
 use patchwright_source::{Language, TreePath};
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Where the folders of a command are seen inside the sandbox.
+/// The folder inside the sandbox that holds the folders of a command.
 pub(crate) const INSIDE: &str = "/patchwright";
 
 /// One thing to repair, as far as commands need to know it.
@@ -21,15 +21,15 @@ pub struct TargetTask {
     pub language: Language,
     /// The command lines.
     pub commands: Commands,
-    /// The builds by name, each with the variables it sets. Empty: one build without a name.
+    /// The builds by name, each with its variables. Empty: one build without a name.
     pub builds: BTreeMap<String, BTreeMap<String, String>>,
     /// The inputs that make it crash.
     pub povs: Vec<Pov>,
-    /// Inputs that are fine today: files on this host.
+    /// Harmless inputs, which the unpatched program accepts: files on this host.
     pub harmless: Vec<PathBuf>,
-    /// Where the tree is seen by the commands, instead of the usual place.
+    /// The path at which commands see the tree, instead of the usual one.
     pub seen_as: Option<String>,
-    /// What each command may use.
+    /// The limits of each command.
     pub limits: CommandLimits,
 }
 
@@ -61,7 +61,7 @@ pub struct Commands {
     pub pov: Option<String>,
     /// Runs the tests.
     pub test: Option<String>,
-    /// Where the tests leave results by name: patterns below the tree.
+    /// Patterns below the tree of the files in which tests leave results by name.
     pub reports: Vec<String>,
 }
 
@@ -70,24 +70,24 @@ pub struct Commands {
 pub struct Pov {
     /// The input, a file on this host.
     pub file: PathBuf,
-    /// Which of the builds it runs on; the first when it is not said.
+    /// The build that it runs on; the first by default.
     pub build: Option<String>,
     /// `$HARNESS`.
     pub harness: Option<String>,
     /// Its own command instead of the common one.
     pub command: Option<String>,
-    /// How often it is run; measured at the baseline when it is not said.
+    /// Number of runs; measured at the baseline by default.
     pub repeat: Option<u32>,
     /// Its own time limit.
     pub timeout: Option<Duration>,
-    /// A regular expression: what a run prints once the target has really started.
+    /// A regular expression that matches the output once the target has really started.
     pub ran: Option<String>,
-    /// Whether `$POV` may also be a folder of inputs, all run by one process.
+    /// True where `$POV` may also be a folder of inputs, all run by one process.
     pub batch: bool,
 }
 
 impl Pov {
-    /// The file's name, which is how the PoV is called in results.
+    /// Returns the file's name, by which results name the PoV.
     pub fn name(&self) -> String {
         self.file
             .file_name()
@@ -96,7 +96,7 @@ impl Pov {
     }
 }
 
-/// What each command may use.
+/// The limits of each command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandLimits {
     /// Wall time of `prepare` and `fetch`.
@@ -117,7 +117,7 @@ pub struct CommandLimits {
     pub file: u64,
     /// Bytes a command may write in all.
     pub disk: u64,
-    /// `$JOBS`: how many things a build should do at once.
+    /// `$JOBS`: parallel jobs of a build.
     pub jobs: u32,
     /// Wall time of the rung *robust*.
     pub robust: Duration,
@@ -149,7 +149,7 @@ impl Default for CommandLimits {
 }
 
 impl TargetTask {
-    /// The names of the builds; one empty name when the task tells none.
+    /// Returns the names of the builds; one empty name when the task names none.
     pub fn build_names(&self) -> Vec<String> {
         if self.builds.is_empty() {
             vec![String::new()]
@@ -158,12 +158,19 @@ impl TargetTask {
         }
     }
 
-    /// The build that a PoV runs on.
+    /// Returns the build that a PoV runs on.
     pub fn build_of(&self, pov: &Pov) -> String {
         pov.build.clone().unwrap_or_else(|| self.main_build())
     }
 
-    /// The build that the tests run on.
+    /// Returns the PoV of this name; the first where there is none, so that no input that
+    /// was made from one is left out.
+    pub(crate) fn pov_like(&self, name: &str) -> Option<&Pov> {
+        let named = self.povs.iter().find(|pov| pov.name() == name);
+        named.or_else(|| self.povs.first())
+    }
+
+    /// Returns the build that the tests run on.
     pub fn main_build(&self) -> String {
         self.povs
             .first()
@@ -172,7 +179,7 @@ impl TargetTask {
             .unwrap_or_default()
     }
 
-    /// The builds that are really used, the main one first.
+    /// Returns the builds that are used, the main one first.
     pub fn used_builds(&self) -> Vec<String> {
         let mut names = vec![self.main_build()];
         for name in self.povs.iter().map(|pov| self.build_of(pov)) {

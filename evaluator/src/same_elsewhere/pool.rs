@@ -1,7 +1,8 @@
 //! The inputs on which two programs are compared.
 
+use crate::TargetError;
+use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::rung::given_inputs;
 use crate::runner::{Pov, TargetTask};
 use std::sync::Arc;
 
@@ -58,9 +59,9 @@ pub(super) struct InputPool {
 }
 
 impl InputPool {
-    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Self {
-        let povs = given_inputs::povs(task);
-        let inputs = given_inputs::inputs(task, pov).into_iter();
+    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self, TargetError> {
+        let povs = given_inputs::povs(task)?;
+        let inputs = given_inputs::inputs(task, pov)?.into_iter();
         let mut given: Vec<ComparedInput> = inputs
             .map(|(name, bytes)| ComparedInput {
                 kind: InputKind::Given,
@@ -76,13 +77,13 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
-        Self {
+        Ok(Self {
             given,
             mutants: Vec::new(),
             derived_left,
             derived_made: 0,
             derived: Mutator::new(povs),
-        }
+        })
     }
 
     /// Tells that an input was accepted, so that mutants of it are worth a try.

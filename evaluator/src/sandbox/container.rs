@@ -5,11 +5,14 @@
 //! not used: its daemon starts a command where no supervisor of ours could end
 //! it, and whoever may talk to the daemon is root.
 
-use super::{Command, Host, Place, SHELL, Words, helper, shell_words};
+use super::enter::Doors;
+use super::seccomp::Surroundings;
+use super::supervisor::Supervised;
+use super::{Command, Host, IN_MEMORY, INNER_HELPER, Place, SHELL, Words, entered};
 use crate::TargetError;
+use crate::identity;
 use crate::process::{self, Ending, Execution, Launch, Limits};
 use rustix::process::{Resource, getrlimit};
-use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -18,8 +21,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The user inside: the one who runs us, without any capability.
-pub(super) const USER: &str = "0";
 const ENGINE: &str = "podman";
 /// Marks what we started, for [`forget_old`].
 const LABEL: &str = "patchwright=command";
@@ -39,26 +40,29 @@ const FIRST_PROCESS: &str = r#""$@"; exit $?"#;
 /// How long Podman may take to forget a container.
 const FORGETTING: Duration = Duration::from_secs(20);
 
-/// What a container leaves open, for people.
-pub(super) fn leaves_open() -> Vec<String> {
-    if !rustix::process::geteuid().is_root() {
-        return Vec::new();
-    }
-    vec!["root inside is root outside, without its capabilities".to_owned()]
+/// The user inside: root of the user who runs us, who is nobody outside, or
+/// the one that root's commands run as.
+pub(super) fn user() -> u32 {
+    identity::of_commands().map_or(0, |ids| ids.user)
 }
 
 /// Runs a command line to its end.
-pub(super) async fn run(host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
+pub(super) async fn run(
+    host: &Host,
+    command: &Command<'_>,
+    around: Surroundings,
+) -> Result<Execution, TargetError> {
     let root = TempDir::with_prefix("patchwright-root-")
         .map_err(|e| TargetError::io("no root for a container", "temporary folder", e))?;
     points(host, command, root.path())
         .map_err(|e| TargetError::io("no root for a container", root.path(), e))?;
     let name = name();
-    let words = words(host, command, (root.path(), &name))?;
+    let words = words(host, command, (root.path(), &name), around)?;
     let writable = command.places.iter().filter(|place| place.writable);
     let launch = Launch {
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
+        in_memory: IN_MEMORY,
         ..engine(host, words)
     };
     let execution = process::run(launch, command.limits).await?;
@@ -107,12 +111,20 @@ fn engine(host: &Host, words: Vec<OsString>) -> Launch {
     for (name, value) in &host.engine_variables {
         environment.insert(name.clone(), value.into());
     }
+    let supervised = Supervised {
+        program: OsStr::new(ENGINE),
+        arguments: words,
+        divided: false,
+        filter: None,
+    };
     Launch {
         program: host.helper.clone(),
-        arguments: helper::supervised(Path::new("/"), OsStr::new(ENGINE), words),
+        arguments: supervised.words(),
         environment,
         streams_apart: false,
         writes: Vec::new(),
+        in_memory: &[],
+        namespace: None,
     }
 }
 
@@ -126,12 +138,14 @@ fn words(
     host: &Host,
     command: &Command<'_>,
     (root, name): (&Path, &str),
+    around: Surroundings,
 ) -> Result<Vec<OsString>, TargetError> {
     let mut words = Words::default();
     words.add(["run", "--rm", "--name", name, "--label", LABEL]);
     words.add(["--log-driver", "none", "--hostname", "sandbox"]);
     words.add(["--network", if command.network { "host" } else { "none" }]);
-    words.add(["--cap-drop", "all", "--user", USER]);
+    let user = user();
+    words.add(["--cap-drop", "all", "--user", &format!("{user}:{user}")]);
     words.add(["--security-opt", "no-new-privileges"]);
     words.add(["--security-opt", "label=disable"]);
     words.add(["--read-only", "--read-only-tmpfs=false"]);
@@ -148,17 +162,19 @@ fn words(
     for place in command.places {
         words.mount(place)?;
     }
-    let mut environment: BTreeMap<String, OsString> = host.environment(command.network);
-    environment.extend(command.environment.clone());
-    for (name, value) in environment {
-        let mut word = OsString::from(name + "=");
-        word.push(value);
-        words.0.extend(["--env".into(), word]);
-    }
-    words.0.extend(["--workdir".into(), command.folder.into()]);
+    words.mount(&Place {
+        host: host.helper.clone(),
+        inside: INNER_HELPER.into(),
+        writable: false,
+    })?;
     words.0.extend(["--rootfs".into(), root.into()]);
-    words.add([SHELL, "-c", FIRST_PROCESS, "sh", SHELL]);
-    words.0.extend(shell_words(command));
+    let doors = Doors {
+        filter: Some(around),
+        ..Doors::default()
+    };
+    words.add([SHELL, "-c", FIRST_PROCESS, "sh"]);
+    words.0.push(INNER_HELPER.into());
+    words.0.extend(entered(host, command, &doors));
     Ok(words.0)
 }
 
@@ -195,6 +211,7 @@ fn points(host: &Host, command: &Command<'_>, root: &Path) -> std::io::Result<()
     for place in command.places {
         point(&place.host, &beneath(root, &place.inside))?;
     }
+    point(&host.helper, &beneath(root, Path::new(INNER_HELPER)))?;
     Ok(())
 }
 

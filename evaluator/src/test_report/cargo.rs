@@ -1,4 +1,4 @@
-//! What Rust's test harness and Python's unittest print with `-v`:
+//! Output of Rust's test harness and of Python's unittest with `-v`:
 //! `test a::b ... ok`, `test_b (pkg.Case.test_b) ... ok`.
 
 use super::{NamedResults, Status, TestResult, lines};

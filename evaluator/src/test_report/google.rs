@@ -1,8 +1,8 @@
-//! What GoogleTest prints, Catch2's compatible reporter included.
+//! GoogleTest output, and that of Catch2's compatible reporter.
 
 use super::{NamedResults, Status, TestResult, failed, lines};
 
-/// How many lines between `RUN` and the result are kept.
+/// The most lines between `RUN` and the result that are kept.
 const MAX_OUTPUT: usize = 120;
 
 pub(super) fn read(log: &str) -> NamedResults {

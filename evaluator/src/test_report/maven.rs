@@ -1,10 +1,9 @@
-//! What Surefire and Gradle print: the failures by name, and with Gradle's
-//! test logging the tests that passed. Their XML tells more; read that where
-//! it is there.
+//! Surefire and Gradle output: the failures by name, and with Gradle's test logging the
+//! tests that passed. Their XML has more detail and is preferred where it exists.
 
 use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
-/// The results, and whether only failures are among them.
+/// Returns the results, and true where only failures are among them.
 pub(super) fn read(log: &str) -> (NamedResults, bool) {
     let mut found: NamedResults = Vec::new();
     let mut partial = true;

@@ -1,5 +1,5 @@
-//! What Perl's `prove` prints: a line for each file. What it prints with `-v`
-//! in between is TAP, and read as such.
+//! Output of Perl's `prove`: a line for each file. The lines in between with `-v` are
+//! TAP and read as such.
 
 use super::{NamedResults, Status, TestResult, lines};
 
@@ -25,8 +25,8 @@ pub(super) fn read(log: &str) -> NamedResults {
     found
 }
 
-/// Whether a line of its own is the result of the file named before; `ok 1` is
-/// a point of its TAP.
+/// Tells whether a line of its own is the result of the file named before; `ok 1` is a
+/// test point of its TAP.
 fn is_result(line: &str) -> bool {
     let words = ["skipped", "Dubious, ", "Failed ", "No subtests run"];
     line == "ok" || words.iter().any(|word| line.starts_with(word))

@@ -1,5 +1,4 @@
-//! What pytest prints: a line for each test with `-v`, else only the failures
-//! of its short summary.
+//! pytest output: a line for each test with `-v`, else the failures of its short summary.
 
 use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
@@ -12,7 +11,7 @@ const WORDS: [(&str, Status); 6] = [
     ("XPASS", Status::Passed),
 ];
 
-/// The results, and whether only failures are among them.
+/// Returns the results, and true where only failures are among them.
 pub(super) fn read(log: &str) -> (NamedResults, bool) {
     let mut found: NamedResults = Vec::new();
     let mut partial = true;

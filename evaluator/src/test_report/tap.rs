@@ -1,9 +1,9 @@
-//! The Test Anything Protocol, version 12 to 14.
+//! Test Anything Protocol (TAP), version 12 to 14.
 
 use super::{NamedResults, Status, TestResult, failed, lines};
 use std::collections::BTreeMap;
 
-/// How many diagnostic lines of one test are kept.
+/// The most diagnostic lines of one test that are kept.
 const MAX_DIAGNOSTICS: usize = 60;
 
 pub(super) fn read(log: &str) -> NamedResults {
@@ -63,7 +63,7 @@ pub(super) fn read(log: &str) -> NamedResults {
     found
 }
 
-/// Diagnostics follow the point that they are about.
+/// Attaches diagnostics to the test point before them.
 fn attach(found: &mut NamedResults, diagnostics: &mut Vec<String>) {
     if let Some((_, result)) = found.last_mut()
         && result.status == Status::Failed

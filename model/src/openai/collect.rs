@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::failure;
 use crate::{Finish, ModelError};
 
-/// What a stream has told so far.
+/// Text and counts of a stream so far.
 #[derive(Debug)]
 pub(super) struct Collector {
     text: String,
@@ -37,9 +37,9 @@ pub(super) struct Collected {
     pub(super) usage: Option<Counts>,
 }
 
-/// Whether more events are wanted.
+/// Demand for more events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum Demand {
     More,
     Enough,
 }
@@ -60,7 +60,7 @@ impl Collector {
     }
 
     /// Takes one event.
-    pub(super) fn event(&mut self, event: &Value) -> Result<Wanted, ModelError> {
+    pub(super) fn event(&mut self, event: &Value) -> Result<Demand, ModelError> {
         if let Some(error) = event.get("error").filter(|error| !error.is_null()) {
             return Err(failure::in_stream(error));
         }
@@ -72,9 +72,9 @@ impl Collector {
             self.chat(event)?;
         }
         Ok(if self.cut() {
-            Wanted::Enough
+            Demand::Enough
         } else {
-            Wanted::More
+            Demand::More
         })
     }
 

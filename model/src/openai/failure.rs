@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::ModelError;
 use crate::http::{deepest, shown};
 
-/// How much of an endpoint's own words is repeated.
+/// Most characters of an endpoint's own words that are repeated.
 const QUOTED: usize = 300;
 /// Phrases by which servers say that a request does not fit: none of them has a
 /// code that all share.
@@ -42,7 +42,7 @@ const UNPAID: [&str; 3] = ["insufficient_quota", "billing", "credit balance"];
 /// How long an empty purse is left alone at least: somebody has to fill it.
 const UNPAID_PAUSE: Duration = Duration::from_hours(1);
 
-/// What an answer with a status other than success means.
+/// Returns the error that an answer with a status other than success means.
 pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> ModelError {
     let said = words(body);
     let lower = format!("{} {}", said.to_lowercase(), code_of(body).to_lowercase());
@@ -79,7 +79,7 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &str) -> 
     }
 }
 
-/// What an error inside a stream means. It has no status, or only says so.
+/// Returns the error that one inside a stream means. It has no status, or only says so.
 pub(super) fn in_stream(error: &Value) -> ModelError {
     let status = ["status", "code", "status_code"]
         .iter()
@@ -112,7 +112,7 @@ pub(super) fn html() -> ModelError {
     )
 }
 
-/// Whether an answer is a page for people.
+/// Tells whether an answer is a page for people.
 pub(super) fn is_html(headers: &HeaderMap, body: &str) -> bool {
     let kind = headers
         .get(reqwest::header::CONTENT_TYPE)
@@ -121,7 +121,7 @@ pub(super) fn is_html(headers: &HeaderMap, body: &str) -> bool {
     kind.starts_with("text/html") || body.trim_start().starts_with('<')
 }
 
-/// What a failed connection means.
+/// Returns the error that a failed connection means.
 pub(super) fn of_connection(error: &reqwest::Error, base_url: &str) -> ModelError {
     let (cause, base_url) = (deepest(error), shown(base_url));
     if error.is_builder() || error.is_redirect() {
@@ -179,8 +179,17 @@ fn meaning(number: u16) -> &'static str {
     }
 }
 
-/// How long an endpoint asks to wait: milliseconds, seconds, or a date.
+/// The longest wait that is believed: quotas are given by the day at most, and
+/// after it the endpoint is asked again.
+const LONGEST_WAIT: Duration = Duration::from_hours(24);
+
+/// Returns the wait that an endpoint asks for, at most [`LONGEST_WAIT`].
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
+    Some(asked_wait(headers)?.min(LONGEST_WAIT))
+}
+
+/// Reads the wait that an endpoint asks for: milliseconds, seconds, or a date.
+fn asked_wait(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(millis / 1000.0).ok();

@@ -26,7 +26,7 @@ const WIRE_LIMIT: usize = 96 * 1024 * 1024;
 /// The most bytes of an answer that only tells what went wrong.
 const ERROR_LIMIT: usize = 64 * 1024;
 
-/// What one exchange needs to know.
+/// Settings of one exchange.
 #[derive(Debug, Clone)]
 pub(super) struct Exchange {
     pub(super) client: reqwest::Client,

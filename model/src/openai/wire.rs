@@ -16,7 +16,7 @@ use crate::ModelError;
 /// Bytes of one answer that are kept.
 pub(super) const KEPT: usize = 4 * 1024 * 1024;
 
-/// What one call sent and got.
+/// Bytes that one call sent and got.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Tape {
     pub(super) sent: Vec<u8>,

@@ -115,8 +115,37 @@ pub(crate) fn common_name(old: &str, new: &str) -> String {
     name.strip_suffix(".orig").unwrap_or(name).to_owned()
 }
 
+/// The header of a hunk.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct HunkHeader {
+    /// The old start and the counts of both sides.
+    pub(crate) ranges: Option<(u32, usize, usize)>,
+    /// The section that the hunk is in.
+    pub(crate) heading: Option<String>,
+}
+
+impl HunkHeader {
+    /// Reads `@@ -a,b +c,d @@ heading`; models also write `@@ heading` alone.
+    pub(crate) fn read(line: &str) -> Self {
+        let ranges = hunk_ranges(line);
+        let rest = line.strip_prefix("@@").unwrap_or(line);
+        let heading = match rest.split_once("@@") {
+            Some((_, heading)) if ranges.is_some() => heading,
+            Some((heading, "")) => heading,
+            _ if ranges.is_none() => rest,
+            _ => "",
+        };
+        let heading = heading.trim();
+        let says = heading.chars().any(char::is_alphanumeric);
+        Self {
+            ranges,
+            heading: says.then(|| heading.to_owned()),
+        }
+    }
+}
+
 /// The ranges of `@@ -a,b +c,d @@`: the old start and both counts.
-pub(crate) fn hunk_ranges(line: &str) -> Option<(u32, usize, usize)> {
+fn hunk_ranges(line: &str) -> Option<(u32, usize, usize)> {
     let inner = line.strip_prefix("@@")?.trim_start();
     let mut words = inner.split_whitespace();
     let (start, old) = range(words.next()?.strip_prefix('-')?)?;
@@ -133,7 +162,7 @@ fn range(text: &str) -> Option<(u32, usize)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{common_name, git_names, hunk_ranges, name_in};
+    use super::{HunkHeader, common_name, git_names, name_in};
 
     #[test]
     fn reads_names() {
@@ -164,15 +193,19 @@ mod tests {
     }
 
     #[test]
-    fn reads_ranges() {
-        for (given, expected) in [
-            ("@@ -3,4 +3,5 @@ int f()", Some((3, 4, 5))),
-            ("@@ -3 +3 @@", Some((3, 1, 1))),
-            ("@@ -0,0 +1,9 @@", Some((0, 0, 9))),
-            ("@@ ... @@", None),
-            ("@@", None),
+    fn reads_the_header_of_a_hunk() {
+        for (given, ranges, heading) in [
+            ("@@ -3,4 +3,5 @@ int f()", Some((3, 4, 5)), Some("int f()")),
+            ("@@ -3 +3 @@", Some((3, 1, 1)), None),
+            ("@@ -0,0 +1,9 @@", Some((0, 0, 9)), None),
+            ("@@ int f(void) {", None, Some("int f(void) {")),
+            ("@@ int f(void) @@", None, Some("int f(void)")),
+            ("@@ ... @@", None, None),
+            ("@@", None, None),
         ] {
-            assert_eq!(hunk_ranges(given), expected, "{given}");
+            let header = HunkHeader::read(given);
+            let found = (header.ranges, header.heading.as_deref());
+            assert_eq!(found, (ranges, heading), "{given}");
         }
     }
 }

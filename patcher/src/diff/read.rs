@@ -4,7 +4,7 @@
 //! Line numbers are hints and counts are not trusted; what is placed where is
 //! decided by the rules that hold for every edit.
 
-use super::header::{NO_FILE, common_name, git_names, hunk_ranges, name_in};
+use super::header::{HunkHeader, NO_FILE, common_name, git_names, name_in};
 use crate::{Edit, Hunk, Rule};
 
 /// Reads a diff. `file` is the file of hunks that stand under no header.
@@ -74,7 +74,7 @@ impl Reader<'_> {
             self.at += 1;
             self.file_header(&name_in(old), &name_in(new));
         } else if line.starts_with("@@") {
-            self.hunk(hunk_ranges(&line));
+            self.hunk(HunkHeader::read(&line));
         } else if let Some(rest) = line.strip_prefix("*** ") {
             self.marker(rest);
         } else {
@@ -141,21 +141,22 @@ impl Reader<'_> {
                 self.section.deleted = word == "Delete File";
                 self.section.name = name;
                 if word == "Update File" && !self.line(self.at).starts_with(['@', '*']) {
-                    self.hunk(None);
+                    self.hunk(HunkHeader::default());
                 }
             }
             "Add File" => {
                 self.finish();
                 self.section.created = true;
                 self.section.name = name;
-                self.hunk(None);
+                self.hunk(HunkHeader::default());
             }
             "Move to" => self.section.rename = (self.section.name.clone(), name),
             _ => {}
         }
     }
 
-    fn hunk(&mut self, ranges: Option<(u32, usize, usize)>) {
+    fn hunk(&mut self, header: HunkHeader) {
+        let ranges = header.ranges;
         let mut parts: Vec<Part<'_>> = Vec::new();
         let (mut old, mut new) = (0, 0);
         let (mut old_open, mut new_open) = (false, false);
@@ -189,11 +190,7 @@ impl Reader<'_> {
             parts.pop();
             (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
         }
-        self.push_hunk(
-            &parts,
-            ranges.map(|(start, _, _)| start),
-            (old_open, new_open),
-        );
+        self.push_hunk(&parts, header, (old_open, new_open));
     }
 
     /// Whether a line is behind the hunk that is being read.
@@ -212,7 +209,7 @@ impl Reader<'_> {
         full && (line == "-- " || line == "--" || !line.starts_with(['+', '-', ' ', '\\']))
     }
 
-    fn push_hunk(&mut self, parts: &[Part<'_>], start: Option<u32>, open: (bool, bool)) {
+    fn push_hunk(&mut self, parts: &[Part<'_>], header: HunkHeader, open: (bool, bool)) {
         let side = |old: bool| {
             parts
                 .iter()
@@ -226,7 +223,8 @@ impl Reader<'_> {
         };
         let hunk = Hunk {
             file: String::new(),
-            start,
+            start: header.ranges.map(|(start, _, _)| start),
+            heading: header.heading,
             old: side(true),
             new: side(false),
             old_unterminated: open.0,

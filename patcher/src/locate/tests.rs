@@ -1,9 +1,7 @@
-//! The order of the rules, case by case.
+//! Tests of the order of the rules, and of what is found nowhere.
 
-//! Where lines are found, and where they must not be.
-
-use super::{Found, Wanted, locate};
-use crate::How;
+use super::{Located, Quote, locate};
+use crate::PlacementKind as Kind;
 use crate::pristine::Pristine;
 use patchwright_source::{Text, TreePath};
 
@@ -15,18 +13,21 @@ fn check(
     text: &str,
     lines: &str,
     hint: Option<usize>,
-    expected: Result<(usize, usize, How), &[usize]>,
+    expected: Result<(usize, usize, Kind), &[usize]>,
 ) {
     let file = file(text);
     let lines: Vec<String> = lines.split('\n').map(str::to_owned).collect();
-    let wanted = Wanted {
+    let quote = Quote {
         lines: &lines,
         hint,
+        slack: 0,
+        heading: None,
+        changes: &[],
     };
-    let found = match locate(&file, wanted) {
-        Found::At(place) => Ok((place.range.start, place.range.end, place.how)),
-        Found::Several(places) => Err(places),
-        Found::Nowhere => Err(Vec::new()),
+    let found = match locate(&file, quote) {
+        Located::At(place) => Ok((place.range.start, place.range.end, place.kind)),
+        Located::Several { starts, .. } => Err(starts),
+        Located::Tied { .. } | Located::Differs(_) | Located::Nowhere => Err(Vec::new()),
     };
     assert_eq!(
         found,
@@ -37,23 +38,36 @@ fn check(
 
 #[test]
 fn follows_the_order() {
-    let text = "a\nb\nc\nd\ne\nf\ng\nh\nb\n";
-    check(text, "b", Some(1), Ok((1, 2, How::Exact)));
-    check(text, "b", Some(3), Ok((1, 2, How::Shifted)));
-    check(text, "  b ", Some(1), Ok((1, 2, How::Whitespace)));
-    check(text, "c\nd", Some(7), Ok((2, 4, How::Moved)));
-    check(text, "c\n d", Some(7), Ok((2, 4, How::Moved)));
-    check(text, "c\nd", None, Ok((2, 4, How::Exact)));
-    check(text, "c\n d", None, Ok((2, 4, How::Whitespace)));
+    let text = "a\nb\ncc\ndd\ne\nf\ng\nh\nb\n";
+    check(text, "b", Some(1), Ok((1, 2, Kind::Exact)));
+    check(text, "b", Some(3), Ok((1, 2, Kind::Shifted)));
+    check(text, "  b ", Some(1), Ok((1, 2, Kind::Whitespace)));
+    check(text, "cc\ndd", Some(7), Ok((2, 4, Kind::Moved)));
+    check(text, "cc\n dd", Some(7), Ok((2, 4, Kind::Moved)));
+    check(text, "cc\ndd", None, Ok((2, 4, Kind::Exact)));
+    check(text, "cc\n dd", None, Ok((2, 4, Kind::Whitespace)));
     check(text, "b", None, Err(&[1, 8]));
     check(text, "x", Some(1), Err(&[]));
+}
+
+#[test]
+fn finds_braces_only_where_they_are_named() {
+    check("a;\n}\n\nb;\n", "}\n", Some(1), Ok((1, 3, Kind::Exact)));
+    check("a;\n}\n\nb;\nc;\nd;\n", "}\n", Some(9), Err(&[]));
+}
+
+#[test]
+fn counts_places_that_differ_in_blank_lines() {
+    let text = "alpha();\nbeta();\nx;\nalpha();\n\nbeta();\n";
+    check(text, "alpha();\nbeta();", None, Err(&[0, 3]));
+    check(text, "alpha();\nbeta();", Some(0), Ok((0, 2, Kind::Exact)));
 }
 
 #[test]
 fn refuses_two_near_places() {
     check("a\nx\na\nx\n", "a", Some(1), Err(&[0, 2]));
     check(" a\nx\n  a\nx\n", "a", Some(1), Err(&[0, 2]));
-    check("a\nx\na\nx\n", "a", Some(0), Ok((0, 1, How::Exact)));
+    check("a\nx\na\nx\n", "a", Some(0), Ok((0, 1, Kind::Exact)));
 }
 
 #[test]
@@ -67,22 +81,32 @@ fn finds_reflowed_lines() {
         "a(b,\n  c);\nd;\n",
         "a(b, c);",
         None,
-        Ok((0, 2, How::Whitespace)),
+        Ok((0, 2, Kind::Whitespace)),
     );
-    check("a;\n\nb;\n", "a;\nb;", Some(0), Ok((0, 3, How::Whitespace)));
-    check("a;\nb;\n", "a;\n\nb;", Some(0), Ok((0, 2, How::Whitespace)));
+    check(
+        "a;\n\nb;\n",
+        "a;\nb;",
+        Some(0),
+        Ok((0, 3, Kind::Whitespace)),
+    );
+    check(
+        "a;\nb;\n",
+        "a;\n\nb;",
+        Some(0),
+        Ok((0, 2, Kind::Whitespace)),
+    );
     check("a; // b;\nc;\n", "a; //\nb;", None, Err(&[]));
     check("xa;\n", "a;", None, Err(&[]));
 }
 
 #[test]
 fn finds_blank_lines_only_where_they_are_named() {
-    check("a\n\nb\n\n", "", Some(1), Ok((1, 2, How::Exact)));
+    check("a\n\nb\n\n", "", Some(1), Ok((1, 2, Kind::Exact)));
     check("a\n\nb\n\n", "", Some(0), Err(&[]));
     check("a\n\nb\n", "", None, Err(&[]));
 }
 
 #[test]
 fn does_not_mind_a_byte_order_mark() {
-    check("\u{feff}a\nb\n", "a", Some(0), Ok((0, 1, How::Exact)));
+    check("\u{feff}a\nb\n", "a", Some(0), Ok((0, 1, Kind::Exact)));
 }

@@ -1,98 +1,161 @@
-//! The place of an edit, or the reason why it has none.
+//! Place of an edit, or the reason why it has none.
 
 use super::text;
-use super::wish::{Reading, SHOWN, Wish, new_lines, readings, show_range};
-use crate::locate::{Found, Place, Wanted, locate, locate_similar, nearest};
+use super::wish::{Escape, Reading, SHOWN, Wish, new_lines, readings, show_range};
+use crate::locate::{Difference, Located, Match, Quote, align, locate, nearest};
 use crate::numbers;
 use crate::pristine::{Pristine, key, says_something};
+use crate::script::{changes, is_elision};
 use crate::unescape::unescape;
-use crate::{How, Refusal, Rule};
+use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
 use std::cell::Cell;
 
 /// What is said of an original that is nowhere.
 const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
                          are in the unpatched file";
 
-/// A way to look for lines.
-type Search<'a> = &'a dyn Fn(&Pristine, Wanted<'_>) -> Found;
+/// By how many lines the numbers of a hunk are off at most, but for those that
+/// are off by any number.
+const SLACK: usize = 8;
 
-/// The place of an edit and its new lines, or why there is none.
+/// Lines of an original that stand nowhere are named up to this many.
+const SHOWN_FOREIGN: usize = 3;
+
+/// Longest line of an original that is shown in whole, in characters.
+const LONGEST_SHOWN: usize = 100;
+
+/// A way to look for lines.
+type Search<'a> = &'a dyn Fn(Quote<'_>) -> Located;
+
+/// A place that was found, and how the edit is read there.
+pub(super) struct Found {
+    pub(super) place: Match,
+    pub(super) new: Vec<String>,
+    pub(super) reading: Reading,
+}
+
+/// Why an edit has no place.
+pub(super) enum Unplaced {
+    Refused(Box<Refusal>),
+    /// It fits several places alike.
+    Equal {
+        /// What is said where nothing decides among them.
+        refusal: Box<Refusal>,
+        places: Vec<Found>,
+    },
+}
+
+impl From<Refusal> for Unplaced {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused(Box::new(refusal))
+    }
+}
+
+/// Finds the place of an edit and its new lines, or says why there is none.
 pub(super) fn find(
     file: &Pristine,
     wish: &Wish<'_>,
-    knows: &dyn Fn(&str) -> bool,
+    background: &Background<'_>,
     searches: &Cell<usize>,
-) -> Result<(Place, Vec<String>, Reading), Refusal> {
+) -> Result<Found, Unplaced> {
     if wish.old.iter().all(|line| line.trim().is_empty()) && wish.lines.is_none() {
-        return empty_original(file, wish);
+        return Ok(empty_original(file, wish)?);
     }
     let ways = readings(wish);
-    let mut found = search(wish, &ways, file, &|file, wanted| locate(file, wanted))?;
+    let seeker = Seeker {
+        file,
+        wish,
+        background,
+    };
+    let mut found = seeker.search(&ways, &|quote| locate(file, quote))?;
     if found.is_none() {
         if let Some(at) = replacement_stands(file, wish, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
-            return Err(wish.deny(Rule::AlreadyApplied, reason));
+            return Err(wish.deny(Rule::AlreadyApplied, reason).into());
         }
         let Some(left) = searches.get().checked_sub(1) else {
-            return Err(wish.deny(Rule::NotFound, NOT_FOUND));
+            return Err(wish.deny(Rule::NotFound, NOT_FOUND).into());
         };
         searches.set(left);
-        let similar: Search<'_> = &|file, wanted| locate_similar(file, wanted, knows);
-        found = search(wish, &ways, file, similar)?;
+        found = seeker.search(&ways, &|quote| align(file, &quote, background.knows))?;
     }
     let Some((place, reading)) = found else {
-        return Err(not_found(file, wish, &ways));
+        return Err(seeker.not_found(&ways).into());
     };
-    let lines = new_lines(file, wish, reading, &place)?;
-    Ok((place, lines, reading.clone()))
+    Ok(found_at(file, wish, reading, place)?)
 }
 
-/// Looks for every reading. The first that stands in the file as it is wins,
-/// else the first that is found at all; one that stands at several places ends
-/// the search.
-fn search<'a>(
-    wish: &Wish<'_>,
-    ways: &'a [Reading],
+fn found_at(
     file: &Pristine,
-    look: Search<'_>,
-) -> Result<Option<(Place, &'a Reading)>, Refusal> {
-    let mut best: Option<(Place, &Reading)> = None;
-    for reading in ways {
-        let echoed = reading.first_number();
-        let hint = wish.hint().or(echoed);
-        let wanted = Wanted {
-            lines: &reading.old,
-            hint,
-        };
-        match look(file, wanted) {
-            Found::At(place) if is_credible(&place, reading, hint, echoed) => {
-                if let Some((other, _)) = best.as_ref().filter(|(other, _)| is_apart(other, &place))
-                {
-                    let places = [other.range.start, place.range.start];
-                    return Err(ambiguous(file, wish, &places));
-                }
-                if file.fits_exactly(place.range.start, &reading.old) {
-                    return Ok(Some((place, reading)));
-                }
-                best.get_or_insert((place, reading));
-            }
-            Found::Several(places) if best.is_none() => {
-                return Err(ambiguous(file, wish, &places));
-            }
-            _ => {}
-        }
-    }
-    Ok(best)
+    wish: &Wish<'_>,
+    reading: &Reading,
+    place: Match,
+) -> Result<Found, Refusal> {
+    Ok(Found {
+        new: new_lines(file, wish, reading, &place)?,
+        place,
+        reading: reading.clone(),
+    })
 }
 
-fn is_apart(a: &Place, b: &Place) -> bool {
+/// The places of a reading among which nothing has decided yet.
+fn equal(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    reading: &Reading,
+    (places, refusal): (Vec<Match>, Refusal),
+) -> Unplaced {
+    let places = places.into_iter();
+    let found = places.map(|place| found_at(file, wish, reading, place));
+    Unplaced::Equal {
+        refusal: Box::new(refusal),
+        places: found.filter_map(Result::ok).collect(),
+    }
+}
+
+/// A line that the edit depends on fits two places.
+fn tied(
+    file: &Pristine,
+    wish: &Wish<'_>,
+    (reading, line): (&Reading, usize),
+    places: [usize; 2],
+) -> Refusal {
+    let numbers: Vec<u32> = places
+        .iter()
+        .filter_map(|at| u32::try_from(at + 1).ok())
+        .collect();
+    let list: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    let text = reading.old.get(line).map_or("", String::as_str);
+    let reason = format!(
+        "the original leaves lines out, and its line `{}` fits as well at line {}; \
+         quote the lines around it as they are",
+        head(text.trim()),
+        list.join(" as at line ")
+    );
+    let mut refusal = wish.deny(Rule::Ambiguous, reason);
+    refusal.candidates = numbers;
+    let start = places.into_iter().min().unwrap_or_default();
+    refusal.nearest = file.excerpt(start.saturating_sub(2), start + SHOWN - 2);
+    refusal
+}
+
+/// The start of a line, for a message.
+fn head(line: &str) -> String {
+    let mut head: String = line.chars().take(LONGEST_SHOWN).collect();
+    if head.len() < line.len() {
+        head.push('\u{2026}');
+    }
+    head
+}
+
+fn is_apart(a: &Match, b: &Match) -> bool {
     a.range.end <= b.range.start || b.range.end <= a.range.start
 }
 
 /// One numbered line alone is weak: `1: ret` may be code. It is an echo only
 /// where the number is right.
 fn is_credible(
-    place: &Place,
+    place: &Match,
     reading: &Reading,
     hint: Option<usize>,
     echoed: Option<usize>,
@@ -108,10 +171,7 @@ fn is_credible(
 }
 
 /// An original of nothing is a place only in an empty file.
-fn empty_original(
-    file: &Pristine,
-    wish: &Wish<'_>,
-) -> Result<(Place, Vec<String>, Reading), Refusal> {
+fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
     if file.count() > 0 {
         return Err(wish.deny(
             Rule::Incomplete,
@@ -119,19 +179,23 @@ fn empty_original(
              <insert file=\"..\" after=\"N\"> for new lines",
         ));
     }
-    let place = Place {
+    let place = Match {
         range: 0..0,
-        how: How::Exact,
+        kind: PlacementKind::Exact,
         pairs: Some(Vec::new()),
         fixed: Vec::new(),
     };
     let reading = Reading {
         old: Vec::new(),
         numbered: None,
-        unescaped: false,
+        escape: Escape::None,
         trimmed: (0, 0),
     };
-    Ok((place, wish.new.clone(), reading))
+    Ok(Found {
+        place,
+        new: wish.new.clone(),
+        reading,
+    })
 }
 
 /// Where the whole replacement stands, if the original stands nowhere.
@@ -140,7 +204,7 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
     if ways.iter().any(|way| way.numbered.is_some()) {
         forms.extend(numbers::numbered(&wish.new).map(|read| read.lines));
     }
-    if ways.iter().any(|way| way.unescaped) {
+    if ways.iter().any(|way| way.escape == Escape::Entities) {
         forms.push(text::split(&unescape(&wish.new.join("\n"))));
     }
     let adds = |lines: &[String]| {
@@ -157,12 +221,15 @@ fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Opt
         .find_map(|lines| {
             match locate(
                 file,
-                Wanted {
+                Quote {
                     lines: &lines,
                     hint: wish.hint(),
+                    slack: 0,
+                    heading: None,
+                    changes: &[],
                 },
             ) {
-                Found::At(place) => Some(place.range.start),
+                Located::At(place) => Some(place.range.start),
                 _ => None,
             }
         })
@@ -189,38 +256,201 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
     refusal
 }
 
-fn not_found(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Refusal {
-    let blank = wish.old.iter().all(|line| line.trim().is_empty());
-    let elided = wish.old.iter().any(|line| {
-        let line = line.trim().trim_start_matches(['/', '*', '#', ' ']);
-        line.starts_with("...") || line.starts_with('\u{2026}')
-    });
-    let reason = if blank {
-        "the original is empty, and there is no blank line at its place; quote the lines that \
-         are replaced, or send <insert file=\"..\" after=\"N\"> for new lines"
-    } else if elided {
-        "the original leaves lines out; quote every line as it is in the file, without '...'"
-    } else {
-        NOT_FOUND
-    };
-    let mut refusal = wish.deny(Rule::NotFound, reason);
-    let best = ways
-        .iter()
-        .rev()
-        .find(|way| way.numbered.is_some() || way.unescaped);
-    let old = best.map_or(&wish.old, |way| &way.old);
-    let near = nearest(
-        file,
-        Wanted {
-            lines: old,
-            hint: wish.hint(),
-        },
-    );
-    if let Some(start) = near {
-        let count = old.len().clamp(3, SHOWN);
-        refusal.nearest = file.excerpt(start, start + count);
-    } else {
-        show_range(file, wish.lines, &mut refusal);
+/// A search for the place of one edit.
+struct Seeker<'a> {
+    file: &'a Pristine,
+    wish: &'a Wish<'a>,
+    background: &'a Background<'a>,
+}
+
+impl Seeker<'_> {
+    /// Looks for every reading. The first that stands in the file as it is wins,
+    /// else the first that is found at all; one that stands at several places ends
+    /// the search.
+    fn search<'r>(
+        &self,
+        ways: &'r [Reading],
+        look: Search<'_>,
+    ) -> Result<Option<(Match, &'r Reading)>, Unplaced> {
+        let (file, wish) = (self.file, self.wish);
+        let mut best: Option<(Match, &Reading)> = None;
+        let mut nearly: Option<(Difference, &Reading)> = None;
+        for reading in ways {
+            let echoed = reading.first_number();
+            let hint = wish.hint().or(echoed);
+            let new = reading.new_side(wish);
+            let quote = Quote {
+                lines: &reading.old,
+                hint,
+                slack: if wish.hunk { SLACK } else { 0 },
+                heading: wish.heading,
+                changes: &changes(&reading.old, &new),
+            };
+            match look(quote) {
+                Located::At(place) if is_credible(&place, reading, hint, echoed) => {
+                    if let Some((other, _)) =
+                        best.as_ref().filter(|(other, _)| is_apart(other, &place))
+                    {
+                        let places = [other.range.start, place.range.start];
+                        return Err(ambiguous(file, wish, &places).into());
+                    }
+                    if file.fits_exactly(place.range.start, &reading.old) {
+                        return Ok(Some((place, reading)));
+                    }
+                    best.get_or_insert((place, reading));
+                }
+                Located::Several { starts, matches } if best.is_none() => {
+                    let refusal = ambiguous(file, wish, &starts);
+                    return Err(equal(file, wish, reading, (matches, refusal)));
+                }
+                Located::Tied {
+                    line,
+                    places,
+                    matches,
+                } if best.is_none() => {
+                    let refusal = tied(file, wish, (reading, line), places);
+                    return Err(equal(file, wish, reading, (matches, refusal)));
+                }
+                Located::Differs(difference) => {
+                    let fewer = nearly
+                        .as_ref()
+                        .is_none_or(|(other, _)| difference.foreign.len() < other.foreign.len());
+                    if fewer {
+                        nearly = Some((difference, reading));
+                    }
+                }
+                _ => {}
+            }
+        }
+        match (best, nearly) {
+            (None, Some((difference, reading))) => Err(self.differs(reading, &difference).into()),
+            (best, _) => Ok(best),
+        }
     }
-    refusal
+
+    /// Says that most of the original has a place, but not all of it.
+    fn differs(&self, reading: &Reading, difference: &Difference) -> Refusal {
+        let foreign: Vec<&String> = difference
+            .foreign
+            .iter()
+            .filter_map(|at| reading.old.get(*at))
+            .collect();
+        let count = reading.old.len().clamp(3, SHOWN);
+        let attempt = self.background.attempt_that_added(&foreign);
+        let mut refusal = attempt.map_or_else(
+            || self.strangers(difference.place, &foreign),
+            |number| self.earlier(number, &foreign),
+        );
+        refusal.nearest = self.excerpt_beside(reading, difference, count);
+        refusal
+    }
+
+    /// Says that some lines of the original are not at its place.
+    fn strangers(&self, place: usize, foreign: &[&String]) -> Refusal {
+        let reason = format!(
+            "most of the original stands around line {}, but {} of its lines stand nowhere there: \
+             {}; quote the lines of the unpatched file, not those of an earlier patch",
+            place + 1,
+            foreign.len(),
+            list(foreign)
+        );
+        self.wish.deny(Rule::NotFound, reason)
+    }
+
+    /// The lines of a place, and between them the quoted ones that stand nowhere.
+    fn excerpt_beside(
+        &self,
+        reading: &Reading,
+        difference: &Difference,
+        count: usize,
+    ) -> Vec<ShownLine> {
+        let start = difference.place;
+        let mut lines: Vec<Vec<ShownLine>> = vec![Vec::new()];
+        lines.extend(
+            self.file
+                .excerpt(start, start + count)
+                .into_iter()
+                .map(|line| vec![line]),
+        );
+        let mut behind = 0;
+        for (at, line) in reading.old.iter().enumerate() {
+            if let Some(Some(line)) = difference.pairs.get(at) {
+                behind = (line + 1).saturating_sub(start);
+            } else if difference.foreign.contains(&at)
+                && let Some(shown) = lines.get_mut(behind)
+            {
+                shown.push(ShownLine {
+                    number: None,
+                    text: head(line),
+                });
+            }
+        }
+        lines.concat()
+    }
+
+    /// Says that the original quotes an earlier attempt.
+    fn earlier(&self, number: u32, foreign: &[&String]) -> Refusal {
+        let reason = format!(
+            "the original quotes lines that your attempt {number} added: {}; every patch is against \
+         the unpatched tree, so quote its lines and repeat what shall stay of attempt {number}",
+            list(foreign)
+        );
+        self.wish.deny(Rule::EarlierPatch, reason)
+    }
+
+    /// Says that the original stands nowhere.
+    fn not_found(&self, ways: &[Reading]) -> Refusal {
+        let (file, wish) = (self.file, self.wish);
+        let foreign: Vec<&String> = wish
+            .old
+            .iter()
+            .filter(|line| file.with_key(key(line)).is_empty())
+            .collect();
+        let attempt = self.background.attempt_that_added(&foreign);
+        let blank = wish.old.iter().all(|line| line.trim().is_empty());
+        let elided = wish.old.iter().any(|line| is_elision(line));
+        let reason = if blank {
+            "the original is empty, and there is no blank line at its place; quote the lines that \
+         are replaced, or send <insert file=\"..\" after=\"N\"> for new lines"
+        } else if elided {
+            "the original leaves lines out; quote every line as it is in the file, without '...'"
+        } else {
+            NOT_FOUND
+        };
+        let mut refusal = match attempt {
+            Some(number) => self.earlier(number, &foreign),
+            None => wish.deny(Rule::NotFound, reason),
+        };
+        let best = ways
+            .iter()
+            .rev()
+            .find(|way| way.numbered.is_some() || way.escape != Escape::None);
+        let old = best.map_or(&wish.old, |way| &way.old);
+        let near = nearest(
+            file,
+            Quote {
+                lines: old,
+                hint: wish.hint(),
+                slack: 0,
+                heading: wish.heading,
+                changes: &[],
+            },
+        );
+        if let Some(start) = near {
+            let count = old.len().clamp(3, SHOWN);
+            refusal.nearest = file.excerpt(start, start + count);
+        } else {
+            show_range(file, wish.lines, &mut refusal);
+        }
+        refusal
+    }
+}
+
+/// Lines for a message.
+fn list(lines: &[&String]) -> String {
+    let shown = lines.iter().take(SHOWN_FOREIGN);
+    let shown: Vec<String> = shown
+        .map(|line| format!("`{}`", head(line.trim())))
+        .collect();
+    shown.join(", ")
 }

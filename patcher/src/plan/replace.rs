@@ -1,78 +1,67 @@
-//! An edit of lines: found, carried out on paper, checked for what it changes.
+//! Edits of lines: each is found, drafted and noted.
 
-use super::find::find;
-use super::wish::{Reading, SHOWN, Wish, wish_of};
-use super::{Piece, Plan, refuse, text};
+use super::draft::{Draft, draft};
+use super::find::{Unplaced, find};
+use super::wish::wish_of;
+use super::{Plan, Undecided, refuse};
 use crate::guard::Denied;
-use crate::locate::Place;
-use crate::merge::{Line, Sides, merge};
-use crate::pristine::{Pristine, key, says_something};
-use crate::splice::Splice;
-use crate::{Edit, How, Refusal, Rule};
+use crate::{Edit, Refusal, Rule};
 use patchwright_source::TreePath;
 use std::rc::Rc;
 
 impl Plan<'_> {
     /// Places an edit of lines.
-    pub(crate) fn replace(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
+    pub(super) fn replace(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         if let Edit::Hunk(hunk) = edit
             && hunk.old.is_empty()
         {
             return self.insert(number, edit);
         }
         let path = self.path_of(number, edit)?;
-        let knows = self.knows;
+        let background = self.background;
         let searches = Rc::clone(&self.searches);
         let plan = self
             .file(&path)
             .map_err(|denied| refuse(number, edit.file(), denied))?;
         let file = &plan.pristine;
         let wish = wish_of(number, edit, file)?;
-        let (place, lines, reading) = find(file, &wish, knows, &searches)?;
-        let already = stands_already(file, &place, &reading, &wish);
-        if already {
-            let at = place.range.start + 1;
-            let reason = format!("what the edit adds stands around line {at} already");
-            return Err(wish.deny(Rule::AlreadyApplied, reason));
+        if wish.changes_nothing() {
+            return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
         }
-        let sides = Sides {
-            old: &reading.old,
-            new: &lines,
-            diff: wish.hunk,
-        };
-        let merged = merge(file, &place, sides).map_err(|at| unlike(file, &wish, &place, at))?;
-        let terminated = termination(file, &wish, &place);
-        let new = text::encode_merged(file, place.range.clone(), &merged, wish.raw)
-            .map_err(|denied| refuse(number, edit.file(), denied))?;
-        if terminated.is_none() && is_unchanged(file, &place, &merged, &new) {
-            return Err(wish.deny(
-                Rule::NoChange,
-                "the replacement is what stands there; send a change or leave the edit out",
-            ));
+        match find(file, &wish, background, &searches) {
+            Ok(found) => {
+                let draft = draft(file, &wish, &found)?;
+                self.note(&path, draft);
+            }
+            Err(Unplaced::Refused(refusal)) => return Err(*refusal),
+            Err(Unplaced::Equal { refusal, places }) => {
+                let drafts = places.iter().map(|found| draft(file, &wish, found));
+                let drafts: Vec<Draft> = drafts.filter_map(Result::ok).collect();
+                self.undecided.push(Undecided {
+                    path,
+                    drafts,
+                    refusal: *refusal,
+                });
+            }
         }
-        let repeated = repeats_what_follows(file, &place, &merged);
-        plan.terminated = terminated.or(plan.terminated);
-        plan.pieces.push(Piece {
-            edit: number,
-            splice: Splice {
-                old: place.range.clone(),
-                new,
-            },
-            shares_context: wish.hunk,
-        });
-        if let Some(count) = repeated {
+        Ok(())
+    }
+
+    /// Notes an edit whose place is certain.
+    pub(super) fn note(&mut self, path: &TreePath, draft: Draft) {
+        let number = draft.piece.edit;
+        let range = (draft.piece.splice.old.start, draft.piece.splice.old.end);
+        if let Some(count) = draft.repeated {
             self.warnings.push(format!(
                 "{path}: the last {count} lines of edit {number} stand again right behind it; \
                  is the replacement longer than the original?"
             ));
         }
-        self.place(
-            number,
-            &path,
-            (place.range.start, place.range.end),
-            place.how,
-        );
-        Ok(())
+        self.place(number, path, range, draft.kind);
+        if let Some(plan) = self.files.get_mut(path) {
+            plan.terminated = draft.terminated.or(plan.terminated);
+            plan.pieces.push(draft.piece);
+        }
     }
 
     fn path_of(&mut self, number: usize, edit: &Edit) -> Result<TreePath, Refusal> {
@@ -84,72 +73,4 @@ impl Plan<'_> {
             .existing(file, true)
             .map_err(|denied: Denied| refuse(number, file, denied))
     }
-}
-
-/// The original passes over a line that it does not quote.
-fn unlike(file: &Pristine, wish: &Wish<'_>, place: &Place, at: usize) -> Refusal {
-    let reason = format!(
-        "the original differs from the file around line {}; quote every line as it is",
-        at + 1
-    );
-    let mut refusal = wish.deny(Rule::NotFound, reason);
-    refusal.nearest = file.excerpt(place.range.start, place.range.start + SHOWN);
-    refusal
-}
-
-/// Whether the lines of the result are those of the file.
-fn is_unchanged(file: &Pristine, place: &Place, merged: &[Line], new: &[Vec<u8>]) -> bool {
-    let kept = place.range.clone().map(Line::Kept);
-    let lines = place
-        .range
-        .clone()
-        .map(|at| file.text.raw_line(at + 1).unwrap_or_default());
-    merged.iter().cloned().eq(kept) || lines.eq(new.iter().map(Vec::as_slice))
-}
-
-/// Whether the edit only adds lines around its original, and they are there.
-/// A hunk that fits is taken at its word: its context says what is there.
-fn stands_already(file: &Pristine, place: &Place, reading: &Reading, wish: &Wish<'_>) -> bool {
-    let (old, new) = (&reading.old, &wish.new);
-    if wish.hunk || new.len() <= old.len() || place.how == How::Similar {
-        return false;
-    }
-    let keys = |lines: &[String]| lines.iter().map(|line| key(line)).collect::<Vec<u64>>();
-    let (old_keys, new_keys) = (keys(old), keys(new));
-    let mut places = (0..=new.len() - old.len())
-        .filter(|offset| new_keys.get(*offset..offset + old.len()) == Some(&old_keys));
-    places.any(|offset| {
-        let added = new
-            .iter()
-            .take(offset)
-            .chain(new.iter().skip(offset + old.len()));
-        let start = place.range.start.checked_sub(offset);
-        says_something(added) && start.is_some_and(|start| file.fits(start, new, &new_keys))
-    })
-}
-
-/// How many lines at the end of the result stand once more behind it.
-fn repeats_what_follows(file: &Pristine, place: &Place, merged: &[Line]) -> Option<usize> {
-    let line = |line: &Line| match line {
-        Line::Kept(at) => file.key(*at).unwrap_or_default(),
-        Line::New(line) => key(line),
-    };
-    let longest = merged
-        .len()
-        .min(file.count().saturating_sub(place.range.end));
-    (2..=longest.min(50)).rev().find(|count| {
-        let tail = merged.get(merged.len() - count..).unwrap_or_default();
-        let new = tail.iter().any(|line| matches!(line, Line::New(_)));
-        new && tail
-            .iter()
-            .enumerate()
-            .all(|(offset, end)| file.key(place.range.end + offset) == Some(line(end)))
-    })
-}
-
-/// Whether a diff says that the end of the file shall change.
-fn termination(file: &Pristine, wish: &Wish<'_>, place: &Place) -> Option<bool> {
-    let (old, new) = wish.open?;
-    let at_end = place.range.end == file.count();
-    (at_end && old != new && file.text.ends_with_newline() == new).then_some(!new)
 }

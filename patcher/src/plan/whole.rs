@@ -3,7 +3,7 @@
 
 use super::{Creation, Plan, text};
 use crate::guard::Denied;
-use crate::{Edit, How, Rule};
+use crate::{Edit, PlacementKind, Rule};
 
 impl Plan<'_> {
     pub(super) fn create(&mut self, number: usize, edit: &Edit) -> Result<(), Denied> {
@@ -45,7 +45,7 @@ impl Plan<'_> {
             number,
             &path,
             (0, bytes.split_inclusive(|byte| *byte == b'\n').count()),
-            How::Created,
+            PlacementKind::Created,
         );
         self.created.insert(
             path,
@@ -77,7 +77,7 @@ impl Plan<'_> {
             let reason = format!("edit {other} deletes {path} already");
             return Err((Rule::Overlap, reason));
         }
-        self.place(number, &path, (0, pristine.count()), How::Deleted);
+        self.place(number, &path, (0, pristine.count()), PlacementKind::Deleted);
         Ok(())
     }
 
@@ -102,7 +102,7 @@ impl Plan<'_> {
             let reason = format!("edit {other} renames to or from the same name");
             return Err((Rule::Overlap, reason));
         }
-        self.place(number, &old, (0, pristine.count()), How::Renamed);
+        self.place(number, &old, (0, pristine.count()), PlacementKind::Renamed);
         self.renamed.insert(old, (number, new));
         Ok(())
     }

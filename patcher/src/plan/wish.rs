@@ -1,10 +1,10 @@
-//! An edit of lines in one form, and every way in which it can be read.
+//! Edit of lines in one form, and the ways in which it can be read.
 
 use super::{refuse, text};
-use crate::locate::Place;
+use crate::locate::Match;
 use crate::numbers::{self, NewLines, Numbered};
 use crate::pristine::Pristine;
-use crate::unescape::unescape;
+use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
 use patchwright_source::Encoding;
 
@@ -18,6 +18,8 @@ pub(super) struct Wish<'a> {
     pub(super) lines: Option<(u32, u32)>,
     pub(super) old: Vec<String>,
     pub(super) new: Vec<String>,
+    /// The section in which the lines are said to stand.
+    pub(super) heading: Option<&'a str>,
     /// Whether it is a hunk: written by a program, without echoes or entities.
     pub(super) hunk: bool,
     pub(super) raw: bool,
@@ -31,6 +33,11 @@ impl Wish<'_> {
         usize::try_from(first).ok()?.checked_sub(1)
     }
 
+    /// Whether both sides are the same, the end of the last line included.
+    pub(super) fn changes_nothing(&self) -> bool {
+        self.old == self.new && self.open.is_none_or(|(old, new)| old == new)
+    }
+
     pub(super) fn deny(&self, rule: Rule, reason: impl Into<String>) -> Refusal {
         refuse(self.number, self.file, (rule, reason.into()))
     }
@@ -41,12 +48,49 @@ impl Wish<'_> {
 pub(super) struct Reading {
     pub(super) old: Vec<String>,
     pub(super) numbered: Option<Numbered>,
-    pub(super) unescaped: bool,
+    pub(super) escape: Escape,
     /// Blank lines taken off at both ends.
     pub(super) trimmed: (usize, usize),
 }
 
+/// The escapes that were taken back to read an edit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Escape {
+    None,
+    /// XML entities.
+    Entities,
+    /// A tab written as `\t`.
+    Tabs,
+}
+
 impl Reading {
+    /// The new lines as they are read before the place is known.
+    pub(super) fn new_side(&self, wish: &Wish<'_>) -> Vec<String> {
+        let mut new = match self.escape {
+            Escape::None => wish.new.clone(),
+            Escape::Entities => text::split(&unescape(&wish.new.join("\n"))),
+            Escape::Tabs => all_tabs(&wish.new),
+        };
+        if let Some(numbered) = &self.numbered
+            && let NewLines::Taken(lines) = numbers::new_beside_numbered(&new, numbered, None)
+        {
+            new = lines;
+        }
+        self.trim(&mut new);
+        new
+    }
+
+    /// Takes as many blank lines off the ends of the new lines as were taken
+    /// off the old ones.
+    fn trim(&self, new: &mut Vec<String>) {
+        let (before, after) = self.trimmed;
+        let blank = |line: &&String| line.trim().is_empty();
+        let front = new.iter().take(before).take_while(blank).count();
+        new.drain(..front);
+        let back = new.iter().rev().take(after).take_while(blank).count();
+        new.truncate(new.len() - back);
+    }
+
     /// The line, from 0, that an echoed number names.
     pub(super) fn first_number(&self) -> Option<usize> {
         let number = self.numbered.as_ref()?.numbers.first()?;
@@ -67,6 +111,7 @@ pub(super) fn wish_of<'a>(
         lines: edit.lines(),
         old: Vec::new(),
         new: Vec::new(),
+        heading: None,
         hunk: false,
         raw: false,
         open: None,
@@ -74,6 +119,7 @@ pub(super) fn wish_of<'a>(
     match edit {
         Edit::Hunk(hunk) => {
             wish.hunk = true;
+            wish.heading = hunk.heading.as_deref();
             wish.old = hunk
                 .old
                 .iter()
@@ -146,7 +192,7 @@ pub(super) fn show_range(file: &Pristine, lines: Option<(u32, u32)>, refusal: &m
 /// Every way to read the original, the most literal first.
 pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
     let mut ways = Vec::new();
-    let mut add = |old: Vec<String>, numbered: Option<Numbered>, unescaped: bool| {
+    let mut add = |old: Vec<String>, numbered: Option<Numbered>, escape: Escape| {
         let blank = |line: &&String| line.trim().is_empty();
         let before = old.iter().take_while(blank).count();
         let after = old.iter().rev().take_while(blank).count();
@@ -156,44 +202,55 @@ pub(super) fn readings(wish: &Wish<'_>) -> Vec<Reading> {
         ways.push(Reading {
             old,
             numbered: numbered.clone(),
-            unescaped,
+            escape,
             trimmed: (0, 0),
         });
         if let Some(old) = inner.filter(|inner| !inner.is_empty() && before + after > 0) {
             ways.push(Reading {
                 old,
                 numbered,
-                unescaped,
+                escape,
                 trimmed: (before, after),
             });
         }
     };
-    add(wish.old.clone(), None, false);
+    add(wish.old.clone(), None, Escape::None);
+    if wish.old.iter().any(|line| with_tabs(line).is_some()) {
+        add(all_tabs(&wish.old), None, Escape::Tabs);
+    }
     if wish.hunk {
         return ways;
     }
     let numbered = |lines: &[String]| numbers::numbered(lines).filter(|read| read.consecutive);
     for read in numbered(&wish.old).into_iter().flat_map(Numbered::variants) {
-        add(read.lines.clone(), Some(read), false);
+        add(read.lines.clone(), Some(read), Escape::None);
     }
     let joined = wish.old.join("\n");
     let plain = unescape(&joined);
     if *plain != joined {
         let lines: Vec<String> = plain.split('\n').map(str::to_owned).collect();
         let read = numbered(&lines);
-        add(lines, None, true);
+        add(lines, None, Escape::Entities);
         for read in read.into_iter().flat_map(Numbered::variants) {
-            add(read.lines.clone(), Some(read), true);
+            add(read.lines.clone(), Some(read), Escape::Entities);
         }
     }
     ways
+}
+
+/// Returns lines with their written-out tabs as tabs.
+fn all_tabs(lines: &[String]) -> Vec<String> {
+    lines
+        .iter()
+        .map(|line| with_tabs(line).unwrap_or_else(|| line.clone()))
+        .collect()
 }
 
 /// A space that some models write for a plain one.
 const HARD_SPACE: char = '\u{a0}';
 
 /// Whether the writer's hard spaces are plain ones in the file.
-fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Place) -> bool {
+fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Match) -> bool {
     wish.old.iter().any(|line| line.contains(HARD_SPACE))
         && !place
             .range
@@ -206,13 +263,16 @@ pub(super) fn new_lines(
     file: &Pristine,
     wish: &Wish<'_>,
     reading: &Reading,
-    place: &Place,
+    place: &Match,
 ) -> Result<Vec<String>, Refusal> {
     let mut new = wish.new.clone();
+    if reading.escape == Escape::Tabs {
+        new = all_tabs(&new);
+    }
     if !wish.hunk {
         let joined = new.join("\n");
         let raw_signs = wish.old.iter().any(|line| line.contains(['<', '>', '&']));
-        if reading.unescaped {
+        if reading.escape == Escape::Entities {
             new = text::split(&unescape(&joined));
         } else if !raw_signs {
             new = text::split(&text::without_entities(file.language, &joined));
@@ -237,11 +297,6 @@ pub(super) fn new_lines(
             },
         };
     }
-    let (before, after) = reading.trimmed;
-    let blank = |line: &&String| line.trim().is_empty();
-    let front = new.iter().take(before).take_while(blank).count();
-    new.drain(..front);
-    let back = new.iter().rev().take(after).take_while(blank).count();
-    new.truncate(new.len() - back);
+    reading.trim(&mut new);
     Ok(new)
 }

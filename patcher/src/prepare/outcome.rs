@@ -1,9 +1,10 @@
-//! What becomes of each file: its new bytes, and its part of the diff.
+//! Outcome of a patch for each file: its new bytes, and its part of the diff.
 
 use crate::diff::{FileDiff, write_diff};
 use crate::normal;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::{Splice, carry_out, join_neighbours, reduce};
+use crate::syntax::{Checked, new_errors};
 use patchwright_source::{Text, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,14 +12,21 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) struct Outcome {
     pub(super) splices: Vec<Splice>,
     pub(super) bytes: Vec<u8>,
+    /// The syntax errors that are new.
+    pub(super) syntax: Checked,
 }
 
 /// Carries the pieces of a file out.
 pub(super) fn outcome_of(file: &FilePlan) -> Outcome {
+    outcome_without(file, &[])
+}
+
+/// Carries the pieces of a file out, but for those of some edits.
+pub(super) fn outcome_without(file: &FilePlan, edits: &[usize]) -> Outcome {
     let text = &file.pristine.text;
-    let pieces = file
-        .pieces
-        .iter()
+    let pieces = file.pieces.iter();
+    let pieces = pieces
+        .filter(|piece| !edits.contains(&piece.edit))
         .map(|piece| piece.splice.clone())
         .collect();
     let mut joined = join_neighbours(pieces);
@@ -29,7 +37,12 @@ pub(super) fn outcome_of(file: &FilePlan) -> Outcome {
         .collect();
     let splices = join_neighbours(splices);
     let bytes = carry_out(text, &splices);
-    Outcome { splices, bytes }
+    let syntax = new_errors(&file.pristine, &splices, &bytes);
+    Outcome {
+        splices,
+        bytes,
+        syntax,
+    }
 }
 
 /// The file ends as it did, with or without a line end, unless a diff asks for

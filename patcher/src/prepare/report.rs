@@ -1,10 +1,10 @@
-//! What is told about a patch that can be applied: its changes, the lines it
-//! touches, new syntax errors, names that exist nowhere.
+//! Report of a patch that can be applied: its changes, the lines it touches,
+//! new syntax errors, names that exist nowhere.
 
 use super::Outcome;
 use crate::plan::{FilePlan, Plan};
 use crate::splice::Splice;
-use crate::syntax::{Checked, new_errors};
+use crate::syntax::Checked;
 use crate::{Changes, Prepared, Touched, names};
 use patchwright_source::{Language, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -81,10 +81,11 @@ fn look_at_edited_file(
             name.contains('.') && TreePath::new(name).is_ok_and(|path| tree.has_file(&path))
         })
     };
-    let knows = |name: &str| introduced.contains(name) || (plan.knows)(name) || in_tree(name);
+    let knows =
+        |name: &str| introduced.contains(name) || (plan.background.knows)(name) || in_tree(name);
     let unknown = names::unknown_names(&file.pristine, &lines, &knows);
     prepared.warnings.extend(unknown);
-    match new_errors(&file.pristine, &outcome.splices, &outcome.bytes) {
+    match outcome.syntax {
         Checked::Errors(errors) => {
             let errors = errors.into_iter().map(|error| (target.clone(), error));
             prepared.syntax_errors.extend(errors);

@@ -89,7 +89,7 @@ fn crash(folder: PathBuf) -> Case {
         request: Request {
             frames: frames::read(&log),
             text: log,
-            budget: 8_000,
+            budget: 0,
         },
         intent: Some("BUG_FIX".to_owned()),
         files: list(&table, "files"),
@@ -116,7 +116,7 @@ fn requests(file: &Path) -> Vec<Case> {
                 is_far: false,
                 request: Request {
                     text: words,
-                    budget: 8_000,
+                    budget: 0,
                     ..Request::default()
                 },
                 intent: text(request, "intent"),

@@ -6,7 +6,7 @@ use super::crash::identifiers_at;
 use super::form::{fitting, size_of};
 use super::{Card, Form, Mention, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::snippet::{Snippet, line};
 use crate::symbol::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet};

@@ -100,24 +100,21 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     }
 }
 
-/// The stack section: per stack its functions of the tree, from the top.
+/// The stack section: per stack its functions of the tree, from the top, by the
+/// numbers that the report gives them.
 pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut number = 0;
-    let mut role = Role::Crash;
     for place in located {
-        number = if place.role == role { number } else { 0 };
-        role = place.role;
         let symbol = &place.symbol;
         let line = place.line.unwrap_or(symbol.name_line);
         let mark = if place.is_harness { " (harness)" } else { "" };
         lines.push(format!(
-            "{} #{number} {} {}:{line}{mark}",
-            word(role),
+            "{} #{} {} {}:{line}{mark}",
+            word(place.role),
+            place.depth,
             symbol.qualified(),
             symbol.path
         ));
-        number += 1;
     }
     lines
 }

@@ -7,8 +7,9 @@ use super::form::size_of;
 use super::render::{file_section, render};
 use super::{Context, Plan, Wanted, documents, heads, tokens_of};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::{body_ranges, with_comment};
+use crate::engine::outline::body_ranges;
+use crate::error::or_nothing;
+use crate::snippet::with_comment;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
@@ -39,7 +40,8 @@ const HEAD: u32 = 4;
 /// Bodies up to this many lines are shown in full around a call.
 const CALL_SITE: usize = 36;
 
-pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
+/// Packs a plan into a budget, when so many times the usual is asked for.
+pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) -> Context {
     let mut context = Context {
         intent: plan.intent.clone(),
         confidence: plan.confidence,
@@ -49,7 +51,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let frame = tokens_of(&render(&context)) + 24;
     let mut budget = Budget::of(budget.saturating_sub(frame), plan.shares);
     let mentioned = mentioned(engine, &plan.mentions, &mut budget);
-    let mut code = Code::of(engine, plan, frame);
+    let mut code = Code::of(engine, plan, (frame, share));
     // Of who shows no code and was mentioned the rest is free.
     for part in [Part::Imports, Part::Tests, Part::Callers] {
         if !plan.wanted.iter().any(|wanted| wanted.part == part) {
@@ -100,16 +102,22 @@ struct Code<'p> {
     /// Tokens that are used.
     used: usize,
     /// Tokens after which only what matters much is still taken.
-    enough: usize,
+    enough: f64,
+    /// What weighs less is not worth its tokens.
+    floor: f64,
 }
 
 impl<'p> Code<'p> {
-    fn of(engine: &Engine, plan: &'p Plan, used: usize) -> Self {
+    fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64)) -> Self {
+        // Weights fall with each step away from the crash: who asks for more code
+        // asks for what lies further away.
+        let floor = FLOOR / (share * share);
         Self {
-            order: by_worth(engine, plan),
+            order: by_worth(engine, plan, floor),
             taken: BTreeMap::new(),
             used,
-            enough: plan.enough,
+            enough: plan.enough as f64 * share,
+            floor,
         }
     }
 
@@ -135,8 +143,8 @@ impl<'p> Code<'p> {
 
     /// What something must weigh to be taken still.
     fn wants(&self) -> f64 {
-        match self.used as f64 / self.enough as f64 {
-            full if full < 1.0 => FLOOR,
+        match self.used as f64 / self.enough {
+            full if full < 1.0 => self.floor,
             full if full < STRETCH => LIKELY,
             _ => MATTERS,
         }
@@ -152,12 +160,12 @@ impl<'p> Code<'p> {
 /// What to take first: weight against size, so that three short functions that
 /// matter come before a page of one that matters a little more. What matters
 /// most is always first.
-fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
+fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p Wanted)> {
     let mut all: Vec<(f64, usize, &Wanted)> = plan
         .wanted
         .iter()
         .enumerate()
-        .filter(|(_, wanted)| wanted.weight >= FLOOR)
+        .filter(|(_, wanted)| wanted.weight >= floor)
         .map(|(index, wanted)| {
             let full = cut(engine, wanted, full_body(wanted));
             let size = full.map_or(0, |snippet| tokens_of(&snippet.text));

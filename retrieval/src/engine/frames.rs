@@ -4,11 +4,11 @@
 //! machine) are dropped; harness frames are kept and marked.
 
 use super::Engine;
-use super::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::{Frame, Role, is_aside};
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::collections::BTreeSet;
 
 /// Entry points of fuzzers and programs: they feed the input, and are rarely
@@ -35,6 +35,12 @@ const COMMON_CALLERS: usize = 20;
 /// at most.
 const ALLOCATOR_DEPTH: usize = 4;
 
+/// How many lines before and after one are shown that lies in no definition.
+const AROUND: u32 = 30;
+
+/// More lines than any file that is read has.
+const LINES_OF_A_FILE: i64 = 1 << 32;
+
 /// How far past its parsed end a function may reach.
 const MISSED: u32 = 80;
 
@@ -47,6 +53,8 @@ pub(crate) struct Located {
     pub(crate) symbol: Symbol,
     pub(crate) line: Option<u32>,
     pub(crate) role: Role,
+    /// Its number in the report's stack.
+    pub(crate) depth: u32,
     /// How many functions of the tree lie above it in its stack.
     pub(crate) rank: u32,
     pub(crate) is_harness: bool,
@@ -78,6 +86,7 @@ impl Engine {
                 symbol,
                 line,
                 role: frame.role,
+                depth: frame.depth,
                 rank: 0,
                 is_harness,
             });
@@ -140,8 +149,43 @@ impl Engine {
                 Some((symbol, line))
             }
             (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
-            (None, None) => None,
+            (None, None) => {
+                let line = frame.line?;
+                Some((self.lines_around(path, line, wanted)?, frame.line))
+            }
         }
+    }
+
+    /// The lines around a line that lies in no definition the index knows, under
+    /// the name that the report gives them.
+    fn lines_around(&self, path: TreePath, line: u32, name: String) -> Option<Symbol> {
+        let row = self.index.file(&path)?;
+        let text = self.tree().read(&path).ok()?;
+        let count = u32::try_from(text.line_count()).ok()?;
+        let first = line.saturating_sub(AROUND).max(1);
+        if line > count {
+            return None;
+        }
+        let name = if name.is_empty() {
+            path.file_name().to_owned()
+        } else {
+            name
+        };
+        Some(Symbol {
+            // No number of the index is negative.
+            id: -(row.id.saturating_mul(LINES_OF_A_FILE) + i64::from(line)),
+            name,
+            scope: String::new(),
+            kind: SymbolKind::Function,
+            language: row.language.unwrap_or(Language::C),
+            start_line: first,
+            end_line: (first + 2 * AROUND - 1).min(count),
+            name_line: line,
+            body_line: None,
+            parent: None,
+            type_name: None,
+            path,
+        })
     }
 
     /// A function that a macro defines, `BUILT_IN(name) {`, is called what the
@@ -193,24 +237,38 @@ impl Engine {
         symbols.into_iter().next().map(|symbol| (symbol, None))
     }
 
-    /// The file below whose source root a path lies: `org/a/B.java` means
-    /// `src/main/java/org/a/B.java`.
-    fn ending_with(&self, file: &str) -> Option<TreePath> {
-        let ending = format!("/{file}");
-        let fitting = self
-            .files()
-            .iter()
-            .filter(|path| path.as_str().ends_with(&ending));
-        fitting
-            .min_by_key(|path| (is_aside(path), path.as_str().len()))
-            .cloned()
+    /// The file whose path shares the longest end with one of another machine:
+    /// `/build/x/org/a/B.java` means `src/main/java/org/a/B.java`. A name alone is
+    /// no proof: files of that name are believed when they define the function.
+    fn by_end(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
+        let parts: Vec<&str> = file.split(['/', '\\']).collect();
+        let shared = |path: &TreePath| {
+            let ours = path.as_str().split('/').rev();
+            ours.zip(parts.iter().rev())
+                .take_while(|(a, b)| a == *b)
+                .count()
+        };
+        let alike = self.files().iter().map(|path| (shared(path), path));
+        let alike: Vec<(usize, &TreePath)> = alike.filter(|(shared, _)| *shared > 0).collect();
+        let most = alike.iter().map(|(shared, _)| *shared).max()?;
+        let defines = |path: &TreePath| {
+            let symbols = self.symbols_in(path);
+            name.is_some_and(|name| symbols.iter().any(|symbol| symbol.name == name.name))
+        };
+        alike
+            .into_iter()
+            .filter(|(shared, _)| *shared == most)
+            .map(|(_, path)| (defines(path), path))
+            .filter(|(defines, _)| *defines || most > 1)
+            .min_by_key(|(defines, path)| (!defines, is_aside(path), path.as_str().len()))
+            .map(|(_, path)| path.clone())
     }
 
     /// The file of a frame. A bare file name (Java's) is found by the package
     /// in the function's name, else when only one file has it.
     fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
         if file.contains(['/', '\\']) {
-            return self.tree().rebase(file).or_else(|| self.ending_with(file));
+            return self.tree().rebase(file).or_else(|| self.by_end(file, name));
         }
         let mut same: Vec<&TreePath> = self
             .files()

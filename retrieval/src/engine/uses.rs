@@ -4,13 +4,14 @@
 mod calls;
 
 use super::Engine;
-use super::lookup::or_nothing;
 use crate::answer::{Answer, Hit, Miss};
 use crate::error::RetrievalError;
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::rank::Order;
-use crate::relations::{QualifiedName, SqlLimits};
+use crate::relations::QualifiedName;
 use crate::snippet::Tier;
+use crate::sql::SqlLimits;
 use crate::symbol::{Symbol, Use};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@
 
 use crate::flow::guards::{self, GuardFact};
 use crate::flow::place::{Place, Source};
+use crate::language::c::prepare::prepare;
 use crate::language::walk::walk;
 use patchwright_source::Language;
 use std::collections::BTreeSet;
@@ -136,7 +137,19 @@ pub(crate) struct Subject<'a> {
 /// Analyses a function's lines.
 pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
     let (text, shift) = wrap(subject);
-    let Some(tree) = patchwright_source::parse(subject.language, &text) else {
+    let is_c = matches!(subject.language, Language::C | Language::Cpp);
+    let mut text = text;
+    let mut tree = patchwright_source::parse(subject.language, &text);
+    if is_c
+        && tree
+            .as_ref()
+            .is_some_and(|tree| tree.root_node().has_error())
+    {
+        // Without macros and split statements the grammar may understand it.
+        text = prepare(&text, subject.language == Language::Cpp).code;
+        tree = patchwright_source::parse(subject.language, &text);
+    }
+    let Some(tree) = tree else {
         return Analysis::default();
     };
     let mut visitor = FlowVisitor::new(&text, subject, shift);

@@ -6,7 +6,6 @@ use crate::flow::place::Source;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use rusqlite::{Transaction, TransactionBehavior, params};
-use std::sync::Arc;
 
 /// How many functions one SQL statement may have computed.
 const FUNCTIONS: usize = 200;
@@ -91,14 +90,4 @@ fn literals(statement: &str) -> Vec<String> {
         .filter(|literal| !literal.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-impl Index {
-    pub(crate) fn known_analysis(&self, symbol: i64) -> Option<Arc<Analysis>> {
-        self.analyses().get(&symbol).cloned()
-    }
-
-    pub(crate) fn keep_analysis(&self, symbol: i64, analysis: &Arc<Analysis>) {
-        self.analyses().insert(symbol, Arc::clone(analysis));
-    }
 }

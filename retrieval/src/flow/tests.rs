@@ -7,7 +7,7 @@ mod cases;
 
 use crate::flow::{Direction, FlowRequest, GuardKind};
 use crate::index::{Index, IndexLimits};
-use crate::relations::SqlLimits;
+use crate::sql::SqlLimits;
 use cases::cases;
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;

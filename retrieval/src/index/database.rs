@@ -13,6 +13,7 @@ use rusqlite::{Connection, OpenFlags};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -41,7 +42,12 @@ impl Folder {
             path: path.clone(),
             source,
         };
-        std::fs::create_dir_all(&path).map_err(fail)?;
+        // Code is for whoever may read its tree.
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(fail)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)

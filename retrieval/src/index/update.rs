@@ -10,7 +10,7 @@ use crate::index::files::Files;
 use crate::index::read::{FileState, read_file};
 use crate::index::write::Writer;
 use crate::index::{IndexLimits, IndexReport, schema};
-use patchwright_source::{Entry, Tree, header_of_template};
+use patchwright_source::{Entry, Tree, product_of_template};
 use rusqlite::{Connection, params};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -86,7 +86,7 @@ fn compare(
     let mut work = Vec::new();
     for entry in entries {
         let row = old.by_path(entry.path.as_str());
-        let header = header_of_template(&entry.path);
+        let header = product_of_template(&entry.path);
         let is_made = header.is_some_and(|header| has_file(entries, header));
         if let Some(row) = row {
             gone.remove(&row.id);

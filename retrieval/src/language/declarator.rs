@@ -19,7 +19,7 @@ pub(crate) struct DeclaratorKinds {
     operator_cast: u16,
     template_function: u16,
     template_type: u16,
-    leaves: [u16; 4],
+    leaves: [u16; 5],
     pub(crate) declarator_field: u16,
     pub(crate) name_field: u16,
     scope_field: u16,
@@ -46,6 +46,8 @@ impl DeclaratorKinds {
                 kind("field_identifier"),
                 kind("type_identifier"),
                 kind("namespace_identifier"),
+                // `typedef signed char int8_t`: a name that the grammar takes for its own.
+                kind("primitive_type"),
             ],
             declarator_field: field("declarator"),
             name_field: field("name"),

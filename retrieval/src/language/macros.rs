@@ -147,6 +147,61 @@ pub(crate) fn is_keyword(word: &[u8]) -> bool {
     )
 }
 
+/// Whether a word is reserved by the language, so that nothing can have it as its
+/// name.
+pub(crate) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
+    is_keyword(word) && word != b"catch" && word != b"defined"
+        || matches!(
+            word,
+            b"auto" | b"register" | b"restrict" | b"_Bool" | b"_Static_assert"
+        )
+        || is_cpp
+            && matches!(
+                word,
+                b"alignas"
+                    | b"alignof"
+                    | b"and"
+                    | b"asm"
+                    | b"bool"
+                    | b"catch"
+                    | b"class"
+                    | b"const_cast"
+                    | b"constexpr"
+                    | b"decltype"
+                    | b"delete"
+                    | b"dynamic_cast"
+                    | b"explicit"
+                    | b"export"
+                    | b"false"
+                    | b"friend"
+                    | b"mutable"
+                    | b"namespace"
+                    | b"new"
+                    | b"noexcept"
+                    | b"not"
+                    | b"nullptr"
+                    | b"operator"
+                    | b"or"
+                    | b"private"
+                    | b"protected"
+                    | b"public"
+                    | b"reinterpret_cast"
+                    | b"static_assert"
+                    | b"static_cast"
+                    | b"template"
+                    | b"this"
+                    | b"thread_local"
+                    | b"throw"
+                    | b"true"
+                    | b"try"
+                    | b"typeid"
+                    | b"typename"
+                    | b"using"
+                    | b"virtual"
+                    | b"wchar_t"
+            )
+}
+
 #[cfg(test)]
 mod tests {
     use super::identifiers;

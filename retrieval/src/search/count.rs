@@ -1,9 +1,8 @@
 //! Counts the words of the definitions of one file.
 
-use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
-use crate::snippet::line;
+use crate::error::or_nothing;
+use crate::index::Index;
+use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::{split_words, stem};
 use patchwright_source::{Text, TreePath};
@@ -39,14 +38,14 @@ pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
 }
 
-pub(super) fn count_file(engine: &Engine, path: &TreePath) -> Counted {
-    let Ok(text) = engine.tree().read(path) else {
+pub(super) fn count_file(index: &Index, path: &TreePath) -> Counted {
+    let Ok(text) = index.tree().read(path) else {
         return Counted::default();
     };
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
     let mut counter = Counter::default();
     let mut documents = Vec::new();
-    for symbol in or_nothing(engine.index.outline(path)) {
+    for symbol in or_nothing(index.outline(path)) {
         if !is_document(&symbol) {
             continue;
         }

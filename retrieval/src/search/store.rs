@@ -7,9 +7,8 @@
 
 use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
-use crate::engine::Engine;
 use crate::error::RetrievalError;
-use crate::index::Reader;
+use crate::index::{Index, Reader};
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
@@ -27,18 +26,18 @@ struct Work {
 }
 
 /// Counts what was not counted yet.
-pub(super) fn update(engine: &Engine) -> Result<(), RetrievalError> {
-    let work = engine.index.read(plan)?;
+pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
+    let work = index.read(plan)?;
     if work.files.is_empty() && !work.anew {
         return Ok(());
     }
     let counted: Vec<Counted> = work
         .files
         .par_iter()
-        .map(|(path, _)| count_file(engine, path))
+        .map(|(path, _)| count_file(index, path))
         .collect();
-    engine.index.look_anew();
-    let mut connection = engine.index.private_connection()?;
+    index.look_anew();
+    let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     write(&transaction, &work, counted)?;
     transaction.commit()?;

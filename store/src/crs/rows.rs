@@ -16,11 +16,11 @@ pub struct CaseRow {
     pub project: String,
     /// The challenge as it was sent, as JSON; nothing for a project of the settings.
     pub detail: Option<String>,
-    /// What was made of its files, as JSON.
+    /// Facts that were read from its files, as JSON.
     pub prepared: Option<String>,
-    /// How far it has come.
+    /// Its state.
     pub state: CaseState,
-    /// Why it cannot be worked on.
+    /// The reason why it cannot be worked on.
     pub problem: Option<String>,
     /// When work must stop, in milliseconds.
     pub deadline: Option<i64>,
@@ -28,7 +28,7 @@ pub struct CaseRow {
     pub created: i64,
 }
 
-/// How far a case has come.
+/// State of a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseState {
@@ -55,19 +55,19 @@ pub struct FindingRow {
     pub id: String,
     /// The case it belongs to.
     pub case: String,
-    /// What it is.
+    /// Its kind.
     pub kind: FindingKind,
-    /// What was sent, as JSON.
+    /// The message, as JSON.
     pub request: String,
-    /// How often it was queued anew.
+    /// Number of times it was queued anew.
     pub round: i64,
-    /// What came of it.
+    /// Its outcome.
     pub state: FindingState,
     /// The patch that stops it.
     pub patch: Option<String>,
 }
 
-/// What was found.
+/// The hash that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
@@ -77,7 +77,7 @@ pub enum FindingKind {
     Sarif,
 }
 
-/// What came of a finding.
+/// Outcome of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FindingState {
@@ -104,17 +104,17 @@ pub struct PatchRow {
     pub finding: String,
     /// The unified diff in base64.
     pub diff: String,
-    /// What is missing in its evidence.
+    /// The doubt that it leaves.
     pub doubt: i64,
     /// The findings that it stops.
     pub stops: BTreeSet<String>,
     /// The findings it was tried on.
     pub tried: BTreeSet<String>,
-    /// What became of it on the other side; nothing while it was not sent.
+    /// Its status on the other side; nothing while it was not sent.
     pub fate: Option<Fate>,
-    /// How the other side calls it.
+    /// Its id on the other side.
     pub remote: Option<String>,
-    /// How often it was sent.
+    /// Number of times it was sent.
     pub sent: i64,
     /// Before this time it is not sent again, in milliseconds.
     pub rests: i64,
@@ -122,7 +122,7 @@ pub struct PatchRow {
     pub created: i64,
 }
 
-/// What became of a patch on the other side.
+/// Status of a patch on the other side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fate {
@@ -143,14 +143,14 @@ pub enum Fate {
 }
 
 impl CaseRow {
-    /// Whether nobody wants a patch any more.
+    /// Returns true when nobody wants a patch any more.
     pub fn is_late(&self, now: i64) -> bool {
         self.deadline.is_some_and(|deadline| deadline <= now)
     }
 }
 
 impl PatchRow {
-    /// Whether the other side said that it is wrong.
+    /// Returns true when the other side said that it is wrong.
     pub fn is_refuted(&self) -> bool {
         self.fate == Some(Fate::Failed)
     }

@@ -1,4 +1,4 @@
-//! What is known of tasks: one, many by filter and page, and how many wait.
+//! Reads tasks: one, many by filter and page, and their number in each state.
 
 use crate::store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ const PAGE: u32 = 50;
 /// Rows of the largest page.
 const LARGEST_PAGE: u32 = 1000;
 
-/// How far a task has come.
+/// State of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TaskState {
@@ -52,7 +52,7 @@ impl TaskState {
         Self::ALL.into_iter().find(|state| state.as_str() == word)
     }
 
-    /// Whether nothing will change any more.
+    /// Returns true when the task has ended.
     pub fn is_over(self) -> bool {
         matches!(self, Self::Done | Self::Canceled)
     }
@@ -65,7 +65,7 @@ pub struct TaskRow {
     pub sequence: i64,
     /// The task's id.
     pub id: String,
-    /// How far it has come.
+    /// Its state.
     pub state: TaskState,
     /// Higher goes first.
     pub priority: i64,
@@ -79,17 +79,17 @@ pub struct TaskRow {
     pub ended: Option<String>,
     /// Its last run.
     pub run: Option<String>,
-    /// How it ended, in one word.
+    /// Ending, in one word.
     pub ending: Option<String>,
-    /// Why it ended so.
+    /// Reason of the ending.
     pub detail: Option<String>,
-    /// How often a worker took it.
+    /// Number of claims by workers.
     pub claims: i64,
-    /// How often its infrastructure failed.
+    /// Number of failures of its infrastructure.
     pub failures: i64,
-    /// Where it was worked on last.
+    /// Host that worked on it last.
     pub host: Option<String>,
-    /// Who handed it in.
+    /// Its origin.
     pub origin: String,
     /// Its project.
     pub group: Option<String>,
@@ -125,11 +125,11 @@ impl FromRow<'_, AnyRow> for TaskRow {
 /// Which tasks are listed. What is `None` does not matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    /// How far they have come.
+    /// Their state.
     pub state: Option<TaskState>,
-    /// How they ended.
+    /// Their ending.
     pub ending: Option<String>,
-    /// Who handed them in.
+    /// Their origin.
     pub origin: Option<String>,
     /// Their project.
     pub group: Option<String>,
@@ -152,7 +152,7 @@ pub struct Page {
     pub next: Option<i64>,
 }
 
-/// How many tasks there are in each state.
+/// Counts the tasks in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Depth {
     /// They wait for a worker.
@@ -165,21 +165,21 @@ pub struct Depth {
     pub done: i64,
     /// Somebody stopped them.
     pub canceled: i64,
-    /// Whether the whole queue is paused.
+    /// True when the whole queue is paused.
     pub queue_paused: bool,
 }
 
-/// How far a task has come, as far as whoever follows it must know.
+/// State of a task, as far as a follower must know it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Sight {
+pub struct TaskVersion {
     state: String,
     run: Option<String>,
     events: i64,
 }
 
 impl Store {
-    /// How far tasks have come, by their ids. What is not known is left out.
-    pub async fn sights(&self, ids: &[String]) -> Result<Vec<(String, Sight)>, StoreError> {
+    /// Reads the states of tasks by their ids. Unknown ids are left out.
+    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>, StoreError> {
         let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
         let sql = format!(
             "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
@@ -191,11 +191,11 @@ impl Store {
             query = query.bind(id);
         }
         let rows: Vec<(String, String, Option<String>, i64)> = query.fetch_all(&self.pool).await?;
-        let sights = rows.into_iter().map(|(id, state, run, events)| {
-            let sight = Sight { state, run, events };
-            (id, sight)
+        let versions = rows.into_iter().map(|(id, state, run, events)| {
+            let version = TaskVersion { state, run, events };
+            (id, version)
         });
-        Ok(sights.collect())
+        Ok(versions.collect())
     }
 
     /// A task as it stands.
@@ -236,7 +236,7 @@ impl Store {
         Ok(Page { tasks, next })
     }
 
-    /// How many tasks there are in each state.
+    /// Counts the tasks in each state.
     pub async fn depth(&self) -> Result<Depth, StoreError> {
         let rows: Vec<(String, i64)> =
             sqlx::query_as("SELECT state, COUNT(*) FROM submissions GROUP BY state")

@@ -10,10 +10,10 @@ use patchwright_tests::http::Request;
 use serde_json::json;
 use std::time::Duration;
 
-/// How many workers there are.
+/// The number of workers.
 const WORKERS: usize = 3;
 
-/// How often one of them is killed.
+/// Returns the number of kills.
 fn kills() -> usize {
     if option_env!("PATCHWRIGHT_SOAK").is_some() {
         200
@@ -64,7 +64,7 @@ async fn no_task_is_lost_or_done_twice_on_postgresql() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_is_not_lost_by_a_kill() {
+async fn a_kill_loses_no_acknowledged_task() {
     let patchwright = Patchwright::new().unwrap();
     let daemon = Daemon::start(&patchwright, &["--workers", "0"]).unwrap();
     let taken: Vec<String> = std::thread::scope(|scope| {

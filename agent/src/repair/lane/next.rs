@@ -6,7 +6,7 @@ use crate::record::{Purpose, Step};
 use patchwright_model::Message;
 
 impl Lane {
-    /// What has to be done now; `None` while the lane follows others or is done.
+    /// Returns the step to be done now; `None` while the lane follows others or is done.
     pub(in crate::repair) fn next_step(&self) -> Option<Step> {
         Some(match &self.stage {
             Stage::Context(issue) => Step::Context {
@@ -55,7 +55,7 @@ impl Lane {
         })
     }
 
-    /// What the model is asked when its conversation is to be told in short: all of
+    /// Returns the question that shortens a conversation: all of
     /// it but the message that waits for an answer, which stays as it is.
     fn question(&self) -> Vec<Message> {
         let before = self.messages.len().saturating_sub(1);

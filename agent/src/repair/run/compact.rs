@@ -1,4 +1,4 @@
-//! What happens when the conversation nears the model's window: it is told in
+//! Compaction of a conversation that nears the model's window: it is told in
 //! short. The model says what it found and which code still matters; the
 //! crash, the attempts with their verdicts and the message that waits for an
 //! answer are told from what the run knows. A model that says nothing of use

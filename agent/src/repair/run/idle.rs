@@ -1,4 +1,4 @@
-//! How a run ends when every lane is done: with its best attempt, or with the
+//! End of a run when every lane is done: with its best attempt, or with the
 //! reason why there is none.
 
 use super::Run;

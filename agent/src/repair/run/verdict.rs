@@ -1,4 +1,4 @@
-//! What a placed patch and a climbed rung lead to: the next rung, the next
+//! Consequences of a placed patch and a climbed rung: the next rung, the next
 //! issue, or the end.
 
 use super::Run;

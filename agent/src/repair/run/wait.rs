@@ -1,4 +1,4 @@
-//! What happens when no model can answer: the lane waits for the time that was
+//! Pause of a lane when no model can answer: it waits for the time that was
 //! named, and goes on where it stood. Waiting is no working time.
 
 use super::Run;

@@ -1,4 +1,4 @@
-//! What follows a patch that is refuted, refused or already known.
+//! Tests of the steps after a patch that is refuted, refused or already known.
 
 use super::{baseline, begun, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;

@@ -1,4 +1,4 @@
-//! How runs end, and as what.
+//! Tests of the endings of runs.
 
 use super::{QUERIES, baseline, begun, kind, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;

@@ -1,4 +1,4 @@
-//! What a reply costs that asks, or that nothing can be done with.
+//! Tests of replies: queries, and text that cannot be used.
 
 use super::{QUERIES, begun, finished, kind, last_message, play, reply};
 use crate::record::{EndingKind, Outcome, Retrieved, Step};

@@ -4,6 +4,7 @@ use super::ReportShape;
 use super::list::Listed;
 use patchwright_agent::report::Report;
 use patchwright_daemon::service::Service;
+use patchwright_source::{visible, visible_line};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -36,7 +37,7 @@ impl Row {
     }
 }
 
-/// What came of each task, in the order of the batch.
+/// Reads the row of each task, in the order of the batch.
 pub(super) async fn rows(
     service: &Service,
     listed: &[Listed],
@@ -106,7 +107,8 @@ fn cells(row: &Row) -> [String; 7] {
 
 fn table(rows: &[Row]) -> String {
     let mut lines = vec![HEAD.map(str::to_owned)];
-    lines.extend(rows.iter().map(cells));
+    let shown = |row| cells(row).map(|cell| visible_line(&cell).into_owned());
+    lines.extend(rows.iter().map(shown));
     let mut widths = [0; 7];
     for line in &lines {
         for (width, cell) in widths.iter_mut().zip(line) {
@@ -146,7 +148,7 @@ fn csv(rows: &[Row]) -> String {
 }
 
 fn markdown(rows: &[Row]) -> String {
-    let escaped = |cell: &str| cell.replace('|', "\\|").replace(['\n', '\r'], " ");
+    let escaped = |cell: &str| visible_line(cell).replace('|', "\\|");
     let mut text = format!("| {} |\n|{}\n", HEAD.join(" | "), " --- |".repeat(7));
     for row in rows {
         let cells = cells(row).map(|cell| escaped(&cell));
@@ -198,11 +200,11 @@ fn verdict(row: &Row) -> &'static str {
     }
 }
 
-/// Text as an attribute of XML 1.0, which has no place for most control
+/// Escapes text for an attribute of XML 1.0, which has no place for most control
 /// characters.
 fn xml(text: &str) -> String {
     let mut escaped = String::new();
-    for letter in text.chars() {
+    for letter in visible(text).chars() {
         match letter {
             '&' => escaped.push_str("&amp;"),
             '<' => escaped.push_str("&lt;"),
@@ -210,9 +212,8 @@ fn xml(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\n' => escaped.push_str("&#10;"),
             '\t' => escaped.push_str("&#9;"),
-            letter if letter.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&letter) => {
-                escaped.push('\u{fffd}');
-            }
+            '\r' => escaped.push_str("&#13;"),
+            '\u{fffe}'..='\u{ffff}' => escaped.push('\u{fffd}'),
             letter => escaped.push(letter),
         }
     }
@@ -259,7 +260,7 @@ mod tests {
         let junit = text(Some(ReportShape::Junit));
         for part in [
             "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.000\"",
-            "<failure type=\"no_patch\" message=\"&lt;no&gt;\u{fffd}&#10;\"/>",
+            "<failure type=\"no_patch\" message=\"&lt;no&gt;\\u{1}&#10;\"/>",
             "name=\"a\" time=\"1.500\"/>",
             "<skipped/>",
         ] {

@@ -1,4 +1,4 @@
-//! What a person sees of a batch: a moving line for each task that is worked
+//! Progress of a batch: a moving line for each task that is worked
 //! on, and a line that stays for each that has ended.
 
 use crate::display::{self, Display};

@@ -1,4 +1,4 @@
-//! Whether the model can be asked: its endpoint is reached and takes the key.
+//! Check of the model: its endpoint is reached and takes the key.
 
 use super::{Finding, State};
 use patchwright_config::Settings;

@@ -1,4 +1,4 @@
-//! Whether commands are really kept apart, and which toolchains work in there.
+//! Check of the sandbox: commands are really kept apart, and toolchains work in there.
 //!
 //! One small task is built in the sandbox as any other. Its command tries what
 //! must not succeed, and what it claims is held against what was seen from
@@ -48,7 +48,7 @@ pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
     }
 }
 
-/// What a command in the sandbox must not reach.
+/// Places that a command in the sandbox must not reach.
 struct Trap {
     folder: tempfile::TempDir,
     tcp: TcpListener,

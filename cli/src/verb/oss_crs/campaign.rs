@@ -24,7 +24,7 @@ use std::sync::Arc;
 use summary::{PovLine, RunLine};
 use tokio_util::sync::CancellationToken;
 
-/// What the runs have in common.
+/// Parts that the runs have in common.
 #[derive(Debug)]
 pub(super) struct Campaign {
     pub(super) environment: Environment,
@@ -79,7 +79,7 @@ impl Campaign {
 
     fn target(&self, task: &Task) -> Result<SidecarTarget, Ending> {
         let tree = self.tree()?;
-        let task = wire::target_task(task, &self.loaded.settings, tree.root())?;
+        let task = wire::target_task(task, &self.loaded.settings, tree.root());
         Ok(SidecarTarget::new(task, self.sidecars.clone(), tree))
     }
 

@@ -31,7 +31,7 @@ pub(crate) struct TaskFlags {
 }
 
 impl TaskFlags {
-    /// Whether any of them was given.
+    /// Tells whether any of them was given.
     pub(crate) fn given(&self) -> bool {
         self.repo.is_some()
             || self.crash.is_some()
@@ -82,7 +82,7 @@ impl TaskFlags {
             inputs: task::file::InputKeys::default(),
             hints: task::file::HintKeys::default(),
             guard: task::file::GuardKeys::default(),
-            limits: task::Limits::default(),
+            limits: task::LimitKeys::default(),
         };
         Ok(task::from_file(file, &here, Path::new("the command line"))?)
     }

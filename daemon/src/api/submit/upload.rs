@@ -1,5 +1,6 @@
 //! An upload while it is received: a folder that is gone when it is dropped.
 
+use super::full;
 use crate::admission::inside;
 use crate::api::Api;
 use crate::api::extract::{cut_off, parse_json, too_large};
@@ -10,7 +11,7 @@ use axum::http::StatusCode;
 use patchwright_agent::intake::unpack::{self, Packing, UnpackLimits};
 use patchwright_agent::task::TaskFile;
 use patchwright_config::Settings;
-use patchwright_store::Store;
+use patchwright_store::{Quota, Store, Usage};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,7 +37,7 @@ impl Upload {
             .map_err(|error| Problem::new(Kind::Malformed, error.body_text()))?;
         let scratch = api.settings.cache.folder.join("uploads");
         let disk = |error: std::io::Error| Problem::store(&error);
-        tokio::fs::create_dir_all(&scratch).await.map_err(disk)?;
+        patchwright_config::private_folder(&scratch).map_err(disk)?;
         let mut upload = Self {
             folder: tempfile::tempdir_in(&scratch).map_err(disk)?,
             task: None,
@@ -132,7 +133,7 @@ impl Upload {
         self.files.clone()
     }
 
-    /// Where the files lie.
+    /// Returns the folder of the files.
     pub(super) fn folder(&self) -> &Path {
         self.folder.path()
     }
@@ -170,12 +171,27 @@ impl Upload {
             .map_err(|error| wrong("source.archive", &error.to_string()))
     }
 
-    /// Puts every file into the store.
-    pub(super) async fn keep(&self, store: &Store) -> Result<(), Problem> {
+    /// Puts every file into the store, if the caller's quota has room for those
+    /// that are not there yet.
+    pub(super) async fn keep(&self, store: &Store, quota: &Quota) -> Result<(), Problem> {
+        let mut more = Usage::default();
+        let disk = |error: std::io::Error| Problem::store(&error);
+        let new: BTreeMap<&String, &String> = self.files.iter().map(|(a, b)| (b, a)).collect();
+        for (hash, name) in new {
+            if !store.has_file(hash).await? {
+                let about = tokio::fs::metadata(self.folder.path().join(name)).await;
+                more.files += 1;
+                more.bytes += i64::try_from(about.map_err(disk)?.len()).unwrap_or(i64::MAX);
+            }
+        }
+        let used = store.usage(&quota.submitter).await?;
+        if let Some(key) = quota.exceeded(used, more) {
+            return Err(full(key));
+        }
         for (name, hash) in &self.files {
-            store
-                .keep_file(hash, &self.folder.path().join(name))
-                .await?;
+            let path = self.folder.path().join(name);
+            let submitter = Some(quota.submitter.as_str());
+            store.keep_file(hash, &path, submitter).await?;
         }
         Ok(())
     }

@@ -1,4 +1,4 @@
-//! Who calls: a key id and its token, by Basic authentication. The key id is
+//! Authentication: a key id and its token, by Basic authentication. The key id is
 //! the name of a token of the daemon; only its hash is kept.
 
 use super::Front;

@@ -1,26 +1,14 @@
 //! The files of a challenge: downloaded, compared with their hashes, kept in the
 //! store, and read as far as a task needs to know them.
 
-use super::{CaseError, hash_of, oss_fuzz, scratch};
+use super::{CaseError, Prepared, hash_of, oss_fuzz, scratch};
 use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind};
 use patchwright_agent::intake::download;
 use patchwright_agent::intake::unpack::{UnpackLimits, unpack};
 use patchwright_config::Settings;
 use patchwright_store::Store;
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-
-/// What was read from the files of a challenge.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Prepared {
-    /// The hashes of the files that go along with each task, by their names.
-    pub files: BTreeMap<String, String>,
-    /// `c`, `c++` or `java`.
-    pub language: String,
-    /// Whether the project has a `test.sh`.
-    pub tests: bool,
-}
 
 /// Gets the files of a challenge into the store and reads what a task needs to know.
 ///
@@ -53,7 +41,7 @@ pub async fn prepare(
         files.insert(name.to_owned(), hash_of(&place(name))?);
     }
     for (name, hash) in &files {
-        store.keep_file(hash, &place(name)).await?;
+        store.keep_file(hash, &place(name), None).await?;
     }
     Ok(Prepared {
         files,

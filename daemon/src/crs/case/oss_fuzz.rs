@@ -11,7 +11,7 @@ use patchwright_agent::task::file::SourceKeys;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// How deep the tooling and the diff may lie in their tarballs.
+/// Depth at which the tooling and the diff may lie in their tarballs.
 const DEPTH: usize = 4;
 /// The largest `project.yaml` that is read, in bytes.
 const PROJECT_FILE: u64 = 1 << 20;
@@ -32,7 +32,7 @@ const TEST: &str = concat!(
 /// Feeds one input to a harness, with the limits that the competition uses.
 const POV: &str = r#""$OUT/$HARNESS" -rss_limit_mb=2560 -timeout=25 "$POV""#;
 
-/// What is known of a project.
+/// Facts about a project.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Project {
     pub(super) language: String,
@@ -101,7 +101,7 @@ fn below(folder: &Path, fits: &dyn Fn(&Path) -> bool) -> Option<PathBuf> {
     None
 }
 
-/// Where the tree of a challenge comes from.
+/// Returns the source of a challenge's tree.
 pub(super) fn source(prepared: &Prepared) -> SourceKeys {
     // The fetched tree is known by its command: another tarball, another tree.
     let hash = |name: &str| prepared.files.get(name).cloned().unwrap_or_default();
@@ -144,7 +144,7 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
     serde_json::from_value(keys).map_err(|error| CaseError::Lacking(error.to_string()))
 }
 
-/// What the base image sets for a sanitizer.
+/// Returns the variables that the base image sets for a sanitizer.
 fn flags(sanitizer: &str) -> Result<Value, CaseError> {
     let instrumented = match sanitizer {
         "address" => "-fsanitize=address -fsanitize-address-use-after-scope",

@@ -1,4 +1,4 @@
-//! What the framework says in the environment of our container.
+//! Environment that the framework sets in our container.
 //!
 //! The names are the framework's own. Nothing here is a setting of ours, and
 //! nothing here looks at a file.
@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Where the framework mounts the source when it does not say so.
+/// Default mount point of the source.
 const TARGET_SOURCE: &str = "/OSS_CRS_TARGET_SOURCE";
 /// The port of every sidecar.
 const PORT: u16 = 8080;
 
-/// What the framework told us.
+/// Values that the framework set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Environment {
     /// Our own name in the compose file.
@@ -26,9 +26,9 @@ pub struct Environment {
     pub sanitizer: String,
     /// The source tree, read-only.
     pub source: PathBuf,
-    /// What others found: `povs`, `diffs`, `bug-candidates`, `seeds`.
+    /// Folders of others' findings: `povs`, `diffs`, `bug-candidates`, `seeds`.
     pub fetch: PathBuf,
-    /// Where patches go.
+    /// Folder of patches.
     pub submit: PathBuf,
     /// Address of the builder sidecar.
     pub builder: String,
@@ -58,9 +58,9 @@ pub enum EnvironmentError {
     Wrong {
         /// The variable.
         name: &'static str,
-        /// What it says.
+        /// Its content.
         value: String,
-        /// What would be right.
+        /// Description of a right value.
         reason: &'static str,
     },
 }

@@ -1,7 +1,7 @@
 //! The folders that the framework shares with us: what others found, and where
 //! our patches go.
 //!
-//! What lies there was written by others. Links are not followed, sizes and
+//! The files there were written by others. Links are not followed, sizes and
 //! numbers are limited, and files whose name begins with a dot are somebody's
 //! business in progress.
 
@@ -16,10 +16,10 @@ const FILES: usize = 1_000;
 const INPUT_LIMIT: u64 = 64 << 20;
 /// The largest diff or SARIF report, in bytes.
 const TEXT_LIMIT: u64 = 16 << 20;
-/// How deep the folders are looked through.
+/// Depth to which the folders are searched.
 const DEPTH: usize = 4;
 
-/// What others found.
+/// Findings of others.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Found {
     /// Inputs that make the target crash, each content once.
@@ -30,7 +30,7 @@ pub struct Found {
     pub diff: Option<String>,
     /// Reports of suspected bugs: name and SARIF text.
     pub candidates: Vec<(String, String)>,
-    /// What was left out, and why, for people.
+    /// Items that were left out, and why, for people.
     pub left_out: Vec<String>,
 }
 

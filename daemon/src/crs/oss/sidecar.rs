@@ -9,39 +9,39 @@ use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
 use std::time::{Duration, Instant};
 
-/// How long a sidecar may take to come up.
+/// Time limit of the start of a sidecar.
 const COMES_UP: Duration = Duration::from_mins(2);
-/// How long a job may take, the wait for a free builder included; the framework's own clients wait as long.
+/// Time limit of a job, the wait for a free builder included; the framework's own clients wait as long.
 const JOB: Duration = Duration::from_hours(1);
-/// How long one run of a PoV may take; the runner itself gives up sooner.
+/// Time limit of one run of a PoV; the runner itself gives up sooner.
 const RUN: Duration = Duration::from_mins(3);
-/// How long any other answer may take.
+/// Time limit of any other answer.
 const ANSWER: Duration = Duration::from_secs(30);
 /// The pauses between two questions after a job: the first, and the longest.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
-/// How often a job is handed in again when the builder has forgotten it.
+/// Number of times a job is handed in again when the builder has forgotten it.
 const HANDED_IN: u32 = 3;
-/// How many questions in a row may stay without an answer.
+/// Number of questions in a row that may stay without an answer.
 const SILENT: u32 = 10;
 /// The largest answer that is read, in bytes.
 const ANSWER_LIMIT: usize = 64 << 20;
 
-/// What went wrong with a sidecar. None of it says anything about a patch.
+/// Error of a sidecar. None of it says anything about a patch.
 #[derive(Debug, thiserror::Error)]
 pub enum SidecarError {
     /// Nobody answers.
     #[error("the sidecar at {url} cannot be reached: {source}")]
     Unreachable {
-        /// What was asked.
+        /// The request.
         url: String,
-        /// What the client said.
+        /// The error of the client.
         #[source]
         source: reqwest::Error,
     },
     /// It answered something that is no answer.
     #[error("the sidecar at {url} answered {status}: {text}")]
     Refused {
-        /// What was asked.
+        /// The request.
         url: String,
         /// The status.
         status: StatusCode,
@@ -56,27 +56,27 @@ pub enum SidecarError {
     NoHarness {
         /// Its name.
         harness: String,
-        /// What the runner said.
+        /// The runner's answer.
         text: String,
     },
 }
 
-/// How a command ended in a sidecar.
+/// Result of a command in a sidecar.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Told {
+pub struct CommandResult {
     /// The exit status; negative for a signal.
     pub exit_code: i32,
-    /// What it printed, standard output before standard error.
+    /// Its output, standard output before standard error.
     pub output: Vec<u8>,
     /// The number by which the runner knows the build.
     pub rebuild_id: Option<i64>,
 }
 
-/// What the runner says to a PoV.
+/// The runner's answer to a PoV.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ran {
     /// It was run.
-    Told(Told),
+    Finished(CommandResult),
     /// This runner runs numbered builds only, not the unpatched one.
     NeedsBuild,
 }
@@ -110,7 +110,7 @@ struct Outcome {
     rebuild_id: Option<i64>,
 }
 
-impl From<Outcome> for Told {
+impl From<Outcome> for CommandResult {
     fn from(outcome: Outcome) -> Self {
         let mut output = outcome.stdout;
         if !output.is_empty() && !output.ends_with('\n') {
@@ -163,16 +163,16 @@ impl Sidecars {
     }
 
     /// Applies a patch and builds.
-    pub async fn build(&self, patch: &[u8]) -> Result<Told, SidecarError> {
+    pub async fn build(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
         self.job("build", patch).await
     }
 
     /// Applies a patch, builds, and runs the project's tests.
-    pub async fn test(&self, patch: &[u8]) -> Result<Told, SidecarError> {
+    pub async fn test(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
         self.job("test", patch).await
     }
 
-    async fn job(&self, what: &str, patch: &[u8]) -> Result<Told, SidecarError> {
+    async fn job(&self, what: &str, patch: &[u8]) -> Result<CommandResult, SidecarError> {
         for _ in 0..HANDED_IN {
             let job = self.hand_in(what, patch).await?;
             if let Some(told) = self.wait_for(job).await? {
@@ -204,8 +204,8 @@ impl Sidecars {
         read(&url, answer).await
     }
 
-    /// What became of a job; nothing when the builder has forgotten it.
-    async fn wait_for(&self, mut job: Job) -> Result<Option<Told>, SidecarError> {
+    /// Returns the outcome of a job; nothing when the builder has forgotten it.
+    async fn wait_for(&self, mut job: Job) -> Result<Option<CommandResult>, SidecarError> {
         let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
         if job.id.is_empty() || job.id.len() > 128 || !job.id.chars().all(plain) {
             return Err(SidecarError::Job(format!("{:?} is no job", job.id)));
@@ -258,12 +258,12 @@ impl Sidecars {
                 harness: harness.to_owned(),
                 text: beginning(answer).await,
             }),
-            _ => Ok(Ran::Told(read::<Outcome>(&url, answer).await?.into())),
+            _ => Ok(Ran::Finished(read::<Outcome>(&url, answer).await?.into())),
         }
     }
 }
 
-fn finished(job: Job) -> Result<Told, SidecarError> {
+fn finished(job: Job) -> Result<CommandResult, SidecarError> {
     match job.result {
         Some(outcome) => Ok(outcome.into()),
         None => Err(broken(job)),

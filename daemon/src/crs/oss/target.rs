@@ -7,7 +7,7 @@
 
 mod runs;
 
-use super::sidecar::{SidecarError, Sidecars, Told};
+use super::sidecar::{CommandResult, SidecarError, Sidecars};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use patchwright_evaluator::runner::{InputRun, Inputs, measure, reproducible};
@@ -30,9 +30,9 @@ new file mode 100644
 @@ -0,0 +1 @@
 +unpatched
 ";
-/// What the builder prints where a project has no tests; it then reports success.
+/// The builder's message for a project without tests; it then reports success.
 const NO_TESTS: &str = "No test script found";
-/// What the builder says of a job that took too long; its exit status is that of a failure.
+/// The builder's message for a job that took too long; its exit status is that of a failure.
 const TIMED_OUT: &str = "Timed out after ";
 
 /// The builder and the runner of an OSS-CRS run.
@@ -75,7 +75,7 @@ impl SidecarTarget {
         builds.insert(known.build.changes.clone(), known);
     }
 
-    fn execution(&self, ending: Ending, told: &Told, started: Instant) -> Execution {
+    fn execution(&self, ending: Ending, told: &CommandResult, started: Instant) -> Execution {
         let seconds = started.elapsed().as_secs_f64();
         Execution::reported(ending, &told.output, seconds, self.task.limits.output)
     }
@@ -215,8 +215,8 @@ impl Target for SidecarTarget {
     }
 }
 
-/// How a build or the tests ended.
-fn ending_of_job(told: &Told) -> Ending {
+/// Result of a build or of the tests.
+fn ending_of_job(told: &CommandResult) -> Ending {
     let timed_out = told.exit_code != 0 && told.output.starts_with(TIMED_OUT.as_bytes());
     if timed_out {
         Ending::Limit(Limit::WallTime)
@@ -245,7 +245,7 @@ fn failed(error: &SidecarError) -> TargetError {
 
 #[cfg(test)]
 mod tests {
-    use super::{Told, ending_of_job};
+    use super::{CommandResult, ending_of_job};
     use patchwright_evaluator::{Ending, Limit};
 
     #[test]
@@ -259,7 +259,7 @@ mod tests {
             (1, "make: Timed out after 1800 seconds", Ending::Exited(1)),
             (0, "Timed out after 1800 seconds", Ending::Exited(0)),
         ] {
-            let told = Told {
+            let told = CommandResult {
                 exit_code,
                 output: output.into(),
                 rebuild_id: None,

@@ -1,4 +1,4 @@
-//! What is wrong with a message apart from its shape, and the words that both
+//! Checks of a message apart from its shape, and the words that both
 //! sides use: UUIDs, names that can be part of a path, base64.
 
 use super::{SarifMessage, SourceKind, TaskDetail, TaskKind, TaskMessage};
@@ -7,11 +7,11 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
-/// What is wrong with a message, key by key.
+/// Errors of a message, key by key.
 pub type Wrong = BTreeMap<String, String>;
 
 impl TaskMessage {
-    /// What is wrong with it, apart from its shape.
+    /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
         uuid(&mut wrong, "message_id", &self.message_id);
@@ -55,7 +55,7 @@ impl TaskDetail {
 }
 
 impl SarifMessage {
-    /// What is wrong with it, apart from its shape.
+    /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
         uuid(&mut wrong, "message_id", &self.message_id);
@@ -85,12 +85,12 @@ fn uuid(wrong: &mut Wrong, key: &str, text: &str) {
     }
 }
 
-/// Whether a text is a UUID, written in full.
+/// Returns true when a text is a UUID, written in full.
 pub fn is_uuid(text: &str) -> bool {
     text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
 }
 
-/// Whether a text can be part of a path and a word of any shell.
+/// Returns true when a text can be part of a path and a word of any shell.
 pub fn is_name(text: &str) -> bool {
     let allowed = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
     !text.is_empty()

@@ -86,6 +86,7 @@ impl Watch {
             origin: origin.to_owned(),
             group: Some(case.id.clone()),
             place: None,
+            quota: None,
         };
         self.service.submit(vec![new]).await?;
         // Whoever stopped the case meanwhile did not see this task.

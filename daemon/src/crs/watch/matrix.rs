@@ -155,7 +155,7 @@ fn whole_of(task: &Task) -> Task {
     whole
 }
 
-/// Whether trying again would come to the same.
+/// Returns true when trying again would come to the same.
 fn is_final(ending: &Ending) -> bool {
     !matches!(ending.kind, EndingKind::InfraError | EndingKind::Canceled)
 }

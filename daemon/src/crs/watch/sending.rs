@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tracing::Instrument;
 
-/// How often a finding is queued anew when its patches are refused on the other side.
+/// Number of times a finding is queued anew when its patches are refused on the other side.
 const ROUNDS: i64 = 2;
 /// The longest time between two sendings of one patch.
 const LONGEST_REST: Duration = Duration::from_mins(1);
@@ -123,7 +123,7 @@ impl Watch {
         Ok(())
     }
 
-    /// What a refused patch was meant to stop: another patch that stops it too
+    /// Handles what a refused patch was meant to stop: another patch that stops it too
     /// takes its place, else it is open again, a few times.
     async fn reopen(&self, refuted: &str, patches: &[PatchRow]) -> Result<(), WatchError> {
         let Some(patch) = patches.iter().find(|patch| patch.id == refuted) else {
@@ -153,13 +153,13 @@ impl Watch {
     }
 }
 
-/// How long a patch rests after it was sent so often: twice as long each time.
+/// Returns the pause after a patch was sent so often: twice as long each time.
 fn rest(first: Duration, sent: i64) -> Duration {
     let doublings = u32::try_from(sent).unwrap_or(u32::MAX).min(16);
     first.saturating_mul(1 << doublings).min(LONGEST_REST)
 }
 
-/// Whether the other side has a patch and has not said what it thinks.
+/// Returns true when the other side has a patch and has not said what it thinks.
 fn is_looked_at(patch: &PatchRow) -> bool {
     patch.fate == Some(Fate::Accepted) && patch.remote.is_some()
 }

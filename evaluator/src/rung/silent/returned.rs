@@ -9,9 +9,10 @@
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
+use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
-use crate::rung::{InputFile, given_inputs};
+use crate::rung::InputFile;
 use crate::runner::{
     BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, InputRun, Inputs, Pov,
     Target,
@@ -140,7 +141,7 @@ fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
     // A frame with debug information from outside of the tree is the harness, or
     // says that it is.
     let tells = |frame: &&ExitFrame| {
-        frame.file.is_some() || frame.named && !frame.library && !is_sanitizer(frame)
+        frame.file.is_some() || frame.named && !frame.in_library && !is_sanitizer(frame)
     };
     let end = stack.iter().position(|frame| tells(&frame));
     let above = stack.get(..end.unwrap_or(stack.len())).unwrap_or_default();
@@ -287,8 +288,8 @@ async fn usual_departures(
     departures: &[Departure],
 ) -> Result<BTreeSet<(ExitEventKind, String, bool, bool)>, TargetError> {
     let task = target.task();
-    let mut contents = Mutator::nearest_first(given_inputs::povs(task)).take(TRIED.0);
-    let given = given_inputs::inputs(task, pov).into_iter().take(TRIED.1);
+    let mut contents = Mutator::nearest_first(given_inputs::povs(task)?).take(TRIED.0);
+    let given = given_inputs::inputs(task, pov)?.into_iter().take(TRIED.1);
     contents.extend(given.map(|(_, bytes)| bytes));
     let inputs = Inputs {
         contents,
@@ -333,7 +334,7 @@ mod tests {
             file: file.map(str::to_owned),
             line: 7,
             named: file.is_some(),
-            library: false,
+            in_library: false,
             handler: false,
         }
     }

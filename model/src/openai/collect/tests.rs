@@ -8,7 +8,7 @@ use super::*;
 fn collect(events: &[Value]) -> Result<Collected, ModelError> {
     let mut collector = Collector::new(1000);
     for event in events {
-        if collector.event(event)? == Wanted::Enough {
+        if collector.event(event)? == Demand::Enough {
             break;
         }
     }

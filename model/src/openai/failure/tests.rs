@@ -142,7 +142,7 @@ type Headers<'a> = &'a [(&'a str, &'a str)];
 #[test]
 fn the_wish_to_wait_has_three_forms() {
     let date = "Wed, 21 Oct 2015 07:28:00 GMT";
-    let cases: [(Headers<'_>, Option<u64>); 7] = [
+    let cases: [(Headers<'_>, Option<u64>); 9] = [
         (&[("retry-after", "7")], Some(7_000)),
         (&[("retry-after", "1.5")], Some(1_500)),
         (
@@ -158,6 +158,11 @@ fn the_wish_to_wait_has_three_forms() {
         ),
         (&[("retry-after", date)], Some(0)),
         (&[("retry-after", "soon")], Some(0)),
+        (&[("retry-after", "251000000000")], Some(86_400_000)),
+        (
+            &[("retry-after", "Fri, 31 Dec 9999 23:59:59 GMT")],
+            Some(86_400_000),
+        ),
         (&[("retry-after", "-5")], Some(0)),
     ];
     for (pairs, millis) in cases {

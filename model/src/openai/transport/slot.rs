@@ -1,4 +1,4 @@
-//! What must be known of an exchange beside its answer: an error that the layers
+//! Facts about an exchange beside its answer: an error that the layers
 //! between lose, what may have to be paid, what went over the wire.
 
 use crate::ModelError;
@@ -6,14 +6,14 @@ use crate::openai::wire::Tape;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What must be known of an exchange although the layers between here and the
+/// Facts about an exchange that must be known although the layers between here and the
 /// caller lose it, or the caller stops waiting.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Slot(Arc<Known>);
+pub(crate) struct Slot(Arc<Exchange>);
 
 #[derive(Debug, Default)]
-struct Known {
-    /// What went wrong while the body was read.
+struct Exchange {
+    /// Error of reading the body.
     error: Mutex<Option<ModelError>>,
     /// The endpoint was not reached, or refused: nobody charges for that.
     free: AtomicBool,
@@ -28,13 +28,13 @@ struct Known {
 impl Slot {
     /// A slot that keeps what goes over the wire.
     pub(crate) fn recording() -> Self {
-        Self(Arc::new(Known {
+        Self(Arc::new(Exchange {
             tape: Some(Mutex::default()),
-            ..Known::default()
+            ..Exchange::default()
         }))
     }
 
-    /// What went over the wire.
+    /// Returns what went over the wire.
     pub(crate) fn tape(&self) -> Option<Tape> {
         let tape = self.0.tape.as_ref()?;
         Some(tape.lock().unwrap_or_else(PoisonError::into_inner).clone())

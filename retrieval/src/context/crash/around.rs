@@ -9,7 +9,7 @@ use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;

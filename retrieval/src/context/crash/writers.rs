@@ -6,7 +6,7 @@
 //! syntax: it has to be quick, and the same for all languages.
 
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::snippet::line;
 use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;

@@ -2,7 +2,7 @@
 
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::rank::{is_aside, is_vendored};
 use crate::symbol::{Symbol, SymbolKind};

@@ -4,7 +4,7 @@
 use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::{Symbol, SymbolKind};

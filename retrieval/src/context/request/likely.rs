@@ -6,10 +6,10 @@ mod odds;
 use super::asked_for;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
-use crate::search::Scored;
+use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
@@ -62,7 +62,7 @@ const HITS: usize = 3;
 /// this brings.
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
     let stems = asked_for(text, intent);
-    let scored = engine.search_words(&stems, SEARCHED);
+    let scored = engine.by_words(&stems, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
     let likely = odds::shares(engine, text, (&stems, intent), first);
     let candidates = engine.with_signals(text, likely);
@@ -168,7 +168,7 @@ fn further(
     };
     let candidates = candidates.iter().map(|(_, symbol)| symbol);
     let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
-    let others = engine.those_in(scored, files).into_iter();
+    let others = those_in(&engine.index, scored, files).into_iter();
     let others = others
         .filter(|id| !known.contains(id))
         .filter_map(|id| or_nothing(engine.index.symbol(id)));

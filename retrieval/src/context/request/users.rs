@@ -6,7 +6,7 @@ use crate::context::budget::Part;
 use crate::context::picks::Picks;
 use crate::context::{Form, Mention, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Shares;
 use crate::rank::is_aside;
 use crate::symbol::Call;

@@ -3,10 +3,13 @@
 use super::{PREPARED, plain};
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::snippet::{Tier, place};
 use crate::symbol::{Call, Symbol};
+
+/// Marks a call whose definition only its name tells.
+const BY_NAME: &str = " (by name only)";
 
 impl Engine {
     pub(in crate::engine) fn answer_callers(
@@ -47,9 +50,10 @@ impl Engine {
 
     fn call_hit(&self, call: &Call) -> Hit {
         let line = call.lines.first().copied().unwrap_or(1);
+        let mark = if call.by_name { BY_NAME } else { "" };
         let note = match &call.caller {
             Some(caller) => format!(
-                "{} calls {}, depth {}; {} {}-{}",
+                "{} calls {}{mark}, depth {}; {} {}-{}",
                 caller.name,
                 call.callee,
                 call.depth,
@@ -57,7 +61,7 @@ impl Engine {
                 caller.start_line,
                 caller.end_line
             ),
-            None => format!("calls {}, depth {}", call.callee, call.depth),
+            None => format!("calls {}{mark}, depth {}", call.callee, call.depth),
         };
         Hit {
             path: call.path.clone(),
@@ -91,8 +95,8 @@ impl Engine {
         }
         let mut outside: Vec<&str> = Vec::new();
         for call in &calls {
-            match self.meant(&call.callee, &call.path) {
-                Some(symbol) => answer.listing.push(callee_line(call, &symbol)),
+            match &call.target {
+                Some(symbol) => answer.listing.push(callee_line(call, symbol)),
                 None if outside.contains(&call.callee.as_str()) => {}
                 None => outside.push(&call.callee),
             }
@@ -125,7 +129,10 @@ impl Engine {
             return answer;
         }
         let mut names = vec![plain(from)];
-        names.extend(steps.iter().map(|step| step.callee.clone()));
+        names.extend(steps.iter().map(|step| {
+            let mark = if step.by_name { BY_NAME } else { "" };
+            format!("{}{mark}", step.callee)
+        }));
         answer.note(names.join(" -> "));
         let hits = steps.iter().map(|step| self.call_hit(step)).collect();
         self.take_hits(&mut answer, hits, Tier::Low, 0);
@@ -141,12 +148,13 @@ fn callee_line(call: &Call, symbol: &Symbol) -> String {
         _ => String::new(),
     };
     format!(
-        "{indent}{caller}{} {} ({}), called at {}:{}",
+        "{indent}{caller}{}{} {} ({}), called at {}:{}",
         if caller.is_empty() {
             call.callee.clone()
         } else {
             format!("-> {}", call.callee)
         },
+        if call.by_name { BY_NAME } else { "" },
         place(&symbol.path, symbol.start_line, symbol.end_line),
         symbol.kind,
         call.path.file_name(),

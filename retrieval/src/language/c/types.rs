@@ -3,7 +3,7 @@
 
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
-use crate::language::facts::SymbolFact;
+use crate::language::facts::{SymbolFact, Takes};
 use crate::language::walk::{Place, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
@@ -22,9 +22,6 @@ impl CVisitor<'_> {
 
     pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
         let node = place.node;
-        if self.facts.in_function() {
-            return;
-        }
         let nameless = self.has_nameless_body(node);
         let named_here = node
             .child_by_field_id(self.grammar.type_)
@@ -51,6 +48,15 @@ impl CVisitor<'_> {
         };
         let (name, scope) = self.naming(&found);
         let parent = self.facts.owner();
+        let known = self
+            .prepared
+            .types
+            .binary_search_by(|one| one.name.start.cmp(&found.name.start_byte()))
+            .ok();
+        if let Some(seen) = known.and_then(|at| self.seen_types.get_mut(at)) {
+            *seen = true;
+        }
+        let head = known.and_then(|at| self.prepared.types.get(at));
         let symbol = self.facts.define(SymbolFact {
             name,
             scope,
@@ -58,14 +64,51 @@ impl CVisitor<'_> {
             kind,
             parent,
             line: self.start_line(place),
-            end_line: last_line(node),
+            end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: first_line(body),
+            takes: Takes::ANY,
+            is_static: false,
         });
         // What is used inside a type of a function is the function's use, but
         // its members are not the function's variables.
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, false);
+    }
+
+    /// Types that the tree of the declarations does not have.
+    pub(super) fn unseen_types(&mut self) {
+        let bytes = self.facts.bytes;
+        for (head, seen) in self.prepared.types.iter().zip(&self.seen_types) {
+            let kind = match bytes.get(head.key.clone()) {
+                Some(b"struct") => SymbolKind::Struct,
+                Some(b"union") => SymbolKind::Union,
+                Some(b"enum") => SymbolKind::Enum,
+                _ => SymbolKind::Class,
+            };
+            if *seen {
+                continue;
+            }
+            let mut scope = 0;
+            for range in &head.around {
+                let name = self.facts.intern_range(range.clone());
+                scope = self.facts.join(scope, name);
+            }
+            let name = self.facts.intern_range(head.name.clone());
+            self.facts.define(SymbolFact {
+                name,
+                scope,
+                type_name: 0,
+                kind,
+                parent: 0,
+                line: head.line,
+                end_line: head.end_line,
+                name_line: head.name_line,
+                body_line: head.body_line,
+                takes: Takes::ANY,
+                is_static: false,
+            });
+        }
     }
 
     pub(super) fn bases(&mut self, place: &Place<'_, '_>) {

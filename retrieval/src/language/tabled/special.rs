@@ -1,9 +1,9 @@
 //! The definitions that one language or another writes in its own way.
 
 use super::{Key, Role, Tabled};
-use crate::language::facts::SymbolFact;
+use crate::language::facts::{SymbolFact, Takes};
 use crate::language::walk::{Place, children_in_field, first_line, last_line};
-use crate::symbol::{SymbolKind, UseKind};
+use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
 
@@ -48,7 +48,7 @@ impl Tabled<'_, '_> {
     /// `new T(...)`, with or without a body.
     pub(super) fn creation(&mut self, place: &Place<'_, '_>) {
         let node = place.node;
-        self.mark_last(node, Key::Type, UseKind::Call);
+        self.call(node, Key::Type);
         let mut cursor = node.walk();
         let Some(body) = node
             .named_children(&mut cursor)
@@ -72,6 +72,8 @@ impl Tabled<'_, '_> {
             end_line: last_line(node),
             name_line: first_line(node),
             body_line: first_line(body),
+            takes: Takes::ANY,
+            is_static: false,
         });
         if base != 0 {
             self.facts.inherit(symbol, base, first_line(node));
@@ -93,6 +95,8 @@ impl Tabled<'_, '_> {
             end_line: last_line(node),
             name_line: first_line(node),
             body_line: first_line(node),
+            takes: Takes::ANY,
+            is_static: false,
         };
         let symbol = self.facts.define(symbol);
         self.facts.open(place.depth, symbol, scope, true);

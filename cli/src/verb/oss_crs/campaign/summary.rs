@@ -1,4 +1,4 @@
-//! What a campaign came to: its PoVs with the runs that stop them, and its runs
+//! Summary of a campaign: its PoVs with the runs that stop them, and its runs
 //! with their patches.
 
 use patchwright_agent::record::{Ending, EndingKind};
@@ -7,7 +7,7 @@ use serde::Serialize;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-/// What it came to, for people and programs.
+/// Summary for people and programs.
 #[derive(Debug, Default, Serialize)]
 pub(in crate::verb::oss_crs) struct Summary {
     pub(in crate::verb::oss_crs) target: String,

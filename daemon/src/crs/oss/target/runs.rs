@@ -56,13 +56,13 @@ impl SidecarTarget {
             .await
             .map_err(|error| failed(&error))?;
         let told = match ran {
-            Ran::Told(told) => told,
+            Ran::Finished(told) => told,
             Ran::NeedsBuild => {
                 self.build_unpatched(&build.changes, &build.name).await?;
                 let known = self.known(&build.changes);
                 let number = known.and_then(|known| known.rebuild);
                 match self.sidecars.run_pov(input, harness, number).await {
-                    Ok(Ran::Told(told)) => told,
+                    Ok(Ran::Finished(told)) => told,
                     Ok(Ran::NeedsBuild) => {
                         return Err(machinery("it runs no build without a number", "runner"));
                     }
@@ -137,7 +137,7 @@ impl SidecarTarget {
     }
 }
 
-/// How a PoV ended: the runner knows signals as negative numbers, the script
+/// Returns the result of a PoV: the runner knows signals as negative numbers, the script
 /// below it as 128 and more.
 fn ending_of_run(status: i32) -> Ending {
     match status {

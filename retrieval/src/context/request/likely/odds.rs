@@ -9,7 +9,7 @@
 mod tests;
 
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
@@ -20,10 +20,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// What one point of the settings' weights is worth, in logarithms of odds.
 const POINT: f64 = 10.0;
-/// How much the words of names count against what the settings give them.
-const NAMES: f64 = 1.25;
-/// The same for how central and how recent a definition is.
-const STANDING: f64 = 0.1;
 /// What the words of the path count.
 const PATHS: f64 = 1.2;
 /// What each doubling of the lines counts: what is asked about is where
@@ -146,9 +142,8 @@ pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
 /// request as its text fits.
 fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &Symbol) -> f64 {
     let weights = engine.settings.weights;
-    let by_settings = weights.semantic * fit
-        + weights.keyword * NAMES * named(symbol, asked)
-        + STANDING * standing(engine, symbol);
+    let by_settings =
+        weights.semantic * fit + weights.keyword * named(symbol, asked) + standing(engine, symbol);
     let lines = (symbol.end_line - symbol.start_line).min(LONG);
     let path = symbol.path.as_str();
     let mut odds = POINT * by_settings

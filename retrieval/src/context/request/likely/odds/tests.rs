@@ -10,7 +10,7 @@ use patchwright_source::TreePath;
 
 fn ranked(engine: &Engine, text: &str, intent: Intent) -> Vec<(f64, Symbol)> {
     let stems = meaningful(text);
-    let scored = engine.search_words(&stems, 60);
+    let scored = engine.by_words(&stems, 60);
     shares(engine, text, (&stems, intent), &scored)
 }
 

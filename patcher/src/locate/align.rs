@@ -1,0 +1,392 @@
+//! Alignment of quoted lines with a file: for quotes that leave lines out, or
+//! that were not copied faithfully.
+//!
+//! Lines of code are compared first, without comments and whitespace: the best
+//! [`chain`](super::chain) of equal lines gives the place. What is left over
+//! between them is compared word by word in [`super::pairing`]. A place counts
+//! when most of the quote stands there, every removed line among it, and when
+//! no line that a change depends on could as well stand elsewhere.
+
+use super::chain::{Chains, Joint, Row, Slot};
+use super::pairing::Pairing;
+use super::{Located, NEAR, Quote};
+use crate::names::tokens;
+use crate::pristine::{Pristine, bare, key};
+use crate::script::is_elision;
+
+/// The part of the quoted code that must stand at the place, in percent of its
+/// weight.
+const SHARE: i64 = 60;
+
+/// The points by which a place must beat every other one.
+const MARGIN: i64 = 120;
+
+/// Quotes of less weight may stand anywhere; they must be near their place.
+const LIGHTEST: i64 = 240;
+
+/// Quotes of more lines are not aligned.
+const LONGEST: usize = 400;
+
+/// Alignments of more cells (rows by columns) are not tried.
+const MOST_CELLS: usize = 8_000_000;
+
+/// The most that a line can weigh.
+const HEAVIEST: i64 = 600;
+
+/// Up to this many lines beside its number a place is as good as at it.
+const SLACK: usize = 8;
+
+/// Beyond this many lines the number of a quote says nothing about a place.
+const REACH: usize = 100;
+
+/// Lines that a quote leaves out between two of its lines are at most this many.
+const FARTHEST: usize = 500;
+
+/// Gain of a line that stands where the number says, in percent.
+const NUMBER_GAIN: i64 = 25;
+
+/// Gain of a line in the section that the hunk names, in percent.
+const HEADING_GAIN: i64 = 20;
+
+/// Headings of fewer characters name nothing.
+const SHORTEST_HEADING: usize = 6;
+
+/// A quoted line of code.
+struct Item {
+    /// Its index in the quote.
+    at: usize,
+    weight: i64,
+}
+
+/// A line that a change depends on, and another place for it.
+struct Rival {
+    /// Its index in the quote.
+    line: usize,
+    /// The lines of the file that it can be.
+    places: [usize; 2],
+    other: Slot,
+}
+
+/// Finds the place of lines that stand nowhere as they are.
+pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
+    if quote.lines.len() > LONGEST {
+        return Located::Nowhere;
+    }
+    let aligner = Aligner::new(file, quote);
+    let Some((chains, chain)) = aligner.best() else {
+        return Located::Nowhere;
+    };
+    if !aligner.is_evident(&chain) {
+        return Located::Nowhere;
+    }
+    let pairing = Pairing {
+        file,
+        quote,
+        code: &aligner.code,
+        knows,
+    };
+    let located = pairing.complete(&aligner.pairs(&chain));
+    let Located::At(place) = located else {
+        return located;
+    };
+    let Some(rival) = aligner.rival(&chains, &chain) else {
+        return Located::At(place);
+    };
+    let other = pairing.complete(&aligner.pairs(&chains.chain(rival.other)));
+    Located::Tied {
+        line: rival.line,
+        places: rival.places,
+        matches: match other {
+            Located::At(other) => vec![place, other],
+            _ => Vec::new(),
+        },
+    }
+}
+
+/// Returns the line where most of a quote stands, for messages.
+pub(crate) fn nearest(file: &Pristine, quote: &Quote<'_>) -> Option<usize> {
+    let lines = quote.lines.get(..LONGEST.min(quote.lines.len()))?;
+    let quote = Quote { lines, ..*quote };
+    let aligner = Aligner::new(file, &quote);
+    let (_, chain) = aligner.best()?;
+    aligner.first_line(&chain)
+}
+
+/// A quote as rows of the computation.
+struct Aligner<'a> {
+    file: &'a Pristine,
+    quote: &'a Quote<'a>,
+    /// The quote without comments.
+    code: Vec<String>,
+    items: Vec<Item>,
+    rows: Vec<Row>,
+}
+
+impl<'a> Aligner<'a> {
+    fn new(file: &'a Pristine, quote: &'a Quote<'a>) -> Self {
+        let mut aligner = Self {
+            file,
+            quote,
+            code: code_of_quote(file, quote.lines),
+            items: Vec::new(),
+            rows: Vec::new(),
+        };
+        let section = aligner.section();
+        for (at, line) in aligner.code.iter().enumerate() {
+            let bare = bare(line);
+            if bare.is_empty() || (is_elision(line) && file.with_code(key(&bare)).is_empty()) {
+                continue;
+            }
+            let weight = weight(line);
+            let row = aligner.row(at, (key(&bare), weight), &section);
+            aligner.items.push(Item { at, weight });
+            aligner.rows.push(row);
+        }
+        aligner
+    }
+
+    fn row(&self, at: usize, (key, weight): (u64, i64), section: &[bool]) -> Row {
+        let places = self.file.with_code(key).iter().map(|place| {
+            let line = self.file.code_line(*place);
+            let in_section = section.get(line).copied().unwrap_or(false);
+            let gain = self.number_gain(at, line) + if in_section { HEADING_GAIN } else { 0 };
+            (*place, weight + weight * gain / 100)
+        });
+        let places: Vec<(usize, i64)> = places.collect();
+        Row {
+            required: self.quote.removes(at) && !places.is_empty(),
+            places,
+            loss: weight,
+            joint: self.joint(at),
+        }
+    }
+
+    /// Percent gained by the distance between a line and its number.
+    fn number_gain(&self, at: usize, line: usize) -> i64 {
+        let Some(hint) = self.quote.hint else {
+            return 0;
+        };
+        let distance = line.abs_diff(hint + at).max(SLACK) - SLACK;
+        let left = REACH.saturating_sub(distance).cast_signed();
+        NUMBER_GAIN * left as i64 / REACH.cast_signed() as i64
+    }
+
+    /// Marks the lines of the section that the hunk's header names.
+    fn section(&self) -> Vec<bool> {
+        let Some(heading) = self.quote.heading.map(bare) else {
+            return Vec::new();
+        };
+        let mut inside = false;
+        (0..self.file.count())
+            .map(|at| {
+                let line = self.file.line(at);
+                if is_heading(&line) {
+                    inside = is_named(&line, &heading);
+                }
+                inside
+            })
+            .collect()
+    }
+
+    /// How a quoted line follows the line of code before it.
+    fn joint(&self, at: usize) -> Joint {
+        let Some(before) = self.items.last().map(|item| item.at) else {
+            return Joint::Loose;
+        };
+        let between = self.quote.lines.get(before + 1..at).unwrap_or_default();
+        if between.iter().any(|line| is_elision(line)) {
+            Joint::Open
+        } else if self.quote.changes.iter().any(|change| {
+            let old = &change.old;
+            let together = old.contains(&before) && old.contains(&at);
+            let inserted = before < old.start && old.end <= at && !self.holds_code(old);
+            together || inserted
+        }) {
+            Joint::Tight
+        } else {
+            Joint::Loose
+        }
+    }
+
+    fn holds_code(&self, range: &std::ops::Range<usize>) -> bool {
+        let lines = self.code.get(range.clone()).unwrap_or_default();
+        lines.iter().any(|line| !bare(line).is_empty())
+    }
+
+    /// The best chain. Removed lines that cannot all be taken in order are
+    /// required no longer, so that it can be said what stands there instead.
+    fn best(&self) -> Option<(Chains, Vec<Slot>)> {
+        let places: usize = self.rows.iter().map(|row| row.places.len()).sum();
+        if self.rows.len().saturating_mul(places) > MOST_CELLS {
+            return None;
+        }
+        let chains = Chains::of(&self.rows);
+        if let Some((_, slot)) = chains.best() {
+            let chain = chains.chain(slot);
+            return Some((chains, chain));
+        }
+        let rows = self.rows.iter().map(|row| Row {
+            required: false,
+            ..row.clone()
+        });
+        let chains = Chains::of(&rows.collect::<Vec<Row>>());
+        let (_, slot) = chains.best()?;
+        let chain = chains.chain(slot);
+        Some((chains, chain))
+    }
+
+    /// Whether enough of the quote stands at a place.
+    fn is_evident(&self, chain: &[Slot]) -> bool {
+        let total: i64 = self.items.iter().map(|item| item.weight).sum();
+        let taken = chain.iter().filter_map(|slot| self.items.get(slot.row));
+        let taken: i64 = taken.map(|item| item.weight).sum();
+        let near = || {
+            let first = self.first_line(chain);
+            first.is_some_and(|at| {
+                self.quote
+                    .hint
+                    .is_some_and(|hint| hint.abs_diff(at) <= NEAR)
+            })
+        };
+        taken * 100 >= total * SHARE && (taken >= LIGHTEST || near()) && self.is_in_one_place(chain)
+    }
+
+    /// Whether the lines of a chain belong together: none is far from the next,
+    /// and the first is not far from the number where a later one is near it.
+    fn is_in_one_place(&self, chain: &[Slot]) -> bool {
+        let pairs = self.pairs(chain);
+        let together = pairs.windows(2).all(|pair| match pair {
+            [(_, a), (_, b)] => b - a <= FARTHEST,
+            _ => true,
+        });
+        let Some(hint) = self.quote.hint else {
+            return together;
+        };
+        let distance = |(at, line): &(usize, usize)| line.abs_diff(hint + at);
+        let first = pairs.first().map_or(0, distance);
+        let nearest = pairs.iter().map(distance).min().unwrap_or(0);
+        together && (first <= REACH || nearest > SLACK)
+    }
+
+    /// Returns a line that a change depends on and two places of it, if one is
+    /// nearly as good as the other.
+    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<Rival> {
+        let (best, _) = chains.best()?;
+        let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
+        let (slot, rival) = critical
+            .filter_map(|slot| Some((*slot, chains.rival(*slot)?)))
+            .find(|(_, (score, _))| best - score < MARGIN)
+            .map(|(slot, (_, rival))| (slot, rival))?;
+        let line = |slot: Slot| {
+            let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
+            Some(self.file.code_line(*place))
+        };
+        Some(Rival {
+            line: self.items.get(slot.row)?.at,
+            places: [line(slot)?, line(rival)?],
+            other: rival,
+        })
+    }
+
+    /// Whether the place of a change follows from the place of this row.
+    fn is_critical(&self, row: usize) -> bool {
+        let Some(item) = self.items.get(row) else {
+            return false;
+        };
+        let at = |row: Option<usize>| row.and_then(|row| Some(self.items.get(row)?.at));
+        let (before, after) = (at(row.checked_sub(1)), at(Some(row + 1)));
+        self.quote.changes.iter().any(|change| {
+            let old = &change.old;
+            if self.holds_code(old) {
+                let unfound = |other: Option<usize>| {
+                    other.is_some_and(|at| old.contains(&at) && !self.has_place(at))
+                };
+                return old.contains(&item.at) || unfound(before) || unfound(after);
+            }
+            let follows = item.at >= old.end && before.is_none_or(|before| before < old.start);
+            let leads = item.at < old.start && after.is_none_or(|after| after >= old.end);
+            follows || leads
+        })
+    }
+
+    fn has_place(&self, at: usize) -> bool {
+        let row = self.items.iter().position(|item| item.at == at);
+        row.and_then(|row| self.rows.get(row))
+            .is_some_and(|row| !row.places.is_empty())
+    }
+
+    /// The lines of the quote and of the file that a chain pairs.
+    fn pairs(&self, chain: &[Slot]) -> Vec<(usize, usize)> {
+        chain
+            .iter()
+            .filter_map(|slot| {
+                let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;
+                Some((self.items.get(slot.row)?.at, self.file.code_line(*place)))
+            })
+            .collect()
+    }
+
+    /// The line at which the quote begins, as far as it can be told.
+    fn first_line(&self, chain: &[Slot]) -> Option<usize> {
+        self.pairs(chain).first().map(|(_, line)| *line)
+    }
+}
+
+/// The lines of a quote without comments. A quote may begin or end within a
+/// comment, or leave its end out, so the file tells of every line that it holds
+/// whether it is code.
+fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
+    let alone = crate::syntax::code_of_piece(file.language, lines.iter().map(String::as_str));
+    lines
+        .iter()
+        .zip(alone)
+        .map(|(line, alone)| {
+            let places = file.with_key(key(line));
+            let code = |at: &usize| file.code().get(*at).cloned();
+            match places.first() {
+                Some(first) if places.iter().all(|at| file.is_code(*at)) => {
+                    code(first).unwrap_or(alone)
+                }
+                Some(_) if !places.iter().any(|at| file.is_code(*at)) => String::new(),
+                _ => alone,
+            }
+        })
+        .collect()
+}
+
+/// Whether a diff would name this line as the heading of a section.
+fn is_heading(line: &str) -> bool {
+    line.starts_with(|first: char| first.is_alphabetic() || first == '_' || first == '$')
+}
+
+/// Whether a line stands in the section that a heading names.
+pub(super) fn is_in_section(file: &Pristine, at: usize, heading: &str) -> bool {
+    let first = (0..at).rev().find(|at| is_heading(&file.line(*at)));
+    first.is_some_and(|at| is_named(&file.line(at), &bare(heading)))
+}
+
+/// Whether a heading names this line; headings are cut off at some length, and
+/// their end is often left out.
+fn is_named(line: &str, heading: &str) -> bool {
+    let line = bare(line);
+    let shorter = line.len().min(heading.len());
+    shorter >= SHORTEST_HEADING && (line.starts_with(heading) || heading.starts_with(&line))
+}
+
+/// The weight of a line of code: identifiers count most, then other words.
+fn weight(code: &str) -> i64 {
+    let points = tokens(code).map(|token| {
+        let mut characters = token.chars();
+        match characters.next() {
+            Some('"' | '\'') => 60,
+            Some(first) if first.is_alphabetic() || first == '_' => match characters.count() {
+                0 => 20,
+                1 | 2 => 40,
+                _ => 60,
+            },
+            Some(first) if first.is_ascii_digit() => 20,
+            _ => 4,
+        }
+    });
+    points.sum::<i64>().min(HEAVIEST)
+}

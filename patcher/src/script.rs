@@ -1,0 +1,137 @@
+//! Edit script: the steps from the old side of an edit to the new one.
+
+use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::ops::Range;
+
+/// Longest line that can stand for lines that are left out, in bytes.
+const LONGEST_ELISION: usize = 120;
+
+/// Words of comments that stand for code that was not copied.
+const UNCHANGED: [&str; 10] = [
+    "unchanged",
+    "existing code",
+    "rest of",
+    "remaining code",
+    "remainder of",
+    "same as before",
+    "as before",
+    "other code",
+    "code omitted",
+    "lines omitted",
+];
+
+/// One step of a script. Ranges are indices of lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// Lines that are on both sides.
+    Keep { old: Range<usize> },
+    /// Old lines that go and new ones that come in their place.
+    Change {
+        old: Range<usize>,
+        new: Range<usize>,
+    },
+}
+
+/// Old lines that go, and the new ones that come in their place.
+#[derive(Debug, Clone)]
+pub(crate) struct Change<'a> {
+    pub(crate) old: Range<usize>,
+    pub(crate) new: &'a [String],
+}
+
+/// Computes the script. Without `verbatim`, whitespace at the end of a line
+/// makes no difference.
+pub(crate) fn steps(old: &[String], new: &[String], verbatim: bool) -> Vec<Step> {
+    let seen = |line: &'_ String| -> String {
+        if verbatim {
+            line.clone()
+        } else if is_elision(line) {
+            "...".to_owned()
+        } else {
+            line.trim_end().to_owned()
+        }
+    };
+    let a: Vec<String> = old.iter().map(seen).collect();
+    let b: Vec<String> = new.iter().map(seen).collect();
+    capture_diff_slices(Algorithm::Myers, &a, &b)
+        .into_iter()
+        .map(|op| match op {
+            DiffOp::Equal { .. } => Step::Keep {
+                old: op.old_range(),
+            },
+            _ => Step::Change {
+                old: op.old_range(),
+                new: op.new_range(),
+            },
+        })
+        .collect()
+}
+
+/// Returns the changes of a script alone.
+pub(crate) fn changes<'a>(old: &[String], new: &'a [String]) -> Vec<Change<'a>> {
+    steps(old, new, false)
+        .into_iter()
+        .filter_map(|step| match step {
+            Step::Keep { .. } => None,
+            Step::Change { old, new: range } => Some(Change {
+                old,
+                new: new.get(range).unwrap_or_default(),
+            }),
+        })
+        .collect()
+}
+
+/// Whether a line stands for lines that its writer left out: three dots, alone
+/// or in a comment, or a comment that says that code is unchanged.
+pub(crate) fn is_elision(line: &str) -> bool {
+    let line = line.trim();
+    if line.len() > LONGEST_ELISION {
+        return false;
+    }
+    let inner = line.trim_start_matches(['/', '*', '#', '-', ' ', '[', '(', '<', '!', '{']);
+    let is_comment = ["//", "/*", "#", "--", "<!--", "{/*"]
+        .iter()
+        .any(|mark| line.starts_with(mark));
+    let words = |text: &str| {
+        text.chars()
+            .all(|next| next.is_alphanumeric() || " .,:'`*/_-]()>!}\u{2026}".contains(next))
+    };
+    if let Some(rest) = inner
+        .strip_prefix("...")
+        .or_else(|| inner.strip_prefix('\u{2026}'))
+    {
+        let bare = rest.trim_matches(['.', ' ', '*', '/', ']', '\u{2026}']);
+        return bare.is_empty() || (is_comment || rest.starts_with(' ')) && words(rest);
+    }
+    let lower = inner.to_ascii_lowercase();
+    is_comment && words(inner) && UNCHANGED.iter().any(|word| lower.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_elision;
+
+    #[test]
+    fn knows_what_stands_for_lines_left_out() {
+        for (line, expected) in [
+            ("    ...", true),
+            ("    // ...", true),
+            ("/* ... */", true),
+            ("// ... rest of the function ...", true),
+            ("# ... existing code ...", true),
+            ("    // rest unchanged", true),
+            ("/* existing code */", true),
+            ("... (unchanged)", true),
+            ("\u{2026}", true),
+            ("    ...)", false),
+            ("int f(const char *format, ...);", false),
+            ("    f(args...);", false),
+            ("// the sign of zero is unimportant", false),
+            ("x = rest_of(unchanged);", false),
+            ("// ...; free(p);", false),
+            ("", false),
+        ] {
+            assert_eq!(is_elision(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Behaviour of the patcher from outside: replies and diffs of models against
+//! whole trees.
+
+#[cfg(test)]
+mod edits;
+#[cfg(test)]
+mod perturb;
+#[cfg(test)]
+mod perturbation;
+#[cfg(test)]
+mod properties;
