@@ -1,11 +1,9 @@
-//! Builds and what was seen of the unpatched program, kept on disk from run to run.
+//! Cache: entries on disk that outlive a run.
 //!
-//! An entry is a folder named by everything that it depends on: the tree, the
-//! task's folder, the commands and their environment, the changes, the
-//! compilers. It is moved into place whole, never written again, and used
-//! where it lies by any number of processes; a lock on a file in it keeps it
-//! from being pruned. What failed for reasons of the machine is never kept.
-//! What this module does not know: what an entry means.
+//! An entry is a folder named by the digest of everything that it depends on. It is moved
+//! into place as a whole, never written again, and used in place by any number of
+//! processes; a lock on a file in it keeps it from being pruned. The meaning of an entry is
+//! not known here.
 
 use crate::process::watch::size_below;
 use rustix::io::Errno;
@@ -17,9 +15,9 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The file that is locked as long as an entry is used; its time is that of the last use.
+/// The file that is locked while an entry is used; its time is that of the last use.
 const HELD: &str = "held";
-/// What an entry tells of itself.
+/// The record of an entry.
 const RECORD: &str = "record.json";
 /// Nobody but us: what is in here tells of bugs that nobody has mended yet.
 const PRIVATE: u32 = 0o700;
@@ -27,7 +25,7 @@ const PRIVATE: u32 = 0o700;
 const LENDING: u32 = 0o7000;
 /// The attribute that holds the capabilities of a program.
 const CAPABILITIES: &str = "security.capability";
-/// The bytes that an entry takes.
+/// The size of an entry in bytes.
 const SIZE: &str = "size";
 
 /// The entries of one folder.
@@ -45,13 +43,13 @@ pub(crate) struct Entry {
 }
 
 impl Cache {
-    /// The entries of a folder, which together take at most `limit` bytes.
+    /// Opens the entries of a folder, which together take at most `limit` bytes.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
         Self { folder, limit }
     }
 
-    /// The entry of this name with what it tells of itself. One that does not
-    /// tell it is damaged: it goes away, so that a new one can take its place.
+    /// Returns the entry of this name with its record. One without a readable record is
+    /// damaged and removed, so that a new one can replace it.
     pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<(Entry, T)> {
         let entry = self.take(key)?;
         if let Some(record) = entry.record() {
@@ -61,12 +59,12 @@ impl Cache {
         None
     }
 
-    /// The entry of this name, where there is one.
+    /// Returns the entry of this name, where there is one.
     fn take(&self, key: &str) -> Option<Entry> {
         let path = self.folder.join(key);
         let held = OpenOptions::new().write(true).open(path.join(HELD)).ok()?;
         held.lock_shared().ok()?;
-        // It may have been pruned, and even made anew, before the lock was had.
+        // It may have been pruned, and even made again, before the lock was taken.
         let (locked, there) = (held.metadata().ok()?, fs::metadata(path.join(HELD)).ok()?);
         if (locked.dev(), locked.ino()) != (there.dev(), there.ino()) {
             return None;
@@ -75,8 +73,8 @@ impl Cache {
         Some(Entry { path, _held: held })
     }
 
-    /// Moves a folder into the cache. Nothing when it is too large, or when
-    /// another process was first; then the folder stays where it is.
+    /// Moves a folder into the cache; none where it is too large, or where another process
+    /// was first, and then the folder stays in place.
     pub(crate) fn put(
         &self,
         key: &str,
@@ -106,7 +104,7 @@ impl Cache {
         Ok(Some(Entry { path, _held: held }))
     }
 
-    /// Removes what was not used for the longest time until the rest fits.
+    /// Removes the least recently used entries until the rest fits.
     fn prune(&self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut known: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -131,12 +129,12 @@ impl Cache {
 }
 
 impl Entry {
-    /// Where it lies. It must not be written.
+    /// Returns its folder, which must not be written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes it because it turned out to be damaged, unless others hold it.
+    /// Removes a damaged entry, unless others hold it.
     pub(crate) fn discard(self) {
         tracing::warn!(path = %self.path.display(), "an entry of the cache was damaged");
         let Self { path, _held: held } = self;
@@ -144,7 +142,7 @@ impl Entry {
         remove_unused(&path);
     }
 
-    /// What was said about it when it was made.
+    /// Reads its record.
     fn record<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&fs::read(self.path.join(RECORD)).ok()?).ok()
     }
@@ -181,7 +179,7 @@ fn take_rights(folder: &Path) -> io::Result<()> {
 /// Removes an entry that nobody holds.
 fn remove_unused(path: &Path) -> bool {
     File::open(path.join(HELD)).is_ok_and(|held| {
-        // Out of the way first, so that nobody takes what is half removed.
+        // Renamed first, so that nobody takes an incomplete entry.
         let dead = path.with_extension("removed");
         held.try_lock().is_ok()
             && fs::rename(path, &dead).is_ok_and(|()| {

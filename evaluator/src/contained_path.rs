@@ -1,8 +1,8 @@
-//! Reads and writes below a folder whose content is not trusted.
+//! Contained paths: reads and writes below a folder whose content is not trusted.
 //!
-//! A build can plant links in its workspace. Every path here is resolved by
-//! the kernel with `RESOLVE_BENEATH`, so that none leads out of the folder,
-//! also when something changes while we look.
+//! A build can plant links in its workspace. The kernel resolves every path here with
+//! `RESOLVE_BENEATH`, so that none leads out of the folder, even when something changes at
+//! the same time.
 
 use crate::identity;
 use rustix::fs::{AtFlags, Mode, OFlags, ResolveFlags, mkdirat, openat2, unlinkat};
@@ -12,7 +12,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// A folder that nothing is read or written outside of.
+/// A folder; nothing outside of it is read or written.
 #[derive(Debug)]
 pub(crate) struct ContainedFolder(OwnedFd);
 
@@ -33,9 +33,9 @@ impl ContainedFolder {
         )?)
     }
 
-    /// The content of a regular file, or an error when it is longer than `limit`.
+    /// Reads a regular file; an error where it is longer than `limit`.
     pub(crate) fn read(&self, path: &str, limit: u64) -> io::Result<Vec<u8>> {
-        // Without NONBLOCK a planted pipe would hold us up for ever.
+        // Without NONBLOCK a planted pipe would block for ever.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK;
         let file = File::from(self.at(path, flags, Mode::empty())?);
         if !file.metadata()?.is_file() {
@@ -49,7 +49,7 @@ impl ContainedFolder {
         Ok(bytes)
     }
 
-    /// Replaces a file, and makes the folders above it. An executable stays one.
+    /// Replaces a file, and creates the folders above it. An executable stays one.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         let folder = self.folder(folder)?;
@@ -63,7 +63,7 @@ impl ContainedFolder {
         let mode = old
             .and_then(|old| rustix::fs::fstat(&old))
             .map_or(0o644, |stat| stat.st_mode & 0o777);
-        // A new file takes the place of the old one: links and pipes are not written through.
+        // The old file is replaced, so that nothing is written through links and pipes.
         match unlinkat(&folder, name, AtFlags::empty()) {
             Ok(()) | Err(rustix::io::Errno::NOENT) => {}
             Err(errno) => return Err(errno.into()),
@@ -75,7 +75,7 @@ impl ContainedFolder {
         File::from(file).write_all(bytes)
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file, if it exists.
     pub(crate) fn remove(&self, path: &str) -> io::Result<()> {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));
         let removed = self
@@ -108,7 +108,7 @@ impl ContainedFolder {
     }
 }
 
-/// Removes a folder, also where a build took its own permissions away.
+/// Removes a folder, also where a build removed its permissions.
 pub(crate) fn remove_folder(root: &Path) {
     if fs::remove_dir_all(root).is_ok() || !root.exists() {
         return;

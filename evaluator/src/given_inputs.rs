@@ -1,5 +1,5 @@
-//! Inputs that are fine today: the task's own, and files of the tree and of the
-//! task's folder that look like the PoV.
+//! Given inputs, which the unpatched program accepts: the task's own, and files of the tree
+//! and of the task's folder with the file extension of the PoV.
 
 use crate::TargetError;
 use crate::runner::{Pov, TargetTask};
@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 
 /// The largest file that serves as an input.
 const LARGEST: u64 = 1 << 20;
-/// Inputs that are taken at most.
+/// The most inputs that are used.
 const MOST: usize = 400;
-/// Files of the tree that are taken because they look like the PoV.
+/// The most files of the tree with the file extension of the PoV.
 const MOST_ALIKE: usize = 64;
 
 /// Returns the inputs by their files' names, each once; the PoVs are none of them.
@@ -57,8 +57,8 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TargetError> {
     fs::read(path).map(Some).map_err(fail)
 }
 
-/// Files of the tree and of the task's folder whose name ends like the PoV's:
-/// what the tests read, mostly.
+/// Returns the files of the tree and of the task's folder with the file extension of the
+/// PoV, which are mostly inputs of tests.
 fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<PathBuf>, TargetError> {
     let Some(ending) = pov.file.extension().and_then(|e| e.to_str()) else {
         return Ok(Vec::new());

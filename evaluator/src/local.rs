@@ -1,9 +1,9 @@
-//! A target made of local command lines.
+//! Local target: runs the command lines of a task on this machine.
 //!
-//! The tree is prepared once and built once; every attempt starts from a copy
-//! of that. All commands of a task see the tree and what the build left at the
-//! same paths, because build systems write absolute paths into what they make.
-//! Where the sandbox cannot map paths, workspaces take turns at one real path.
+//! The tree is prepared once and built once; every attempt starts from a copy of that. All
+//! commands of a task see the tree and the build's output at the same paths, because build
+//! systems write absolute paths into their output. Where the sandbox cannot map paths,
+//! workspaces take turns at one real path.
 
 mod baseline;
 mod batch;
@@ -58,7 +58,7 @@ use tokio::sync::OnceCell;
 pub struct LocalTarget {
     task: TargetTask,
     sandbox: Sandbox,
-    /// Goes before the scratch folder that it writes to.
+    /// Dropped before the scratch folder that it writes to.
     spares: SpareWorkspaces,
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
@@ -66,23 +66,23 @@ pub struct LocalTarget {
     accounts: Option<Place>,
     /// The task's folder as commands see it.
     shown_task: OnceCell<PathBuf>,
-    /// Held while a workspace sits at the one real path; only where paths cannot be mapped.
+    /// Held while a workspace is at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
-    /// What earlier runs built.
+    /// Builds of earlier runs.
     cache: Option<Cache>,
-    /// What all entries of the cache that are this task's depend on.
+    /// The digest in the names of this task's cache entries.
     digest: Arc<TaskDigest>,
-    /// What tells the values of Java methods; nothing where it does not compile.
+    /// The compiled agent for values of Java methods; none where it does not compile.
     agent: OnceCell<Option<PathBuf>>,
 }
 
 impl LocalTarget {
-    /// Checks the task and probes for a sandbox. Everything that is written
-    /// lies below `scratch` and goes away with the target.
+    /// Checks the task and probes for a sandbox. Everything is written below `scratch` and
+    /// removed with the target.
     pub async fn open(
         task: TargetTask,
         isolation: IsolationChoice,
@@ -122,32 +122,32 @@ impl LocalTarget {
         })
     }
 
-    /// What keeps the commands away from the host.
+    /// Returns the isolation of the commands.
     pub fn isolation(&self) -> &Isolation {
         self.sandbox.isolation()
     }
 
-    /// Whether every workspace is seen at the same paths; only then is anything cached.
+    /// Tells whether every workspace is seen at the same paths; nothing is cached otherwise.
     pub(crate) fn maps_paths(&self) -> bool {
         self.sandbox.maps_paths()
     }
 
-    /// The digest that the names of this task's cache entries begin with.
+    /// Returns the digest in the names of this task's cache entries.
     pub(crate) fn task_digest(&self) -> Arc<TaskDigest> {
         Arc::clone(&self.digest)
     }
 
-    /// The scratch folder.
+    /// Returns the scratch folder.
     pub(crate) fn scratch(&self) -> Arc<Scratch> {
         Arc::clone(&self.scratch)
     }
 
-    /// The inputs that are fine today.
+    /// Returns the harmless inputs.
     pub(crate) fn harmless(&self) -> &[PathBuf] {
         &self.task.harmless
     }
 
-    /// A copy of a workspace, made off the asynchronous threads.
+    /// Copies a workspace on a thread for blocking work.
     async fn copy(&self, of: &Arc<Workspace>) -> Result<Workspace, TargetError> {
         let (of, root) = (Arc::clone(of), self.scratch.fresh("workspace"));
         tokio::task::spawn_blocking(move || Workspace::copy_of(&of, root))
@@ -155,7 +155,7 @@ impl LocalTarget {
             .map_err(|e| TargetError::machinery(e.to_string(), "copy of a workspace"))?
     }
 
-    /// A folder for the inputs of a batch and their outputs.
+    /// Creates a folder for the inputs of a batch and their outputs.
     fn batch_folder(&self) -> Result<tempfile::TempDir, TargetError> {
         tempfile::tempdir_in(self.scratch.path())
             .map_err(|e| TargetError::io("no batch folder could be made", self.scratch.path(), e))

@@ -1,12 +1,11 @@
-//! *robust*: inputs made from the PoVs by mutation do not bring the crash back,
-//! nor do texts that are fine with a number of a PoV in them.
+//! Rung *robust*: inputs made from the PoVs and harmless inputs by mutation do not cause the
+//! crash again.
 //!
-//! Each input that makes the patched program crash or hang is run on the
-//! unpatched one as well. The old crash (also at another place) refutes the
-//! patch, and so does any failure that the unpatched program does not have;
-//! another bug that was there before is reported and not held against it.
-//! Where the harness is a fuzzer it looks for crashes itself for a part of the
-//! time; a harness that takes many inputs is given many.
+//! Each input that makes the patched program crash or hang is run on the unpatched one as
+//! well. The old crash (also at another place) refutes the patch, and so does a failure that
+//! the unpatched program does not have. Another bug of the unpatched program is reported and
+//! does not count. A harness that is a fuzzer searches for crashes itself for a part of the
+//! time; a harness that takes many inputs gets many.
 
 mod dictionary;
 mod failure;
@@ -25,14 +24,14 @@ use std::time::{Duration, Instant};
 
 /// Executions after which the rung may hold before its time is used up.
 const ENOUGH: u64 = 1_000;
-/// Executions after which more would tell little.
+/// Executions after which the search ends.
 const MOST: u64 = 20_000;
-/// Inputs between two looks at the results.
+/// Inputs that are run before their results are judged.
 const CHUNK: usize = 512;
-/// Failures that are looked at one by one in a chunk; the rest are counted.
+/// Failures of a chunk that are run again one by one.
 const LOOKED_AT: usize = 8;
-/// Time for the first inputs, however little the fuzzer and the texts left:
-/// two batches of a slow program.
+/// Least time for the first inputs, however much the fuzzer and the dictionary took: two
+/// batches of a slow program.
 const FIRST: Duration = Duration::from_secs(4);
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_mins(1));
@@ -68,7 +67,7 @@ pub(crate) async fn climb(
     Ok(search.held(groups.len()))
 }
 
-/// PoVs that are run alike, and share their mutations.
+/// PoVs that are run in the same way, and share their mutations.
 struct Group<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
@@ -107,15 +106,15 @@ struct Search<'a> {
     baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
     runs: u64,
-    /// Crashes that the unpatched program has as well.
+    /// Summaries of crashes that the unpatched program has as well.
     others: Vec<String>,
-    /// Failures that did not happen again.
+    /// Number of failures that did not happen again.
     passing: u64,
-    /// Groups whose PoV does not crash when inputs are run in numbers.
+    /// Number of groups whose PoVs do not crash when they are run in a batch.
     blind: usize,
     /// Functions that the attempt touches.
     touched: Vec<String>,
-    /// Whether the harness takes many inputs.
+    /// True where the harness takes many inputs.
     many: bool,
 }
 
@@ -129,14 +128,14 @@ impl Search<'_> {
         let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
         let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
         let new = builds::build(self.target, self.attempt, &name).await?;
-        // What cannot see the crash that is known would not see another either.
+        // A batch that does not show the known crash would not show another one.
         let known = self.run(old, group, group.seeds.clone(), EACH.1).await?;
         if !known.iter().any(|run| !run.ending.success()) {
             self.blind += 1;
             return Ok(None);
         }
         self.many = self.takes_many(old, group).await?;
-        // What was known before cost time of its own, a hang much of it.
+        // The known inputs have time of their own, since a hang takes much of it.
         let until = Instant::now() + budget;
         let judge = FailureJudge {
             target: self.target,
@@ -178,7 +177,7 @@ impl Search<'_> {
         Ok(None)
     }
 
-    /// What refutes the patch; all else is remembered.
+    /// Returns a failure that refutes the patch, and counts any other.
     fn weigh(&mut self, found: Failure) -> Option<Failure> {
         match found.kind {
             FailureKind::Refutes => return Some(found),
@@ -270,7 +269,7 @@ impl Search<'_> {
     }
 }
 
-/// The first bytes of an input as a hex dump.
+/// Renders the first bytes of an input as a hex dump.
 fn hex(input: &[u8]) -> String {
     use std::fmt::Write;
     let mut text = format!("The input has {} bytes", input.len());

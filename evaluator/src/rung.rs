@@ -1,4 +1,4 @@
-//! The rungs of the ladder, each in a file of its own.
+//! Rungs *applies* to *tested*, the check on a clean build, and the feedback of all rungs.
 
 pub(crate) mod builds;
 pub(crate) mod confirm;
@@ -33,13 +33,13 @@ impl InputFile {
         })
     }
 
-    /// The PoV with this input in place of its own.
+    /// Returns the PoV with this input in place of its own.
     pub(crate) fn pov(&self) -> &Pov {
         &self.pov
     }
 }
 
-/// Runs an input that is no file yet, the way a PoV is run.
+/// Runs an input the way a PoV is run.
 pub(crate) async fn replay_input(
     target: &dyn Target,
     build: &Build,

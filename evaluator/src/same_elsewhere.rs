@@ -1,4 +1,4 @@
-//! *same elsewhere*: on harmless inputs the patched program does what it did.
+//! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
 //! Three kinds of input. *Given* ones are fine today: the task's own, files of
 //! the tree that look like the PoV, and mutants of these that the unpatched
@@ -33,15 +33,15 @@ use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-/// Inputs that are compared in one go.
+/// The most inputs of one comparison.
 const CHUNK: usize = 96;
-/// Inputs that are tried in one go however slow the program is.
+/// The fewest inputs of one comparison, however slow the program is.
 const FEWEST: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
-/// Time for running inputs once more that seem to tell something.
+/// Time for running differing inputs again.
 const AGAIN: Duration = Duration::from_secs(30);
-/// Functions of a crash that stand for what was touched.
+/// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -100,9 +100,9 @@ pub(crate) async fn climb(
     Ok(comparison.held())
 }
 
-/// The functions whose values are compared: those that the attempt touches and
-/// that the unpatched program has too; where there is none (a table, a macro, a
-/// new function) those that crashed.
+/// Returns the functions whose values are compared: those that the attempt touches and that
+/// the unpatched program has too; where there are none (a table, a macro, a new function),
+/// those of the crash.
 fn watched(
     task: &TargetTask,
     before: &BaselinePov,
@@ -132,7 +132,7 @@ struct Difference {
     what: String,
     old: String,
     new: String,
-    /// Whether one of the two was ended by a limit.
+    /// True where a limit ended one of the two.
     limited: bool,
 }
 
@@ -148,7 +148,7 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
-    /// Of these the ones that were seen to reach a touched function.
+    /// Those of them that reached a touched function.
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
@@ -158,7 +158,7 @@ struct Comparison<'a> {
     counts: BTreeMap<String, u64>,
     /// Derived inputs on which the programs differ.
     differing: Vec<Differing>,
-    /// What such differences came to, and others that refute nothing.
+    /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
     /// What runs the patched lines; nothing where it could not be counted.
     reach: Option<Reach>,
@@ -177,13 +177,13 @@ impl Comparison<'_> {
         self.counts.get(what).copied().unwrap_or(0)
     }
 
-    /// Time for one input, by what the PoV takes.
+    /// Returns the time limit of one input, a multiple of the PoV's time.
     fn each(&self) -> Duration {
         let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
         (usual * 10).clamp(EACH.0, EACH.1)
     }
 
-    /// How many inputs go through both programs in a part of the time.
+    /// Returns the number of inputs that both programs can run in the time.
     fn fits(&self, left: Duration) -> usize {
         let usual = self.before.replay.execution.seconds.max(0.005);
         let lanes = f64::from(self.target.task().limits.jobs.max(1));

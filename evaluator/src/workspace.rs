@@ -1,9 +1,9 @@
-//! The folders a command works in: a tree, what its build leaves, a home.
+//! Workspace: the folders of a command, with the tree, the build's output and a home.
 //!
-//! Each attempt gets a copy of a built workspace and writes only what changed
-//! into it, with fresh times: make, CMake and Maven then rebuild what they
-//! must and nothing else. A workspace removes itself when nobody holds it any
-//! more. What lies in it was written by foreign commands and is not trusted.
+//! Each attempt has a copy of a built workspace and writes only changed files into it, with
+//! new times, so that make, CMake and Maven rebuild only what depends on them. A workspace
+//! is removed when it is dropped. Its content was written by foreign commands and is not
+//! trusted.
 
 mod copy;
 pub(crate) mod delta;
@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 
 /// The working copy of the tree.
 pub(crate) const TREE: &str = "tree";
-/// What the build leaves.
+/// The output of the build.
 pub(crate) const OUT: &str = "out";
 /// The temporary home.
 pub(crate) const HOME: &str = "home";
@@ -34,14 +34,14 @@ pub(crate) const HOME: &str = "home";
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: PathBuf,
-    /// Where it lies in the cache: then it is only read, and stays.
+    /// Its cache entry: then it is only read, and not removed.
     kept: Option<Entry>,
-    /// When it was complete, as a copy of another one.
+    /// The moment at which it was complete as a copy of another one.
     copied: Option<Moment>,
 }
 
 impl Workspace {
-    /// An empty one. The folder must not exist yet.
+    /// Creates an empty one. The folder must not exist yet.
     pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
         let workspace = Self {
             root,
@@ -57,7 +57,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// One that lies in the cache; the entry itself where it is none.
+    /// Opens one in the cache; the entry itself where it is no workspace.
     pub(crate) fn kept(entry: Entry) -> Result<Self, Entry> {
         let root = entry.path().to_path_buf();
         if ![TREE, OUT, HOME]
@@ -86,12 +86,12 @@ impl Workspace {
         self
     }
 
-    /// A copy of another one, with all its times.
+    /// Copies another one, with all its times.
     pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self, TargetError> {
         Self::copy_unless(other, root, &AtomicBool::new(false))
     }
 
-    /// A copy of another one, given up when somebody says stop.
+    /// Copies another one, unless `stop` becomes true.
     pub(crate) fn copy_unless(
         other: &Self,
         root: PathBuf,
@@ -105,7 +105,7 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// When it was complete as a copy; nothing where it is none.
+    /// Returns the moment at which it was complete as a copy; none where it is no copy.
     pub(crate) fn copied(&self) -> Option<Moment> {
         self.copied
     }
@@ -118,14 +118,13 @@ impl Workspace {
         self.root.join(part)
     }
 
-    /// The tree, opened so that no path leads out of it.
+    /// Opens the tree so that no path leads out of it.
     pub(crate) fn tree(&self) -> Result<ContainedFolder, TargetError> {
         let path = self.part(TREE);
         ContainedFolder::open(&path)
             .map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
     }
 
-    /// Writes an attempt's changes into the tree. Bytes that are there already keep their time.
     /// Writes files of the tree anew as they are, so that they count as changed.
     pub(crate) fn touch<'a>(
         &self,
@@ -142,6 +141,7 @@ impl Workspace {
         Ok(())
     }
 
+    /// Writes an attempt's changes into the tree. Files with equal content keep their time.
     pub(crate) fn apply(&self, changes: &Changes) -> Result<(), TargetError> {
         let tree = self.tree()?;
         let fail = |path: &str, e| TargetError::io("a changed file could not be written", path, e);

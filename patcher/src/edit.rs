@@ -1,4 +1,4 @@
-//! What a reply asks to be changed, as it was written: nothing is checked yet.
+//! Edits of a reply, as they were written: nothing is checked yet.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ pub enum Edit {
     Replace {
         /// The file.
         file: String,
-        /// Where the model believes the lines are.
+        /// The numbers that the model gives the lines.
         lines: Option<(u32, u32)>,
         /// The lines as they are; `None` when the reply did not say.
         original: Option<String>,
@@ -60,10 +60,10 @@ pub enum Edit {
         file: String,
         /// Its content.
         text: String,
-        /// Whether the content is to be written as Latin-1.
+        /// The content is to be written as Latin-1.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         latin1: bool,
-        /// Whether the last line stays without a line end.
+        /// The last line stays without a line end.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         unterminated: bool,
     },
@@ -82,13 +82,22 @@ pub enum Edit {
         /// The name it gets.
         to: String,
     },
+    /// A whole function in place of the one of its name.
+    Definition {
+        /// The file; empty when the reply names none.
+        file: String,
+        /// The language that the reply names.
+        language: patchwright_source::Language,
+        /// The function.
+        text: String,
+    },
     /// One hunk of a unified diff.
     Hunk(Hunk),
     /// Something that a diff can say and no patch may do, such as a new mode.
     Unsupported {
         /// The file.
         file: String,
-        /// What was asked for.
+        /// The thing that was asked for.
         what: String,
         /// The rule that it breaks.
         rule: crate::Rule,
@@ -110,13 +119,13 @@ pub struct Hunk {
     pub old: Vec<String>,
     /// The new lines.
     pub new: Vec<String>,
-    /// Whether the old side is marked to end without a line end.
+    /// The old side is marked to end without a line end.
     #[serde(default)]
     pub old_unterminated: bool,
-    /// Whether the new side is marked to end without a line end.
+    /// The new side is marked to end without a line end.
     #[serde(default)]
     pub new_unterminated: bool,
-    /// Whether the lines came from bytes that are no UTF-8.
+    /// The lines came from bytes that are no UTF-8.
     #[serde(default)]
     pub latin1: bool,
 }
@@ -129,6 +138,7 @@ impl Edit {
             | Self::Insert { file, .. }
             | Self::Create { file, .. }
             | Self::Delete { file, .. }
+            | Self::Definition { file, .. }
             | Self::Unsupported { file, .. } => file,
             Self::Rename { from, .. } => from,
             Self::Hunk(hunk) => &hunk.file,

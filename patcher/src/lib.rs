@@ -35,6 +35,7 @@ mod changes;
 mod diff;
 mod edit;
 mod error;
+mod functions;
 mod guard;
 mod indent;
 mod locate;

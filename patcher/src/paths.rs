@@ -1,4 +1,4 @@
-//! Which file of the tree a path in a reply means.
+//! Resolution of the paths in a reply to files of the tree.
 //!
 //! Models copy paths from build logs, from diffs and from memory. A prefix is
 //! dropped where that leads to a file; where the original lines will be found
@@ -12,6 +12,9 @@ use std::collections::HashMap;
 
 /// More nearest names than this help nobody.
 const MOST_NAMES: usize = 3;
+
+/// A name with more slips of the pen is another name.
+const MOST_SLIPS: usize = 2;
 
 /// The tree and the rules over its paths.
 pub(crate) struct Paths<'a> {
@@ -80,7 +83,8 @@ impl<'a> Paths<'a> {
         fitting.next().is_none().then(|| first.clone())
     }
 
-    fn files(&self) -> &[TreePath] {
+    /// Every file of the tree.
+    pub(crate) fn files(&self) -> &[TreePath] {
         self.files.get_or_init(|| self.tree.files())
     }
 
@@ -92,14 +96,7 @@ impl<'a> Paths<'a> {
         if self.tree.root().join(name).is_dir() {
             return (Rule::NoSuchFile, format!("{name:?} is a folder"));
         }
-        let last = name.rsplit('/').next().unwrap_or(name);
-        let near: Vec<&str> = self
-            .files()
-            .iter()
-            .filter(|path| path.file_name() == last)
-            .take(MOST_NAMES)
-            .map(TreePath::as_str)
-            .collect();
+        let near = self.nearest_names(name);
         let reason = match near.as_slice() {
             [] => format!("there is no file {name:?} in the tree"),
             near => format!(
@@ -108,6 +105,32 @@ impl<'a> Paths<'a> {
             ),
         };
         (Rule::NoSuchFile, reason)
+    }
+
+    /// Files of the same name elsewhere, or else of nearly the same path.
+    fn nearest_names(&self, name: &str) -> Vec<&str> {
+        let last = name.rsplit('/').next().unwrap_or(name);
+        let same = self.files().iter().filter(|path| path.file_name() == last);
+        let same: Vec<&str> = same.take(MOST_NAMES).map(TreePath::as_str).collect();
+        if !same.is_empty() {
+            return same;
+        }
+        let distance = |path: &TreePath| {
+            let other = path.file_name();
+            let near = other.len().abs_diff(last.len()) <= MOST_SLIPS;
+            near.then(|| strsim::osa_distance(&other.to_lowercase(), &last.to_lowercase()))
+        };
+        let mut near: Vec<(usize, &str)> = self
+            .files()
+            .iter()
+            .filter_map(|path| Some((distance(path)?, path.as_str())))
+            .filter(|(distance, _)| *distance <= MOST_SLIPS)
+            .collect();
+        near.sort_unstable();
+        near.into_iter()
+            .take(MOST_NAMES)
+            .map(|(_, path)| path)
+            .collect()
     }
 
     /// The new file that is meant. It must not exist.

@@ -1,7 +1,9 @@
 //! Plan of a patch: each edit judged by itself, with its file, its lines and
 //! what comes instead. [`crate::prepare`] decides whether they go together.
 
+mod definition;
 mod draft;
+mod elsewhere;
 mod equal;
 mod find;
 mod replace;
@@ -73,6 +75,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) warnings: Vec<String>,
     undecided: Vec<Undecided>,
+    /// Whether the tree was looked through for lines of an edit.
+    looked_elsewhere: bool,
 }
 
 impl<'a> Plan<'a> {
@@ -95,6 +99,7 @@ impl<'a> Plan<'a> {
             refusals: Vec::new(),
             warnings: Vec::new(),
             undecided: Vec::new(),
+            looked_elsewhere: false,
         };
         let is_rename = |edit: &&(usize, &Edit)| matches!(edit.1, Edit::Rename { .. });
         let numbered: Vec<(usize, &Edit)> = (1..).zip(edits).collect();
@@ -130,6 +135,7 @@ impl<'a> Plan<'a> {
     fn take(&mut self, number: usize, edit: &Edit) {
         if let Err(mut refusal) = self.judge(number, edit) {
             refusal.lines = refusal.lines.or(edit.lines());
+            self.look_elsewhere(edit, &mut refusal);
             self.refusals.push(refusal);
         }
     }
@@ -138,6 +144,7 @@ impl<'a> Plan<'a> {
         match edit {
             Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
             Edit::Insert { .. } => self.insert(number, edit),
+            Edit::Definition { .. } => self.define(number, edit),
             Edit::Create { file, .. } => {
                 let result = self.create(number, edit);
                 result.map_err(|denied| refuse(number, file, denied))

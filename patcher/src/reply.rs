@@ -9,6 +9,7 @@
 mod body;
 mod calls;
 mod fallback;
+mod line_commands;
 mod patch;
 mod queries;
 mod range;
@@ -252,10 +253,14 @@ fn fall_back(visible: &str, reply: &mut Reply) {
         reply.problems.push(Problem::new(
             "the reply was cut off, so its diff may lack an end and was not used",
         ));
-    } else if !found.edits.is_empty() {
-        reply.patch = Some(Patch {
+    } else {
+        let mut edits = found.edits;
+        if edits.is_empty() && !reply.cut_off {
+            edits = fallback::read_functions(visible);
+        }
+        reply.patch = (!edits.is_empty()).then_some(Patch {
             explanation: None,
-            edits: found.edits,
+            edits,
         });
     }
 }

@@ -6,18 +6,27 @@ use std::ops::Range;
 /// Longest line that can stand for lines that are left out, in bytes.
 const LONGEST_ELISION: usize = 120;
 
-/// Words of comments that stand for code that was not copied.
-const UNCHANGED: [&str; 10] = [
+/// A comment of more words says something else.
+const LONGEST_REMARK: usize = 6;
+
+/// What a comment that stands for code says of it, and what it calls it.
+const UNCHANGED: [&str; 7] = [
     "unchanged",
-    "existing code",
-    "rest of",
-    "remaining code",
-    "remainder of",
-    "same as before",
     "as before",
-    "other code",
-    "code omitted",
-    "lines omitted",
+    "omitted",
+    "the same",
+    "existing",
+    "remaining",
+    "rest of the",
+];
+const CODE: [&str; 7] = [
+    "rest",
+    "code",
+    "lines",
+    "function",
+    "body",
+    "everything",
+    "logic",
 ];
 
 /// One step of a script. Ranges are indices of lines.
@@ -104,7 +113,9 @@ pub(crate) fn is_elision(line: &str) -> bool {
         return bare.is_empty() || (is_comment || rest.starts_with(' ')) && words(rest);
     }
     let lower = inner.to_ascii_lowercase();
-    is_comment && words(inner) && UNCHANGED.iter().any(|word| lower.contains(word))
+    let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
+    let short = inner.split_whitespace().count() <= LONGEST_REMARK;
+    is_comment && short && words(inner) && says(&UNCHANGED) && says(&CODE)
 }
 
 #[cfg(test)]
@@ -121,6 +132,10 @@ mod tests {
             ("# ... existing code ...", true),
             ("    // rest unchanged", true),
             ("/* existing code */", true),
+            ("// remaining code stays the same", true),
+            ("// rest of the function", true),
+            ("/* skip the rest of the line */", false),
+            ("/* keep the value unchanged */", false),
             ("... (unchanged)", true),
             ("\u{2026}", true),
             ("    ...)", false),

@@ -10,7 +10,6 @@ mod card;
 mod crash;
 mod documents;
 mod form;
-mod heads;
 mod pack;
 mod picks;
 mod render;

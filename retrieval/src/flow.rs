@@ -13,6 +13,7 @@ mod models;
 mod place;
 mod request;
 mod search;
+mod visit;
 
 #[cfg(test)]
 mod tests;

@@ -7,8 +7,6 @@
 pub(crate) mod files;
 
 mod database;
-mod pool;
-mod read;
 mod schema;
 mod update;
 mod write;
@@ -17,9 +15,9 @@ mod write;
 mod tests;
 
 use crate::error::RetrievalError;
+use database::{Lent, Pool};
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
-use pool::{Lent, Pool};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
 use std::any::Any;

@@ -4,7 +4,6 @@
 //! A pattern without hits is relaxed step by step, and the outcome says how.
 //! Which function a hit lies in, and how hits are shown, is decided elsewhere.
 
-mod grammar;
 mod needs;
 mod read;
 mod relax;
@@ -15,10 +14,10 @@ use crate::Settings;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Matcher};
-pub(crate) use grammar::Grammar;
 pub(crate) use needs::{Needs, Words};
 use patchwright_source::{Language, Text, Tree, TreePath, is_binary};
 use rayon::prelude::*;
+pub(crate) use read::Grammar;
 pub(crate) use read::{Readings, read_pattern};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,14 +6,12 @@
 
 mod calls;
 mod definitions;
-mod imports;
 mod name;
 mod nearest;
 mod places;
 pub(crate) mod resolution;
 mod rows;
 mod similar;
-mod types;
 
 #[cfg(test)]
 pub(crate) mod tests;

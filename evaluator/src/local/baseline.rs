@@ -1,4 +1,4 @@
-//! What the unpatched program does: prepared, built, crashed and tested once.
+//! Baseline: the unpatched program, prepared, built, crashed and tested once.
 
 use super::LocalTarget;
 use super::command::Job;
@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 impl LocalTarget {
-    /// The tree as `prepare` left it.
+    /// Returns the tree as `prepare` left it.
     pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
         let made = self.prepared.get_or_try_init(|| async {
             if let Some((workspace, ())) = self.kept_whole(&["prepared"]).await {
@@ -36,7 +36,7 @@ impl LocalTarget {
                 };
                 let execution = self.command(job).await?;
                 succeeded(&execution, "the prepare command")?;
-                // Without such a command this is a mere copy, not worth its place.
+                // Without such a command this is a plain copy, which is not cached.
                 let workspace = self.keep_whole(&["prepared"], workspace, ()).await?;
                 return Ok(Arc::new(workspace));
             }
@@ -45,7 +45,7 @@ impl LocalTarget {
         made.await.cloned()
     }
 
-    /// The unpatched tree, built and otherwise untouched: attempts start from a copy of it.
+    /// Returns the built unpatched tree, a copy of which every attempt starts from.
     pub(super) async fn pristine(&self, name: &str) -> Result<Build, TargetError> {
         let mut pristine = self.pristine.lock().await;
         if let Some(build) = pristine.get(name) {
@@ -75,7 +75,7 @@ impl LocalTarget {
         Ok(build)
     }
 
-    /// The unpatched tree as an earlier run built it.
+    /// Returns the unpatched tree as an earlier run built it.
     async fn kept_pristine(&self, name: &str) -> Option<Build> {
         let (workspace, execution) = self.kept_whole(&["pristine", name]).await?;
         Some(Build {
@@ -86,7 +86,7 @@ impl LocalTarget {
         })
     }
 
-    /// What the PoVs and the tests do on the unpatched builds.
+    /// Runs the PoVs and the tests on the unpatched builds.
     async fn observe(
         &self,
         builds: &BTreeMap<String, Build>,

@@ -1,9 +1,8 @@
-//! Runs many inputs in few sandboxes.
+//! Batches: many inputs in few sandboxes.
 //!
-//! Starting a sandbox and a shell for each input would cost more than the
-//! input itself. One shell inside one sandbox runs a whole batch, and says
-//! after each input how it ended; only the outputs of those that did not end
-//! well (or all, when asked for) are brought out.
+//! Starting a sandbox and a shell for each input would cost more than the input itself. One
+//! shell inside one sandbox runs a whole batch and prints the status of each input; only
+//! the outputs of failed inputs (or all, on request) are read back.
 
 use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
 use super::{Job, LocalTarget, coverage, fuzzer};
@@ -17,9 +16,9 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// The loop over one batch. `$1` is the command of the PoV, `$2` says whether
-/// outputs of good ends are kept too. What the target prints goes to a file,
-/// so that it cannot speak in the loop's name.
+/// The loop over one batch. `$1` is the command of the PoV; with `all` as `$2` the outputs
+/// of successful inputs are kept too. The output of the target goes to a file, so that it
+/// cannot forge a line of the loop.
 const LOOP: &str = r#"set +e
 for input in "$WORK"/in/*; do
   name=${input##*/}
@@ -30,30 +29,31 @@ for input in "$WORK"/in/*; do
 done
 "#;
 
-/// Has sanitizers leave the names out of their reports: looking them up takes
-/// most of the time of a run that fails, and what fails is run again by itself.
+/// Switches symbols in sanitizer reports off: resolving them takes most of the time of a
+/// failed run, and failed inputs are run again alone.
 const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
   eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}symbolize=0\""
 done
 "#;
 
-/// Inputs that go into one sandbox.
+/// Inputs of one sandbox.
 const BATCH: usize = 64;
-/// Inputs that go into one debugger; each takes it half a second.
+/// Inputs of one debugger, which needs half a second for each.
 const VALUES_BATCH: usize = 3;
 /// Bytes of one output that are read back.
 const OUTPUT_LIMIT: u64 = 4 << 20;
-/// How the bytes of an input that was too talkative are called.
+/// The output of an input that printed more than the limit.
 const TOO_LONG: &[u8] = b"(more output than is compared)";
-/// One process for a whole folder of inputs.
+/// The command for a whole folder of inputs in one process.
 const WHOLE: &str = r#"POV="$WORK/in"; export POV; eval "$1""#;
-/// Inputs among which a failing one is found sooner by running each.
+/// The largest number of inputs that are run one by one to find a failing one.
 const FEW: usize = 4;
-/// Time for finding what makes a process fail, beyond the time of all inputs.
-/// It is enough for a dozen starts of a JVM.
+/// Time for finding the failing inputs of a process, beyond the time of all inputs: enough
+/// for a dozen starts of a JVM.
 const PURSUIT: Duration = Duration::from_secs(15);
 
-/// Runs the inputs on as many processors as the task may use; those that were run, in order.
+/// Runs the inputs on as many processors as the task may use; returns those that were run,
+/// in order.
 pub(super) async fn run(
     target: &LocalTarget,
     build: &Build,
@@ -107,7 +107,7 @@ impl BatchRun<'_> {
             if self.goes_together() {
                 let sorted = self.together(&left).await?;
                 runs.extend(sorted.fine.iter().map(|index| passed(*index)));
-                // What is known to hold a failure is looked at, whatever time is left.
+                // A part with a known failure is run, whatever time is left.
                 until = until.max(Instant::now() + sorted.patience());
                 left = sorted.suspects;
             }
@@ -131,7 +131,7 @@ impl BatchRun<'_> {
         }
     }
 
-    /// Runs a batch input by input; stops early at one that does not end.
+    /// Runs a batch input by input; stops at an input that does not end.
     async fn one_by_one(
         &self,
         batch: &[usize],
@@ -172,7 +172,7 @@ impl BatchRun<'_> {
         Ok(runs)
     }
 
-    /// The input at which a batch stopped, when it is to blame.
+    /// Returns the input at which a batch stopped, where it hit a limit of its own.
     fn unfinished(
         batch: &[usize],
         done: usize,
@@ -208,7 +208,7 @@ impl BatchRun<'_> {
         Ok(folder)
     }
 
-    /// The ending of the PoV's name: some programs tell a format by it.
+    /// Returns the file extension of the PoV, by which some programs choose a format.
     fn name_ending(&self) -> String {
         match self.pov.file.extension().and_then(|e| e.to_str()) {
             Some(extension) if extension.chars().all(|c| c.is_ascii_alphanumeric()) => {
@@ -242,7 +242,7 @@ impl BatchRun<'_> {
             }
             Capture::Values(functions) => {
                 environment.push(("WATCHED", functions.join("\n")));
-                // Without a shell between them the debugger is much faster.
+                // The debugger is much faster without a shell between.
                 if let Some((program, arguments)) = plain(command) {
                     environment.push(("PROGRAM", program.to_owned()));
                     environment.push(("ARGUMENTS", arguments.to_owned()));
@@ -264,16 +264,16 @@ impl BatchRun<'_> {
     }
 }
 
-/// What is known of a batch.
+/// A batch, split by its results.
 #[derive(Debug, Default)]
 struct BatchSplit {
     fine: Vec<usize>,
-    /// Those of processes that failed; what is in neither list was not run.
+    /// Inputs of processes that failed; an input in neither list was not run.
     suspects: Vec<usize>,
 }
 
 impl BatchSplit {
-    /// Time that the suspects are worth, however little is left.
+    /// Returns the time for the suspects, however little is left.
     fn patience(&self) -> Duration {
         if self.suspects.is_empty() {
             Duration::ZERO
@@ -283,7 +283,7 @@ impl BatchSplit {
     }
 }
 
-/// How a process ended that was given many inputs.
+/// The end of a process for many inputs.
 enum BatchEnd {
     Well,
     Badly,
@@ -323,12 +323,12 @@ impl BatchRun<'_> {
             .collect())
     }
 
-    /// Whether inputs may go into one process.
+    /// Tells whether inputs may share a process.
     fn goes_together(&self) -> bool {
         (self.pov.batch || self.inputs.many) && self.inputs.capture == Capture::Failures
     }
 
-    /// Runs a batch in as few processes as tell the fine inputs from the others.
+    /// Splits a batch into passing and suspected inputs with few processes.
     async fn together(&self, batch: &[usize]) -> Result<BatchSplit, TargetError> {
         let mut sorted = BatchSplit::default();
         let mut until = self.until;
@@ -365,7 +365,7 @@ impl BatchRun<'_> {
         let script = many.as_deref().unwrap_or(WHOLE);
         let execution = self.execute(script, folder.path(), limits).await?;
         let fine = match &many {
-            // It was seen to go on after inputs that it refuses.
+            // It was seen to continue after refused inputs.
             Some(_) => judge(&execution, None).0 == Outcome::Silent,
             None => execution.ending.success(),
         };
@@ -377,8 +377,8 @@ impl BatchRun<'_> {
     }
 }
 
-/// Takes a command line that is one program of the build with its arguments
-/// apart: `"$OUT"/name "$POV"`. Anything else is left to a shell.
+/// Splits a command line that is one program of the build with its arguments:
+/// `"$OUT"/name "$POV"`. Any other one needs a shell.
 pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
     if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
         return None;
@@ -392,17 +392,17 @@ pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
     (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
 }
 
-/// How long a batch in one process may take. One input may take ten times the
-/// usual, so all together take a tenth of that each; one that hangs must leave
-/// time to find it among the others, and a slow start is waited for.
+/// Returns the time limit of a batch in one process. One input may take ten times the
+/// usual, so all together take a tenth of that each. An input that hangs must leave time
+/// to find it among the others, and a slow start is allowed for.
 fn wall(each: Duration, inputs: usize, left: Duration) -> Duration {
     let inputs = u32::try_from(inputs).unwrap_or(u32::MAX);
     let fair = each + each.saturating_mul(inputs) / 10;
     fair.min(each.saturating_mul(2).max(left / 2))
 }
 
-/// Has the allocator fill memory with a pattern: the sanitizer's by its options,
-/// the C library's by its own.
+/// Makes the allocator fill memory with a pattern: the sanitizer's by its options, the C
+/// library's by its own.
 fn filled(memory: MemoryPattern) -> String {
     let MemoryPattern { fill, redzone } = memory;
     format!(

@@ -1,8 +1,7 @@
-//! What a local target finds in the cache, and what it puts there: the tree
-//! as `prepare` left it, builds, and what the unpatched program did.
+//! Build cache: the prepared tree, builds and baselines of earlier runs.
 //!
-//! Whole workspaces are used where they lie. Of an attempt's build only what
-//! it changed is kept. What a limit or the machine ended is not kept.
+//! Whole workspaces are used where they lie in the cache. Of an attempt's build only the
+//! changed files are kept. A command that a limit or the machine ended is not kept.
 
 use super::{BuildKey, LocalTarget};
 use crate::cache::{Cache, Entry};
@@ -15,15 +14,15 @@ use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is kept of an attempt's build.
+/// The record of an attempt's build.
 #[derive(Debug, Serialize, Deserialize)]
 struct KeptBuild {
     execution: Execution,
-    /// Paths of the base that the build took away.
+    /// Paths of the base that the build removed.
     gone: Vec<PathBuf>,
 }
 
-/// What the unpatched program did.
+/// The record of a baseline.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct KeptBaseline {
     pub(super) povs: Vec<BaselinePov>,
@@ -31,22 +30,21 @@ pub(super) struct KeptBaseline {
 }
 
 impl LocalTarget {
-    /// Uses what earlier runs left in a cache, and leaves its own there. Only
-    /// where paths can be mapped: else what was built names a place that is
-    /// gone.
+    /// Uses builds of earlier runs from a cache, and keeps its own there. Only where paths
+    /// can be mapped: otherwise a build contains a path that no longer exists.
     #[must_use]
     pub fn caching(mut self, cache: Cache) -> Self {
         self.cache = self.sandbox.maps_paths().then_some(cache);
         self
     }
 
-    /// An entry and what it tells of itself.
+    /// Returns an entry and its record.
     async fn kept<T: DeserializeOwned>(&self, parts: &[&str]) -> Option<(Entry, T)> {
         let cache = self.cache.as_ref()?;
         cache.read(&self.digest.entry_name(parts).await?)
     }
 
-    /// A whole workspace of an earlier run, and what was said of it.
+    /// Returns a whole workspace of an earlier run, and its record.
     pub(super) async fn kept_whole<T: DeserializeOwned>(
         &self,
         parts: &[&str],
@@ -77,7 +75,7 @@ impl LocalTarget {
             .map_err(|e| TargetError::machinery(e.to_string(), "cache of builds"))
     }
 
-    /// What the unpatched program did in an earlier run.
+    /// Returns the baseline of an earlier run.
     pub(super) async fn kept_baseline(&self) -> Option<KeptBaseline> {
         let (_entry, baseline) = self.kept(&["baseline"]).await?;
         Some(baseline)
@@ -99,7 +97,7 @@ impl LocalTarget {
         self.keep_record(&["baseline"], &kept, None).await;
     }
 
-    /// An attempt's build of an earlier time, made again from what it changed.
+    /// Restores an attempt's build of an earlier run from the files that it changed.
     pub(super) async fn kept_build(
         &self,
         changes: &Changes,
@@ -115,7 +113,7 @@ impl LocalTarget {
         workspace.apply(changes)?;
         let gone = kept.gone;
         let applied = tokio::task::spawn_blocking(move || {
-            // A build that failed left nothing.
+            // Of a failed build no file is kept.
             if entry.path().join(crate::workspace::TREE).is_dir() {
                 delta::apply(entry.path(), &gone, workspace.root())?;
             }
@@ -132,7 +130,7 @@ impl LocalTarget {
         }))
     }
 
-    /// Keeps what an attempt's build changed.
+    /// Keeps the files that an attempt's build changed.
     pub(super) async fn keep_build(
         &self,
         key: &BuildKey,
@@ -166,8 +164,7 @@ impl LocalTarget {
         Ok(())
     }
 
-    /// Keeps a record and the folder that goes with it. What cannot be kept is
-    /// made again next time.
+    /// Keeps a record and its folder. An entry that cannot be kept is made again next time.
     async fn keep_record(&self, parts: &[&str], record: &impl Serialize, folder: Option<PathBuf>) {
         let folder = folder.unwrap_or_else(|| self.scratch.fresh("record"));
         if let (Some(cache), Some(key)) = (&self.cache, self.digest.entry_name(parts).await) {
@@ -176,7 +173,7 @@ impl LocalTarget {
     }
 }
 
-/// Puts a folder, which may still have to be made, and its record into a cache.
+/// Puts a folder, which is created if necessary, and its record into a cache.
 pub(crate) fn put_record(cache: &Cache, key: &str, (folder, record): (&Path, &impl Serialize)) {
     let put = std::fs::create_dir_all(folder).and_then(|()| cache.put(key, folder, record));
     if !matches!(put, Ok(Some(_))) {

@@ -1,5 +1,5 @@
-//! Builds the tree, pristine or changed, and keeps the last few builds for the
-//! rungs still to come. What outlives the run is kept by `kept`.
+//! Builds of the tree, pristine or changed. The last few are kept for the following rungs;
+//! `build_cache` keeps them beyond the run.
 
 use super::{Job, LocalTarget};
 use crate::runner::{Build, BuildKind};
@@ -8,14 +8,14 @@ use crate::{Ending, Execution, TargetError};
 use patchwright_source::Changes;
 use std::sync::{Arc, PoisonError};
 
-/// Builds of attempts that are kept for the rungs still to come.
+/// Builds of attempts that are kept for the following rungs.
 const KEPT_BUILDS: usize = 8;
 
-/// Which build of which changes.
+/// The digest of the changes, the name of the build, and its kind.
 pub(super) type BuildKey = (String, String, BuildKind);
 
 impl LocalTarget {
-    /// A copy of the built tree, made beforehand if possible.
+    /// Returns a copy of the built tree, made in advance if possible.
     pub(super) async fn copy_of_pristine(&self, name: &str) -> Result<Workspace, TargetError> {
         let pristine = self.pristine(name).await?;
         let copy = match self.spares.take(name).await {
@@ -26,7 +26,7 @@ impl LocalTarget {
         Ok(copy)
     }
 
-    /// Begins to make the copy that the next attempt starts from.
+    /// Starts to make the copy for the next attempt.
     pub(super) async fn make_spare(&self, name: &str) -> Result<(), TargetError> {
         let pristine = self.pristine(name).await?;
         self.spares
@@ -101,7 +101,7 @@ impl LocalTarget {
     }
 }
 
-/// Whether something that is no limit of ours sent `SIGKILL`.
+/// Tells whether something other than our limits sent `SIGKILL`.
 fn killed_from_outside(execution: &Execution) -> bool {
     match execution.ending {
         Ending::Signal(9) => true,

@@ -1,4 +1,4 @@
-//! One command of a task: where it sees what, and what it finds in its environment.
+//! Commands of a task: their folders, and their environment.
 
 use super::{INSIDE, LocalTarget, disk_space};
 use crate::TargetError;
@@ -14,10 +14,10 @@ use std::time::Duration;
 
 /// The scratch folder of one command.
 const WORK: &str = "work";
-/// The folder at which workspaces take turns where paths cannot be mapped.
+/// The folder that workspaces use in turn where paths cannot be mapped.
 const SEAT: &str = "seat";
 
-/// A command line of the task and what it is given.
+/// A command line of the task, with its folders and limits.
 #[derive(Debug)]
 pub(crate) struct Job<'a> {
     pub(crate) script: &'a str,
@@ -33,7 +33,7 @@ pub(crate) struct Job<'a> {
     pub(crate) environment: &'a [(&'static str, String)],
     /// A host folder in place of the command's own empty scratch folder.
     pub(crate) work: Option<&'a Path>,
-    /// Whether the tree and what the build left may be written.
+    /// True where the tree and the build's output may be written.
     pub(crate) writable: bool,
 }
 
@@ -56,13 +56,13 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Files of the user's, as they can be shown.
+/// The user's own files as commands see them.
 struct Own {
     task: PathBuf,
     pov: Option<PathBuf>,
 }
 
-/// Where a command sees its folders.
+/// The folders and the environment that a command sees.
 struct CommandView {
     places: Vec<Place>,
     tree: PathBuf,
@@ -147,7 +147,7 @@ impl LocalTarget {
         set("HOME", show(root.join(HOME), usual(HOME), true).into());
         let work = show(work.to_path_buf(), usual(WORK), true);
         if !maps {
-            // There is no `/tmp` of its own, and Maven asks the system's accounts for a home.
+            // It has no `/tmp` of its own, and Maven reads its home from the accounts.
             set("TMPDIR", work.clone().into());
             let mut option = OsString::from("-Duser.home=");
             option.push(root.join(HOME));
@@ -174,7 +174,7 @@ impl LocalTarget {
     }
 }
 
-/// A scratch folder, removed with the command that it was made for.
+/// A scratch folder, removed after its command.
 enum Work {
     Own(PathBuf),
     Lent(PathBuf),
@@ -202,7 +202,7 @@ impl Drop for Work {
     }
 }
 
-/// A workspace that was moved to the one real path, and goes back when dropped.
+/// A workspace that was moved to the one real path, and is moved back when dropped.
 struct Seated {
     home: PathBuf,
     at: PathBuf,
@@ -227,7 +227,7 @@ impl Drop for Seated {
     }
 }
 
-/// Shows the real path as the one that a mapped workspace would have.
+/// Replaces the real path in the output by that of a mapped workspace.
 fn hide_path(execution: &mut Execution, real: &Path) {
     let real = real.as_os_str().as_encoded_bytes();
     let hide = |bytes: &mut Vec<u8>| *bytes = replace(bytes, real, INSIDE.as_bytes());

@@ -1,9 +1,8 @@
-//! Runs a PoV under a debugger that looks at lines: gdb for C and C++, the
-//! debugger interface of the JDK for Java, which has no evaluator of its own
-//! worth the name: `Expression.java` is ours.
+//! Debugger: runs a PoV under gdb for C and C++, and under the debugger interface of the
+//! JDK for Java, whose expressions `Expression.java` evaluates.
 //!
-//! The debugger runs inside the sandbox, beside the program that it looks at.
-//! What the two leave behind is read back as data that nobody vouches for.
+//! The debugger runs inside the sandbox, beside the program. Their output is read back as
+//! untrusted data.
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
@@ -14,17 +13,17 @@ use patchwright_source::Language;
 use std::ffi::OsString;
 use std::time::Duration;
 
-/// Time that the program gets under the debugger.
+/// Time for the program under the debugger.
 const TIME: Duration = Duration::from_secs(30);
-/// Time that the debugger gets to begin and to write down what it saw.
+/// Time for the debugger to start and to write its observations.
 const MORE: Duration = Duration::from_secs(20);
 /// Bytes of an answer that are read back.
 const LIMIT: u64 = 4 << 20;
 
 /// Runs the PoV's command with each program of the build under gdb; `$2` is the
-/// program for it. The command sees a copy of what was built, made of links, in
-/// which a script that calls gdb stands in for each program: so it does not
-/// matter what else the command's shell starts, and gdb has but one to look at.
+/// program for it. The command sees a copy of the build, made of links, in which a script
+/// that calls gdb replaces each program. So other programs that the shell starts do not
+/// matter, and each gdb has one program.
 pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
 printf %s "$2" >"$WORK/gdb.py"
 cp -rs "$OUT" "$WORK/out"
@@ -37,7 +36,7 @@ find "$OUT" -type f -perm -u+x | while IFS= read -r program; do
 done
 OUT=$WORK/out
 eval "$1" >/dev/null 2>&1 </dev/null"#;
-/// What gdb does.
+/// The commands for gdb.
 const GDB_PROGRAM: &str = include_str!("programs/probe.py");
 
 /// Compiles and runs the debugger for Java; it starts the PoV itself.
@@ -45,7 +44,7 @@ const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installe
 printf %s "$2" >"$WORK/Probe.java"
 java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
 exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
-/// What the debugger for Java does: one file, as `java` runs no more than one.
+/// The debugger for Java in one file, since `java` runs a single source file.
 const JAVA_PROGRAM: &str = concat!(
     include_str!("programs/Probe.java"),
     include_str!("programs/Expression.java")

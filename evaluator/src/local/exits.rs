@@ -1,7 +1,7 @@
-//! Runs a PoV under gdb to see how its processes end.
+//! Exit watcher: runs a PoV under gdb to observe the ends of its processes.
 //!
-//! Each program of the build that the command starts gets a gdb of its own, as
-//! with probes ([`super::debugger`]).
+//! Each program of the build that the command starts has a gdb of its own, as with probes
+//! ([`super::debugger`]).
 
 use super::debugger::STAND_INS;
 use super::{Job, LocalTarget};
@@ -14,13 +14,13 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-/// Time that the program gets under the debugger.
+/// Time for the program under the debugger.
 const TIME: Duration = Duration::from_secs(40);
-/// Time that the debugger gets to begin and to write down what it saw.
+/// Time for the debugger to start and to write its observations.
 const MORE: Duration = Duration::from_secs(20);
 /// Bytes of one process's answer that are read back.
 const LIMIT: u64 = 4 << 20;
-/// Processes that are read back.
+/// The most processes that are read back.
 const MOST: usize = 16;
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");

@@ -1,4 +1,4 @@
-//! Runs a `fetch` command: the one that fills a tree, once, with network.
+//! Fetch: the command that fills a tree once, with network.
 
 use super::shown::Showing;
 use super::{INSIDE, Scratch};
@@ -78,7 +78,7 @@ pub async fn fetch(
     })
 }
 
-/// Where the command sees its folders, the tree first, and the variables that say so.
+/// Returns the folders that the command sees, the tree first, and their variables.
 fn seen(
     sandbox: &Sandbox,
     task_folder: &Path,
@@ -106,7 +106,7 @@ fn seen(
             host.clone()
         };
         if name == "WORK" && !sandbox.maps_paths() {
-            // There is no `/tmp` of its own.
+            // It has no `/tmp` of its own.
             environment.insert("TMPDIR".to_owned(), inside.clone().into());
         }
         if name == "HOME" && sandbox.maps_paths() {

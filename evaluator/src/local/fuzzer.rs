@@ -1,8 +1,7 @@
-//! Programs that take more than one input: several on their command line, or,
-//! where they are libFuzzer's, a folder to begin from.
+//! Fuzzer: runs the project's own libFuzzer harness, and commands for several inputs.
 //!
-//! A command is changed by putting something else in the place of its input,
-//! and only where the input is a word of its own.
+//! A command is changed by replacing its input, and only where the input is a word of its
+//! own.
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
@@ -15,14 +14,14 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-/// The input as commands spell it.
+/// Spellings of the input in commands.
 const SPELLINGS: [&str; 4] = ["\"$POV\"", "\"${POV}\"", "${POV}", "$POV"];
-/// Time that a fuzzer is given beyond the one it knows of, to come to an end.
+/// Time for a fuzzer to end after its own time limit.
 const GRACE: Duration = Duration::from_secs(10);
 /// The largest input that is taken from a fuzzer.
 const LARGEST: u64 = 16 << 20;
 
-/// The command for all inputs of a batch at once; nothing where it names none.
+/// Returns the command for all inputs of a batch; none where it has no input.
 pub(super) fn command_for_many(command: &str) -> Option<String> {
     with(command, "\"$WORK\"/in/*")
 }
@@ -32,7 +31,7 @@ fn with(command: &str, inputs: &str) -> Option<String> {
     Some(command.replace(spelling, inputs))
 }
 
-/// Lets the project's own fuzzer look for a crash; nothing where it is none.
+/// Runs the project's own fuzzer; none where the harness is no fuzzer.
 pub(super) async fn fuzz(
     target: &LocalTarget,
     build: &Build,
@@ -62,7 +61,7 @@ pub(super) async fn fuzz(
     let found = found(folder.path())
         .map_err(|e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e))?;
     Ok(match executions(&text) {
-        // One that was ended before it could count has found what it has found.
+        // A fuzzer that was killed before it printed its count may still have findings.
         None if found.is_empty() => None,
         executions => Some(Fuzzed {
             executions: executions.unwrap_or(found.len() as u64),
@@ -71,9 +70,8 @@ pub(super) async fn fuzz(
     })
 }
 
-/// Whether the command hands a fuzzer all that stands in its input's place.
-/// One that takes the first word alone and leaves the rest would fuzz without
-/// end, and without telling what it found.
+/// Tells whether the command passes all words in place of its input to a fuzzer. A command
+/// that passes only the first word would fuzz without end and without its findings.
 async fn takes_options(
     target: &LocalTarget,
     build: &Build,
@@ -88,7 +86,7 @@ async fn takes_options(
         harness: pov.harness.as_deref(),
         ..Job::new(&script, build.place()?, &build.name)
     };
-    // The usage names every option.
+    // The usage text names every option.
     Ok(target.command(job).await?.text().contains("max_total_time"))
 }
 
@@ -102,7 +100,7 @@ fn write(folder: &Path, seeds: &[Vec<u8>]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// What a fuzzer says of itself at its end.
+/// Returns the number of executions that a fuzzer prints at its end.
 fn executions(text: &str) -> Option<u64> {
     static UNITS: LazyLock<Regex> =
         LazyLock::new(|| built_in_regex(r"(?m)^stat::number_of_executed_units:\s*(\d+)"));
@@ -110,7 +108,7 @@ fn executions(text: &str) -> Option<u64> {
     found.get(1)?.as_str().parse().ok()
 }
 
-/// The inputs that it left because they crash or hang.
+/// Reads the inputs that a fuzzer saved because they crash or hang.
 fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
     let below = ContainedFolder::open(folder)?;
     let mut names = Vec::new();

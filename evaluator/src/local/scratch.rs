@@ -1,5 +1,5 @@
-//! The scratch folder of a target, and the end of those whose process was
-//! killed: a folder belongs to whoever holds the lock on it.
+//! Scratch folder of a target. A folder belongs to the process that holds its lock; those
+//! of killed processes are removed.
 
 use crate::contained_path::remove_folder;
 use crate::identity;
@@ -10,16 +10,15 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// What the names of scratch folders begin with.
+/// Prefix of the names of scratch folders.
 const PREFIX: &str = "target-";
 /// The folder for scratch folders in a temporary folder of the system's.
 const SHARED: &str = "patchwright-scratch";
-/// Nobody else gets in.
+/// Mode of a folder that is closed to other users.
 const PRIVATE: u32 = 0o700;
-/// Others get through to what they know the name of, and see nothing.
+/// Mode of a folder that others may pass through and not list.
 const PASSABLE: u32 = 0o711;
-/// How long the commands of a killed process may take to die, and with them
-/// what they write: longer than their supervisor gives them.
+/// Time for the commands of a killed process to die: longer than their supervisor needs.
 const DYING: Duration = Duration::from_secs(5);
 
 /// A scratch folder, removed with everything in it when this is dropped.
@@ -32,7 +31,7 @@ pub(crate) struct Scratch {
 }
 
 impl Scratch {
-    /// Makes a folder in `root`, and removes those there that nobody holds.
+    /// Creates a folder in `root`, and removes the unlocked ones there.
     pub(super) fn new(root: &Path) -> io::Result<Self> {
         fs::create_dir_all(root)?;
         remove_abandoned(root);
@@ -75,12 +74,12 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.folder
     }
 
-    /// Returns a path in the folder that was not given out before.
+    /// Returns a path in the folder that is not in use.
     pub(crate) fn fresh(&self, what: &str) -> PathBuf {
         let number = self.next_number.fetch_add(1, Ordering::Relaxed);
         self.folder.join(format!("{what}-{number}"))
@@ -93,7 +92,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Makes a folder where everybody may make some, and refuses one of somebody else.
+/// Creates a folder in a place that is open to everybody, and refuses one of another user.
 fn own_folder(folder: &Path) -> io::Result<()> {
     match DirBuilder::new().mode(PASSABLE).create(folder) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -107,8 +106,7 @@ fn own_folder(folder: &Path) -> io::Result<()> {
     fs::set_permissions(folder, Permissions::from_mode(PASSABLE))
 }
 
-/// The lock on a folder that is there, unless somebody else has it: whoever
-/// found it unlocked when it was made is removing it.
+/// Locks a folder; none where another process has the lock or has removed the folder.
 fn hold(folder: &Path) -> io::Result<Option<File>> {
     let open = match File::open(folder) {
         Ok(open) => open,
@@ -125,8 +123,8 @@ fn hold(folder: &Path) -> io::Result<Option<File>> {
     Ok(there.then_some(open))
 }
 
-/// Removes the scratch folders whose lock can be had. What still runs in one is
-/// on its way to die, and may add a file to a folder that was just emptied.
+/// Removes the scratch folders whose lock is free. A command that still runs in one is
+/// about to die, and may add a file to a folder that was just emptied.
 fn remove_abandoned(root: &Path) {
     let until = Instant::now() + DYING;
     let entries = fs::read_dir(root).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
-//! The user's own files as commands see them: where they lie, or as a copy where
-//! the user that commands run as could not read them there.
+//! Shown files: the user's own files as commands see them, in place or as a copy where the
+//! user that commands run as cannot read them in place.
 
 use super::LocalTarget;
 use crate::TargetError;
@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 impl LocalTarget {
-    /// The task's folder, looked through once.
+    /// The task's folder, which is checked once.
     pub(super) async fn shown_task(&self) -> Result<PathBuf, TargetError> {
         let shown = self.shown_task.get_or_try_init(|| async {
             let (folder, copy) = (self.task.task_folder.clone(), self.scratch.fresh("task"));
@@ -47,7 +47,7 @@ pub(super) struct Showing {
 }
 
 impl Showing {
-    /// Where a path is shown: there, or at `copy`.
+    /// Returns the path that is shown: the path itself, or `copy`.
     pub(super) fn show(&self, path: &Path, copy: &Path) -> Result<PathBuf, TargetError> {
         let what = "a file of the task cannot be shown to its commands";
         let fail = |e| TargetError::io(what, path, e);

@@ -1,7 +1,7 @@
-//! Copies of built workspaces that are made before anybody asks for them.
+//! Spare workspaces: copies of built workspaces that are made in advance.
 //!
-//! Copying a large tree takes longer than building one changed file of it. So
-//! the copy for the next attempt is made while the model thinks about it.
+//! Copying a large tree takes longer than building one changed file of it, so the copy for
+//! the next attempt is made while the model answers.
 
 use crate::TargetError;
 use crate::workspace::Workspace;
@@ -19,7 +19,7 @@ pub(super) struct SpareWorkspaces {
 }
 
 impl SpareWorkspaces {
-    /// Begins to copy, unless a copy is there already.
+    /// Starts to copy, unless there is a copy already.
     pub(super) fn prepare(&self, name: &str, of: &Arc<Workspace>, root: PathBuf) {
         let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
         if ready.contains_key(name) {
@@ -35,7 +35,7 @@ impl SpareWorkspaces {
         }
     }
 
-    /// The copy, where one was begun and came to a good end.
+    /// Returns the copy, where one was started and succeeded.
     pub(super) async fn take(&self, name: &str) -> Option<Workspace> {
         let copy = {
             let mut ready = self.ready.lock().unwrap_or_else(PoisonError::into_inner);
@@ -47,7 +47,7 @@ impl SpareWorkspaces {
 }
 
 impl Drop for SpareWorkspaces {
-    /// Nothing may be written any more when the scratch folder goes away.
+    /// Waits for copies, since nothing may be written after the scratch folder is removed.
     fn drop(&mut self) {
         self.stop.store(true, Ordering::Relaxed);
         let ready = self.ready.get_mut();

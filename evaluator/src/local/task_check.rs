@@ -1,12 +1,11 @@
-//! Refuses a task that could never run, before anything of it is. What its
-//! commands do is found out by running them.
+//! Task check: refuses a task that could never run, before any command runs.
 
 use super::INSIDE;
 use crate::TargetError;
 use crate::runner::{TargetTask, proof};
 use std::path::{Component, Path};
 
-/// Refuses what could never run, and makes paths absolute.
+/// Checks a task and makes its paths absolute.
 pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
     let absolute = |path: &Path, what: &str| {
         std::fs::canonicalize(path).map_err(|e| {
@@ -39,7 +38,8 @@ pub(super) fn checked(mut task: TargetTask) -> Result<TargetTask, TargetError> {
     Ok(task)
 }
 
-/// The place must be free: absolute, without `..`, and nothing the system or the sandbox uses.
+/// Checks the path of the tree: absolute, without `..`, and not used by the system or the
+/// sandbox.
 fn check_seen_as(path: &Path) -> Result<(), TargetError> {
     const TAKEN: &[&str] = &[
         "/bin", "/dev", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt",

@@ -1,6 +1,6 @@
-//! A name for everything that a task's builds and runs depend on, by content:
-//! the tree, the task's folder, the commands, their environment and limits,
-//! and the compilers.
+//! Task digest: covers everything that the builds and runs of a task depend on, by content:
+//! the tree, the task's folder, the commands, their environment and limits, and the
+//! compilers.
 
 use crate::runner::TargetTask;
 use crate::sandbox::Host;
@@ -12,11 +12,11 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use tokio::sync::OnceCell;
 
-/// Raised when what an entry holds, or how it is made, changes.
+/// Version of the cache entries, raised when their content or making changes.
 const VERSION: &str = "2";
-/// Files of a folder that is still read through; what is larger is not cached.
+/// The most files of a folder; a task with a larger one is not cached.
 const MOST_FILES: usize = 300_000;
-/// Programs that decide what a build comes to, wherever the task calls them from.
+/// Programs that determine the result of a build.
 const COMPILERS: &[&str] = &[
     "cc", "c++", "gcc", "g++", "clang", "clang++", "ld", "as", "make", "cmake", "ninja", "java",
     "javac", "mvn", "gradle", "python3", "sh",
@@ -70,7 +70,7 @@ fn digest(task: &TargetTask, host: &Host) -> Option<String> {
     for pov in &task.povs {
         file(&mut hash, &pov.file).ok()?;
     }
-    // Paths of this host are no part of what is built: they are mapped away.
+    // Paths of this host have no effect on a build, since they are mapped.
     let mut named = task.clone();
     named.tree = PathBuf::new();
     named.task_folder = PathBuf::new();
@@ -94,8 +94,8 @@ fn digest(task: &TargetTask, host: &Host) -> Option<String> {
     Some(format!("{:x}", hash.finalize()))
 }
 
-/// A name for harmless inputs and for the program that judges by them, which
-/// is this one: other rules may come to other verdicts.
+/// Returns the digest of the harmless inputs and of this program, since another version
+/// may come to other verdicts.
 pub(crate) fn digest_of_inputs(harmless: &[PathBuf]) -> Option<String> {
     let mut hash = Sha256::new();
     hash.update(env!("CARGO_PKG_VERSION"));

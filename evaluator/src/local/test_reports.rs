@@ -1,4 +1,4 @@
-//! Finds the files in which tests leave their results.
+//! Result files of tests: found, cleared and read.
 
 use crate::TargetError;
 use crate::contained_path::ContainedFolder;
@@ -7,14 +7,14 @@ use patchwright_source::TreePath;
 use regex::Regex;
 use std::fs;
 
-/// Result files that are read at most; more would be a flood, not a test suite.
+/// The most result files that are read.
 const MOST_FILES: usize = 5000;
-/// Bytes of one result file.
+/// The most bytes of one result file.
 const FILE_LIMIT: u64 = 16 << 20;
-/// Bytes of all of them together.
+/// The most bytes of all result files together.
 const TOTAL_LIMIT: usize = 64 << 20;
 
-/// Removes what an earlier run or the build left, so that only this run's results are read.
+/// Removes result files of an earlier run or of the build.
 pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), TargetError> {
     let tree = workspace.tree()?;
     for path in find(workspace, patterns)? {
@@ -24,7 +24,8 @@ pub(super) fn clear(workspace: &Workspace, patterns: &[String]) -> Result<(), Ta
     Ok(())
 }
 
-/// Reads the result files, in order of their paths; what is no regular file, or too long, is left out.
+/// Reads the result files in order of their paths, except those that are too long or no
+/// regular files.
 pub(super) fn read(
     workspace: &Workspace,
     patterns: &[String],
@@ -51,7 +52,7 @@ fn find(workspace: &Workspace, patterns: &[String]) -> Result<Vec<String>, Targe
             .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
         let expression = expression(pattern.as_str())
             .map_err(|e| TargetError::invalid(format!("[commands] reports: {e}")))?;
-        // Only the part before the first wildcard says where to look.
+        // The part before the first wildcard is the folder to search.
         let fixed = pattern
             .as_str()
             .split(['*', '?'])
@@ -101,7 +102,7 @@ fn walk(workspace: &Workspace, folder: &str, expression: &Regex, found: &mut Vec
     }
 }
 
-/// `*` and `?` stay within a folder, `**/` spans any number of them.
+/// Translates a pattern: `*` and `?` stay within a folder, `**/` spans any number of them.
 fn expression(pattern: &str) -> Result<Regex, regex::Error> {
     let mut text = String::from("^");
     let mut rest = pattern;

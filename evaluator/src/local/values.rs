@@ -1,8 +1,9 @@
-//! Values inside the program: what functions return and what the harness gets.
+//! Values inside the program: return values of functions and values that the harness
+//! receives.
 //!
-//! Read by gdb for C and C++, by an agent in the JVM for Java. The agent is
-//! compiled once a target, by the task's own JDK in the sandbox, because it
-//! uses that JDK's class reader. Where there is none, no value is read.
+//! gdb reads them for C and C++, an agent in the JVM for Java. The agent is compiled once
+//! for each target by the task's own JDK in the sandbox, because it uses that JDK's class
+//! reader. Without one, no value is read.
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
@@ -16,7 +17,7 @@ use std::time::Duration;
 /// Runs gdb over a batch; `$3` is the program for it.
 pub(super) const VALUES: &str = r#"POV_COMMAND=$1; export POV_COMMAND; printf %s "$3" >"$WORK/values.py"
 exec gdb -nx -batch -x "$WORK/values.py" >/dev/null 2>&1 </dev/null"#;
-/// What gdb does with a batch.
+/// The commands for gdb with a batch.
 pub(super) const VALUES_PROGRAM: &str = include_str!("programs/values.py");
 
 /// The agent.
@@ -25,14 +26,14 @@ const AGENT: &str = include_str!("programs/Values.java");
 const JAR: &str = "agent.jar";
 /// Bytes of the agent at the most; it takes some ten thousand.
 const JAR_LIMIT: u64 = 4 << 20;
-/// Where the agent writes, below `$WORK`.
+/// The folder below `$WORK` that the agent writes to.
 pub(super) const VALUES_FOLDER: &str = "values";
-/// Opens the JDK's class reader to the agent.
+/// Options that open the JDK's class reader to the agent.
 const EXPORTS: &str = "--add-exports=java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED --add-exports=java.base/jdk.internal.org.objectweb.asm.commons=ALL-UNNAMED";
-/// Time to compile it, which a busy machine needs.
+/// Time to compile it on a busy machine.
 const COMPILE_TIME: Duration = Duration::from_mins(2);
 
-/// The loop over a batch, with the agent in every JVM that it starts.
+/// Returns the loop over a batch with the agent in every JVM that it starts.
 pub(super) fn with_agent(script: &str) -> String {
     format!(
         "JDK_JAVA_OPTIONS=\"{EXPORTS} -javaagent:$WORK/{JAR}\"\nexport JDK_JAVA_OPTIONS\n{script}"
@@ -47,7 +48,7 @@ pub(super) fn put_agent(jar: &Path, folder: &Path) -> Result<(), TargetError> {
 }
 
 impl LocalTarget {
-    /// The agent, compiled at the first call; nothing where it cannot be.
+    /// Returns the agent, compiled at the first call; none where it does not compile.
     pub(super) async fn compiled_agent(
         &self,
         workspace: &Arc<Workspace>,

@@ -1,8 +1,8 @@
-//! Mutants by the dictionary: PoVs and harmless inputs changed by the constants
-//! of the patch and the numbers of the PoVs.
+//! Dictionary inputs: PoVs and harmless inputs changed by the constants of the patch and the
+//! numbers of the PoVs.
 //!
-//! They run one by one and have little time: a large number that ends a loop
-//! makes the loop last, which is no failure of the patch.
+//! They run one by one and have little time: a large number as the end of a loop makes the
+//! loop slow, which is no failure of the patch.
 
 use super::failure::{Failure, FailureJudge};
 use super::{Group, LOOKED_AT, Search};
@@ -13,17 +13,17 @@ use crate::runner::{Inputs, Outcome};
 use crate::{Ending, TargetError};
 use std::time::Duration;
 
-/// Mutants of PoVs, and of harmless inputs, that are run at most.
+/// The most mutants of PoVs, and of harmless inputs, that are run.
 const MOST: usize = 128;
-/// They get one in so many parts of the time.
+/// Divisor of the time of the rung for them.
 const SHARE: u32 = 4;
-/// Least and most time for one of them, which has as often as long as the PoV.
+/// Least and most time for one of them, and the multiple of the PoV's time in between.
 const EACH: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(5));
 const TIMES: u32 = 5;
 
 impl Search<'_> {
-    /// Gives them to the patched program. Where the PoV is a hang, hangs of
-    /// loops could not be told from it, and nothing is run.
+    /// Runs them on the patched program. Where the PoV hangs, slow loops look like it, and
+    /// nothing is run.
     pub(super) async fn with_dictionary(
         &mut self,
         judge: &FailureJudge<'_>,
@@ -62,8 +62,7 @@ impl Search<'_> {
     }
 }
 
-/// The mutants of the PoVs and of the harmless inputs, each input's in turn, so
-/// that none of many takes the place of all others.
+/// Returns mutants of the PoVs and of the harmless inputs, taken from each input in turn.
 fn in_turn(dictionary: &Dictionary, povs: &[Vec<u8>], harmless: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let mut chosen = Vec::new();
     for seeds in [povs, harmless] {

@@ -1,4 +1,4 @@
-//! Whether a failing input says anything against the patch.
+//! Failure of a mutated input: judged on both programs.
 
 use crate::crash::CrashReport;
 use crate::rung::replay_input;
@@ -6,7 +6,7 @@ use crate::runner::{BaselinePov, Build, Outcome, Pov, Replay, Target};
 use crate::signature::{self, Change, plain_name};
 use crate::{Ending, Limit, TargetError};
 
-/// What a failure comes to.
+/// The meaning of a failure for the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FailureKind {
     /// It refutes the patch.
@@ -17,7 +17,7 @@ pub(super) enum FailureKind {
     NotRepeated,
 }
 
-/// A failing input, looked at.
+/// A failing input that was judged.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: FailureKind,
@@ -27,7 +27,7 @@ pub(super) struct Failure {
     pub(super) input: Vec<u8>,
 }
 
-/// What is needed to judge a failing input.
+/// Judges failing inputs.
 pub(super) struct FailureJudge<'a> {
     pub(super) target: &'a dyn Target,
     /// The unpatched build and the patched one.
@@ -38,7 +38,7 @@ pub(super) struct FailureJudge<'a> {
 }
 
 impl FailureJudge<'_> {
-    /// Runs the input by itself on both programs and decides.
+    /// Runs the input alone on both programs and judges it.
     pub(super) async fn look(&self, input: &[u8]) -> Result<Failure, TargetError> {
         let (old_build, new_build) = self.builds;
         let new = self.replay(new_build, input).await?;
@@ -141,8 +141,8 @@ impl FailureJudge<'_> {
     }
 }
 
-/// Whether one crash is of memory that was given back and the other of memory
-/// beyond an object: two defects, however near to one another they show.
+/// Tells whether one crash accesses freed memory and the other memory beyond an object:
+/// these are two defects, however close they appear.
 fn unlike(one: &str, other: &str) -> bool {
     let freed = |kind: &str| kind.contains("use-after") || kind == "double-free";
     let beyond = |kind: &str| {

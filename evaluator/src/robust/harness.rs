@@ -1,5 +1,4 @@
-//! Harnesses that do more than run one input: those that take many, and those
-//! that are fuzzers.
+//! Harnesses that take many inputs, and harnesses that are fuzzers.
 
 use super::failure::{Failure, FailureJudge};
 use super::{EACH, Group, Search};
@@ -9,16 +8,15 @@ use crate::mutation::Mutator;
 use crate::runner::{Build, Capture, Inputs};
 use std::time::Duration;
 
-/// Inputs that are run before a known crash, to see whether that is still reached.
+/// Inputs that are run before a known crash in one process.
 const BEFORE: usize = 12;
-/// The part of the time that the project's own fuzzer gets.
+/// The share of the time for the project's own fuzzer.
 const FUZZER_SHARE: f64 = 0.4;
-/// Seeds that it gets.
+/// The most harmless inputs among its seeds.
 const SEEDS: usize = 64;
 
 impl Search<'_> {
-    /// Whether a known crash is reached behind inputs that are fine or refused,
-    /// all given to one process.
+    /// Tells whether one process reaches a known crash after accepted and refused inputs.
     pub(super) async fn takes_many(
         &self,
         old: &Build,
@@ -51,7 +49,7 @@ impl Search<'_> {
             ..Inputs::default()
         };
         let runs = self.target.run_inputs(old, group.pov, &inputs).await?;
-        // All of them are called fine when the process ends well.
+        // All inputs of a process that succeeds count as passed.
         Ok(runs.iter().any(|run| run.index == last && run.is_failure()))
     }
 

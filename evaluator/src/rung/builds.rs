@@ -1,4 +1,4 @@
-//! *builds*: the build command succeeds for every build that a PoV or the tests need.
+//! Rung *builds*: the build command succeeds for every build that a PoV or the tests need.
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
@@ -28,9 +28,8 @@ pub(crate) async fn climb(
     )
 }
 
-/// Builds an attempt on top of the baseline. Files that went away can break
-/// an incremental build (its lists of dependencies name them), and then only
-/// a clean build says something about the patch.
+/// Builds an attempt on top of the baseline. Removed files can break an incremental build,
+/// whose dependency lists name them; then a clean build decides.
 pub(crate) async fn build(
     target: &dyn Target,
     attempt: &AttemptFacts,

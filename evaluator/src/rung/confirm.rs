@@ -1,8 +1,7 @@
-//! The last look at a patch that is about to be delivered: everything again on a clean build.
+//! Confirmation: the last check of a patch before it is delivered, on a clean build.
 //!
-//! Attempts are built on top of the baseline's build, which is fast and could
-//! in theory leave something stale. The patch that somebody will be given is
-//! built once as they would build it.
+//! Attempts are built on top of the baseline's build, which is fast and could leave stale
+//! files. The delivered patch is built once as its user will build it.
 
 use super::feedback::FeedbackWriter;
 use crate::TargetError;

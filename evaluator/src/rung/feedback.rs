@@ -1,4 +1,4 @@
-//! What a repairer is told: the reason, and feedback in terms of the pristine tree.
+//! Rung feedback: the reason of a failed rung, and its log in terms of the pristine tree.
 
 use crate::attempt::AttemptFacts;
 use crate::crash::CrashReport;
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 /// Tokens of one feedback.
 const TOKENS: usize = 3_000;
 
-/// Everything that is needed to put logs of a patched build into words.
+/// Writes the feedback of rungs about one patched build.
 pub(crate) struct FeedbackWriter<'a> {
     task: &'a TargetTask,
     roots: Vec<String>,
@@ -53,13 +53,13 @@ impl<'a> FeedbackWriter<'a> {
         })
     }
 
-    /// A build that failed.
+    /// Describes a failed build.
     pub(crate) fn build(&self, reason: &str, log: &str) -> String {
         let text = self.places(|places| feedback::build(log, places, TOKENS));
         format!("{reason}\n\n{text}")
     }
 
-    /// A crash that is still there.
+    /// Describes a remaining crash.
     pub(crate) fn crash(
         &self,
         reason: &str,
@@ -72,7 +72,7 @@ impl<'a> FeedbackWriter<'a> {
         format!("{reason}\n\n{text}")
     }
 
-    /// A hang, by thread dumps where there are any.
+    /// Describes a hang, by thread dumps where there are any.
     pub(crate) fn hang(&self, reason: &str, dumps: &[String], log: &str) -> String {
         let text = self.places(|places| {
             feedback::hang(dumps, places, TOKENS)
@@ -81,7 +81,7 @@ impl<'a> FeedbackWriter<'a> {
         format!("{reason}\n\n{text}")
     }
 
-    /// Tests that broke.
+    /// Describes broken tests.
     pub(crate) fn tests(
         &self,
         reason: &str,
@@ -92,7 +92,7 @@ impl<'a> FeedbackWriter<'a> {
         format!("{reason}\n\n{text}")
     }
 
-    /// Anything else that was printed.
+    /// Describes any other failure by its log.
     pub(crate) fn log(&self, reason: &str, log: &str) -> String {
         let text = self.places(|places| feedback::excerpt(log, places, TOKENS));
         format!("{reason}\n\n{text}\n")

@@ -1,4 +1,4 @@
-//! Rungs *applies* and *parses*: what the patcher already found out about the edits.
+//! Rungs *applies* and *parses*: the findings of the patcher about the edits.
 
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};

@@ -1,4 +1,4 @@
-//! *silent*: every PoV was really run on the patched program, and none crashes or hangs.
+//! Rung *silent*: every PoV was really run on the patched program, and none crashes or hangs.
 //!
 //! That the program printed nothing bad is not enough: it must have started,
 //! and said so where it said so before; the sanitizer must have been able to
@@ -55,11 +55,11 @@ pub(crate) async fn climb(
         .log(replays.log))
 }
 
-/// What was replayed so far.
+/// The replays so far.
 #[derive(Default)]
 struct Replays {
     runs: u64,
-    /// What the last run printed.
+    /// The output of the last run.
     log: String,
 }
 
@@ -193,8 +193,8 @@ fn failed(reason: String, feedback: String, replay: Replay) -> RungResult {
         .crash(replay.crash)
 }
 
-/// Which of the target's PoVs a patch stops, one answer for each. A PoV that
-/// does not crash the unpatched program here is stopped by nothing.
+/// Tells for each PoV of the target whether a patch stops it. A PoV that does not crash the
+/// unpatched program here is not stopped by any patch.
 pub async fn stopped(
     target: &dyn Target,
     baseline: &Baseline,
@@ -220,7 +220,7 @@ pub async fn stopped(
     Ok(stopped)
 }
 
-/// The inputs that refuted earlier attempts, each with the PoV that it is run like.
+/// Returns the inputs that refuted earlier attempts, each with the PoV that it is run like.
 fn found<'a>(
     target: &'a dyn Target,
     baseline: &'a Baseline,
@@ -273,9 +273,8 @@ fn refuted(
     })
 }
 
-/// Whether a run that ended well printed a report that ends every program: of a
-/// child that died in its place, say. UndefinedBehaviorSanitizer only warns
-/// where it is told to.
+/// Tells whether a successful run printed a report that ends every program, such as the
+/// report of a child process. UndefinedBehaviorSanitizer may be set to warn only.
 fn reports_anyway(before: &BaselinePov, text: &str) -> bool {
     let reported = |text: &str| {
         let report = crash::parse(text)?;
@@ -356,7 +355,7 @@ fn exhausted(name: &str, limit: Limit) -> String {
     format!("{name} makes the program hit its {}", limit.text())
 }
 
-/// How the crash relates to the one of the baseline; `None` where one of them has no report.
+/// Compares the crash with the one of the baseline; none where one of them has no report.
 fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) -> Option<Change> {
     let task = target.task();
     let before = before.replay.crash.as_ref()?;

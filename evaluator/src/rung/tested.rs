@@ -1,9 +1,8 @@
-//! *tested*: no test fails that passed at the baseline.
+//! Rung *tested*: no test fails that passed at the baseline.
 //!
-//! The exit status speaks first; where tests are known by name, those that
-//! failed before are not held against the patch, and those that are no longer
-//! run are. Without a test command the rung cannot be climbed: no tests is
-//! never "tests passed".
+//! The exit status decides first. Where tests are known by name, those that failed before do
+//! not count against the patch, and those that are no longer run do. Without a test command
+//! the rung cannot be climbed: no tests is never "tests passed".
 
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
@@ -36,7 +35,7 @@ pub(crate) async fn climb(
     if hangs(&now) {
         return Ok(result);
     }
-    // A test that fails now and passes on a second look is flaky, not broken.
+    // A test that fails now and passes in a second run is flaky, not broken.
     let Some(again) = target.test(&build).await? else {
         return Ok(result);
     };
@@ -45,7 +44,7 @@ pub(crate) async fn climb(
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
     }
-    // Twice the same.
+    // Two equal runs.
     let settled = flaky.is_empty() && now.execution.ending == again.execution.ending;
     Ok(result.settled(settled))
 }
@@ -127,7 +126,7 @@ fn hangs(run: &TestRun) -> bool {
     run.execution.ending == Ending::Limit(Limit::WallTime)
 }
 
-/// The results by name: from the files that the tests left, else from what they printed.
+/// Reads the results by name from the result files, else from the output.
 fn report(run: &TestRun) -> TestReport {
     let mut all = TestReport::default();
     for (name, bytes) in &run.reports {

@@ -59,15 +59,15 @@ pub struct ExitEvent {
 pub struct ExitFrame {
     /// The function; `??` where it has no name.
     pub function: String,
-    /// The file, by its path in the tree; nothing for code from elsewhere.
+    /// The file, by its path in the tree; none for code from elsewhere.
     pub file: Option<String>,
     /// The line in it.
     pub line: u32,
-    /// Whether the code has debug information at all.
+    /// True where the code has debug information.
     pub named: bool,
-    /// Whether the code lies in a shared library.
+    /// True where the code is in a shared library.
     pub in_library: bool,
-    /// Whether the frame is the kernel's call of a signal handler.
+    /// True where the frame is the kernel's call of a signal handler.
     pub handler: bool,
 }
 

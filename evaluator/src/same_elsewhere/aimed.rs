@@ -1,12 +1,11 @@
-//! Inputs that are aimed at the numbers which a patch compares with.
+//! Aimed inputs: inputs brought to the constants of the patch.
 //!
-//! A bound that stops short shows only on inputs that go beyond it, and given
-//! ones are small. So numbers, words, lists and nesting of inputs that reach a
-//! touched function are brought to the patch's own numbers and one beyond.
-//! Where the patched program refuses such an input this is left to the critic:
-//! it may be what the repair is about. Where both accept it and print something
-//! else, the patch is refuted. Nothing is tried where the PoV eats up stack,
-//! memory or time, for there a bound of any size is the repair.
+//! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
+//! inputs that reach a touched function are changed by the dictionary of the patch's
+//! constants. Where the patched program refuses such an input, it is a doubt, since the
+//! repair may be that bound. Where both programs accept it and print different output, the
+//! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
+//! there a bound of any size is the repair.
 
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison, Difference};
@@ -17,13 +16,13 @@ use crate::review::constants;
 use crate::runner::Outcome;
 use std::time::{Duration, Instant};
 
-/// Inputs that are made of one.
+/// The most inputs that are made of one.
 const MOST: usize = 3 * 160;
-/// Inputs that others are made from.
+/// The most inputs that others are made from.
 const SEEDS: usize = 4;
 /// The largest such input, in bytes.
 const LARGEST_SEED: usize = 1 << 14;
-/// Least time for all of them, however long a busy machine took for the rest.
+/// Least time for all of them, on a busy machine.
 const LEAST: Duration = Duration::from_secs(5);
 
 impl Comparison<'_> {

@@ -1,4 +1,4 @@
-//! Mutants of given inputs that only the patched program turns away.
+//! Malformed mutants: mutants of given inputs that only the patched program refuses.
 //!
 //! Such a mutant counts against the patch unless an experiment shows that it is
 //! malformed as the PoV is: cut short somewhere behind what was changed, it
@@ -29,7 +29,7 @@ const LOOKED_AT: usize = 4;
 const WALL: Duration = Duration::from_mins(1);
 
 impl Comparison<'_> {
-    /// The first of the mutants turned away that is not shown to be malformed.
+    /// Returns the first refused mutant that is not shown to be malformed.
     /// Once this has taken as long as the whole rung may, the rest stay as they
     /// are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Difference>, TargetError> {
@@ -70,7 +70,7 @@ impl Comparison<'_> {
         Ok(false)
     }
 
-    /// Whether a mutant of a PoV still holds its defect: it is cut short at some
+    /// Tells whether a mutant of a PoV still has its defect: it is cut short at some
     /// places behind what was changed, and the unpatched program crashes on a
     /// piece as on the PoV.
     pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool, TargetError> {
@@ -92,8 +92,8 @@ impl Comparison<'_> {
         Ok(holds)
     }
 
-    /// The cuts of an input with which the unpatched program fails; nothing
-    /// when not all of them could be run.
+    /// Returns the cuts of an input on which the unpatched program fails; none where not
+    /// all of them could be run.
     async fn failing_cuts(
         &self,
         input: &[u8],
@@ -102,8 +102,8 @@ impl Comparison<'_> {
         self.failing(cuts(input, from)).await
     }
 
-    /// Those of some inputs with which the unpatched program fails; nothing when
-    /// not all of them could be run.
+    /// Returns those inputs on which the unpatched program fails; none where not all of
+    /// them could be run.
     async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
         let cuts = Inputs {
             contents,
@@ -136,13 +136,13 @@ impl Comparison<'_> {
     }
 }
 
-/// The place of the first byte that differs.
+/// Returns the position of the first byte that differs.
 fn changed_at(parent: &[u8], mutant: &[u8]) -> usize {
     let pairs = parent.iter().zip(mutant);
     pairs.take_while(|(old, new)| old == new).count()
 }
 
-/// An input cut behind each of its bytes, from a place on.
+/// Returns the input cut after each of its bytes from a position on.
 fn cuts(input: &[u8], from: usize) -> Vec<Vec<u8>> {
     (from + 1..input.len())
         .take(MOST_CUTS)

@@ -1,5 +1,5 @@
-//! Exit statuses and outputs of the two programs, input by input: what differs
-//! refutes, is left to the critic, or is looked at again as malformed.
+//! Output comparison: exit statuses and outputs of the two programs, input by input. A
+//! difference refutes, becomes a doubt, or is examined as a malformed input.
 
 use super::doubts::Differing;
 use super::pool::{ComparedInput, InputKind};
@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::time::{Duration, Instant};
 
-/// Inputs after which more would tell little.
+/// The most inputs that are compared.
 const MOST: usize = 1_500;
-/// The part of the time in which outputs are compared; the rest is for values.
+/// The share of the time for outputs; the rest is for values.
 const OUTPUTS_SHARE: f64 = 0.5;
-/// The same for Java, where each run starts a JVM and values tell more.
+/// The share for Java, where each run starts a JVM and values are more precise.
 const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
@@ -126,8 +126,8 @@ impl Comparison<'_> {
         Ok(Some(one.difference()))
     }
 
-    /// Of the inputs on which the programs differ those on which the unpatched
-    /// one differs from itself. All are run again, so that names and numbers stay.
+    /// Returns the differing inputs on which the unpatched program differs from itself. All
+    /// are run again, so that file names are equal.
     async fn noisy(
         &self,
         chunk: &[ComparedInput],
@@ -164,15 +164,15 @@ impl Comparison<'_> {
     }
 }
 
-/// The time that one of the two programs may take for some inputs, where so
-/// many were compared before.
+/// Returns the time of one of the two programs for some inputs, given the number of inputs
+/// compared before.
 pub(super) fn half(left: Duration, compared: u64) -> Duration {
     let half = left.mul_f64(0.45);
     if compared == 0 { half.max(FIRST) } else { half }
 }
 
-/// What an output says but for its numbers: an output like none before comes of
-/// another way through the program.
+/// Returns the digest of an output without its numbers: an output unlike all others comes
+/// from another path through the program.
 fn digest(output: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     let words = output.iter().filter(|byte| !byte.is_ascii_digit());
@@ -180,7 +180,7 @@ fn digest(output: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Whether a program ended of its own will and said no.
+/// Tells whether a program refused an input and exited by itself.
 fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }

@@ -1,4 +1,4 @@
-//! The inputs on which two programs are compared.
+//! Input pool: the inputs on which two programs are compared.
 
 use crate::TargetError;
 use crate::given_inputs;
@@ -8,21 +8,21 @@ use std::sync::Arc;
 
 /// Mutants made of one given input that was accepted.
 const MUTANTS_EACH: usize = 6;
-/// Mutants of the PoVs, which tell less than inputs that are given.
+/// The most mutants of the PoVs, which are less conclusive than given inputs.
 const MOST_DERIVED: usize = 600;
-/// The same where there are given inputs.
+/// The most mutants of the PoVs where there are given inputs.
 const FEWER_DERIVED: usize = 150;
 
-/// Where an input comes from.
+/// The origin of an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum InputKind {
-    /// Fine today.
+    /// Accepted by the unpatched program.
     Given,
-    /// A mutant of one that is fine today.
+    /// A mutant of a given input.
     GivenMutant,
     /// A mutant of a PoV.
     Derived,
-    /// Brought to a number that the patch compares with.
+    /// Brought to a constant of the patch.
     Aimed,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ComparedInput {
     pub(super) bytes: Vec<u8>,
     /// The given input that it is a mutant of.
     pub(super) parent: Option<Arc<[u8]>>,
-    /// Whether the unpatched program says something about it that it said of none before.
+    /// True where the unpatched program printed an output unlike all before.
     pub(super) fresh: bool,
 }
 
@@ -86,7 +86,7 @@ impl InputPool {
         })
     }
 
-    /// Tells that an input was accepted, so that mutants of it are worth a try.
+    /// Adds mutants of an input that was accepted.
     pub(super) fn accepted(&mut self, given: &[u8]) {
         let parent: Arc<[u8]> = given.into();
         for bytes in Mutator::new(vec![given.to_vec()]).take(MUTANTS_EACH) {
@@ -101,7 +101,7 @@ impl InputPool {
         }
     }
 
-    /// The next inputs: given ones, then mutants of accepted ones, then derived ones.
+    /// Returns the next inputs: given ones, then mutants of accepted ones, then derived ones.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {

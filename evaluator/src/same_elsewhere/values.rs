@@ -1,8 +1,8 @@
-//! What the touched functions and their callers return.
+//! Value comparison: return values of the touched functions and their callers.
 //!
-//! Most harnesses print nothing, so outputs alone hardly tell two programs
-//! apart. What functions return, and what the harness gets from the project,
-//! is read by a debugger for C and C++, and by an agent in the JVM for Java.
+//! Most harnesses print nothing, so outputs alone hardly distinguish two programs. Return
+//! values, and the values that the harness receives from the project, are read by a debugger
+//! for C and C++, and by an agent in the JVM for Java.
 
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
@@ -13,11 +13,11 @@ use crate::runner::{Capture, InputRun};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Inputs that are looked at in one round; the next follows if there is time.
+/// Inputs of one round; the next round follows if there is time.
 const ROUND: usize = 6;
-/// How the inputs that were looked at are counted.
+/// The name of the count of compared inputs.
 const COMPARED: &str = "values compared";
-/// Inputs that are looked at at most.
+/// The most inputs whose values are compared.
 const MOST: usize = 64;
 
 impl Comparison<'_> {
@@ -91,7 +91,7 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// Whether the unpatched program returns the same values once more.
+    /// Tells whether the unpatched program returns the same values again.
     async fn steady(&self, input: &ComparedInput, before: &str) -> Result<bool, TargetError> {
         let capture = Capture::Values(self.functions.clone());
         let one = std::slice::from_ref(input);
@@ -100,9 +100,8 @@ impl Comparison<'_> {
     }
 }
 
-/// The inputs in an order that takes of each kind in turn, the given ones
-/// first: they are the likeliest to reach what was touched. Of each kind those
-/// come first about which the program said something new.
+/// Orders the inputs by kind in turn, given ones first, since they are the likeliest to
+/// reach a touched function. Of each kind those with a new output come first.
 pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     let mut ranked: Vec<(usize, usize, &ComparedInput)> = Vec::new();

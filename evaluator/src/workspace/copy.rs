@@ -1,4 +1,5 @@
-//! Copies a folder with times, permissions and links; file systems that can share blocks do.
+//! Copies of folders with times, permissions and links, sharing blocks where the file system
+//! can.
 //!
 //! A copy belongs to the user that commands run as. Set-user and set-group bits
 //! are not copied: nothing that a build made may lend its owner's rights.
@@ -40,11 +41,11 @@ pub(super) struct Copier<'a> {
     folders: Vec<(PathBuf, Metadata)>,
 }
 
-/// For copies that nobody stops.
+/// For copies that are never stopped.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 impl Copier<'_> {
-    /// A copier that nobody stops.
+    /// Creates a copier that is never stopped.
     pub(super) fn unhindered() -> Self {
         Self {
             stop: &GO_ON,
@@ -56,7 +57,7 @@ impl Copier<'_> {
 
     fn tree(mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
         self.folder(from, to)?;
-        // A folder's own time changes with each file put into it, so they come last.
+        // Each new file changes the time of its folder, so folders come last.
         for (path, metadata) in self.folders.into_iter().rev() {
             let fail = |e| TargetError::io("a folder could not be copied", &path, e);
             identity::give(&path).map_err(fail)?;
@@ -111,7 +112,7 @@ impl Copier<'_> {
         keep_time(to, metadata)
     }
 
-    /// Lets the copy share the blocks of the original; false where that cannot be.
+    /// Makes the copy share the blocks of the original; returns false where it cannot.
     fn share(&mut self, from: &Path, to: &Path) -> io::Result<bool> {
         if !self.shares_blocks {
             return Ok(false);

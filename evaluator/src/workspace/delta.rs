@@ -1,4 +1,4 @@
-//! What a build changed in a workspace that began as a copy of another one.
+//! Delta: the files that a build changed in a copy of another workspace.
 //!
 //! A build may set the time of a file that it has written, and give it the
 //! length that it had. The time of the last *change* (`ctime`) can be set by
@@ -74,7 +74,7 @@ pub(crate) fn write(
     Ok(gone)
 }
 
-/// Makes a fresh copy of the base what the build had made of it.
+/// Applies a delta to a fresh copy of the base.
 pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), TargetError> {
     let fail = |e| TargetError::io("a kept build could not be used", delta, e);
     for path in gone {
@@ -102,9 +102,9 @@ pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), Tar
     Ok(())
 }
 
-/// Whether a file is as it was copied. The clock of a file system goes in
-/// steps: what changed in the step of the copy may have changed after it, and
-/// its content is compared.
+/// Tells whether a file is as it was copied. The clock of a file system is coarse: a file
+/// that changed in the same step as the copy may have changed after it, so its content is
+/// compared.
 fn is_untouched(
     new: &Metadata,
     (old_path, new_path): (&Path, &Path),

@@ -50,7 +50,10 @@ struct Reader<'a> {
 }
 
 /// A line of a hunk.
+#[derive(Debug, Clone, Copy)]
 enum Part<'a> {
+    /// A line without any mark.
+    Bare(&'a str),
     Kept(&'a str),
     Old(&'a str),
     New(&'a str),
@@ -179,12 +182,16 @@ impl Reader<'_> {
                 (Some('-'), Some(rest)) => Part::Old(rest),
                 (Some('+'), Some(rest)) => Part::New(rest),
                 (Some(' '), Some(rest)) => Part::Kept(rest),
-                _ => Part::Kept(line),
+                _ if line.is_empty() => Part::Kept(line),
+                _ => Part::Bare(line),
             };
             old += usize::from(!matches!(part, Part::New(_)));
             new += usize::from(!matches!(part, Part::Old(_)));
             parts.push(part);
         }
+        let prose = prose_behind(&parts);
+        (old, new) = (old.saturating_sub(prose), new.saturating_sub(prose));
+        parts.truncate(parts.len() - prose);
         let (want_old, want_new) = ranges.map_or((0, 0), |(_, a, b)| (a, b));
         while (old > want_old || new > want_new) && matches!(parts.last(), Some(Part::Kept(""))) {
             parts.pop();
@@ -200,6 +207,7 @@ impl Reader<'_> {
             || line.starts_with("diff --git ")
             || line.starts_with("Index: ")
             || line.starts_with("*** ")
+            || line.starts_with("```")
             || (line.starts_with("--- ")
                 && next.starts_with("+++ ")
                 && (full || self.line(self.at + 2).starts_with("@@")));
@@ -214,7 +222,7 @@ impl Reader<'_> {
             parts
                 .iter()
                 .filter_map(|part| match part {
-                    Part::Kept(line) => Some(*line),
+                    Part::Kept(line) | Part::Bare(line) => Some(*line),
                     Part::Old(line) => old.then_some(*line),
                     Part::New(line) => (!old).then_some(*line),
                 })
@@ -270,6 +278,27 @@ impl Reader<'_> {
             self.edits.push(Edit::Hunk(hunk));
         }
     }
+}
+
+/// How many lines at the end of a hunk are prose about the next one: without
+/// marks, from the first one on that reads as a sentence.
+fn prose_behind(parts: &[Part<'_>]) -> usize {
+    let unmarked = |part: &&Part<'_>| matches!(part, Part::Bare(_) | Part::Kept(""));
+    let tail = parts.iter().rev().take_while(unmarked).count();
+    let tail = parts.get(parts.len() - tail..).unwrap_or_default();
+    let first = tail
+        .iter()
+        .position(|part| matches!(part, Part::Bare(line) if is_sentence(line)));
+    first.map_or(0, |first| tail.len() - first)
+}
+
+/// Whether a line is prose: it begins with a letter at the margin, has several
+/// words, and no sign of code at its end.
+fn is_sentence(line: &str) -> bool {
+    let words = line.split_whitespace().count();
+    let begins = line.starts_with(|first: char| first.is_alphabetic() || "*#`>".contains(first));
+    let line = line.trim_end();
+    begins && words >= 3 && !line.ends_with([';', '{', '}', ',', '(', ')', '\\', '|', '&', '='])
 }
 
 /// New files are plain ones: no link, no program, no submodule.

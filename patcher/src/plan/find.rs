@@ -185,16 +185,10 @@ fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
         pairs: Some(Vec::new()),
         fixed: Vec::new(),
     };
-    let reading = Reading {
-        old: Vec::new(),
-        numbered: None,
-        escape: Escape::None,
-        trimmed: (0, 0),
-    };
     Ok(Found {
         place,
         new: wish.new.clone(),
-        reading,
+        reading: Reading::plain(Vec::new()),
     })
 }
 

@@ -2,11 +2,13 @@
 
 use super::draft::{Draft, draft};
 use super::find::{Unplaced, find};
-use super::wish::wish_of;
+use super::wish::{Wish, wish_of};
 use super::{Plan, Undecided, refuse};
 use crate::guard::Denied;
+use crate::pristine::{Pristine, key};
+use crate::script::{changes, is_elision};
 use crate::{Edit, Refusal, Rule};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::rc::Rc;
 
 impl Plan<'_> {
@@ -27,6 +29,13 @@ impl Plan<'_> {
         let wish = wish_of(number, edit, file)?;
         if wish.changes_nothing() {
             return Err(wish.deny(Rule::NoChange, "both sides of the edit are the same"));
+        }
+        if let Some(line) = elision(file, &wish) {
+            let reason = format!(
+                "the new lines leave lines out (`{line}`); write every line, or quote fewer of \
+                 the old ones"
+            );
+            return Err(wish.deny(Rule::Incomplete, reason));
         }
         match find(file, &wish, background, &searches) {
             Ok(found) => {
@@ -73,4 +82,17 @@ impl Plan<'_> {
             .existing(file, true)
             .map_err(|denied: Denied| refuse(number, file, denied))
     }
+}
+
+/// A new line that stands for lines which its writer left out: what the edit
+/// would put there is not known.
+fn elision(file: &Pristine, wish: &Wish<'_>) -> Option<String> {
+    let python = file.language == Some(Language::Python);
+    let stands = |line: &String| {
+        let code = python && line.trim() == "...";
+        is_elision(line) && !code && file.with_key(key(line)).is_empty()
+    };
+    let changes = changes(&wish.old, &wish.new);
+    let mut added = changes.iter().flat_map(|change| change.new);
+    Some(added.find(|line| stands(line))?.trim().to_owned())
 }

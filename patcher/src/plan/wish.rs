@@ -27,7 +27,27 @@ pub(super) struct Wish<'a> {
     pub(super) open: Option<(bool, bool)>,
 }
 
-impl Wish<'_> {
+impl<'a> Wish<'a> {
+    /// An edit of which both sides are known.
+    pub(super) fn between(
+        number: usize,
+        file: &'a str,
+        old: Vec<String>,
+        new: Vec<String>,
+    ) -> Self {
+        Self {
+            number,
+            file,
+            lines: None,
+            old,
+            new,
+            heading: None,
+            hunk: false,
+            raw: false,
+            open: None,
+        }
+    }
+
     pub(super) fn hint(&self) -> Option<usize> {
         let (first, _) = self.lines?;
         usize::try_from(first).ok()?.checked_sub(1)
@@ -64,6 +84,16 @@ pub(super) enum Escape {
 }
 
 impl Reading {
+    /// The lines as they are.
+    pub(super) fn plain(old: Vec<String>) -> Self {
+        Self {
+            old,
+            numbered: None,
+            escape: Escape::None,
+            trimmed: (0, 0),
+        }
+    }
+
     /// The new lines as they are read before the place is known.
     pub(super) fn new_side(&self, wish: &Wish<'_>) -> Vec<String> {
         let mut new = match self.escape {
@@ -105,17 +135,8 @@ pub(super) fn wish_of<'a>(
     edit: &'a Edit,
     file: &Pristine,
 ) -> Result<Wish<'a>, Refusal> {
-    let mut wish = Wish {
-        number,
-        file: edit.file(),
-        lines: edit.lines(),
-        old: Vec::new(),
-        new: Vec::new(),
-        heading: None,
-        hunk: false,
-        raw: false,
-        open: None,
-    };
+    let mut wish = Wish::between(number, edit.file(), Vec::new(), Vec::new());
+    wish.lines = edit.lines();
     match edit {
         Edit::Hunk(hunk) => {
             wish.hunk = true;

@@ -140,15 +140,13 @@ impl Calls {
         for arguments in keys.iter().filter_map(|key| object.get(*key)) {
             match arguments {
                 Value::Object(arguments) => return self.take(&name, arguments),
-                Value::String(text) if !name.is_empty() => match parse(text) {
-                    Parsed::Value(Value::Object(arguments), _) => {
-                        return self.take(&name, &arguments);
-                    }
-                    _ => {
-                        let arguments = Map::from_iter([("input".to_owned(), arguments.clone())]);
-                        return self.take(&name, &arguments);
-                    }
-                },
+                Value::String(text) if !name.is_empty() => {
+                    let parsed = match parse(text) {
+                        Parsed::Value(Value::Object(parsed), _) => parsed,
+                        _ => Map::from_iter([("input".to_owned(), arguments.clone())]),
+                    };
+                    return self.take(&name, &parsed);
+                }
                 _ => {}
             }
         }
@@ -314,8 +312,7 @@ fn scalar(value: &Value) -> Option<String> {
 }
 
 fn text_of(arguments: &Map<String, Value>, keys: &[&str]) -> Option<String> {
-    let found = keys.iter().find_map(|key| arguments.get(*key)?.as_str());
-    found.map(str::to_owned)
+    keys.iter().find_map(|key| scalar(arguments.get(*key)?))
 }
 
 fn number_of(arguments: &Map<String, Value>, keys: &[&str]) -> Option<u32> {

@@ -12,6 +12,7 @@ use super::patch::Found;
 use super::queries::Questions;
 use super::tag::{Tag, starts_line, tags};
 use super::words::{PATCH, QUERIES, THINKING, closes, is_known, opens};
+pub(super) use fence::introduces_example;
 use fence::{Fence, in_code_span};
 use std::collections::BTreeSet;
 

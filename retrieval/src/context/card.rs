@@ -1,14 +1,15 @@
 //! Cards: the types, macros and variables that the shown code names, and what a
 //! plan mentions beside the code. What a card says stands in `form`.
 
-use super::budget::Budget;
-use super::crash::identifiers_at;
-use super::form::{fitting, size_of};
-use super::{Card, Form, Mention, Wanted};
+use crate::context::budget::Budget;
+use crate::context::crash::identifiers_at;
+use crate::context::form::{fitting, size_of};
+use crate::context::{Card, Form, Mention, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
-use crate::snippet::{Snippet, line};
+use crate::snippet::{Snippet, Tier, line};
 use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What a name must weigh to be shown whole, and in standard form.
@@ -230,4 +231,40 @@ pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
             .ranges()
             .iter()
             .any(|(first, last)| (*first..=*last).contains(&symbol.name_line))
+}
+
+/// Why they are shown, for the reader.
+const WHY: &str = "further functions of this file, by their first lines";
+
+/// One snippet for each shown file that has further functions.
+pub(super) fn further_heads(
+    engine: &Engine,
+    (heads, most): (&[Symbol], usize),
+    shown: &[Snippet],
+) -> Vec<Snippet> {
+    let mut files: Vec<&TreePath> = Vec::new();
+    for snippet in shown {
+        if !files.contains(&&snippet.path) {
+            files.push(&snippet.path);
+        }
+    }
+    let is_shown = |symbol: &Symbol| shown.iter().any(|snippet| shows(snippet, symbol));
+    let named: Vec<&Symbol> = heads
+        .iter()
+        .filter(|symbol| files.contains(&&symbol.path) && !is_shown(symbol))
+        .take(most)
+        .collect();
+    files
+        .into_iter()
+        .filter_map(|path| {
+            let new = || named.iter().filter(|symbol| symbol.path == *path);
+            let text = engine.text(path).ok()?;
+            let lines: Vec<(u32, u32)> = new()
+                .map(|symbol| (symbol.name_line, symbol.name_line))
+                .collect();
+            let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
+            let names = new().map(|symbol| symbol.qualified());
+            Some(snippet.with_symbols(names).with_note(WHY))
+        })
+        .collect()
 }

@@ -2,10 +2,11 @@
 //! matters less as its lines of interest, and nothing beyond the budget.
 
 use super::budget::{Budget, Part};
+use super::card::further_heads;
 use super::card::{mentioned, named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{Context, Plan, Wanted, documents, heads, tokens_of};
+use super::{Context, Plan, Wanted, documents, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
@@ -76,7 +77,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
     // What the cards left lets in what there was no room for.
     code.take(engine, &mut budget);
     context.snippets = code.snippets();
-    for snippet in heads::snippets(engine, (&plan.heads, plan.most_heads), &context.snippets) {
+    for snippet in further_heads(engine, (&plan.heads, plan.most_heads), &context.snippets) {
         let size = section_size(&snippet);
         if size <= budget.left(Part::Snippets) {
             budget.spend(Part::Snippets, size);

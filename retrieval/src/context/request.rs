@@ -5,6 +5,7 @@ mod exact;
 mod harness;
 mod likely;
 mod related;
+mod scoring;
 mod users;
 
 pub(crate) use harness::headline;

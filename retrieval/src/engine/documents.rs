@@ -43,7 +43,7 @@ pub(crate) fn paragraphs(engine: &Engine, stems: &[String], limit: usize) -> Vec
     let rarities = engine.rarities(stems);
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
-    let words = BTreeSet::from_iter(stems.iter().cloned());
+    let words: BTreeSet<String> = stems.iter().cloned().collect();
     let beginnings = Beginnings::of(&words);
     let best = |path: &TreePath| {
         let text = engine.tree().read(path).ok()?;

@@ -103,9 +103,9 @@ impl Engine {
     fn mark_allocators(&self, located: &mut [Located], role: Role) {
         let places = located.iter_mut().filter(|place| place.role == role);
         let mut places: Vec<&mut Located> = places.take(ALLOCATOR_DEPTH).collect();
-        let common = places
-            .iter()
-            .rposition(|place| self.is_called_everywhere(&place.symbol.name));
+        let common = places.iter().rposition(|place| {
+            place.symbol.id > 0 && self.is_called_everywhere(&place.symbol.name)
+        });
         for place in places.iter_mut().take(common.map_or(0, |last| last + 1)) {
             place.is_wrapper = true;
         }

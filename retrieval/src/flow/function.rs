@@ -5,15 +5,14 @@
 //! edge, every block a number. Order and blocks decide which assignments reach
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
-use crate::flow::guards::{self, GuardFact};
+use crate::flow::guards;
+use crate::flow::guards::GuardFact;
 use crate::flow::place::{Place, Source};
+use crate::flow::visit::FlowVisitor;
 use crate::language::c::prepare::prepare;
 use crate::language::walk::walk;
 use patchwright_source::Language;
 use std::collections::BTreeSet;
-use visit::FlowVisitor;
-
-mod visit;
 
 /// Where a value goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +34,17 @@ pub(crate) enum Target {
 pub(crate) struct Edge {
     pub(crate) line: u32,
     /// Where the source is read.
-    reads: usize,
+    pub(super) reads: usize,
     /// Where the target is written: after everything on the right of it.
-    writes: usize,
+    pub(super) writes: usize,
     pub(crate) source: Source,
     pub(crate) source_text: String,
     pub(crate) target: Target,
     pub(crate) target_text: String,
     /// The blocks around, outermost first.
-    blocks: Vec<u32>,
+    pub(super) blocks: Vec<u32>,
     /// Whether older values of the target are lost.
-    kills: bool,
+    pub(super) kills: bool,
 }
 
 impl Edge {
@@ -72,7 +71,7 @@ pub(crate) struct Analysis {
     /// The names that are the function's own.
     pub(crate) locals: BTreeSet<String>,
     /// The ranges of its loops.
-    loops: Vec<(usize, usize)>,
+    pub(super) loops: Vec<(usize, usize)>,
 }
 
 impl Analysis {

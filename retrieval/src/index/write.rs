@@ -3,7 +3,7 @@
 //! One writer, prepared statements, everything in the transaction that the
 //! caller opened. Names get their numbers here.
 
-use crate::index::read::Parsed;
+use crate::index::update::Parsed;
 use crate::language::facts::Facts;
 use patchwright_source::Entry;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, params};

@@ -10,6 +10,7 @@ mod conditionals;
 mod declarations;
 mod definitions;
 mod directives;
+mod function_end;
 mod function_head;
 mod keywords;
 mod plain;

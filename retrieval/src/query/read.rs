@@ -1,6 +1,6 @@
 //! From the text between two tags to a query of its kind.
 
-use super::range::split_path_and_lines;
+use super::split_path_and_lines;
 use super::{KINDS, Query, QueryError};
 
 /// How many calls deep callers and callees are followed at most. Beyond that

@@ -30,7 +30,7 @@ const TRIES: u32 = 5;
 /// Inputs of the unpatched program that are watched, each another way through it.
 const WATCHED: usize = 6;
 
-/// What the watched runs of one PoV come to.
+/// The verdict on the watched runs of one PoV.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// It came back from the harness, or left as the unpatched program does.
@@ -39,7 +39,7 @@ pub(super) enum Verdict {
     Objection(String),
     /// It left in a way of the project's own that the unpatched program was not seen to take.
     Doubt(String),
-    /// Nothing could be seen.
+    /// Nothing could be observed.
     Unseen(String),
 }
 
@@ -95,17 +95,17 @@ struct Departure {
     function: String,
     file: String,
     line: u32,
-    /// Whether it runs through the C library's `exit`, and so through its handlers.
+    /// True where it runs through the C library's `exit`, and so through its handlers.
     orderly: bool,
-    /// Whether a signal handler does it.
+    /// True where a signal handler does it.
     handler: bool,
-    /// Whether a sanitizer does it.
+    /// True where a sanitizer does it.
     sanitizer: bool,
     ended: String,
 }
 
 impl Departure {
-    /// What has to be alike for two departures to be one.
+    /// Returns the key that equal departures share.
     fn key(&self) -> (ExitEventKind, String, bool, bool) {
         let function = format!("{}:{}:{}", self.name, self.file, self.function);
         (self.kind, function, self.orderly, self.handler)
@@ -127,7 +127,7 @@ fn departures(exits: &Exits) -> Vec<Departure> {
             let departure = departure(event, &process.ended);
             found.extend(departure.filter(|new| !found.contains(new)));
             if event.what == ExitEventKind::Exec {
-                // What follows is another program.
+                // The following events are of another program.
                 break;
             }
         }
@@ -135,7 +135,7 @@ fn departures(exits: &Exits) -> Vec<Departure> {
     found
 }
 
-/// Reads one event; nothing where it is a return.
+/// Reads one event; none where it is a return.
 fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
     let stack = &event.stack;
     // A frame with debug information from outside of the tree is the harness, or
@@ -166,7 +166,7 @@ fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
     })
 }
 
-/// Whether a frame is of a sanitizer's runtime.
+/// Tells whether a frame is of a sanitizer's runtime.
 fn is_sanitizer(frame: &ExitFrame) -> bool {
     let name = frame.function.trim_start_matches('_');
     let tools = [
@@ -185,7 +185,7 @@ fn is_sanitizer(frame: &ExitFrame) -> bool {
     })
 }
 
-/// Whether a frame is the begin of a program, before its `main`.
+/// Tells whether a frame is the start of a program, before its `main`.
 fn starts_program(frame: &ExitFrame) -> bool {
     frame.function == "_start" || frame.function.starts_with("__libc_start")
 }
@@ -230,7 +230,7 @@ fn weigh(
     }
 }
 
-/// Whether the attempt wrote a line.
+/// Tells whether the attempt wrote a line.
 fn is_touched(attempt: &AttemptFacts, file: &str, line: u32) -> bool {
     let mut touched = attempt
         .touched
@@ -242,7 +242,7 @@ fn is_touched(attempt: &AttemptFacts, file: &str, line: u32) -> bool {
     })
 }
 
-/// Whether the pristine file ends the process already: then that is its way to
+/// Tells whether the pristine file ends the process already, which then is its way to
 /// report errors.
 fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
     let read = || {
@@ -253,8 +253,8 @@ fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
     read().is_some_and(|text| review::ends_the_process(&text))
 }
 
-/// The functions that held checks of the sanitizer and hold none any more,
-/// although they still read or write memory.
+/// Returns the functions that lost all checks of the sanitizer, although they still read
+/// or write memory.
 async fn unwatched(
     target: &dyn Target,
     (old, pov): (&Build, &Pov),
@@ -279,8 +279,8 @@ async fn unwatched(
     }))
 }
 
-/// How the unpatched program leaves on inputs that it handles: those that end
-/// as the patched program did first, then others, each another way through it.
+/// Returns the departures of the unpatched program on inputs that it handles: first of
+/// those that end as the patched program did, then of others on other paths.
 async fn usual_departures(
     target: &dyn Target,
     old: &Build,
@@ -318,7 +318,7 @@ async fn usual_departures(
     Ok(seen)
 }
 
-/// How a run ended and what it said, but for numbers.
+/// Returns the end and the output of a run without numbers.
 fn way(run: &InputRun) -> (String, Vec<u8>) {
     let words = run.output.iter().filter(|byte| !byte.is_ascii_digit());
     (run.ending.to_string(), words.copied().take(200).collect())

@@ -70,7 +70,7 @@ pub(super) fn in_code_span(text: &str, tag: &Tag) -> bool {
 }
 
 /// Whether the last sentence of a text announces an example.
-fn introduces_example(before: &str) -> bool {
+pub(crate) fn introduces_example(before: &str) -> bool {
     let Some(line) = before
         .lines()
         .rev()

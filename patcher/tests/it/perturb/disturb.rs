@@ -295,6 +295,7 @@ fn other_place_quoted(sketch: &mut Sketch, file: &[String], dice: &mut Dice) -> 
 fn lines_in_another_order(sketch: &mut Sketch, _: &[String], dice: &mut Dice) -> bool {
     let old: Vec<usize> = (0..sketch.lines.len())
         .filter(|at| sketch.lines[*at].tag != Tag::Added)
+        .filter(|at| !sketch.lines[*at].text.trim().is_empty())
         .collect();
     let (Some(a), Some(b)) = (dice.one_of(&old), dice.one_of(&old)) else {
         return false;

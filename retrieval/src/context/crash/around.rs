@@ -4,7 +4,7 @@
 
 use super::arguments::Origin;
 use super::calls::{called, closeness, is_result, nearness, on_the_line};
-use super::{Weighed, identifiers_at, lines, writers};
+use super::{Weighed, identifiers_at, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
@@ -105,7 +105,7 @@ impl Weighed {
             self.picks.add(symbol, callee.weight, &[], &callee.why);
             return;
         }
-        let lines = lines::that_matter(engine, symbol, touched);
+        let lines = super::lines_that_matter(engine, symbol, touched);
         self.picks
             .add_brief(symbol, (callee.weight, BRIEF), &lines, &callee.why);
     }

@@ -1,10 +1,8 @@
 //! What a request may mean without naming it: definitions that speak of the
 //! same words, weighed by several signals.
 
-mod odds;
-
-use super::asked_for;
 use crate::context::picks::Picks;
+use crate::context::request::{asked_for, scoring};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::intent::Intent;
@@ -64,7 +62,7 @@ pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks
     let stems = asked_for(text, intent);
     let scored = engine.by_words(&stems, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
-    let likely = odds::shares(engine, text, (&stems, intent), first);
+    let likely = scoring::shares(engine, text, (&stems, intent), first);
     let candidates = engine.with_signals(text, likely);
     let files = choose(engine, (&candidates, &stems), picks);
     further(engine, (&candidates, &scored), &files)
@@ -142,7 +140,7 @@ fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
     let mut held = 0.0;
     let mut first = 0.0;
     let mut files = Vec::new();
-    for (share, path) in odds::of_files(candidates) {
+    for (share, path) in scoring::of_files(candidates) {
         if files.len() >= FILES || held >= CERTAIN || share < AGAINST_FIRST * first {
             break;
         }

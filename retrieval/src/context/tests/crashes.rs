@@ -221,3 +221,34 @@ fn a_path_of_a_report_is_matched_by_its_end() {
     );
     assert_eq!(found.stack, ["crash #1 read_it core/json/read.c:3"]);
 }
+
+/// libsass: lines of a macro that the report calls `perform` stand in no
+/// definition, and `perform` is called everywhere.
+#[test]
+fn a_frame_without_a_definition_is_no_allocator() {
+    let callers: String = (0..30)
+        .map(|n| format!("int user_{n}(struct node *n)\n{{\n    return perform(n);\n}}\n"))
+        .collect();
+    let code = functions(&[("drop_it", "free(total);"), ("other", "return total;")]);
+    let macros =
+        "#define ATTACH(x) int perform(struct node *n) \\\n  { return run(n); }\n\nATTACH(a)\n";
+    let (_folder, engine) = tree_of(&[
+        ("src/a.c", &code),
+        ("src/u.c", &callers),
+        ("src/m.def", macros),
+        ("src/b.c", "int crash(int *p)\n{\n    return *p;\n}\n"),
+    ]);
+    let mut frames = stack(Role::Crash, &[("crash", "src/b.c", 3)]);
+    frames.extend(stack(
+        Role::Freed,
+        &[("drop_it", "src/a.c", TOP), ("perform", "src/m.def", 4)],
+    ));
+    let located = engine.locate(&frames);
+    assert_eq!(located.len(), 3);
+    let freed = located.iter().filter(|place| place.role == Role::Freed);
+    let wrappers: Vec<&str> = freed
+        .filter(|place| place.is_wrapper)
+        .map(|place| place.symbol.name.as_str())
+        .collect();
+    assert!(wrappers.is_empty(), "{wrappers:?}");
+}
