@@ -117,6 +117,8 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub same: Duration,
+    /// Compared inputs that have to run the patched lines before that rung holds.
+    pub reached: u64,
 }
 
 /// Isolation of commands from this machine.

@@ -3,7 +3,7 @@
 //! Rules over the text of the diff: cheap, deterministic, and written so that a right
 //! patch passes. Whether the cause is treated is left to the critic that the agent may add.
 
-pub(crate) mod code;
+mod code;
 mod constants;
 mod diff;
 mod literal;
@@ -29,6 +29,11 @@ const POV_LIMIT: usize = 1 << 20;
 /// Whether a source file ends the process somewhere.
 pub(crate) fn ends_the_process(text: &str) -> bool {
     suppression::ends_process(text)
+}
+
+/// Returns a line of source without comments and without what its literals hold.
+pub(crate) fn without_comments(line: &str) -> String {
+    bare(line)
 }
 
 /// Climbs *reviewed*.

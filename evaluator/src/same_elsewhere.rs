@@ -77,6 +77,7 @@ pub(crate) async fn climb(
         differing: Vec::new(),
         doubts: Vec::new(),
         reach: None,
+        tried: Vec::new(),
         tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
     };
     let started = Instant::now();
@@ -94,6 +95,7 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.settle_reach(attempt).await?;
     comparison.settle_differences().await?;
     Ok(comparison.held())
 }
@@ -160,6 +162,8 @@ struct Comparison<'a> {
     doubts: Vec<Doubt>,
     /// What runs the patched lines; nothing where it could not be counted.
     reach: Option<Reach>,
+    /// Inputs that were aimed at the patch, whatever became of them.
+    tried: Vec<Vec<u8>>,
     /// How long the tests of the unpatched program took.
     tests_seconds: Option<f64>,
 }

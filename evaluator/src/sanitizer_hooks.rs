@@ -10,6 +10,7 @@
 use crate::contained_path::ContainedFolder;
 use crate::workspace::{OUT, TREE};
 use object::{Object, ObjectSymbol};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::fs;
@@ -142,10 +143,10 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
 /// Tells whether a name is a sanitizer's and none that a compiler refers to by
 /// itself in code that it instruments.
 fn is_hook(name: &str) -> bool {
-    static OURS: LazyLock<Option<Regex>> =
-        LazyLock::new(|| Regex::new(r"^_{1,3}(?:(?:a|hwa|l|m|t|ub|df)san|sanitizer)_").ok());
-    static COMPILER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(concat!(
+    static OURS: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"^_{1,3}(?:(?:a|hwa|l|m|t|ub|df)san|sanitizer)_"));
+    static COMPILER: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(concat!(
             r"^_{1,3}(?:",
             r"asan_(?:report_)?(?:exp_)?(?:load|store)\w*|asan_(?:memcpy|memmove|memset)",
             r"|asan_stack_(?:malloc|free)_\w+|asan_set_shadow_\w+|asan_(?:un)?poison_stack_memory",
@@ -159,13 +160,8 @@ fn is_hook(name: &str) -> bool {
             r"|sanitizer_(?:cov|ptr)_\w+",
             r")$",
         ))
-        .ok()
     });
-    let matches = |regex: &LazyLock<Option<Regex>>| {
-        let regex = regex.as_ref();
-        regex.is_some_and(|regex| regex.is_match(name))
-    };
-    matches(&OURS) && !matches(&COMPILER)
+    OURS.is_match(name) && !COMPILER.is_match(name)
 }
 
 #[cfg(test)]

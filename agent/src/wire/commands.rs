@@ -70,6 +70,7 @@ pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) 
         test: time(own.test, limits.test),
         robust: time(own.robust, limits.robust),
         same: time(own.same, limits.same),
+        reached: limits.reached,
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,
         output: (sandbox.output_kb << 10) as usize,

@@ -45,6 +45,8 @@ impl Comparison<'_> {
             }
             let count = self.fits(left).min(CHUNK).min(inputs.len());
             let chunk: Vec<ComparedInput> = inputs.drain(..count).collect();
+            self.tried
+                .extend(chunk.iter().map(|input| input.bytes.clone()));
             if let Some(difference) = self.outputs(chunk, left).await? {
                 return Ok(Some(difference));
             }

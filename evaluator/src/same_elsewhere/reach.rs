@@ -13,7 +13,8 @@ use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::feedback::LineMap;
-use crate::review::code;
+use crate::given_inputs;
+use crate::review;
 use crate::runner::{Build, Capture, Counted, Coverage, Inputs, LineRange};
 use patchwright_source::{Tree, TreePath};
 use std::collections::BTreeMap;
@@ -31,8 +32,13 @@ const LEAST: Duration = Duration::from_secs(6);
 const TESTS_SLOWER: u32 = 5;
 
 /// What was seen to run the patch.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug)]
 pub(super) struct Reach {
+    /// The patched program with counters, and what they count.
+    build: Build,
+    counted: Counted,
+    /// The counts of all runs together.
+    all: Coverage,
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
@@ -45,75 +51,77 @@ pub(super) struct Reach {
 }
 
 impl Comparison<'_> {
-    /// Counts which inputs and tests run the patched lines, where a build with
+    /// Counts which compared inputs run the patched lines, where a build with
     /// counters can be had. It has a time of its own.
     pub(super) async fn measure_reach(
         &mut self,
         attempt: &AttemptFacts,
     ) -> Result<(), TargetError> {
-        let started = Instant::now();
-        let left = self.target.task().limits.same.mul_f64(SHARE);
-        self.reach = self.reach_of(attempt, left).await?;
-        self.aside += started.elapsed();
-        if let Some(reach) = self.reach.clone() {
-            self.count("counted", reach.looked_at);
-            self.count("reached the patch", reach.reached);
-            self.count("branches of the patch", reach.branches as u64);
-            self.count("branches seen one way only", reach.one_sided.len() as u64);
-            if let Some(reached) = reach.tests {
-                self.count("tests reach the patch", u64::from(reached));
-            }
+        let counted = self.lines_of(attempt);
+        if counted.lines.is_empty() {
+            return Ok(());
         }
+        let (target, started) = (self.target, Instant::now());
+        let name = target.task().build_of(self.pov);
+        let Some(build) = target.counting_build(&attempt.changes, &name).await? else {
+            return Ok(());
+        };
+        let mut reach = Reach {
+            build,
+            counted,
+            all: Coverage::default(),
+            looked_at: 0,
+            reached: 0,
+            tests: None,
+            one_sided: Vec::new(),
+            branches: 0,
+        };
+        let povs = given_inputs::povs(target.task())?;
+        self.count_runs(&mut reach, povs, LEAST).await?;
+        let left = target.task().limits.same.mul_f64(SHARE);
+        self.count_inputs(&mut reach, left).await?;
+        self.reach = Some(reach);
+        self.aside += started.elapsed();
         Ok(())
     }
 
-    async fn reach_of(
-        &mut self,
-        attempt: &AttemptFacts,
-        left: Duration,
-    ) -> Result<Option<Reach>, TargetError> {
-        let target = self.target;
-        let counted = self.lines_of(attempt);
-        if counted.lines.is_empty() {
-            return Ok(None);
-        }
-        let name = target.task().build_of(self.pov);
-        let Some(build) = target.counting_build(&attempt.changes, &name).await? else {
-            return Ok(None);
+    /// Settles which branches of the patch were seen both ways: by inputs that
+    /// are no evidence of sameness, and by the tests where these are not enough.
+    pub(super) async fn settle_reach(&mut self, attempt: &AttemptFacts) -> Result<(), TargetError> {
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(());
         };
-        let mut reach = Reach::default();
-        let povs = crate::given_inputs::povs(target.task())?;
-        let mut all = Coverage::default();
-        for coverage in self
-            .count_runs(&build, &counted, povs, LEAST)
-            .await?
-            .values()
-        {
-            all.add(coverage);
+        reach.settle(attempt);
+        if !reach.one_sided.is_empty() {
+            let differing = self.differing.iter().map(|one| &one.input.bytes);
+            let others = self.tried.iter().chain(differing).take(CHUNK).cloned();
+            self.count_runs(&mut reach, others.collect(), LEAST).await?;
+            reach.settle(attempt);
         }
-        self.count_inputs((&build, &counted), left, (&mut reach, &mut all))
-            .await?;
-        let floor = target.task().limits.reached;
-        reach.settle(&all, attempt);
-        if reach.reached < floor || !reach.one_sided.is_empty() {
+        let target = self.target;
+        if reach.reached < target.task().limits.reached || !reach.one_sided.is_empty() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
             let most = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
-            if let Some(tests) = target.covered_by_tests(&build, &counted, most).await? {
+            let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
+            if let Some(tests) = tests.await? {
                 reach.tests = Some(tests.reached());
-                all.add(&tests);
-                reach.settle(&all, attempt);
+                reach.all.add(&tests);
+                reach.settle(attempt);
             }
         }
-        Ok(Some(reach))
+        self.count("counted", reach.looked_at);
+        self.count("reached the patch", reach.reached);
+        self.count("branches of the patch", reach.branches as u64);
+        self.count("branches seen one way only", reach.one_sided.len() as u64);
+        if let Some(reached) = reach.tests {
+            self.count("tests reach the patch", u64::from(reached));
+        }
+        self.reach = Some(reach);
+        Ok(())
     }
 
     /// Counts compared inputs, given ones first, as long as there is time.
-    async fn count_inputs(
-        &mut self,
-        (build, counted): (&Build, &Counted),
-        left: Duration,
-        (reach, all): (&mut Reach, &mut Coverage),
-    ) -> Result<(), TargetError> {
+    async fn count_inputs(&mut self, reach: &mut Reach, left: Duration) -> Result<(), TargetError> {
         let (started, left) = (Instant::now(), left.max(LEAST));
         let order = mixed(&self.compared);
         for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
@@ -122,11 +130,9 @@ impl Comparison<'_> {
                 break;
             }
             let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
-            let runs = self.count_runs(build, counted, contents, left).await?;
-            for (index, coverage) in runs {
+            for (index, reached) in self.count_runs(reach, contents, left).await? {
                 reach.looked_at += 1;
-                all.add(&coverage);
-                if coverage.reached() {
+                if reached {
                     reach.reached += 1;
                     self.reaching.extend(chunk.get(index).cloned());
                 }
@@ -135,26 +141,29 @@ impl Comparison<'_> {
         Ok(())
     }
 
+    /// Runs inputs with counters; those that were run, and whether each reached
+    /// the patch.
     async fn count_runs(
         &self,
-        build: &Build,
-        counted: &Counted,
+        reach: &mut Reach,
         contents: Vec<Vec<u8>>,
         budget: Duration,
-    ) -> Result<BTreeMap<usize, Coverage>, TargetError> {
+    ) -> Result<Vec<(usize, bool)>, TargetError> {
         let inputs = Inputs {
             contents,
             budget,
             each: self.each().max(EACH.0 * 2),
-            capture: Capture::Coverage(counted.clone()),
+            capture: Capture::Coverage(reach.counted.clone()),
             ..Inputs::default()
         };
-        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
-        let read = |output: &[u8]| Coverage::read(&String::from_utf8_lossy(output));
-        Ok(runs
-            .into_iter()
-            .map(|run| (run.index, read(&run.output)))
-            .collect())
+        let mut reached = Vec::new();
+        let runs = self.target.run_inputs(&reach.build, self.pov, &inputs);
+        for run in runs.await? {
+            let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
+            reached.push((run.index, coverage.reached()));
+            reach.all.add(&coverage);
+        }
+        Ok(reached)
     }
 
     /// The lines that the patch wrote; around those that it only took away, the
@@ -210,9 +219,9 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 
 impl Reach {
     /// Reads from all counts which branches of the patch were seen one way only.
-    fn settle(&mut self, all: &Coverage, attempt: &AttemptFacts) {
+    fn settle(&mut self, attempt: &AttemptFacts) {
         let mut ways: BTreeMap<(&str, u32), (usize, usize)> = BTreeMap::new();
-        for ((path, line, _), taken) in &all.branches {
+        for ((path, line, _), taken) in &self.all.branches {
             if is_written(attempt, path, *line) {
                 let (count, seen) = ways.entry((path, *line)).or_default();
                 *count += 1;
@@ -263,7 +272,7 @@ fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
     let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
     let code = text.and_then(|text| {
         let at = (line as usize).checked_sub(1)?;
-        Some(code::bare(text.lines().nth(at)?))
+        Some(review::without_comments(text.lines().nth(at)?))
     });
     let touched = attempt.touched.iter().filter(|touched| {
         let renamed = attempt.changes.renamed.get(&touched.path);

@@ -24,7 +24,7 @@ async fn tells_a_fix_from_a_change_of_behaviour() {
         (
             "if (n < 2 || b[0] > 8)",
             Some(true),
-            "reach a touched function",
+            "run the patched lines",
         ),
         (
             "if (n < 2 || b[0] > 7)",

@@ -44,6 +44,8 @@ functions = {}
 stopped = None
 ended = "unknown"
 status = 0
+# The status that the process asked to leave with.
+asked = None
 
 
 def frames():
@@ -106,6 +108,7 @@ def on_exit(event):
 
 def look(catches):
     """Writes down the reason of a stop."""
+    global asked
     if isinstance(stopped, gdb.SignalEvent):
         if stopped.stop_signal in DEADLY:
             tell("signal", stopped.stop_signal)
@@ -114,6 +117,35 @@ def look(catches):
         what = catches.get(point.number)
         if what is not None:
             tell(what)
+        if what == "exit":
+            asked = asked_status()
+
+
+def asked_status():
+    """The status that a process asks the kernel to leave with."""
+    for register in ("$rdi", "$x0"):
+        try:
+            return int(gdb.parse_and_eval(f"(int){register}")) & 255
+        except (gdb.error, ValueError):
+            continue
+    return None
+
+
+def follow(catches):
+    """Goes from stop to stop until the process is gone."""
+    global ended, status
+    while gdb.selected_inferior().pid:
+        try:
+            gdb.execute("continue", to_string=True)
+            if gdb.selected_inferior().pid:
+                look(catches)
+        except gdb.error:
+            # Of a process with threads gdb may lose the last ones as they go.
+            if not events or events[-1]["what"] != "exit":
+                raise
+            break
+    if ended == "unknown" and events and events[-1]["what"] == "exit" and asked is not None:
+        ended, status = f"exit status {asked}", asked
 
 
 def catch(kind):
@@ -186,10 +218,7 @@ def main():
                 count_checks(name)
             except gdb.error:
                 pass
-        while gdb.selected_inferior().pid:
-            gdb.execute("continue", to_string=True)
-            if gdb.selected_inferior().pid:
-                look(catches)
+        follow(catches)
         write()
     except (OSError, gdb.error, ValueError) as error:
         write(str(error))
