@@ -6,7 +6,6 @@ use crate::task::{Limits, Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
-use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Variables of commands that have network: none of them is a secret.
@@ -104,15 +103,12 @@ pub fn host() -> Host {
     let home = variables.get("HOME").map(Path::new);
     let path = variables.get("PATH").map_or("", String::as_str);
     let mut host = Host::from_path(OURSELVES.into(), path, home);
-    let named = |names: &[&str]| -> BTreeMap<String, String> {
-        let found = names
-            .iter()
-            .filter_map(|name| variables.get_key_value(*name));
-        found
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
-    };
-    host.network_variables = named(&NETWORK_VARIABLES);
+    let found = NETWORK_VARIABLES
+        .iter()
+        .filter_map(|name| variables.get_key_value(*name));
+    host.network_variables = found
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());
