@@ -4,8 +4,8 @@
 #   podman build -t patchwright .
 #   podman run --rm --security-opt unmask=ALL -v ./examples/bzip2-selectors:/task:ro patchwright run /task
 #
-# `unmask=ALL` (Docker: systempaths=unconfined) lets bubblewrap mount a fresh /proc; without it Patchwright falls back to
-# Landlock and says so. No privilege is needed.
+# `unmask=ALL` (Docker: systempaths=unconfined) lets bubblewrap mount a fresh /proc; without it commands see the names of
+# the container's processes, or Patchwright falls back to Landlock and says so. No privilege is needed: docs/sandbox.md.
 #
 # Debian's own Rust is too old, so the first stage is a Rust image. Where no registry can be reached, put a binary that
 # was built outside into dist/patchwright and give both arguments the same base: scripts/check-image.sh does that.

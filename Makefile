@@ -1,8 +1,10 @@
-# `make demo` repairs a real bug; `make test` checks everything. Both set up what they need first (scripts/setup.sh).
+# `make demo` repairs a real bug, `make check` is quick and offline, `make test` checks everything. `demo` and `test`
+# install what they need first (scripts/setup.sh).
 MAKEFLAGS += --no-print-directory
 CARGO ?= cargo
+HOUSE = --package patchwright-tests --test it -- house::
 
-.PHONY: demo test soak bench judge-bench fmt setup examples image clean
+.PHONY: demo check test deny soak bench judge-bench fmt setup examples image dist clean
 
 # A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
 demo:
@@ -10,13 +12,26 @@ demo:
 	$(CARGO) run --locked --package patchwright -- run examples/bzip2-selectors
 
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
-test: export PROPTEST_RNG_SEED = 20
+check test: export PROPTEST_RNG_SEED = 20
+
+# For every change: formatting, lints, unit tests, house rules. Needs no network and installs nothing.
+check:
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --offline -- -D warnings
+	$(CARGO) test --workspace --lib --bins --locked --offline
+	$(CARGO) test --locked --offline $(HOUSE)
+
 test: setup
 	$(CARGO) fmt --all --check
+	@scripts/check-dependencies.sh
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) test --workspace --locked
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
 	@scripts/check-image.sh
+
+# Licences, banned crates, sources and security advisories of the dependencies (deny.toml).
+deny:
+	@scripts/check-dependencies.sh
 
 # The same tests with the full counts: hundreds of kills, long fuzzing.
 soak: setup
@@ -26,16 +41,21 @@ soak: setup
 bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)
 
-# Known patches, right and wrong, before the ladder: which are refused, and by which rung. Takes an hour; CASES="a b" takes some.
+# Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
+# takes some of them.
 judge-bench: setup
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
 
-# Every example by hand: fetched, built, crashed, tested. No model, no sandbox.
+# Fetches, builds, crashes and tests every example by plain shell: no model, no sandbox.
 examples: setup
 	@scripts/check-examples.sh
 
 image:
 	@scripts/check-image.sh
+
+# What a release consists of: the program, its licences, an SBOM and checksums, in target/dist.
+dist:
+	@scripts/make-release.sh
 
 fmt:
 	$(CARGO) fmt --all

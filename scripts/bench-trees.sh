@@ -1,7 +1,8 @@
 #!/bin/sh
-# bench-trees.sh DEST: fetches what the index is measured on, once: OpenSSL, more than a million lines of C put together
-# from three crates, gRPC (C and C++) as it is published for Python, a large Java library, and ast-grep to compare with.
+# bench-trees.sh DEST: fetches the trees for the benchmark of the index, once: OpenSSL, more than a million lines of C from
+# three crates together, gRPC (C and C++) as published for Python, a large Java library, and ast-grep for comparison.
 # Prints the trees, one a line.
+# bench-trees.sh DEST definitions: fetches the trees of the benchmark `definitions` instead.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 mkdir -p "$1"
@@ -56,6 +57,20 @@ grpc() {
   rm -rf "$scratch"
 }
 
+definitions() {
+  grep -v '^#' "$root/retrieval/benches/definitions/trees.txt" | while read -r name kind package version; do
+    if [ ! -d "$dest/$name" ]; then
+      "$root/retrieval/benches/quality/fetch.sh" "$kind" "$package" "$version" "$dest/fetch" </dev/null >&2 &&
+        mv "$dest/fetch" "$dest/$name" || rm -rf "$dest/fetch"
+    fi
+    if [ -d "$dest/$name" ]; then echo "$dest/$name"; fi
+  done
+}
+
+if [ "${2:-}" = definitions ]; then
+  definitions
+  exit
+fi
 crates
 java || echo "no Java tree: Maven and the network are needed" >&2
 tools || echo "no ast-grep to compare with: Python and the network are needed" >&2

@@ -1,6 +1,6 @@
 #!/bin/sh
-# check-examples.sh [EXAMPLE..]: fetches and builds each example by plain shell, and sees that its PoVs crash, its tests
-# pass and its harmless inputs are harmless. What it prepares is kept in a scratch folder and removed.
+# check-examples.sh [EXAMPLE..]: fetches and builds each example by plain shell, and checks that its PoVs crash, its tests
+# pass and its harmless inputs are harmless. It works in a temporary folder, which it removes.
 set -eu
 cd "$(dirname "$0")/../examples"
 [ $# -gt 0 ] || set -- */

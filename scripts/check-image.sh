@@ -1,8 +1,8 @@
 #!/bin/sh
 # check-image.sh: builds the image of the Dockerfile and repairs the first example in it.
 #
-# Needs Podman or Docker; says loudly when there is none. Where the base image cannot be pulled, root makes it of Debian
-# packages with debootstrap. The binary is the one built outside, so that no Rust image is needed.
+# Needs Podman or Docker; without one it is skipped, loudly. Where the base image cannot be pulled, root makes it from Debian
+# packages with debootstrap. The program is built outside the image, so that no Rust image is needed.
 set -eu
 cd "$(dirname "$0")/.."
 base=debian:bookworm-slim
@@ -28,7 +28,7 @@ for candidate in podman docker; do
 done
 [ -n "$engine" ] || skip "neither Podman nor Docker works here"
 
-# What Podman needs where control groups are of the mixed kind, or nested: another runtime, no isolation while building.
+# Podman needs another runtime and no isolation while building where control groups are hybrid or nested.
 build_options="" run_options=""
 if [ "$engine" = podman ]; then
   build_options="--isolation chroot --network host"
@@ -38,7 +38,7 @@ else
   run_options="--security-opt systempaths=unconfined"
 fi
 
-# A proxy of this network may have a certificate of its own.
+# A proxy of this network may have its own certificate.
 [ ! -f /etc/ssl/certs/ca-certificates.crt ] || run_options="$run_options -v /etc/ssl/certs:/etc/ssl/certs:ro"
 
 if ! "$engine" image inspect "$base" >/dev/null 2>&1 && ! "$engine" pull -q "$base" >"$scratch/pull.log" 2>&1; then
@@ -73,7 +73,7 @@ status=0
 # shellcheck disable=SC2086
 "$engine" run --rm $run_options -v "$PWD/$example:/task:ro" patchwright:check run /task >"$scratch/run.log" 2>&1 || status=$?
 tail -n 20 "$scratch/run.log"
-# 0 verified; 6 plausible: a rung that does not exist yet, say.
+# 0: verified. 6: plausible, when a rung cannot be climbed in the image.
 case $status in
 0 | 6) echo "check-image: ok (exit code $status)" ;;
 *) fail "patchwright run /task ended with exit code $status in the image" ;;

@@ -1,11 +1,13 @@
 #!/bin/sh
-# setup.sh demo|test: sees to it that this machine has what `make demo` or `make test` needs.
+# setup.sh demo|test: installs what `make demo` or `make test` needs and this machine lacks.
 #
-# Looks for each thing by trying it. What is missing is installed with apt when this runs as root on Debian or Ubuntu;
-# else the exact command to type is printed and the script fails. When nothing is missing, the network is not used.
+# Each tool is tried. Missing ones are installed with apt when this runs as root on Debian or Ubuntu; otherwise the exact
+# command to type is printed and the script fails. When nothing is missing, the network is not used.
 set -eu
 LC_ALL=C
 export LC_ALL
+cd "$(dirname "$0")/.."
+deny_version=0.20.2 # of cargo-deny, where none is installed
 
 purpose=${1:-}
 case $purpose in
@@ -18,8 +20,8 @@ esac
 
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-missing=""  # what is missing, for people
-packages="" # what apt shall install
+missing=""  # the missing tools, for people
+packages="" # the packages that apt installs
 
 say() { echo "setup: $*"; }
 fail() {
@@ -27,7 +29,7 @@ fail() {
   exit 1
 }
 
-need() { # need NAME PACKAGES TRY..: when the command TRY fails, NAME is missing and PACKAGES bring it
+need() { # need NAME PACKAGES TRY..: when the command TRY fails, NAME is missing and PACKAGES contain it
   name=$1 brings=$2
   shift 2
   if "$@" >"$scratch/log" 2>&1; then
@@ -74,7 +76,7 @@ check() {
   need "systemd-analyze" "systemd" command -v systemd-analyze
 }
 
-# Newer releases keep clang's run-time libraries in a package of their own.
+# Newer releases have clang's runtime libraries in a separate package.
 clang_runtime() {
   version=$(apt-cache depends clang 2>/dev/null | sed -n 's/.*Depends: clang-\([0-9][0-9]*\).*/\1/p' | head -n 1)
   if [ -n "$version" ] && [ -n "$(apt-cache madison "libclang-rt-$version-dev" 2>/dev/null)" ]; then
@@ -82,7 +84,7 @@ clang_runtime() {
   fi
 }
 
-# Releases carry either JDK 17 or a default that is newer.
+# Releases have either JDK 17 or a default that is newer.
 jdk() {
   if [ -n "$(apt-cache madison openjdk-17-jdk-headless 2>/dev/null)" ]; then
     echo openjdk-17-jdk-headless
@@ -93,9 +95,14 @@ jdk() {
 
 rust() {
   command -v cargo >/dev/null || fail "cargo is missing; install Rust from https://rustup.rs and start again"
-  version=$(rustc --version | awk '{ print $2 }')
-  echo "$version" | awk -F. '{ exit !($1 > 1 || ($1 == 1 && $2 >= 94)) }' ||
-    fail "rustc $version is too old; 1.94 or later is needed: rustup update stable"
+  version=$(rustc --version 2>"$scratch/log" | awk '{ print $2 }')
+  [ -n "$version" ] || {
+    cat "$scratch/log" >&2
+    fail "rustc does not start. rust-toolchain.toml names a toolchain: 'rustup toolchain install' installs it, and RUSTUP_TOOLCHAIN=stable uses your own"
+  }
+  least=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+  printf '%s\n%s\n' "$least" "$version" | sort -C -V ||
+    fail "rustc $version is too old; $least or later is needed: rustup update"
   say "ok: Rust $version"
   [ "$purpose" = test ] || return 0
   for component in rustfmt clippy; do
@@ -105,6 +112,19 @@ rust() {
     say "installing $component"
     rustup component add "$component" || fail "rustup component add $component failed"
   done
+  cargo_deny
+}
+
+# Built without optimisation: that takes 80 s of processor time, and it runs for seconds.
+cargo_deny() {
+  if cargo deny --version >/dev/null 2>&1; then
+    say "ok: cargo-deny"
+    return 0
+  fi
+  say "installing cargo-deny"
+  CARGO_PROFILE_DEV_DEBUG=0 cargo install --quiet --locked --debug cargo-deny@"$deny_version" ||
+    fail "cargo install cargo-deny@$deny_version failed"
+  cargo deny --version >/dev/null 2>&1 || fail "cargo-deny was installed to a folder that is not in PATH: ~/.cargo/bin"
 }
 
 install() {
@@ -121,16 +141,16 @@ install() {
   # shellcheck disable=SC2086 # a list of words
   DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $packages >"$scratch/apt.log" 2>&1 || {
     cat "$scratch/apt.log" >&2
-    fail "apt-get install failed; what it printed stands above"
+    fail "apt-get install failed; see its output above"
   }
 }
 
-update() { # package lists, before anything is asked of them
+update() { # updates the package lists before they are used
   [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || return 0
   say "updating apt's package lists"
   apt-get update -qq >"$scratch/apt.log" 2>&1 || {
     cat "$scratch/apt.log" >&2
-    fail "apt-get update failed; what it printed stands above"
+    fail "apt-get update failed; see its output above"
   }
 }
 
@@ -138,7 +158,7 @@ rust
 check
 [ -n "$missing" ] || exit 0
 update
-check >/dev/null # again: now apt can say what its packages are called
+check >/dev/null # again: now apt knows the names of its packages
 install
 check
 [ -z "$missing" ] || fail "still missing after the installation: ${missing%, }"

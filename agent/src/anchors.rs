@@ -6,22 +6,22 @@
 //! was looked up. When a call fails, the caller falls back to the context
 //! without a model.
 
-use crate::model::{Message, Model, ModelError, Request as Question};
 use crate::prompt;
 use crate::signals::Charged;
+use patchwright_model::{Message, Model, ModelError, Request as Question};
 use patchwright_patcher::reply;
 use patchwright_retrieval::{Candidate, Choice, Context, Engine, Query, Request, by_words, fuse};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-/// How many anchors there are.
+/// Number of anchors.
 const ANCHORS: usize = 5;
-/// How many patterns, and how many statements, are taken from a reply.
+/// Most patterns, and most statements, that are taken from a reply.
 const PATTERNS: usize = 8;
 const STATEMENTS: usize = 4;
-/// How many hits are ranked. One call of a re-ranker takes about as many.
+/// Most hits that are ranked. One call of a re-ranker takes about as many.
 const HITS: usize = 200;
-/// How many definitions the SQL may add.
+/// Most definitions that the SQL may add.
 const ADDED: usize = 16;
 /// How much the last anchor, and the first and last addition, matter.
 const ANCHOR_WEIGHT: (f64, f64) = (0.95, 0.03);
@@ -29,14 +29,14 @@ const ADDED_WEIGHT: (f64, f64) = (0.58, 0.02);
 /// The most characters of a request that the model reads.
 const LONGEST: usize = 12_000;
 
-/// What is needed to ask.
+/// Parts that are needed to ask.
 #[derive(Debug)]
 pub struct Pipeline {
     /// The tree.
     pub engine: Arc<Engine>,
-    /// Who writes the patterns and the SQL.
+    /// Model that writes the patterns and the SQL.
     pub model: Arc<dyn Model>,
-    /// Who ranks the hits.
+    /// Signals that rank the hits.
     pub signals: Arc<Charged>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
@@ -50,7 +50,7 @@ pub enum PipelineError {
     Call {
         /// Patterns or SQL.
         what: &'static str,
-        /// What happened.
+        /// Description of the failure.
         source: ModelError,
     },
     /// A reply held nothing of what was asked for.
@@ -62,7 +62,7 @@ pub enum PipelineError {
     /// The patterns hit nothing.
     #[error("none of the {patterns} patterns has a hit")]
     NoHit {
-        /// How many there were.
+        /// Number of them.
         patterns: usize,
     },
     /// Looking things up ended early.

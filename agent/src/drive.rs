@@ -15,16 +15,19 @@ mod parts;
 mod probe;
 mod recency;
 mod summary;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_of};
+pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retrieval, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
-use crate::display::Progress;
-use crate::repair::{Ending, EndingKind, Outcome, Run, Step, StepId};
-use crate::store::{EventKind, Journal, NewEvent, StoreError};
+use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
+use crate::progress::{Notice, Progress};
+use crate::record::{Ending, EndingKind, Outcome, Step, StepId};
+use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
 use futures::StreamExt;
 use futures::future::BoxFuture;
@@ -33,30 +36,34 @@ use serde_json::{Value, json};
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use tokio::time::MissedTickBehavior;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument;
 
 /// As good as no limit, and still a time that can be added to another.
 const UNLIMITED: Duration = Duration::from_hours(24 * 365);
 
-/// How often a driver looks whether the run is still its own while a step runs.
+/// Interval at which a driver checks, while a step runs, that the run is still its own.
 const HEARTBEAT: Duration = Duration::from_secs(1);
 
-type Performed = (StepId, Result<Outcome, StoreError>);
+/// Why a run that somebody stopped has ended.
+const CANCELED: &str = "stopped by request";
+
+type Performed = (StepId, Result<Outcome, JournalError>);
 type Flying<'a> = FuturesUnordered<BoxFuture<'a, Performed>>;
 
 /// One run being driven.
 #[derive(Debug)]
 pub struct Drive {
     parts: Arc<Parts>,
-    journal: Journal,
+    journal: Arc<dyn Journal>,
     stop: CancellationToken,
 }
 
 impl Drive {
     /// Drives a run of these parts, writing to this journal, until it ends or
     /// somebody says stop.
-    pub fn new(parts: Arc<Parts>, journal: Journal, stop: CancellationToken) -> Self {
+    pub fn new(parts: Arc<Parts>, journal: Arc<dyn Journal>, stop: CancellationToken) -> Self {
         Self {
             parts,
             journal,
@@ -70,7 +77,7 @@ impl Drive {
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
     /// that was written before stands.
-    pub async fn to_the_end(&self, run: Run) -> Result<Run, StoreError> {
+    pub async fn to_the_end(&self, run: Run) -> Result<Run, JournalError> {
         let span = spans::run(self.journal.run());
         let run = self.go_on(run).instrument(span.clone()).await?;
         if let Some(ending) = run.ending() {
@@ -80,13 +87,14 @@ impl Drive {
         Ok(run)
     }
 
-    async fn go_on(&self, mut run: Run) -> Result<Run, StoreError> {
+    async fn go_on(&self, mut run: Run) -> Result<Run, JournalError> {
         let mut flying: Flying<'_> = FuturesUnordered::new();
         let mut ended: VecDeque<Performed> = VecDeque::new();
         let mut busy = BTreeSet::new();
         let mut since = Instant::now();
         let mut waited = Duration::ZERO;
         let mut heartbeat = tokio::time::interval(HEARTBEAT);
+        heartbeat.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while run.ending().is_none() {
             let paused = run.paused().map(|(until, _)| until.to_owned());
             if let Some(until) = &paused
@@ -96,24 +104,29 @@ impl Drive {
             }
             for (id, step) in run.ready() {
                 if busy.insert(id) {
-                    self.parts.display.show(&Progress::of(id, &step, &run));
+                    let progress = Progress::of(id, &step, &run);
+                    self.parts.observer.tell(&Notice::Doing(progress));
                     flying.push(Box::pin(self.perform(id, step, &run)));
                 }
             }
             let left = match &paused {
                 Some(_) => UNLIMITED,
-                None => Duration::from_secs(run.limits().wall)
+                None => run
+                    .limits()
+                    .wall
                     .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
             };
             let (id, outcome) = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, "stopped by request"),
+                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, CANCELED),
                 Some((id, outcome)) = next(&mut flying, &mut ended) => (id, outcome?),
                 _ = heartbeat.tick() => {
                     // What runs for a run that is somebody else's by now ends
                     // here: the commands die with the futures that wait for them.
-                    meanwhile(&mut flying, &mut ended, self.journal.still_ours()).await?;
-                    continue;
+                    match meanwhile(&mut flying, &mut ended, self.journal.standing()).await? {
+                        Standing::Held => continue,
+                        Standing::Canceled => stopped(&run, EndingKind::Canceled, CANCELED),
+                    }
                 }
                 () = tokio::time::sleep(left.saturating_sub(since.elapsed())) => {
                     stopped(&run, EndingKind::Deadline, "the time limit of the run is reached")
@@ -129,7 +142,7 @@ impl Drive {
             since = Instant::now();
             let recorded = self.record(id, &outcome, seconds);
             meanwhile(&mut flying, &mut ended, recorded).await?;
-            self.parts.display.tell(&outcome);
+            self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
         }
         Ok(run)
@@ -194,7 +207,7 @@ impl Drive {
         name: &str,
         summary: String,
         body: Value,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, JournalError> {
         self.journal
             .append(NewEvent {
                 step: id,
@@ -206,7 +219,12 @@ impl Drive {
             .await
     }
 
-    async fn record(&self, id: StepId, outcome: &Outcome, seconds: f64) -> Result<(), StoreError> {
+    async fn record(
+        &self,
+        id: StepId,
+        outcome: &Outcome,
+        seconds: f64,
+    ) -> Result<(), JournalError> {
         let (name, summary) = summary::of(outcome);
         let body = json!({ "seconds": seconds, "outcome": outcome });
         let event = NewEvent {
@@ -245,8 +263,22 @@ async fn meanwhile<T>(
     }
 }
 
+/// Waits until the task of a run is canceled, for whoever prepares what the run
+/// needs before it is driven.
+///
+/// # Errors
+/// When the run was claimed by somebody else.
+pub async fn canceled(journal: &dyn Journal) -> Result<Ending, JournalError> {
+    loop {
+        tokio::time::sleep(HEARTBEAT).await;
+        if journal.standing().await? == Standing::Canceled {
+            return Ok(Ending::new(EndingKind::Canceled, CANCELED));
+        }
+    }
+}
+
 /// A run as far as its journal tells: every outcome on record fed again.
-pub fn resume(mut run: Run, events: &[crate::store::Event]) -> Result<Run, serde_json::Error> {
+pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> {
     for event in events
         .iter()
         .filter(|event| event.kind == EventKind::Outcome)

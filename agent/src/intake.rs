@@ -1,12 +1,8 @@
-//! What comes from outside, before anything trusts it: archives that are
-//! unpacked, addresses that are asked, and what a task that was sent over the
-//! network may name.
+//! Intake of files from outside, before anything trusts them: archives that are
+//! unpacked, addresses that are asked, downloads.
 //!
-//! It says yes or no and why. It runs nothing of what it lets in, and it knows
-//! neither the queue nor the interface that a task came through.
+//! It says yes or no and why. It runs nothing of what it lets in.
 
 pub mod address;
-pub mod admission;
-
 pub mod download;
 pub mod unpack;

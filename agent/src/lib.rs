@@ -1,29 +1,23 @@
-//! Autonomous repair of crashes, with evidence.
+//! The repair loop: the task, the decisions of a run ([`repair`]), who performs
+//! them ([`drive`]), the prompts, and the parts that [`wire`] puts together.
 //!
-//! The library behind the binary `patchwright`: the task, the decisions of a
-//! run ([`repair`]), who performs them ([`drive`]), the model, the store, and
-//! the command line. Finding code, placing edits and judging patches are the
-//! business of the crates beside this one.
+//! Finding code, placing edits, judging patches and asking models are the
+//! business of the crates below this one. What a run needs of a store is the
+//! trait [`journal::Journal`]; there is no database, no queue and no HTTP
+//! interface here.
 
 pub mod anchors;
-pub mod cli;
-pub mod crs;
-pub mod display;
 pub mod drive;
-pub mod export;
-pub mod hints;
+mod hints;
 pub mod intake;
-pub mod mcp;
-pub mod model;
-pub mod output;
+pub mod journal;
+pub mod plan;
+pub mod progress;
 pub mod prompt;
+pub mod record;
 pub mod repair;
 pub mod report;
-pub mod serve;
-pub mod session;
-pub mod settings;
 pub mod signals;
-pub mod store;
 pub mod task;
 pub mod telemetry;
 pub mod wire;

@@ -1,22 +1,26 @@
-//! What the model reads, made from the templates in `prompts/`.
+//! Prompts for the model, made from the templates in `prompts/`.
 //!
 //! Strict: a template that names a variable nobody gives is an error, found by
-//! the tests. Text from outside enters only through the filter `fence`. No
+//! the tests. Text from outside enters only through the filter `fence`, and
+//! control tokens of chat templates are broken up wherever they stand. No
 //! template is given an address, a process id, a temporary path or a time, so
 //! that the same run always makes the same prompts.
 
+pub(crate) mod control_tokens;
 mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use template::fence;
+pub use template::fence;
 
 use crate::hints::delta;
-use crate::repair::{Attempt, BaselineSummary, Crash, Left, Origin, Plan, ProbeTold, RungRecord};
+use crate::plan::{Origin, Plan};
+use crate::record::{Attempt, BaselineSummary, Crash, Left, ProbeTold, RungRecord};
 use crate::task::Mode;
 use minijinja::{Value, context};
 use patchwright_evaluator::RungName;
 use patchwright_retrieval::Candidate;
+use patchwright_source::Language;
 use template::render;
 
 /// The first message of every conversation.
@@ -28,7 +32,7 @@ pub fn system(plan: &Plan) -> String {
     render(
         "system.md",
         context! {
-            language => language_name(&plan.language),
+            language => language_name(plan.language),
             limits,
             protect => plan.protect.clone(),
             probes => plan.probes(),
@@ -167,7 +171,7 @@ pub fn words(request: &str) -> String {
 
 /// The question what a critic thinks of a patch that nothing refuted.
 pub fn critic(
-    language: &str,
+    language: Language,
     crash: &str,
     (attempt, last): (&Attempt, &RungRecord),
     code: &str,
@@ -208,7 +212,7 @@ pub fn critic_again() -> String {
 }
 
 /// The question which of several patches with equal evidence is the best.
-pub fn judge(language: &str, crash: &str, candidates: &[&Attempt]) -> String {
+pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String {
     let candidates: Vec<Value> = candidates
         .iter()
         .map(|attempt| {
@@ -238,12 +242,13 @@ fn left(left: &Left) -> String {
     render("left.md", context! { left }).trim().to_owned()
 }
 
-fn language_name(language: &str) -> &str {
+/// Returns the name of a language as people write it.
+fn language_name(language: Language) -> String {
     match language {
-        "c" => "C",
-        "c++" => "C++",
-        "java" => "Java",
-        other => other,
+        Language::C => "C".to_owned(),
+        Language::Cpp => "C++".to_owned(),
+        Language::Java => "Java".to_owned(),
+        other => other.to_string(),
     }
 }
 

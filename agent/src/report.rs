@@ -2,9 +2,11 @@
 
 mod text;
 
-pub use text::render;
+pub use text::{counted, money, render};
 
-use crate::repair::{Attempt, Run};
+use crate::record::Attempt;
+use crate::repair::Run;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -14,77 +16,79 @@ const SCHEMA: u32 = 1;
 /// In place of an ending: no model can answer before a time.
 const PAUSED: &str = "paused";
 
-/// A run's report.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// The report of a run: its ending, its attempts with their evidence, its cost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
-    /// The version of this shape.
+    /// The version of this shape: 1. Fields may be added to it.
     pub schema: u32,
     /// The run's id.
     pub run: String,
     /// The task's id.
     pub task: String,
-    /// One word.
+    /// How the run ended, in one word: `verified`, `plausible`, `no_patch`, ...
     pub ending: String,
-    /// Why.
+    /// Why it ended so, for people.
     pub detail: String,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
-    /// All attempts.
+    /// All attempts, in the order in which they were made.
     pub attempts: Vec<AttemptReport>,
     /// Rounds of retrieval.
     pub rounds: u32,
-    /// What it cost.
+    /// Cost of the run.
     pub cost: Cost,
-    /// How long it took.
+    /// Times of the run.
     pub seconds: Seconds,
-    /// Where the model's answers came from: `live` or the transcript's name.
+    /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
+    /// `recorded in the journal of RUN` or `none`.
     pub answers: String,
 }
 
 /// One patch and its verdict.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AttemptReport {
-    /// Counted from 1.
+    /// Its number, counted from 1.
     pub number: u32,
     /// The lane that made it.
     pub lane: u32,
-    /// Against the pristine tree.
+    /// The unified diff against the unpatched tree.
     pub diff: String,
-    /// Whether the tree is no UTF-8 there: the characters of the diff stand for
-    /// the bytes of the same numbers.
+    /// The diff holds bytes that are no UTF-8: each of its characters stands for
+    /// the byte of the same number (ISO 8859-1). Absent when it is false.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
-    /// The model's own words.
+    /// The model's explanation of the patch.
     pub explanation: Option<String>,
-    /// The evidence.
+    /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
 }
 
-/// What was observed at one rung.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Observation at one rung.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RungReport {
-    /// Its name.
+    /// The rung: `applies`, `parses`, `builds`, `silent`, `tested`, `robust`,
+    /// `same elsewhere` or `reviewed`.
     pub name: String,
-    /// `null`: it could not be climbed.
+    /// The result. `null`: the rung could not be climbed.
     pub holds: Option<bool>,
-    /// Why.
+    /// Why, for people.
     pub reason: String,
-    /// How long it took.
+    /// Duration in seconds.
     pub seconds: f64,
-    /// The log, as a file below the output folder or a hash in the store.
+    /// The log: a file below the `--out` folder, or a hash in the store.
     pub log: Option<String>,
-    /// What was counted.
+    /// Counts of inputs, tests and so on, by name.
     pub counts: BTreeMap<String, u64>,
-    /// Inputs that refuted the patch, as files below the output folder or
-    /// hashes in the store.
+    /// Inputs that refuted the patch: files below the `--out` folder, or hashes
+    /// in the store. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
 }
 
-/// What a run cost.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Cost of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cost {
-    /// US dollars.
+    /// US dollars; 0 when no price is set.
     pub usd: f64,
     /// Tokens sent.
     pub tokens_in: u64,
@@ -94,14 +98,14 @@ pub struct Cost {
     pub calls: u32,
 }
 
-/// How long a run took.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+/// Times of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seconds {
-    /// Working time.
+    /// Working time; pauses are not counted.
     pub total: f64,
-    /// Of it, waiting for the model.
+    /// Time waiting for the model.
     pub model: f64,
-    /// Of it, in builds, PoVs, tests and other commands.
+    /// Time in builds, PoVs, tests and other commands.
     pub commands: f64,
 }
 
@@ -176,5 +180,70 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 found: rung.found.iter().map(|input| input.blob.clone()).collect(),
             })
             .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AttemptReport, Report, render};
+    use crate::repair::Run;
+    use schemars::generate::SchemaSettings;
+    use std::path::Path;
+
+    #[test]
+    fn text_for_people_holds_nothing_that_a_terminal_obeys() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        report.detail = "502 \u{1b}]0;owned\u{7}\u{1b}[2J".to_owned();
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: "+if (is\u{200b}Admin) /* \u{202e} } */\n".to_owned(),
+            latin1: false,
+            explanation: Some("a\rb".to_owned()),
+            rungs: Vec::new(),
+        });
+        let text = render(&report);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
+        for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
+            assert!(text.contains(shown), "{shown} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn the_cost_says_when_no_price_is_set() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "live from m");
+        assert!(render(&report).contains("0 rounds, 0 attempts, 0 model calls"));
+        report.rounds = 1;
+        report.cost.calls = 1;
+        let text = render(&report);
+        assert!(
+            text.contains("1 round, 0 attempts, 1 model call ("),
+            "{text}"
+        );
+        assert!(text.contains("0 out, price not set; answers"), "{text}");
+        report.cost.usd = 0.25;
+        assert!(render(&report).contains("0.2500 USD"));
+        report.cost.usd = 0.0;
+        report.answers = "recorded in t.jsonl".to_owned();
+        assert!(render(&report).contains("0.0000 USD"));
+    }
+
+    /// After a change of the report, `UPDATE_SCHEMA=1` writes the file anew.
+    #[test]
+    fn the_documented_schema_is_that_of_the_report() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/report.schema.json");
+        let settings = SchemaSettings::draft2020_12().for_serialize();
+        let schema = settings.into_generator().into_root_schema_for::<Report>();
+        let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+        let documented = std::fs::read_to_string(&file).unwrap_or_default();
+        if option_env!("UPDATE_SCHEMA").is_some() {
+            std::fs::write(&file, &schema).unwrap();
+        }
+        assert!(
+            documented == schema,
+            "docs/report.schema.json is not the schema of the report"
+        );
     }
 }

@@ -13,16 +13,16 @@ mod endpoint;
 mod rerank;
 mod signal;
 
-use crate::model::{self, Message, Model, Request};
 use crate::prompt;
-use crate::repair::SignalRecord;
-use crate::settings::{Expansion, Settings};
+use crate::record::SignalRecord;
 use cache::Cache;
 pub use charged::Charged;
 pub use cost::{Estimate, Total};
 use embedding::Embedder;
 use endpoint::Endpoint;
 use futures::future;
+use patchwright_config::{Expansion, Settings};
+use patchwright_model::{self as model, Message, Model, Request};
 use patchwright_retrieval::{Candidate, Candidates, Engine, fuse};
 use rerank::Reranker;
 use signal::{Signal, ask, awake};
@@ -41,7 +41,7 @@ pub enum SignalError {
     Setting {
         /// Which.
         key: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         reason: String,
     },
     /// It was not reached, or broke off.
@@ -49,7 +49,7 @@ pub enum SignalError {
     Unreachable {
         /// The address.
         place: String,
-        /// What happened.
+        /// Description of the failure.
         reason: String,
     },
     /// It answered with an error.
@@ -67,7 +67,7 @@ pub enum SignalError {
     Unfit {
         /// The address.
         place: String,
-        /// What does not fit.
+        /// Description of the mismatch.
         reason: String,
     },
     /// The model that adds words failed.
@@ -83,9 +83,9 @@ pub struct Signals {
     expansion: Option<Signal<Arc<dyn Model>>>,
 }
 
-/// What came of asking.
+/// Answers of the signals.
 #[derive(Debug, Default)]
-pub struct Told {
+pub struct SignalAnswers {
     /// Orders of the candidates' numbers, best first.
     pub rankings: Vec<Vec<i64>>,
     /// What asking took, and why a signal was left out.
@@ -99,7 +99,7 @@ pub struct Question {
     pub words: String,
     /// The definitions that may answer them.
     pub found: Candidates,
-    told: Told,
+    told: SignalAnswers,
 }
 
 impl Signals {
@@ -140,7 +140,7 @@ impl Signals {
         self
     }
 
-    /// Whether no signal is configured.
+    /// Tells whether no signal is configured.
     pub fn is_empty(&self) -> bool {
         self.embedding.is_none() && self.rerank.is_none() && self.expansion.is_none()
     }
@@ -151,7 +151,7 @@ impl Signals {
         if self.is_empty() || words.trim().is_empty() || engine.prefers(words) {
             return None;
         }
-        let mut told = Told::default();
+        let mut told = SignalAnswers::default();
         let further = self.further_words(words, &mut told).await;
         let (asked, request) = (Arc::clone(engine), words.to_owned());
         let found = tokio::task::spawn_blocking(move || asked.candidates(&request, &further)).await;
@@ -174,15 +174,15 @@ impl Signals {
     }
 
     /// Asks, and tells the engine the order that comes of it.
-    pub async fn decide(&self, engine: &Engine, question: Question) -> Told {
+    pub async fn decide(&self, engine: &Engine, question: Question) -> SignalAnswers {
         let told = self.order(&question.words, &question.found.list).await;
         question.decide(engine, told)
     }
 
     /// Asks embeddings and the re-ranker for the order of some candidates.
-    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> Told {
+    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
         if candidates.is_empty() {
-            return Told::default();
+            return SignalAnswers::default();
         }
         let words = shortened(words);
         let embedding = ask(self.embedding.as_ref(), |source, meter| {
@@ -194,7 +194,7 @@ impl Signals {
             Box::pin(async move { source.order(words, candidates, &meter).await })
         });
         let (embedding, rerank) = future::join(embedding, rerank).await;
-        let mut told = Told::default();
+        let mut told = SignalAnswers::default();
         for answered in [rerank, embedding].into_iter().flatten() {
             told.records.extend(answered.record);
             told.rankings.extend(answered.answer);
@@ -202,7 +202,7 @@ impl Signals {
         told
     }
 
-    async fn further_words(&self, words: &str, told: &mut Told) -> String {
+    async fn further_words(&self, words: &str, told: &mut SignalAnswers) -> String {
         let request = Request {
             messages: vec![Message::user(prompt::words(words))],
             max_output_tokens: WORDS,
@@ -225,7 +225,7 @@ impl Signals {
 
 impl Question {
     /// Tells the engine the order that comes of what was told.
-    fn decide(self, engine: &Engine, told: Told) -> Told {
+    fn decide(self, engine: &Engine, told: SignalAnswers) -> SignalAnswers {
         let mut told = self.told.plus(told);
         let widened = self.found.rankings.len() > 1;
         if !told.rankings.is_empty() || widened {
@@ -237,7 +237,7 @@ impl Question {
     }
 }
 
-impl Told {
+impl SignalAnswers {
     /// What was left out, and why.
     pub fn notes(&self) -> Vec<String> {
         self.records.iter().filter_map(SignalRecord::note).collect()

@@ -11,21 +11,25 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-pub use file::{Commands, Limits, Mode, TaskFile};
-pub use read::{TaskError, duration, from_file, is_id, read, read_to_propose};
+pub use crate::record::duration;
+pub use file::{Commands, LimitKeys, Mode, TaskFile};
+pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
+use crate::record::seconds;
+use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// A task whose files were found and whose choices are settled.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
     pub id: String,
-    /// `c`, `c++` or `java`.
-    pub language: String,
-    /// Whether commands are run.
+    /// C, C++ or Java.
+    pub language: Language,
+    /// True when commands are run.
     pub mode: Mode,
     /// Lanes of a repair, or proposals of a dry run; at least one.
     pub candidates: u32,
@@ -43,11 +47,11 @@ pub struct Task {
     pub builds: BTreeMap<String, BTreeMap<String, String>>,
     /// The inputs that make the program crash.
     pub povs: Vec<Pov>,
-    /// What the finder saw.
+    /// Crash report of whoever found the bug.
     pub crash: Option<String>,
     /// Inputs that are fine today, absolute and sorted.
     pub harmless: Vec<PathBuf>,
-    /// What else is known.
+    /// Further knowledge about the bug.
     pub hints: Hints,
     /// Paths and globs that are never edited.
     pub protect: Vec<String>,
@@ -55,7 +59,7 @@ pub struct Task {
     pub limits: Limits,
     /// A recorded transcript that stands in for the model.
     pub transcript: Option<PathBuf>,
-    /// Who handed it in.
+    /// The sender of the task.
     #[serde(default, skip_serializing_if = "Sender::is_local")]
     pub sender: Sender,
     /// The files that came with it: their paths in its folder, and the hashes
@@ -64,19 +68,22 @@ pub struct Task {
     pub sent: BTreeMap<String, String>,
 }
 
-/// Who handed a task in, and so what it may name.
+/// Sender of a task, which decides what the task may name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Sender {
-    /// A user of this machine: their files, their network.
+    /// A user of this machine: their files, their network, their limits.
     #[default]
     Local,
+    /// A cyber reasoning system: what the operator's template names, within the
+    /// limits of the settings.
+    Crs,
     /// Somebody over the network: what the settings allow.
     Remote,
 }
 
 impl Sender {
-    /// Whether it is a user of this machine.
+    /// Tells whether it is a user of this machine.
     pub fn is_local(&self) -> bool {
         *self == Self::Local
     }
@@ -138,17 +145,51 @@ pub struct Pov {
     pub harness: Option<String>,
     /// Its own command in place of `commands.pov`.
     pub command: Option<String>,
-    /// How often it is run.
+    /// Number of runs.
     pub repeat: Option<u32>,
-    /// How long one run may take, in seconds.
-    pub timeout: Option<u64>,
-    /// What a run prints once the target has started (a regular expression).
+    /// Longest time that one run may take.
+    #[serde(default, with = "seconds::optional")]
+    pub timeout: Option<Duration>,
+    /// Pattern (a regular expression) that a run prints once the target has started.
     pub ran: Option<String>,
-    /// Whether the command takes many inputs at once.
+    /// True when the command takes many inputs at once.
     pub batch: bool,
 }
 
-/// What else is known about the bug.
+/// Limits of a task, over those of the settings.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Patches that are evaluated.
+    pub attempts: Option<u32>,
+    /// Rounds of retrieval.
+    pub rounds: Option<u32>,
+    /// Malformed replies that are asked again.
+    pub format_retries: Option<u32>,
+    /// Tokens, in and out together.
+    pub tokens: Option<u64>,
+    /// Money in US dollars.
+    pub usd: Option<f64>,
+    /// Working time of a run.
+    #[serde(default, with = "seconds::optional")]
+    pub wall: Option<Duration>,
+    /// Time of a build.
+    #[serde(default, with = "seconds::optional")]
+    pub build: Option<Duration>,
+    /// Time of one PoV.
+    #[serde(default, with = "seconds::optional")]
+    pub pov: Option<Duration>,
+    /// Time of the tests.
+    #[serde(default, with = "seconds::optional")]
+    pub test: Option<Duration>,
+    /// Time in which mutations of the PoVs are tried.
+    #[serde(default, with = "seconds::optional")]
+    pub robust: Option<Duration>,
+    /// Time in which the patched program is compared with the unpatched.
+    #[serde(default, with = "seconds::optional")]
+    pub same: Option<Duration>,
+}
+
+/// Further knowledge about the bug.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hints {
     /// A SARIF report, as text.

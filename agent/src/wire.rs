@@ -3,33 +3,33 @@
 
 mod checkout;
 mod commands;
-mod known;
-mod speakers;
+mod first_issue;
+mod model_roles;
 
-use crate::display::Display;
 use crate::drive::{EngineCell, Parts, Patience};
-use crate::model::account::{Account, Accounted};
-use crate::model::journaled::Journaled;
-use crate::model::recorded::Recorded;
-use crate::model::{ModelError, Models};
-use crate::repair::{Ending, EndingKind, Origin, Plan, RunLimits};
-use crate::settings::{self, Loaded, Settings};
+use crate::plan::{Origin, Plan};
+use crate::progress::Observer;
+use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
-use crate::task::{Hints, Mode, Task, duration};
-use patchwright_evaluator::{Cache, LocalTarget, RungName, Target};
+use crate::task::{Hints, Mode, Sender, Task};
+use patchwright_config::{self as settings, Loaded, Settings};
+use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
+use patchwright_model::account::{Account, Accounted};
+use patchwright_model::journaled::Journaled;
+use patchwright_model::recorded::Recorded;
+use patchwright_model::{ModelError, Models};
 use patchwright_patcher::Guard;
-use patchwright_source::Tree;
+use patchwright_source::{Language, Tree};
 use secrecy::ExposeSecret;
 use serde::{Deserialize, Serialize};
 use std::fmt;
-use std::io::IsTerminal;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
-pub(crate) use commands::target_task;
-pub use commands::{host, isolation};
-pub use known::known;
+pub use commands::{host, isolation, target_task};
+pub use first_issue::with_first_issue;
 
 /// Fewest and most queries of a round (the design of the retrieval protocol).
 const QUERIES: (usize, usize) = (3, 5);
@@ -89,7 +89,7 @@ pub fn answers(task: &Task, replay: Option<&PathBuf>, loaded: &Loaded) -> Result
     }
 }
 
-/// Whether the provider that is asked when no other is named would refuse every
+/// Tells whether the provider that is asked when no other is named would refuse every
 /// call. A server of one's own may need no key.
 fn lacks_key(model: &settings::Model) -> bool {
     model.base_url.starts_with(KEYED)
@@ -131,36 +131,34 @@ pub fn run_id(task: &str) -> String {
     format!("{task}-{time}-{tail}")
 }
 
-/// The display that the settings ask for.
-pub fn display(settings: &Settings) -> Display {
-    let terminal = std::io::stderr().is_terminal();
-    match settings.display.progress {
-        settings::Progress::None => Display::Silent,
-        settings::Progress::Auto if terminal => {
-            Display::terminal(settings.display.color != settings::Color::Never)
-        }
-        settings::Progress::Auto | settings::Progress::Plain => Display::Plain,
-    }
-}
-
-/// The limits of a run: the task's own over those of the settings.
+/// The limits of a run: the task's own over those of the settings, which stay
+/// the ceiling for a task that somebody else handed in.
 pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
-    let (own, all) = (&task.limits, &settings.limits);
-    let wall = own
-        .wall
-        .as_deref()
-        .and_then(|text| duration(text).ok())
-        .unwrap_or(all.wall);
+    let (own, all, sender) = (&task.limits, &settings.limits, task.sender);
+    let wall = bounded(sender, own.wall, all.wall);
+    let usd = match (own.usd, all.usd) {
+        (Some(own), Some(all)) => Some(bounded(sender, Some(own), all)),
+        (own, all) => own.or(all),
+    };
     RunLimits {
-        attempts: own.attempts.unwrap_or(all.attempts),
-        rounds: own.rounds.unwrap_or(all.rounds),
-        format_retries: own.format_retries.unwrap_or(all.format_retries),
-        tokens: Some(own.tokens.unwrap_or(all.tokens)),
-        usd: own.usd.or(all.usd),
-        wall: wall.as_secs(),
+        attempts: bounded(sender, own.attempts, all.attempts),
+        rounds: bounded(sender, own.rounds, all.rounds),
+        format_retries: bounded(sender, own.format_retries, all.format_retries),
+        tokens: Some(bounded(sender, own.tokens, all.tokens)),
+        usd,
+        wall,
         same_failures: SAME_FAILURES,
         queries_min: QUERIES.0,
         queries_max: QUERIES.1,
+    }
+}
+
+/// Returns a limit of a task, or of the settings where it names none. Only a
+/// user of this machine may raise what the settings allow.
+fn bounded<T: PartialOrd>(sender: Sender, own: Option<T>, all: T) -> T {
+    match own {
+        Some(own) if sender.is_local() || own < all => own,
+        _ => all,
     }
 }
 
@@ -170,7 +168,7 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         mode: task.mode,
         lanes: task.candidates,
         limits: limits(task, settings),
-        language: task.language.clone(),
+        language: task.language,
         title: task.title.clone(),
         crash: None,
         origin: Origin::Nothing,
@@ -194,12 +192,12 @@ pub fn empty_plan() -> Plan {
             format_retries: 0,
             tokens: None,
             usd: None,
-            wall: 0,
+            wall: Duration::ZERO,
             same_failures: 0,
             queries_min: 0,
             queries_max: 0,
         },
-        language: String::new(),
+        language: Language::C,
         title: None,
         crash: None,
         origin: Origin::Nothing,
@@ -218,9 +216,9 @@ pub async fn parts(
     task: &Task,
     settings: &Settings,
     models: Models,
-    display: Display,
+    observer: Observer,
 ) -> Result<Arc<Parts>, Ending> {
-    parts_on(task, settings, models, display, None).await
+    parts_on(task, settings, models, observer, None).await
 }
 
 /// The same with a target that is there already; without one, commands are run here.
@@ -228,23 +226,28 @@ pub async fn parts_on(
     task: &Task,
     settings: &Settings,
     models: Models,
-    display: Display,
+    observer: Observer,
     target: Option<Arc<dyn Target>>,
 ) -> Result<Arc<Parts>, Ending> {
     let invalid = |detail: String| Ending::new(EndingKind::InvalidTask, detail);
-    let (lanes, critic) = speakers::speakers(task, settings, models)?;
-    let root = checkout::source(task, settings, &display).await?;
+    let (lanes, critic) = model_roles::speakers(task, settings, models)?;
+    let root = checkout::source(task, settings, &observer).await?;
     let tree = Tree::open(&root).map_err(|error| invalid(format!("source: {error}")))?;
-    let cache = settings.cache.folder.join("index");
+    let index = settings.cache.folder.join("index");
     let engine = EngineCell::open(
         tree.root().to_path_buf(),
-        cache,
-        crate::cli::retrieve::engine_settings(&settings.retrieval),
+        index,
+        engine_settings(&settings.retrieval),
     );
-    let target: Option<Arc<dyn Target>> = match (task.mode, target) {
-        (Mode::DryRun, _) => None,
-        (Mode::Repair, Some(target)) => Some(target),
-        (Mode::Repair, None) => Some(Arc::new(local_target(task, settings, &tree).await?)),
+    let (target, verdicts): (Option<Arc<dyn Target>>, _) = match (task.mode, target) {
+        (Mode::DryRun, _) => (None, None),
+        (Mode::Repair, Some(target)) => (Some(target), None),
+        (Mode::Repair, None) => {
+            let target = local_target(task, settings, &tree).await?;
+            let verdicts = cache(settings, "verdicts", settings.cache.verdicts_mb);
+            let verdicts = verdicts.and_then(|cache| VerdictCache::open(&target, cache));
+            (Some(Arc::new(target)), verdicts)
+        }
     };
     Ok(Arc::new(Parts {
         lanes,
@@ -257,13 +260,14 @@ pub async fn parts_on(
         usd_day: settings.limits.usd_day,
         usd_total: settings.limits.usd_total,
         target,
+        verdicts,
         engine,
         guard: Guard::new(&task.protect)
             .map_err(|error| invalid(format!("guard.protect: {error}")))?,
         tree: Arc::new(tree),
         context_tokens: settings.retrieval.context_tokens,
         signals: Signals::from_settings(settings).map_err(|error| invalid(error.to_string()))?,
-        display,
+        observer,
         facts: Parts::no_facts(),
     }))
 }
@@ -271,7 +275,7 @@ pub async fn parts_on(
 /// The tree of a task and a target of local commands for it, for somebody who
 /// runs no loop: no model, no index.
 pub async fn ground(task: &Task, settings: &Settings) -> Result<(Tree, Arc<dyn Target>), Ending> {
-    let root = checkout::source(task, settings, &Display::Silent).await?;
+    let root = checkout::source(task, settings, &Observer::silent()).await?;
     let tree = Tree::open(&root)
         .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))?;
     let target = local_target(task, settings, &tree).await?;
@@ -287,31 +291,101 @@ async fn local_target(
     let failed = |error: &dyn fmt::Display| {
         Ending::new(EndingKind::InfraError, format!("workspaces: {error}"))
     };
-    std::fs::create_dir_all(&scratch).map_err(|error| failed(&error))?;
+    patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
     let target = commands::target_task(task, settings, tree.root());
     let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
-    let cache = |name: &str, megabytes: u64| {
-        (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
-    };
-    let target = match cache("builds", settings.cache.builds_mb) {
+    Ok(match cache(settings, "builds", settings.cache.builds_mb) {
         Some(builds) => target.caching(builds),
-        None => target,
-    };
-    Ok(match cache("verdicts", settings.cache.verdicts_mb) {
-        Some(verdicts) => target.recalling(verdicts),
         None => target,
     })
 }
 
+/// A cache below the cache folder; none where it may take no room.
+fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
+    (megabytes > 0).then(|| Cache::new(settings.cache.folder.join(name), megabytes << 20))
+}
+
+/// The settings of the code search, from those of the program.
+pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval::Settings {
+    let weights = &retrieval.weights;
+    patchwright_retrieval::Settings {
+        max_results: retrieval.max_results,
+        context_lines: retrieval.context_lines,
+        body_lines: retrieval.body_lines,
+        file_size_limit: retrieval.file_size_limit,
+        weights: patchwright_retrieval::Weights {
+            semantic: weights.semantic,
+            keyword: weights.keyword,
+            in_degree: weights.in_degree,
+            recency: weights.recency,
+            popularity: weights.popularity,
+        },
+        ..patchwright_retrieval::Settings::default()
+    }
+}
+
 #[cfg(test)]
-pub(crate) fn limits_for_tests() -> RunLimits {
-    RunLimits {
-        attempts: 5,
-        rounds: 12,
-        queries_min: QUERIES.0,
-        queries_max: QUERIES.1,
-        ..empty_plan().limits
+mod tests {
+    use super::*;
+    use crate::task::from_file;
+    use serde_json::{Value, json};
+    use std::path::Path;
+
+    fn task(limits: &Value, sender: Sender) -> Task {
+        let keys = json!({
+            "id": "a", "language": "c", "mode": "dry-run", "limits": limits,
+            "source": {"git": "https://example.com/a", "revision": "main"},
+        });
+        let keys = serde_json::from_value(keys).unwrap();
+        let task = from_file(keys, Path::new("/task"), Path::new("task")).unwrap();
+        Task { sender, ..task }
+    }
+
+    /// The limits of a run and of its commands, for comparison.
+    fn shown(limits: &Value, sender: Sender, settings: &Settings) -> String {
+        let task = task(limits, sender);
+        let commands = commands::command_limits(&task.limits, sender, settings);
+        let times = [
+            commands.build,
+            commands.pov,
+            commands.test,
+            commands.robust,
+            commands.same,
+        ];
+        format!("{:?} {times:?}", super::limits(&task, settings))
+    }
+
+    #[test]
+    fn only_a_user_of_this_machine_raises_limits() {
+        let settings = Settings::with(&[("limits.usd", "0.15")]).unwrap();
+        let nothing = shown(&json!({}), Sender::Local, &settings);
+        let more = [
+            ("attempts", json!(9999)),
+            ("rounds", json!(9999)),
+            ("format_retries", json!(9999)),
+            ("tokens", json!(9_999_999_999_u64)),
+            ("usd", json!(100.0)),
+            ("wall", json!("900h")),
+            ("build", json!("900h")),
+            ("pov", json!("900h")),
+            ("test", json!("900h")),
+            ("robust", json!("900h")),
+            ("same", json!("900h")),
+        ];
+        for (key, value) in more {
+            let limits = json!({ key: value });
+            assert_ne!(shown(&limits, Sender::Local, &settings), nothing, "{key}");
+            for sender in [Sender::Remote, Sender::Crs] {
+                assert_eq!(shown(&limits, sender, &settings), nothing, "{key}");
+            }
+        }
+        let less = task(&json!({"usd": 0.1, "wall": "1s"}), Sender::Remote);
+        let less = limits(&less, &settings);
+        assert_eq!((less.usd, less.wall), (Some(0.1), Duration::from_secs(1)));
+        let unlimited = Settings::with(&[]).unwrap();
+        let own = task(&json!({"usd": 0.1}), Sender::Remote);
+        assert_eq!(limits(&own, &unlimited).usd, Some(0.1));
     }
 }

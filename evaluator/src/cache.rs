@@ -1,26 +1,31 @@
-//! Builds and what was seen of the unpatched program, kept on disk from run to run.
+//! Cache: entries on disk that outlive a run.
 //!
-//! An entry is a folder named by everything that it depends on: the tree, the
-//! task's folder, the commands and their environment, the changes, the
-//! compilers. It is moved into place whole, never written again, and used
-//! where it lies by any number of processes; a lock on a file in it keeps it
-//! from being pruned. What failed for reasons of the machine is never kept.
-//! What this module does not know: what an entry means.
+//! An entry is a folder named by the digest of everything that it depends on. It is moved
+//! into place as a whole, never written again, and used in place by any number of
+//! processes; a lock on a file in it keeps it from being pruned. The meaning of an entry is
+//! not known here.
 
 use crate::process::watch::size_below;
+use rustix::io::Errno;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// The file that is locked as long as an entry is used; its time is that of the last use.
+/// The file that is locked while an entry is used; its time is that of the last use.
 const HELD: &str = "held";
-/// What an entry tells of itself.
+/// The record of an entry.
 const RECORD: &str = "record.json";
-/// The bytes that an entry takes.
+/// Nobody but us: what is in here tells of bugs that nobody has mended yet.
+const PRIVATE: u32 = 0o700;
+/// The set-user, set-group and sticky bits.
+const LENDING: u32 = 0o7000;
+/// The attribute that holds the capabilities of a program.
+const CAPABILITIES: &str = "security.capability";
+/// The size of an entry in bytes.
 const SIZE: &str = "size";
 
 /// The entries of one folder.
@@ -38,13 +43,13 @@ pub(crate) struct Entry {
 }
 
 impl Cache {
-    /// The entries of a folder, which together take at most `limit` bytes.
+    /// Opens the entries of a folder, which together take at most `limit` bytes.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
         Self { folder, limit }
     }
 
-    /// The entry of this name with what it tells of itself. One that does not
-    /// tell it is damaged: it goes away, so that a new one can take its place.
+    /// Returns the entry of this name with its record. One without a readable record is
+    /// damaged and removed, so that a new one can replace it.
     pub(crate) fn read<T: DeserializeOwned>(&self, key: &str) -> Option<(Entry, T)> {
         let entry = self.take(key)?;
         if let Some(record) = entry.record() {
@@ -54,12 +59,12 @@ impl Cache {
         None
     }
 
-    /// The entry of this name, where there is one.
+    /// Returns the entry of this name, where there is one.
     fn take(&self, key: &str) -> Option<Entry> {
         let path = self.folder.join(key);
         let held = OpenOptions::new().write(true).open(path.join(HELD)).ok()?;
         held.lock_shared().ok()?;
-        // It may have been pruned, and even made anew, before the lock was had.
+        // It may have been pruned, and even made again, before the lock was taken.
         let (locked, there) = (held.metadata().ok()?, fs::metadata(path.join(HELD)).ok()?);
         if (locked.dev(), locked.ino()) != (there.dev(), there.ino()) {
             return None;
@@ -68,16 +73,22 @@ impl Cache {
         Some(Entry { path, _held: held })
     }
 
-    /// Moves a folder into the cache. Nothing when it is too large, or when
-    /// another process was first; then the folder stays where it is.
+    /// Moves a folder into the cache; none where it is too large, or where another process
+    /// was first, and then the folder stays in place.
     pub(crate) fn put(
         &self,
         key: &str,
         from: &Path,
         record: &impl Serialize,
     ) -> io::Result<Option<Entry>> {
-        fs::create_dir_all(&self.folder)?;
+        DirBuilder::new()
+            .recursive(true)
+            .mode(PRIVATE)
+            .create(&self.folder)?;
+        // One of an earlier version was open to all.
+        fs::set_permissions(&self.folder, Permissions::from_mode(PRIVATE))?;
         fs::write(from.join(RECORD), serde_json::to_vec(record)?)?;
+        take_rights(from)?;
         let size = size_below(from);
         if size > self.limit {
             return Ok(None);
@@ -93,7 +104,7 @@ impl Cache {
         Ok(Some(Entry { path, _held: held }))
     }
 
-    /// Removes what was not used for the longest time until the rest fits.
+    /// Removes the least recently used entries until the rest fits.
     fn prune(&self) {
         let entries = fs::read_dir(&self.folder).into_iter().flatten().flatten();
         let mut known: Vec<(SystemTime, u64, PathBuf)> = entries
@@ -118,12 +129,12 @@ impl Cache {
 }
 
 impl Entry {
-    /// Where it lies. It must not be written.
+    /// Returns its folder, which must not be written.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Removes it because it turned out to be damaged, unless others hold it.
+    /// Removes a damaged entry, unless others hold it.
     pub(crate) fn discard(self) {
         tracing::warn!(path = %self.path.display(), "an entry of the cache was damaged");
         let Self { path, _held: held } = self;
@@ -131,20 +142,48 @@ impl Entry {
         remove_unused(&path);
     }
 
-    /// What was said about it when it was made.
+    /// Reads its record.
     fn record<T: DeserializeOwned>(&self) -> Option<T> {
         serde_json::from_slice(&fs::read(self.path.join(RECORD)).ok()?).ok()
     }
 }
 
+/// Takes from everything in a folder the rights of its owner that a program of
+/// it would lend to whoever calls it, and closes the folder to others.
+fn take_rights(folder: &Path) -> io::Result<()> {
+    fs::set_permissions(folder, Permissions::from_mode(PRIVATE))?;
+    let mut open = vec![folder.to_path_buf()];
+    while let Some(folder) = open.pop() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
+            let (path, facts) = (entry.path(), entry.metadata()?);
+            if facts.is_symlink() {
+                continue;
+            }
+            if facts.mode() & LENDING != 0 {
+                fs::set_permissions(&path, Permissions::from_mode(facts.mode() & 0o777))?;
+            }
+            if facts.is_dir() {
+                open.push(path);
+            } else if facts.is_file() {
+                match rustix::fs::lremovexattr(&path, CAPABILITIES) {
+                    Ok(()) | Err(Errno::NODATA | Errno::OPNOTSUPP) => {}
+                    Err(errno) => return Err(errno.into()),
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
 /// Removes an entry that nobody holds.
 fn remove_unused(path: &Path) -> bool {
     File::open(path.join(HELD)).is_ok_and(|held| {
-        // Out of the way first, so that nobody takes what is half removed.
+        // Renamed first, so that nobody takes an incomplete entry.
         let dead = path.with_extension("removed");
         held.try_lock().is_ok()
             && fs::rename(path, &dead).is_ok_and(|()| {
-                crate::workspace::remove(&dead);
+                crate::contained_path::remove_folder(&dead);
                 true
             })
     })
@@ -154,6 +193,7 @@ fn remove_unused(path: &Path) -> bool {
 mod tests {
     use super::Cache;
     use std::fs;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
     use std::path::{Path, PathBuf};
 
     fn made(root: &Path, name: &str, bytes: usize) -> PathBuf {
@@ -211,6 +251,37 @@ mod tests {
             fs::write(root.path().join("cache/a/record.json"), damage).unwrap();
             assert!(cache.read::<i32>("a").is_none(), "{damage}");
             assert!(cache.take("a").is_none(), "{damage}");
+        }
+    }
+
+    #[test]
+    fn what_is_kept_lends_no_rights_and_is_closed_to_others() {
+        let root = tempfile::tempdir().unwrap();
+        let folder = root.path().join("cache");
+        fs::create_dir(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        let cache = Cache::new(folder.clone(), 1 << 20);
+        let made = made(root.path(), "1", 10);
+        fs::create_dir(made.join("below")).unwrap();
+        for (name, mode) in [("below/user", 0o4755), ("group", 0o2711), ("plain", 0o644)] {
+            fs::write(made.join(name), name).unwrap();
+            fs::set_permissions(made.join(name), fs::Permissions::from_mode(mode)).unwrap();
+        }
+        std::os::unix::fs::symlink("/etc/passwd", made.join("link")).unwrap();
+        // Version 2, effective, `CAP_SETUID`; only root can set it.
+        let mut capability = [0_u8; 20];
+        capability[..8].copy_from_slice(&[1, 0, 0, 2, 0x80, 0, 0, 0]);
+        let flags = rustix::fs::XattrFlags::empty();
+        let name = super::CAPABILITIES;
+        let set = rustix::fs::setxattr(made.join("plain"), name, &capability, flags);
+        drop(cache.put("a", &made, &1).unwrap().unwrap());
+        let mode = |name: &str| fs::symlink_metadata(folder.join(name)).unwrap().mode() & 0o7777;
+        assert_eq!((mode(""), mode("a")), (0o700, 0o700));
+        assert_eq!((mode("a/below/user"), mode("a/group")), (0o755, 0o711));
+        assert_eq!(mode("a/plain"), 0o644);
+        if set.is_ok() {
+            let left = rustix::fs::getxattr(folder.join("a/plain"), name, &mut [0_u8; 64]);
+            assert_eq!(left, Err(super::Errno::NODATA));
         }
     }
 }

@@ -1,55 +1,57 @@
-//! Crash reports: what a sanitizer, a fuzzer, the JVM, a debugger or the C
-//! library printed when a program died, read into one shape.
+//! Crash reports: the output of a sanitizer, a fuzzer, the JVM, a debugger or the C
+//! library when a program died, parsed into one shape.
 //!
-//! [`parse`] finds the report inside a whole log. It never fails on strange
-//! text, it only finds nothing, and its time and memory are linear in the part
-//! of the log that it looks at (see `lines`). Every report family is a module
-//! of its own. What it deliberately does not do: judge whether a crash is bad,
-//! look at a source tree, or believe that a report is genuine.
+//! [`parse`] finds the report inside a whole log. It never fails on strange text, it
+//! only finds nothing, and its time and memory are linear in the part of the log that
+//! it reads (see `log_lines`). Every report family is a module of its own. It does not
+//! judge the severity of a crash, does not look at a source tree, and does not assume
+//! that a report is genuine.
 
 mod abort;
 mod access;
 mod cwe;
 mod draft;
 mod fold;
-mod frame;
+mod frame_origin;
 mod gdb;
 mod hs_err;
 mod java;
 mod jazzer;
 mod libfuzzer;
-mod lines;
+mod log_lines;
 mod native;
-mod place;
 mod purify;
 mod report;
 mod rust;
 mod sanitizer;
+mod scrub;
 mod threads;
 mod undefined;
 mod valgrind;
 
 pub use fold::fold;
-pub use frame::Frame;
-pub use place::Place;
-pub use purify::scrub;
-pub use report::{Access, CrashReport, Operation, Role, Side, Stack, Tool};
+pub use frame_origin::FrameOrigin;
+pub use patchwright_source::{Frame, Role};
+pub use report::{Access, CrashReport, Operation, Side, Stack, Tool};
+pub use scrub::scrub;
 pub use threads::{Thread, busiest_thread, read_threads};
 
 use draft::Draft;
-pub(crate) use java::read_frame as read_java_frame;
-use lines::Log;
-pub(crate) use lines::strip_colours;
-pub(crate) use purify::{describe_access, replace_folder, shorten, stack_text};
+pub(crate) use java::{read_frame as read_java_frame, root_cause};
+use log_lines::Log;
+pub(crate) use log_lines::strip_colours;
+use patchwright_source::{built_in_regex, built_in_regex_set};
+pub(crate) use purify::{describe_access, stack_text};
 use regex::{Regex, RegexSet};
+pub(crate) use scrub::{replace_folder, shorten};
 use std::sync::LazyLock;
 
-/// How many places in a log are tried as the beginning of one family's report.
-/// More than one, because a program may print a line that only looks like one.
+/// Lines of a log that are tried as the beginning of one family's report: more than
+/// one, because a program may print a line that only looks like a beginning.
 const MAX_STARTS: usize = 16;
 
-/// How much a report says. A sanitizer's report outranks the signal that it
-/// ends with, wherever the two stand in the log.
+/// The amount of detail of a family's reports. A sanitizer's report outranks the signal
+/// that it ends with, in whatever order they stand in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Strength {
     Full,
@@ -58,10 +60,10 @@ enum Strength {
     Last,
 }
 
-/// One kind of report: how it begins and how it is read from there.
+/// One kind of report: recognises its first line and reads it from there.
 struct Family {
     strength: Strength,
-    /// A pattern that every first line matches, cheap to look for.
+    /// An expression that every first line matches and that is cheap to search.
     mark: &'static str,
     begins: fn(&str) -> bool,
     read: fn(&Log<'_>, usize) -> Option<Draft>,
@@ -84,18 +86,17 @@ const FAMILIES: [Family; 14] = [
     abort::SIGNAL,
 ];
 
-/// The marks of all families: one pattern that most lines of a log do not
-/// match, and a set that tells whose mark a line holds.
-static MARKS: LazyLock<Option<(Regex, RegexSet)>> = LazyLock::new(|| {
+/// The marks of all families: one expression that most lines of a log do not match, and
+/// a set that tells the families whose mark a line has.
+static MARKS: LazyLock<(Regex, RegexSet)> = LazyLock::new(|| {
     let marks = FAMILIES.map(|family| family.mark);
-    let any = Regex::new(&marks.join("|")).ok()?;
-    Some((any, RegexSet::new(marks).ok()?))
+    (built_in_regex(&marks.join("|")), built_in_regex_set(marks))
 });
 
-/// Finds the crash report in a log: the first of those that say most.
+/// Finds the crash report in a log: the first of those with the most detail.
 pub fn parse(text: &str) -> Option<CrashReport> {
     let log = Log::new(text);
-    let (any, marks) = MARKS.as_ref()?;
+    let (any, marks) = &*MARKS;
     let mut starts: Vec<(Strength, usize, usize)> = Vec::new();
     let mut counts = [0usize; FAMILIES.len()];
     let lines = log.lines().iter().enumerate();
@@ -113,7 +114,7 @@ pub fn parse(text: &str) -> Option<CrashReport> {
     starts.sort_unstable();
     starts.into_iter().find_map(|(_, index, number)| {
         let draft = (FAMILIES.get(number)?.read)(&log, index)?;
-        Some(draft.finish())
+        Some(purify::finish(draft))
     })
 }
 

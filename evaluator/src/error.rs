@@ -1,44 +1,45 @@
-//! Why the target could not give an answer. None of it is a verdict on a patch.
+//! Errors of the evaluator. None of them is a verdict on a patch.
 
-use std::path::PathBuf;
+use patchwright_source::SourceError;
+use std::path::{Path, PathBuf};
 
-/// What stopped the evaluator before it could judge.
+/// The reason why the evaluator could not judge.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
     /// The task is wrong: its tree does not build, a command does not start, a path is no path.
     #[error("the task is not valid: {reason}")]
     InvalidTask {
-        /// What is wrong, and where.
+        /// The fault and its place.
         reason: String,
-        /// What the command printed, if one ran.
+        /// The output of the command, if one ran.
         log: String,
     },
     /// No PoV makes the unpatched program crash here.
     #[error("no PoV crashes the unpatched program here: {reason}")]
     NotReproducible {
-        /// What each PoV did instead.
+        /// The outcome of each PoV.
         reason: String,
-        /// What the last of them printed.
+        /// The output of the last of them.
         log: String,
     },
-    /// Disk, sandbox or system: worth another try, never held against a patch.
+    /// A failure of disk, sandbox or system: to be retried, never counted against a patch.
     #[error("{what} ({where_})")]
     Infrastructure {
-        /// What happened.
+        /// The failure.
         what: String,
         /// The path, the program or the step.
         where_: String,
-        /// What the system said.
+        /// The error of the system.
         #[source]
         source: Option<std::io::Error>,
     },
-    /// Whoever asked has stopped waiting.
+    /// The caller stopped waiting.
     #[error("the command was called off")]
     Canceled,
 }
 
 impl TargetError {
-    /// An input or output failure at a path.
+    /// Creates an error for failed input or output at a path.
     pub(crate) fn io(what: &str, path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Infrastructure {
             what: format!("{what}: {source}"),
@@ -47,7 +48,14 @@ impl TargetError {
         }
     }
 
-    /// A failure of the machinery that has no system error behind it.
+    /// Creates an error for a tree of the task that could not be read.
+    pub(crate) fn tree(error: &SourceError, root: &Path) -> Self {
+        let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+        let what = format!("{error}{}", cause.unwrap_or_default());
+        Self::machinery(what, root.display().to_string())
+    }
+
+    /// Creates an error for a failure of the infrastructure without a system error.
     pub(crate) fn machinery(what: impl Into<String>, place: impl Into<String>) -> Self {
         Self::Infrastructure {
             what: what.into(),
@@ -56,7 +64,7 @@ impl TargetError {
         }
     }
 
-    /// A mistake in the task, found before anything ran.
+    /// Creates an error for a mistake in the task, found before anything ran.
     pub(crate) fn invalid(reason: impl Into<String>) -> Self {
         Self::InvalidTask {
             reason: reason.into(),

@@ -12,35 +12,50 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
-mod beneath;
+pub mod attack;
+mod attempt;
 mod cache;
-mod changes;
+mod contained_path;
 pub mod crash;
 mod error;
+mod evidence;
 pub mod feedback;
+mod given_inputs;
+mod identity;
+mod inspect;
 mod ladder;
+mod local;
 mod mutation;
 pub mod probe;
 mod process;
+mod review;
+mod robust;
 mod rung;
+pub mod runner;
+mod same_elsewhere;
 pub mod sandbox;
+mod sanitizer_hooks;
 pub mod signature;
-pub mod target;
 pub mod test_report;
-mod touched;
+mod verdict_cache;
 mod workspace;
 
+pub use attempt::AttemptFacts;
 pub use cache::Cache;
-pub use changes::Changes;
 pub use crash::CrashReport;
 pub use error::TargetError;
-pub use ladder::{AttemptFacts, FoundInput, RungName, RungResult, Touched, climb};
+pub use evidence::{Doubt, DoubtedInput, FoundInput, RungName, RungResult};
+pub use inspect::inspect;
+pub use ladder::Ladder;
+pub use local::{LocalTarget, fetch};
+pub use patchwright_source::{Changes, Touched};
 pub use process::{Captured, Ending, Execution, Limit};
-pub use rung::confirmed::confirm;
+pub use rung::confirm::confirm;
 pub use rung::silent::stopped;
-pub use signature::Signature;
-pub use target::{
-    Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, LocalTarget, Outcome, Pov,
-    Replay, Target, TargetTask, TestRun, fetch,
+pub use runner::{
+    Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,
+    TargetTask, TestRun,
 };
+pub use signature::Signature;
 pub use test_report::TestReport;
+pub use verdict_cache::VerdictCache;

@@ -1,31 +1,29 @@
-//! Makes inputs out of inputs, the same ones every time.
+//! Mutators: inputs made from seeds, in a deterministic sequence.
 //!
-//! Plain mutations, as fuzzers know them: bits and bytes, arithmetic on what
-//! may be a length field, truncations, repeated and removed blocks, numbers
-//! and brackets of text formats, splices of two inputs. Where it is asked for,
-//! the nearest neighbours of each seed come first, one byte shorter or longer:
-//! next to a crash a bound that is off by one shows there at once. No coverage, no clock:
-//! the sequence depends on the seeds alone, so that a verdict can be repeated.
+//! [`Mutator`] does what fuzzers do: bits and bytes, arithmetic on possible length fields,
+//! truncations, repeated and removed blocks, numbers and brackets of text formats, splices
+//! of two inputs. On request the nearest neighbours of each seed come first, one byte
+//! shorter or longer, because they expose a bound that is off by one. It uses no coverage
+//! and no clock: the sequence depends on the seeds alone, so that a verdict can be
+//! repeated. [`Dictionary`] changes inputs by what the patch and the PoV name.
 
-mod parallel;
-mod transplant;
+mod dictionary;
 
-pub(crate) use parallel::parallel;
-pub(crate) use transplant::{numbers, transplants};
+pub(crate) use dictionary::Dictionary;
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Bytes of an input beyond which none grows.
+/// The largest input that is made, in bytes.
 const LARGEST: usize = 1 << 20;
-/// How often a mutation is mutated again when it came up before.
+/// Tries to mutate an input again that was made before.
 const TRIES_FOR_NEW: usize = 4;
-/// Places of a seed at which a byte is left out, and doubled, before all else.
+/// Positions of a seed at which a byte is left out, and doubled, first.
 const PLACES: usize = 8;
-/// Bytes at the begin of an input that are changed as often as all others: headers.
+/// Bytes at the beginning of an input that are changed as often as all others: headers.
 const HEAD: usize = 64;
-/// Bytes that are added to an input together with what may be their length.
+/// The most bytes that are added to an input together with their possible length field.
 const MOST_GROWN: usize = 8;
 /// Values at which integers of 8, 16 and 32 bits overflow or change sign.
 const EDGES: &[u64] = &[
@@ -43,7 +41,7 @@ const EDGES: &[u64] = &[
     0x8000_0000,
     0xffff_ffff,
 ];
-/// Numbers that stand for themselves in text formats.
+/// Numbers with which text formats reach their limits.
 const TEXT_NUMBERS: &[&str] = &[
     "0",
     "-1",
@@ -64,14 +62,14 @@ pub(crate) struct Mutator {
     seeds: Vec<Vec<u8>>,
     state: u64,
     made: usize,
-    /// How many neighbours of each seed are made first.
+    /// Neighbours of each seed that are made first.
     nearest: usize,
-    /// Digests of what was made.
+    /// Digests of the inputs that were made.
     seen: BTreeSet<u64>,
 }
 
 impl Mutator {
-    /// The seeds decide the whole sequence; there must be one at least for anything to come.
+    /// Creates a mutator. The seeds determine the whole sequence.
     pub(crate) fn new(seeds: Vec<Vec<u8>>) -> Self {
         let mut hash = Sha256::new();
         for seed in &seeds {
@@ -92,8 +90,8 @@ impl Mutator {
         }
     }
 
-    /// The same, but every other input is one of the nearest neighbours until
-    /// they are used up.
+    /// Creates a mutator of which every other input is one of the nearest neighbours,
+    /// until they are used up.
     pub(crate) fn nearest_first(seeds: Vec<Vec<u8>>) -> Self {
         Self {
             nearest: 2 * PLACES,
@@ -101,7 +99,7 @@ impl Mutator {
         }
     }
 
-    /// The next `count` inputs.
+    /// Returns the next `count` inputs.
     pub(crate) fn take(&mut self, count: usize) -> Vec<Vec<u8>> {
         (0..count).map(|_| self.make()).collect()
     }
@@ -119,8 +117,8 @@ impl Mutator {
                 return input;
             }
         }
-        // Half of the inputs stay close to their seed: next to a crash is
-        // where an incomplete fix shows.
+        // Half of the inputs stay close to their seed: an incomplete fix shows next to
+        // the crash.
         let mut steps = if number.is_multiple_of(2) {
             1
         } else {
@@ -157,7 +155,7 @@ impl Mutator {
         }
     }
 
-    /// A place in the input, half of them in its head.
+    /// Chooses a position, half of them in the head.
     fn place(&mut self, length: usize) -> usize {
         if self.below(2) == 0 {
             self.below(length.min(HEAD))
@@ -185,7 +183,7 @@ impl Mutator {
         }
     }
 
-    /// Adds to, or replaces, what may be an integer of 1, 2, 4 or 8 bytes.
+    /// Adds to, or replaces, a possible integer of 1, 2, 4 or 8 bytes.
     fn number(&mut self, input: &mut [u8]) {
         let width = [1, 2, 4, 8].get(self.below(4)).copied().unwrap_or(1);
         let at = self.place((input.len() + 1).saturating_sub(width));
@@ -215,8 +213,8 @@ impl Mutator {
         }
     }
 
-    /// Adds a few bytes at the end or inside, and their number to what may be
-    /// a length: alone each of the two is refused by a good parser.
+    /// Adds a few bytes at the end or inside, and their number to a possible length field:
+    /// a strict parser refuses each of the two alone.
     fn grow(&mut self, input: &mut Vec<u8>) {
         let count = 1 + self.below(MOST_GROWN);
         let at = self.place(input.len());
@@ -277,7 +275,7 @@ impl Mutator {
         input.splice(first..first + length, number.unwrap_or(&"0").bytes());
     }
 
-    /// The head of this input and the tail of another.
+    /// Joins the head of this input and the tail of another.
     fn splice(&mut self, input: &mut Vec<u8>) {
         let other = self.below(self.seeds.len());
         let keep = self.below(input.len() + 1);
@@ -293,7 +291,7 @@ impl Mutator {
         input.extend(tail);
     }
 
-    /// A block that is mostly short.
+    /// Chooses a block, mostly a short one.
     fn block(&mut self, length: usize) -> (usize, usize) {
         let start = self.below(length + 1);
         let longest = length - start;
@@ -311,7 +309,7 @@ impl Mutator {
         EDGES.get(index).copied().unwrap_or(0)
     }
 
-    /// A number below `limit`, 0 for a limit of 0.
+    /// Returns a number below `limit`, 0 for a limit of 0.
     fn below(&mut self, limit: usize) -> usize {
         if limit == 0 {
             return 0;
@@ -319,7 +317,7 @@ impl Mutator {
         (self.next() % limit as u64) as usize
     }
 
-    /// xorshift64*, which is enough where nobody guesses against us.
+    /// Returns the next pseudo-random number (xorshift64*).
     fn next(&mut self) -> u64 {
         self.state ^= self.state >> 12;
         self.state ^= self.state << 25;
@@ -328,7 +326,7 @@ impl Mutator {
     }
 }
 
-/// Leaves a byte out, or doubles it, at one of some places spread over an input.
+/// Leaves a byte out, or doubles it, at one of several positions spread over an input.
 fn step_aside(input: &mut Vec<u8>, turn: usize) {
     let at = (turn / 2 * 2 + 1) * input.len() / (2 * PLACES);
     let count = if turn.is_multiple_of(2) { 0 } else { 2 };

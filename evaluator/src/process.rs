@@ -6,12 +6,16 @@
 //! business of [`crate::sandbox`].
 
 mod capture;
+pub(crate) mod cgroup;
+mod disk;
 mod supervise;
 pub(crate) mod watch;
 
 pub use capture::Captured;
+pub(crate) use cgroup::Group;
 pub(crate) use supervise::run;
 
+use crate::identity::Ids;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -104,14 +108,46 @@ impl Execution {
 /// A supervisor about to be run: it ends everything below it when its standard
 /// input closes, leaves with the status of its command, and dies of a signal
 /// only when it has failed itself.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<OsString>,
     pub(crate) environment: BTreeMap<String, OsString>,
     pub(crate) streams_apart: bool,
-    /// The folder whose growth counts as the command's disk use.
+    /// The folders whose growth counts as the command's disk use.
     pub(crate) writes: Vec<PathBuf>,
+    /// Folders, as the command sees them, that lie in memory and are its own.
+    pub(crate) in_memory: &'static [&'static str],
+    /// The control group that it is put into.
+    pub(crate) group: Option<Group>,
+    /// The users of the namespace that the supervisor asks for.
+    pub(crate) namespace: Option<Namespace>,
+}
+
+/// The users of a user namespace, each with its number inside.
+#[derive(Debug, Clone)]
+pub(crate) struct Namespace {
+    pub(crate) users: Vec<(u32, Ids)>,
+}
+
+impl Namespace {
+    /// The one who made it, who keeps the number.
+    pub(crate) fn of_caller() -> Self {
+        let own = Ids {
+            user: rustix::process::geteuid().as_raw(),
+            group: rustix::process::getegid().as_raw(),
+        };
+        Self {
+            users: vec![(own.user, own)],
+        }
+    }
+
+    /// Root, whose folders are shown in it, and the user of the command.
+    pub(crate) fn of_root(inside: u32, outside: Ids) -> Self {
+        Self {
+            users: vec![(0, Ids::default()), (inside, outside)],
+        }
+    }
 }
 
 /// What one command may use.

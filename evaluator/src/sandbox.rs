@@ -5,40 +5,52 @@
 //! does not do: decide what to run, or judge what came of it.
 
 mod bubblewrap;
-mod container;
-mod helper;
+mod enter;
 mod host;
 mod landlock;
+mod mounts;
+mod seccomp;
+mod supervisor;
+mod system_calls;
 
-pub use helper::enter_from_arguments;
 pub use host::Host;
+pub use supervisor::enter_from_arguments;
 
 use crate::TargetError;
-use crate::process::{self, Execution, Launch, Limits};
+use crate::identity::{self, Caller};
+use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use enter::{Become, Doors};
+use rustix::process::DumpableBehavior;
+use seccomp::Surroundings;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+use supervisor::Supervised;
 
 /// Runs every script.
 const SHELL: &str = "/bin/sh";
+/// The folders of a command with a root of its own that lie in memory.
+const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
+/// Where a command with a root of its own finds our own program.
+const INNER_HELPER: &str = "/patchwright/sandbox-exec";
 
 /// What the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IsolationChoice {
-    /// The first that works of bubblewrap, Landlock, container; none of them refuses.
+    /// Bubblewrap where it works, else Landlock; where neither works, commands are refused.
     #[default]
     Auto,
     /// Namespaces by `bwrap`.
     Bubblewrap,
     /// Landlock and a seccomp filter, put on by a helper process.
     Landlock,
-    /// A container of Podman.
-    Container,
     /// Nothing but limits and a cleaned environment: only on the user's own word.
     None,
+    /// The isolation of a service that runs the commands elsewhere; it cannot be asked for here.
+    Remote,
 }
 
 /// The isolation that is active, for people to read.
@@ -89,8 +101,7 @@ pub(crate) struct Sandbox {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     Bubblewrap { own_proc: bool },
-    Landlock,
-    Container,
+    Landlock { own_mounts: bool },
     Bare,
 }
 
@@ -98,11 +109,7 @@ impl Sandbox {
     /// Probes for the isolation that was asked for.
     pub(crate) async fn open(choice: IsolationChoice, host: Host) -> Result<Self, TargetError> {
         let order: &[IsolationChoice] = match &choice {
-            IsolationChoice::Auto => &[
-                IsolationChoice::Bubblewrap,
-                IsolationChoice::Landlock,
-                IsolationChoice::Container,
-            ],
+            IsolationChoice::Auto => &[IsolationChoice::Bubblewrap, IsolationChoice::Landlock],
             one => std::slice::from_ref(one),
         };
         let mut passed_over = Vec::new();
@@ -145,7 +152,7 @@ impl Sandbox {
 
     /// Whether every workspace can be shown at the same paths; otherwise they take turns at one.
     pub(crate) fn maps_paths(&self) -> bool {
-        matches!(self.mode, Mode::Bubblewrap { .. } | Mode::Container)
+        matches!(self.mode, Mode::Bubblewrap { .. })
     }
 
     /// Makes the temporary home the user's real one.
@@ -153,15 +160,13 @@ impl Sandbox {
     /// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
     /// among the system's accounts. Where paths can be mapped the command gets
     /// accounts of its own, written into `folder`.
-    pub(crate) fn accounts(&self, folder: &Path, home: &Path) -> Result<Place, TargetError> {
+    pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
         let home = home.display();
         let host = folder.join("accounts");
-        let number = match self.mode {
-            Mode::Container => container::USER,
-            _ => bubblewrap::USER,
-        };
-        let text = format!("user:x:{number}:{number}:user:{home}:/bin/sh\n");
+        let user = bubblewrap::USER;
+        let text = format!("user:x:{user}:{user}:user:{home}:/bin/sh\n");
         std::fs::write(&host, text)
+            .and_then(|()| identity::give(&host))
             .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
         Ok(Place {
             host,
@@ -176,35 +181,120 @@ impl Sandbox {
     }
 }
 
+/// Keeps the memory, files and environment of this process, where keys are,
+/// from other processes of the same user. To be called first thing in `main`.
+pub fn hide_this_process() {
+    // It fails nowhere; where it did, a command would still run as another
+    // user, or behind a process namespace or Landlock.
+    let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
 /// Which isolation would be active here, for a command that checks a machine.
 pub async fn active(choice: IsolationChoice, host: Host) -> Result<Isolation, TargetError> {
     Ok(Sandbox::open(choice, host).await?.isolation)
 }
 
-/// Every command runs below the helper, which ends all of it.
+/// Every command runs below the supervisor, which ends all of it, and behind
+/// closed doors.
 async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execution, TargetError> {
-    let helper = host.helper.as_os_str();
-    let (folder, program, words) = match mode {
-        Mode::Container => return container::run(host, command).await,
-        Mode::Bubblewrap { own_proc } => (
-            Path::new("/"),
-            OsStr::new("bwrap"),
-            bubblewrap::arguments(host, command, own_proc),
-        ),
-        Mode::Landlock => (command.folder, helper, landlock::arguments(host, command)),
-        Mode::Bare => (command.folder, OsStr::new(SHELL), shell_words(command)),
+    let group = Group::make(&command.limits);
+    let around = surroundings(mode, command, group.as_ref());
+    let ids = identity::of_commands();
+    let namespace = match (mode, ids) {
+        (Mode::Bubblewrap { .. }, Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
+        (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
+        (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
+        _ => None,
     };
-    let mut environment = host.environment(command.network);
-    environment.extend(command.environment.clone());
+    let divided = namespace.is_some();
+    let supervised = if let Mode::Bubblewrap { own_proc } = mode {
+        let mut arguments = bubblewrap::arguments(host, command, (own_proc, divided));
+        let inside = Path::new(INNER_HELPER);
+        arguments.push(inside.into());
+        arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
+        Supervised {
+            program: OsStr::new("bwrap"),
+            arguments,
+            divided,
+            group: group.as_ref().map(Group::paths),
+            filter: Some(around),
+        }
+    } else {
+        Supervised {
+            program: host.helper.as_os_str(),
+            arguments: entered(host, command, &doors(mode, host, command, around)),
+            divided,
+            group: group.as_ref().map(Group::paths),
+            filter: None,
+        }
+    };
     let writable = command.places.iter().filter(|place| place.writable);
+    let arguments = supervised.words();
     let launch = Launch {
         program: host.helper.clone(),
-        arguments: helper::supervised(folder, program, words),
-        environment,
+        arguments,
+        group,
+        environment: host.environment(command.network),
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
+        in_memory: if matches!(mode, Mode::Bubblewrap { .. }) {
+            IN_MEMORY
+        } else {
+            &[]
+        },
+        namespace,
     };
     process::run(launch, command.limits).await
+}
+
+/// The doors of a command that sees the host's own root.
+fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -> Doors {
+    let Mode::Landlock { own_mounts } = mode else {
+        return Doors {
+            keep_privileges: true,
+            ..Doors::default()
+        };
+    };
+    Doors {
+        ids: identity::of_commands(),
+        fence: Some(landlock::fence(host, command)),
+        filter: Some(around),
+        read_only: own_mounts,
+        keep_privileges: false,
+    }
+}
+
+/// What else keeps a command away from the host.
+fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Surroundings {
+    Surroundings {
+        namespaces: matches!(mode, Mode::Bubblewrap { .. }),
+        network: command.network,
+        counted: group.is_some(),
+        open_files: mode == Mode::Landlock { own_mounts: false },
+        same_user: identity::of_commands().is_none(),
+    }
+}
+
+/// The words with which our own program closes the doors and becomes the command.
+fn entered(host: &Host, command: &Command<'_>, doors: &Doors) -> Vec<OsString> {
+    let mut environment = host.environment(command.network);
+    environment.extend(command.environment.clone());
+    let mut shell: Vec<OsString> = [SHELL, "-eu", "-c", command.script, "sh"]
+        .map(OsString::from)
+        .into();
+    shell.extend(command.arguments.iter().cloned());
+    let mut words: Vec<OsString> = [supervisor::WORD, supervisor::ENTER]
+        .map(OsString::from)
+        .into();
+    let step = Become {
+        doors,
+        folder: command.folder,
+        file_size: command.file_size,
+        environment: environment.into_iter().collect(),
+        program: shell,
+    };
+    words.extend(step.words());
+    words
 }
 
 /// The words of a call, which the isolations write each in their own way.
@@ -217,27 +307,11 @@ impl Words {
     }
 }
 
-/// What [`SHELL`] is told to run a script within limits a shell can set: no core dumps,
-/// no file larger than allowed (`ulimit -f` counts blocks of 512 bytes).
-fn shell_words(command: &Command<'_>) -> Vec<OsString> {
-    const WRAPPER: &str = r#"ulimit -c 0; ulimit -f "$1"; shift; exec /bin/sh -eu -c "$@""#;
-    let mut words: Vec<OsString> = ["-c", WRAPPER, "sh"].map(OsString::from).into();
-    words.push((command.file_size / 512).to_string().into());
-    words.push(command.script.into());
-    words.push("sh".into());
-    words.extend(command.arguments.iter().cloned());
-    words
-}
-
 /// Tries an isolation by running the smallest command in it.
 async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>), String> {
     match kind {
         IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
-        IsolationChoice::Container => {
-            attempt(Mode::Container, host).await?;
-            container::forget_old(host).await;
-            Ok((Mode::Container, container::leaves_open()))
-        }
+        IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
         IsolationChoice::Bubblewrap => {
             let own = Mode::Bubblewrap { own_proc: true };
             let borrowed = Mode::Bubblewrap { own_proc: false };
@@ -249,9 +323,15 @@ async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>)
                 }),
             }
         }
-        IsolationChoice::Landlock => attempt(Mode::Landlock, host)
-            .await
-            .map(|()| (Mode::Landlock, landlock::leaves_open())),
+        IsolationChoice::Landlock => {
+            let closed = Mode::Landlock { own_mounts: true };
+            if attempt(closed, host).await.is_ok() {
+                return Ok((closed, landlock::leaves_open(true)));
+            }
+            let open = Mode::Landlock { own_mounts: false };
+            attempt(open, host).await?;
+            Ok((open, landlock::leaves_open(false)))
+        }
         IsolationChoice::None => attempt(Mode::Bare, host).await.map(|()| {
             let open = "everything: files, network and processes of this user";
             (Mode::Bare, vec![open.to_owned()])
@@ -259,7 +339,26 @@ async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>)
     }
 }
 
+/// Fails unless the command is as unprivileged as every isolation promises:
+/// what the kernel says of it, and whether it could set something of the host.
+const PROBE: &str = r#"
+fail() { echo "$1"; exit 1; }
+while read -r name value rest; do
+    case "$name $value" in
+    Cap[IPEA]*": 0000000000000000" | "NoNewPrivs: 1" | "Seccomp: 2") ;;
+    Cap[IPEA]* | NoNewPrivs:* | Seccomp:*) fail "a command would keep privileges ($name $value)" ;;
+    esac
+done </proc/self/status
+[ ! -w /proc/sys/kernel/core_pattern ] || fail "a command could set what belongs to the kernel's root"
+"#;
+
 async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
+    let isolated = mode != Mode::Bare;
+    if let (true, Caller::Stuck(reason)) = (isolated, identity::caller()) {
+        return Err(format!(
+            "{reason}; run as an ordinary user, or give root back what the container took away"
+        ));
+    }
     let limits = Limits {
         wall: Duration::from_secs(10),
         idle: None,
@@ -269,7 +368,7 @@ async fn attempt(mode: Mode, host: &Host) -> Result<(), String> {
         disk: 1 << 20,
     };
     let command = Command {
-        script: "exit 0",
+        script: if isolated { PROBE } else { "exit 0" },
         arguments: &[],
         places: &[],
         folder: Path::new("/"),

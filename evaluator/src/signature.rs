@@ -1,34 +1,33 @@
-//! What makes two crashes the same.
+//! Crash signatures, by which two crashes are compared.
 //!
-//! A signature is the kind and the innermost functions of the project, without
-//! line numbers, so that a patch that moves lines does not make a new crash of
-//! an old one. What it deliberately does not hold: addresses, arguments,
-//! template arguments, the numbers of anonymous classes.
+//! A signature is the kind and the innermost functions of the project, without line
+//! numbers, so that a patch that moves lines does not turn an old crash into a new one.
+//! It holds no addresses, arguments, template arguments or numbers of anonymous classes.
 
-use crate::crash::{CrashReport, Frame, Place, Role, Stack};
+use crate::crash::{CrashReport, Frame, FrameOrigin, Role, Stack, root_cause};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// How many functions make a signature. Three, as ClusterFuzz takes: one joins
-/// different bugs of one function, many split one bug by its callers.
+/// Functions of a signature. Three, as ClusterFuzz takes: one would join different bugs
+/// of one function, many would split one bug by its callers.
 const FUNCTIONS: usize = 3;
-/// How much of an overflowing stack is looked at for its cycle.
+/// Frames of an overflowed stack in which its cycle is searched.
 const CYCLE_FRAMES: usize = 256;
-/// How often a function must occur there to be part of the cycle.
+/// Occurrences there that make a function part of the cycle.
 const CYCLE_TIMES: usize = 3;
 
-/// What two equal crashes share.
+/// The part of a crash that equal crashes share.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Signature {
-    /// The kind, in one spelling for all tools that see the same thing.
+    /// The kind, in one spelling for all tools.
     pub kind: String,
     /// The innermost functions of the project, innermost first; for a stack
     /// that overflowed the functions of the cycle, sorted.
     pub functions: Vec<String>,
 }
 
-/// How a crash relates to an earlier one.
+/// The relation of a crash to an earlier one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
@@ -41,13 +40,13 @@ pub enum Change {
 }
 
 impl Signature {
-    /// The signature of a report.
+    /// Returns the signature of a report.
     pub(crate) fn of(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Self {
         let names = project_functions(report, in_project);
         let functions = if report.is_stack_overflow() {
             cycle(&names)
         } else if let Some(other) = report.stacks.iter().find(|s| s.role == Role::Previous) {
-            // Which side of a race is seen first is chance.
+            // The side of a race that is seen first is random.
             let other = functions_of(other, in_project).into_iter().take(1);
             let mut sides: Vec<String> = names.into_iter().take(1).chain(other).collect();
             sides.sort();
@@ -63,6 +62,16 @@ impl Signature {
     }
 }
 
+impl CrashReport {
+    /// Returns the signature of the crash.
+    ///
+    /// `in_project` selects the frames of the tree; where it selects none, the
+    /// [`FrameOrigin`] of the frames decides.
+    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
+        Signature::of(self, in_project)
+    }
+}
+
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.kind)?;
@@ -73,7 +82,7 @@ impl fmt::Display for Signature {
     }
 }
 
-/// Tells whether a crash is an earlier one again.
+/// Compares a crash with an earlier one.
 pub fn compare(
     earlier: &CrashReport,
     later: &CrashReport,
@@ -102,8 +111,8 @@ pub fn compare(
     }
 }
 
-/// A hang is interrupted anywhere below the function that loops: the frames
-/// from the entry on are the same but for the innermost few.
+/// Tells whether two hangs are in the same loop. A hang is interrupted anywhere below
+/// the function that loops, so the frames are equal except for the innermost few.
 fn same_loop(old: &[String], new: &[String]) -> bool {
     let common = old
         .iter()
@@ -118,12 +127,12 @@ fn shares(old: &[String], new: &[String]) -> bool {
     old.iter().any(|name| new.contains(name))
 }
 
-/// The kind in one spelling: the exception's simple name, and one word for
-/// what several tools call differently.
+/// Returns the kind in one spelling: the simple name of an exception, and one word where
+/// tools use different ones.
 fn kind(report: &CrashReport) -> String {
-    // A detector's finding has its own name, whatever led to it.
+    // A detector's finding has a name of its own, whatever caused it.
     let kind = if report.kind.contains('.') {
-        report.root_cause().unwrap_or(&report.kind)
+        root_cause(&report.stacks).unwrap_or(&report.kind)
     } else {
         &report.kind
     };
@@ -138,7 +147,7 @@ fn kind(report: &CrashReport) -> String {
     .to_owned()
 }
 
-/// The functions of the project in the stack that tells most, innermost first.
+/// Returns the functions of the project in the most informative stack, innermost first.
 fn project_functions(report: &CrashReport, in_project: &dyn Fn(&Frame) -> bool) -> Vec<String> {
     telling_stacks(report)
         .map(|stack| functions_of(stack, in_project))
@@ -156,9 +165,9 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
             .collect()
     };
     let tests: [&dyn Fn(&Frame) -> bool; 3] = [
-        &|frame| in_project(frame) && frame.place() != Place::Harness,
-        &|frame| frame.place() == Place::Project,
-        &|frame| frame.place() == Place::Harness,
+        &|frame| in_project(frame) && FrameOrigin::of(frame) != FrameOrigin::Harness,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
+        &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];
     tests
         .iter()
@@ -167,7 +176,8 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
         .unwrap_or_default()
 }
 
-/// For Java the last cause first: what wraps it is the same for many defects.
+/// Returns the stacks, for Java the last cause first: the exceptions that wrap it are
+/// the same for many defects.
 fn telling_stacks(report: &CrashReport) -> impl Iterator<Item = &Stack> {
     let causes = report.stacks.iter().rev();
     causes
@@ -175,7 +185,7 @@ fn telling_stacks(report: &CrashReport) -> impl Iterator<Item = &Stack> {
         .chain(report.main_stack())
 }
 
-/// The functions that make up a recursion.
+/// Returns the functions of a recursion.
 fn cycle(names: &[String]) -> Vec<String> {
     let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
     for name in names.iter().take(CYCLE_FRAMES) {
@@ -192,7 +202,7 @@ fn cycle(names: &[String]) -> Vec<String> {
     repeated
 }
 
-/// A function's name without what changes from build to build.
+/// Returns a function's name without the parts that change from build to build.
 fn name(frame: &Frame) -> String {
     if frame.function == "??" {
         let file = frame.file.as_deref().unwrap_or_default();
@@ -253,7 +263,7 @@ pub fn plain_name(function: &str) -> String {
     kept.trim_start_matches("::").to_owned()
 }
 
-/// `operator()`, `operator<<` and their like, whose signs are no brackets.
+/// Splits off `operator()`, `operator<<` and the like, whose signs are no brackets.
 fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> {
     let signs = rest.strip_prefix("operator")?;
     if before.ends_with(|c: char| c.is_alphanumeric() || c == '_') {
@@ -268,7 +278,8 @@ fn operator_name<'a>(rest: &'a str, before: &str) -> Option<(&'a str, &'a str)> 
     Some(rest.split_at("operator".len() + length))
 }
 
-/// `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and `lambda$f$1`.
+/// Removes numbers after `$`: `A$7.f` and `A$12.f` are one, and so are `lambda$f$0` and
+/// `lambda$f$1`.
 fn without_numbers(name: &str) -> String {
     let mut kept = String::with_capacity(name.len());
     let mut characters = name.chars().peekable();

@@ -1,9 +1,8 @@
-//! Test results by name, from whatever a test command leaves or prints.
+//! Test reports: results of tests by name, read from result files and from output.
 //!
-//! Names are what makes a baseline useful: a test that failed before is not
-//! held against a patch, one that fails now is shown by name with its message.
-//! What this module deliberately does not do: run tests, or decide from names
-//! alone that a run went well (its exit status says that).
+//! Names make a baseline useful: a test that failed before is not counted against a
+//! patch, and one that fails now is shown by name with its message. This module runs no
+//! tests and does not decide from names alone that a run succeeded (the exit status does).
 
 mod automake;
 mod cargo;
@@ -20,13 +19,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The most tests of one report. Large projects have some ten thousand.
 const MAX_TESTS: usize = 500_000;
-/// How much is kept of a message and of the text below it, in bytes.
+/// The most bytes that are kept of a message, and of the text below it.
 const MAX_MESSAGE: usize = 2_000;
 const MAX_DETAILS: usize = 16_000;
 /// The largest file of results that is read, in bytes.
 pub const MAX_FILE: usize = 256 * 1024 * 1024;
 
-/// How a test ended.
+/// The result of a test.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Status {
@@ -41,7 +40,7 @@ pub enum Status {
 /// One test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TestResult {
-    /// How it ended.
+    /// Its result.
     pub status: Status,
     /// The failing assertion, in one line or a few.
     pub message: Option<String>,
@@ -65,13 +64,13 @@ impl TestResult {
 pub struct TestReport {
     /// Each test by its name.
     pub tests: BTreeMap<String, TestResult>,
-    /// Only failures are named: a test that is not there may have passed.
+    /// True where only failures are named: a missing test may have passed.
     pub partial: bool,
-    /// What could not be read, in words.
+    /// The parts that could not be read, in words.
     pub problems: Vec<String>,
 }
 
-/// A run seen against the baseline.
+/// A run compared with the baseline.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Comparison {
     /// Fail now and did not before.
@@ -82,24 +81,24 @@ pub struct Comparison {
     pub fixed: Vec<String>,
     /// Failed before and fail still.
     pub still_failing: Vec<String>,
-    /// Fail now, but are known to fail now and then.
+    /// Fail now, but are known to be flaky.
     pub flaky: Vec<String>,
 }
 
 impl Comparison {
-    /// Whether the baseline's tests hold.
+    /// Tells whether every test that passed at the baseline still passes.
     pub fn holds(&self) -> bool {
         self.broken.is_empty() && self.missing.is_empty()
     }
 }
 
-/// What one reader found.
-type Found = Vec<(String, TestResult)>;
+/// The results that one reader found, by name.
+type NamedResults = Vec<(String, TestResult)>;
 
 impl TestReport {
-    /// Reads what a test command printed; nothing where no test is named.
+    /// Reads the output of a test command; none where no test is named.
     ///
-    /// All known forms are tried, since one command may run several kinds.
+    /// All known formats are tried, since one command may run several kinds.
     pub fn read_log(log: &str) -> Option<Self> {
         let mut report = Self::default();
         // GoogleTest, TAP and automake may be wrapped by what follows them.
@@ -145,9 +144,9 @@ impl TestReport {
         Self::read_log(text)
     }
 
-    /// Adds results; of two results of one name the worse one counts, and what
-    /// has words wins over what has none.
-    fn add(&mut self, found: Found) {
+    /// Adds results. Of two results with one name the worse one counts; of equal ones the
+    /// one with a message.
+    fn add(&mut self, found: NamedResults) {
         for (name, result) in found {
             if self.tests.len() >= MAX_TESTS && !self.tests.contains_key(&name) {
                 self.partial = true;
@@ -162,14 +161,14 @@ impl TestReport {
         }
     }
 
-    /// Joins the results of another file of the same run.
+    /// Adds the results of another file of the same run.
     pub fn merge(&mut self, other: Self) {
         self.add(other.tests.into_iter().collect());
         self.partial |= other.partial;
         self.problems.extend(other.problems);
     }
 
-    /// How many tests ended so.
+    /// Counts the tests with a result.
     pub fn count(&self, status: Status) -> usize {
         self.tests
             .values()
@@ -185,7 +184,7 @@ impl TestReport {
             .map(|(name, test)| (name.as_str(), test))
     }
 
-    /// The tests that end differently in another run of the same tree.
+    /// Returns the tests with another result in a second run of the same tree.
     pub fn unstable(&self, again: &Self) -> BTreeSet<String> {
         let names = self.tests.keys().chain(again.tests.keys());
         names
@@ -198,8 +197,8 @@ impl TestReport {
         self.tests.get(name).map(|test| test.status)
     }
 
-    /// Compares with the run of the unpatched tree. `flaky` tests are named
-    /// but never held against anybody.
+    /// Compares with the run of the unpatched tree. `flaky` tests are listed but never
+    /// counted against the patch.
     pub fn compare(&self, baseline: &Self, flaky: &BTreeSet<String>) -> Comparison {
         let mut comparison = Comparison::default();
         for (name, test) in &self.tests {
@@ -229,7 +228,7 @@ impl TestReport {
     }
 }
 
-/// A text's beginning, kept short, without what only a terminal understands.
+/// Returns the beginning of a text without control characters.
 fn short(text: &str, limit: usize) -> Option<String> {
     let text = text.trim_matches('\n').trim_end();
     if text.trim().is_empty() {
@@ -254,7 +253,7 @@ fn lines(log: &str) -> impl Iterator<Item = std::borrow::Cow<'_, str>> {
         .map(|line| crate::crash::strip_colours(line.trim_end_matches('\r')))
 }
 
-/// A failed test with the lines that belong to it; the first is its message.
+/// Returns a failed test with the lines that belong to it; the first is its message.
 fn failed(lines: &[String]) -> TestResult {
     TestResult {
         status: Status::Failed,

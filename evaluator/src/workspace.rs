@@ -1,27 +1,31 @@
-//! The folders a command works in: a tree, what its build leaves, a home.
+//! Workspace: the folders of a command, with the tree, the build's output and a home.
 //!
-//! Each attempt gets a copy of a built workspace and writes only what changed
-//! into it, with fresh times: make, CMake and Maven then rebuild what they
-//! must and nothing else. A workspace removes itself when nobody holds it any
-//! more. What lies in it was written by foreign commands and is not trusted.
+//! Each attempt has a copy of a built workspace and writes only changed files into it, with
+//! new times, so that make, CMake and Maven rebuild only what depends on them. A workspace
+//! is removed when it is dropped. Its content was written by foreign commands and is not
+//! trusted.
 
 mod copy;
 pub(crate) mod delta;
 
-pub(crate) use copy::copy_tree;
+pub(crate) use copy::{copy_tree, copy_tree_except};
 
-use crate::beneath::Beneath;
+use crate::TargetError;
 use crate::cache::{Cache, Entry};
-use crate::{Changes, TargetError};
+use crate::contained_path::{ContainedFolder, remove_folder};
+use crate::identity;
+use delta::Moment;
+use patchwright_source::{Changes, TreePath};
 use serde::Serialize;
 use std::fs;
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
 /// The working copy of the tree.
 pub(crate) const TREE: &str = "tree";
-/// What the build leaves.
+/// The output of the build.
 pub(crate) const OUT: &str = "out";
 /// The temporary home.
 pub(crate) const HOME: &str = "home";
@@ -30,23 +34,30 @@ pub(crate) const HOME: &str = "home";
 #[derive(Debug)]
 pub(crate) struct Workspace {
     root: PathBuf,
-    /// Where it lies in the cache: then it is only read, and stays.
+    /// Its cache entry: then it is only read, and not removed.
     kept: Option<Entry>,
+    /// The moment at which it was complete as a copy of another one.
+    copied: Option<Moment>,
 }
 
 impl Workspace {
-    /// An empty one. The folder must not exist yet.
+    /// Creates an empty one. The folder must not exist yet.
     pub(crate) fn create(root: PathBuf) -> Result<Self, TargetError> {
-        let workspace = Self { root, kept: None };
-        for part in [TREE, OUT, HOME] {
-            let path = workspace.root.join(part);
-            fs::create_dir_all(&path)
-                .map_err(|e| TargetError::io("a workspace could not be made", &path, e))?;
+        let workspace = Self {
+            root,
+            kept: None,
+            copied: None,
+        };
+        let parts = [TREE, OUT, HOME].map(|part| workspace.root.join(part));
+        let root = std::iter::once(&workspace.root);
+        for path in root.chain(&parts) {
+            lent_folder(path)
+                .map_err(|e| TargetError::io("a workspace could not be made", path, e))?;
         }
         Ok(workspace)
     }
 
-    /// One that lies in the cache; the entry itself where it is none.
+    /// Opens one in the cache; the entry itself where it is no workspace.
     pub(crate) fn kept(entry: Entry) -> Result<Self, Entry> {
         let root = entry.path().to_path_buf();
         if ![TREE, OUT, HOME]
@@ -58,6 +69,7 @@ impl Workspace {
         Ok(Self {
             root,
             kept: Some(entry),
+            copied: None,
         })
     }
 
@@ -74,22 +86,28 @@ impl Workspace {
         self
     }
 
-    /// A copy of another one, with all its times.
+    /// Copies another one, with all its times.
     pub(crate) fn copy_of(other: &Self, root: PathBuf) -> Result<Self, TargetError> {
         Self::copy_unless(other, root, &AtomicBool::new(false))
     }
 
-    /// A copy of another one, given up when somebody says stop.
+    /// Copies another one, unless `stop` becomes true.
     pub(crate) fn copy_unless(
         other: &Self,
         root: PathBuf,
         stop: &AtomicBool,
     ) -> Result<Self, TargetError> {
-        let workspace = Self::create(root)?;
+        let mut workspace = Self::create(root)?;
         for part in [TREE, OUT, HOME] {
             copy_tree(&other.root.join(part), &workspace.root.join(part), stop)?;
         }
+        workspace.copied = Moment::now(&workspace.root).ok();
         Ok(workspace)
+    }
+
+    /// Returns the moment at which it was complete as a copy; none where it is no copy.
+    pub(crate) fn copied(&self) -> Option<Moment> {
+        self.copied
     }
 
     pub(crate) fn root(&self) -> &Path {
@@ -100,13 +118,30 @@ impl Workspace {
         self.root.join(part)
     }
 
-    /// The tree, opened so that no path leads out of it.
-    pub(crate) fn tree(&self) -> Result<Beneath, TargetError> {
+    /// Opens the tree so that no path leads out of it.
+    pub(crate) fn tree(&self) -> Result<ContainedFolder, TargetError> {
         let path = self.part(TREE);
-        Beneath::open(&path).map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
+        ContainedFolder::open(&path)
+            .map_err(|e| TargetError::io("a workspace cannot be opened", path, e))
     }
 
-    /// Writes an attempt's changes into the tree. Bytes that are there already keep their time.
+    /// Writes files of the tree anew as they are, so that they count as changed.
+    pub(crate) fn touch<'a>(
+        &self,
+        paths: impl Iterator<Item = &'a TreePath>,
+    ) -> Result<(), TargetError> {
+        let tree = self.tree()?;
+        for path in paths {
+            let path = path.as_str();
+            let again = tree.read(path, u64::MAX - 1);
+            again
+                .and_then(|bytes| tree.write(path, &bytes))
+                .map_err(|e| TargetError::io("a file could not be touched", path, e))?;
+        }
+        Ok(())
+    }
+
+    /// Writes an attempt's changes into the tree. Files with equal content keep their time.
     pub(crate) fn apply(&self, changes: &Changes) -> Result<(), TargetError> {
         let tree = self.tree()?;
         let fail = |path: &str, e| TargetError::io("a changed file could not be written", path, e);
@@ -140,28 +175,17 @@ impl Workspace {
 impl Drop for Workspace {
     fn drop(&mut self) {
         if self.kept.is_none() {
-            remove(&self.root);
+            remove_folder(&self.root);
         }
     }
 }
 
-/// Removes a folder, also where a build took its own permissions away.
-pub(crate) fn remove(root: &Path) {
-    if fs::remove_dir_all(root).is_ok() || !root.exists() {
-        return;
-    }
-    let mut open = vec![root.to_path_buf()];
-    while let Some(folder) = open.pop() {
-        let _ = fs::set_permissions(&folder, fs::Permissions::from_mode(0o700));
-        for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                open.push(entry.path());
-            }
-        }
-    }
-    if let Err(error) = fs::remove_dir_all(root) {
-        tracing::warn!(path = %root.display(), %error, "a workspace could not be removed");
-    }
+/// Makes a folder that commands may write and other users cannot look into,
+/// with what is missing above it.
+pub(crate) fn lent_folder(path: &Path) -> io::Result<()> {
+    fs::create_dir_all(path)?;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o700))?;
+    identity::give(path)
 }
 
 #[cfg(test)]

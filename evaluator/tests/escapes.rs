@@ -5,6 +5,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
+use patchwright_evaluator::attack::attack;
 use patchwright_evaluator::sandbox::{Host, IsolationChoice, active};
 use patchwright_evaluator::{
     CommandLimits, Commands, LocalTarget, Pov, Target, TargetError, TargetTask,
@@ -12,30 +13,47 @@ use patchwright_evaluator::{
 use std::fs;
 use std::io::Write;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// All that can be chosen here. A container needs an engine; where there is
-/// none, that is said past the harness, which hides what passing tests print.
-async fn isolations() -> Vec<IsolationChoice> {
-    let mut all = vec![
-        IsolationChoice::Bubblewrap,
-        IsolationChoice::Landlock,
-        IsolationChoice::None,
-    ];
-    match active(IsolationChoice::Container, host()).await {
-        Ok(_) => all.push(IsolationChoice::Container),
-        Err(error) => {
-            let line = format!("##### SKIPPED: containers were NOT tried: {error}\n");
-            std::io::stderr().write_all(line.as_bytes()).unwrap();
-        }
-    }
-    all
-}
+/// Every isolation that can be chosen.
+const ISOLATIONS: [IsolationChoice; 3] = [
+    IsolationChoice::Bubblewrap,
+    IsolationChoice::Landlock,
+    IsolationChoice::None,
+];
 
 fn host() -> Host {
+    let beside = std::env::current_exe().unwrap().with_file_name(HELPER);
+    if beside.is_file() {
+        return Host::new(beside);
+    }
     Host::new(PathBuf::from(env!("CARGO_BIN_EXE_sandbox-exec")))
+}
+
+/// The helper's name beside a copy of this program.
+const HELPER: &str = "helper-of-the-test";
+/// A user that has nothing to do with this machine.
+const ORDINARY: u32 = 54_321;
+
+/// A copy of this program and its helper, where every user gets to.
+fn copies() -> tempfile::TempDir {
+    let folder = tempfile::Builder::new()
+        .permissions(fs::Permissions::from_mode(0o755))
+        .tempdir()
+        .unwrap();
+    let this = std::env::current_exe().unwrap();
+    fs::copy(this, folder.path().join("escapes")).unwrap();
+    fs::copy(&host().helper, folder.path().join(HELPER)).unwrap();
+    folder
+}
+
+fn said(what: &str) {
+    let line = format!("##### {what}\n");
+    std::io::stderr().write_all(line.as_bytes()).unwrap();
 }
 
 fn task(folder: &Path, test: &str) -> TargetTask {
@@ -82,6 +100,133 @@ async fn run(isolation: IsolationChoice, test: &str) -> (String, String) {
     )
 }
 
+/// Fails with the ways that led out of an isolation.
+async fn holds(isolation: IsolationChoice) {
+    let attack = attack(isolation, host()).await.unwrap();
+    let escaped: Vec<_> = attack
+        .escaped()
+        .map(|escape| format!("{}: {}", escape.name, escape.detail))
+        .collect();
+    assert!(attack.escapes.len() > 80, "{:#?}", attack.escapes);
+    assert!(escaped.is_empty(), "{isolation:?}: {escaped:#?}");
+}
+
+#[tokio::test]
+async fn bubblewrap_holds() {
+    holds(IsolationChoice::Bubblewrap).await;
+}
+
+#[tokio::test]
+async fn landlock_holds() {
+    holds(IsolationChoice::Landlock).await;
+}
+
+/// Root tries the same as an ordinary user; who is none cannot.
+#[test]
+fn an_ordinary_user_is_held_as_well() {
+    if !rustix::process::geteuid().is_root() {
+        return said("SKIPPED: only root can try the escapes as another user");
+    }
+    let folder = copies();
+    let output = std::process::Command::new(folder.path().join("escapes"))
+        .args(["--exact", "bubblewrap_holds", "landlock_holds"])
+        .current_dir("/")
+        .uid(ORDINARY)
+        .gid(ORDINARY)
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("2 passed"), "{text}");
+}
+
+/// Called by other tests in other surroundings: what is offered there must hold.
+#[tokio::test]
+#[ignore = "started by the tests that make the surroundings"]
+async fn what_is_offered_here_holds() {
+    let mut offered = 0;
+    for isolation in [IsolationChoice::Bubblewrap, IsolationChoice::Landlock] {
+        match active(isolation, host()).await {
+            Ok(active) => {
+                println!("{isolation:?} is offered: {:?}", active.leaves_open);
+                offered += 1;
+                holds(isolation).await;
+            }
+            Err(error) => println!("{isolation:?} is refused: {error}"),
+        }
+    }
+    println!("{offered} held");
+}
+
+/// A container without privileges, its root made of this machine's programs.
+fn in_container(user: &str) -> Option<String> {
+    let folder = copies();
+    let root = folder.path().join("root");
+    for point in [
+        "usr",
+        "etc/alternatives",
+        "proc",
+        "sys",
+        "dev",
+        "tmp",
+        "run",
+        "test",
+    ] {
+        fs::create_dir_all(root.join(point)).unwrap();
+    }
+    fs::write(root.join("etc/ld.so.cache"), "").unwrap();
+    fs::set_permissions(root.join("tmp"), fs::Permissions::from_mode(0o1777)).unwrap();
+    for name in ["bin", "sbin", "lib", "lib64"] {
+        if let Ok(to) = fs::read_link(Path::new("/").join(name)) {
+            std::os::unix::fs::symlink(to, root.join(name)).unwrap();
+        }
+    }
+    let mut engine = std::process::Command::new("podman");
+    engine.args(["run", "--rm", "--network", "none", "--user", user]);
+    // What the engine would set by itself may be more than its caller has.
+    engine.args([
+        "--ulimit",
+        "nofile=4096:4096",
+        "--ulimit",
+        "nproc=4096:4096",
+    ]);
+    if Path::new("/usr/sbin/runc").exists() {
+        engine.args(["--runtime", "runc"]);
+    }
+    for shown in ["/usr", "/etc/alternatives", "/etc/ld.so.cache"] {
+        engine.args(["--volume", &format!("{shown}:{shown}:ro")]);
+    }
+    let test = format!("{}:/test:ro", folder.path().display());
+    engine.args(["--volume", &test, "--tmpfs", "/tmp:mode=1777", "--rootfs"]);
+    let output = engine
+        .arg(&root)
+        .args(["/test/escapes", "--exact", "--nocapture", "--ignored"])
+        .arg("what_is_offered_here_holds")
+        .output()
+        .ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    if !text.contains("running 1 test") {
+        let error = String::from_utf8_lossy(&output.stderr);
+        said(&format!("SKIPPED: no container could be started: {error}"));
+        return None;
+    }
+    assert!(
+        output.status.success(),
+        "{text}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    Some(text)
+}
+
+#[test]
+fn a_container_without_privileges_is_held_as_well() {
+    for user in ["0", "1000"] {
+        if let Some(text) = in_container(user) {
+            assert!(!text.contains("\n0 held"), "as user {user}: {text}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn landlock_keeps_files_away() {
     let secret = tempfile::tempdir_in("/var/tmp").unwrap();
@@ -116,19 +261,17 @@ async fn landlock_keeps_files_away() {
 }
 
 #[tokio::test]
-async fn landlock_leaves_no_socket_but_local_ones() {
+async fn landlock_leaves_no_socket_but_pairs() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    let name = format!("patchwright-escape-{}", std::process::id());
-    let address = SocketAddr::from_abstract_name(&name).unwrap();
-    let _listener = UnixListener::bind_addr(&address).unwrap();
     let script = format!(
         r#"perl -MSocket -e '
         for my $kind (SOCK_STREAM, SOCK_DGRAM, SOCK_RAW) {{
             for my $family (PF_INET, 10, 16, 17) {{ socket(my $s, $family, $kind, 0) and print "socket $family $kind\n" }}
         }}
-        socket(my $s, PF_UNIX, SOCK_STREAM, 0) or print "no local socket\n";
-        connect($s, pack("S a*", 1, "\0{name}")) and print "abstract\n";
+        socket(my $s, PF_UNIX, SOCK_STREAM, 0) and print "local socket\n";
+        socketpair(my $a, my $b, PF_UNIX, SOCK_DGRAM, 0) and print "datagrams\n";
+        socketpair(my $c, my $d, PF_UNIX, SOCK_STREAM, 0) or print "no pairs\n";
         print "done {port}\n"'"#
     );
     let (text, _) = run(IsolationChoice::Landlock, &script).await;
@@ -180,7 +323,7 @@ async fn what_has_a_root_of_its_own_sees_nothing_else() {
         connect($s, pack("S a*", 1, "\0{name}")) and print "abstract leaks\n";
         print "no way out\n"'"#
     );
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         if matches!(isolation, IsolationChoice::Landlock | IsolationChoice::None) {
             continue;
         }
@@ -194,7 +337,7 @@ async fn what_has_a_root_of_its_own_sees_nothing_else() {
 
 #[tokio::test]
 async fn every_isolation_keeps_to_its_limits() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         for (script, expected) in [
             ("exit 7", "exit status 7"),
             ("kill -ABRT $$", "signal 6"),
@@ -216,7 +359,7 @@ async fn every_isolation_keeps_to_its_limits() {
 
 #[tokio::test]
 async fn nothing_outlives_its_command() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let folder = tempfile::tempdir().unwrap();
         let mark = format!("31{}.5", std::process::id());
         for script in [
@@ -255,7 +398,7 @@ async fn landlock_fences_off_other_processes() {
 
 #[tokio::test]
 async fn without_its_helper_no_command_runs() {
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let folder = tempfile::tempdir().unwrap();
         let opened = LocalTarget::open(
             task(folder.path(), "true"),
@@ -276,7 +419,7 @@ async fn what_the_caller_holds_open_stays_outside() {
     let secret = tempfile::tempdir_in("/var/tmp").unwrap();
     let open = fs::File::open(secret.path()).unwrap();
     rustix::io::fcntl_setfd(&open, rustix::io::FdFlags::empty()).unwrap();
-    for isolation in isolations().await {
+    for isolation in ISOLATIONS {
         let script = "for fd in /proc/self/fd/*; do readlink $fd || true; done";
         let (text, _) = run(isolation, script).await;
         let inside = secret.path().display().to_string();

@@ -1,20 +1,8 @@
 //! What a patch comes to: new bytes, deletions, renames, and their facts.
 
+pub use patchwright_source::{Changes, Touched};
 use patchwright_source::{SyntaxError, TreePath};
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
-
-/// A patch as contents. The three maps together describe the new tree.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Changes {
-    /// New bytes by path: of edited files, of created ones, and, under the new
-    /// name, of files that were renamed and edited.
-    pub files: BTreeMap<TreePath, Vec<u8>>,
-    /// Files that go. The old names of renamed files are not among them.
-    pub deleted: BTreeSet<TreePath>,
-    /// Old name to new name.
-    pub renamed: BTreeMap<TreePath, TreePath>,
-}
 
 /// How the place of an edit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -66,18 +54,6 @@ pub struct Placement {
     pub lines: (u32, u32),
     /// How the place was found.
     pub how: PlacementKind,
-}
-
-/// Which lines of a file a patch touches.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Touched {
-    /// The file's name in the pristine tree (in the new one if created).
-    pub path: TreePath,
-    /// Ranges of old lines that go, first and last; an insertion names the
-    /// line it follows as `(line, line)`.
-    pub old: Vec<(u32, u32)>,
-    /// Ranges of lines that are new, first and last, as the new file counts.
-    pub new: Vec<(u32, u32)>,
 }
 
 /// A patch that can be applied, and what is known about it.

@@ -30,7 +30,7 @@ use std::time::Instant;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How often opening and changing are repeated; the median counts.
+/// Limit on how often opening and changing are repeated; the median counts.
 const ROUNDS: usize = 5;
 
 fn main() {

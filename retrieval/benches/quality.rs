@@ -1,4 +1,4 @@
-//! How good the context of requests and crash reports is, beside two others.
+//! Quality of the context of requests and crash reports, beside two others.
 //!
 //! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen]
 //! [--ours] [--show CASE] [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches
@@ -38,7 +38,7 @@ use world::World;
 /// A way to make a context.
 type System = fn(&World, &Case) -> Outcome;
 
-/// What is run on every case.
+/// States what is run on every case.
 const SYSTEMS: [(&str, System); 3] = [
     ("ours", ours),
     ("four stages", stages::run),

@@ -1,4 +1,4 @@
-//! What one query found, or why it found nothing.
+//! Answer to one query: what it found, or why it found nothing.
 //!
 //! Plain data. Finding is the engine's business, showing it to a model that of
 //! [`crate::Memory`].
@@ -12,7 +12,7 @@ use std::fmt;
 /// The answer to one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// What was asked.
+    /// Says what was asked.
     pub query: Query,
     /// The hits, in the fixed order.
     pub snippets: Vec<Snippet>,
@@ -22,9 +22,9 @@ pub struct Answer {
     pub miss: Option<Miss>,
     /// Remarks: how a pattern was relaxed, how many hits were left out.
     pub notes: Vec<String>,
-    /// How many hits there are in all.
+    /// Says how many hits there are in all.
     pub total: usize,
-    /// How many of them are shown here.
+    /// Says how many of them are shown here.
     pub shown: usize,
 }
 
@@ -59,21 +59,21 @@ impl Answer {
 pub enum Miss {
     /// Nothing of this name or text is in the tree.
     NotFound {
-        /// What was looked for and where.
+        /// Says what was looked for and where.
         what: String,
         /// Names that are near by letters or by words.
         nearest: Vec<String>,
     },
     /// More hits than can be told apart.
     TooMany {
-        /// How many.
+        /// Says how many.
         count: usize,
-        /// How to narrow the query.
+        /// Says how to narrow the query.
         advice: String,
     },
     /// The pattern, rule, expression or statement cannot be read.
     Bad {
-        /// What its parser said.
+        /// Says what its parser said.
         reason: String,
     },
     /// The path leads out of the tree.

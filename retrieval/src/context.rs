@@ -4,12 +4,12 @@
 //! cuts it to the budget; rendering makes the text that a model reads. No
 //! model is asked and no network is used.
 
+mod beside;
 mod budget;
 mod card;
 mod crash;
 mod documents;
 mod form;
-mod heads;
 mod pack;
 mod picks;
 mod render;
@@ -33,27 +33,46 @@ use std::time::Instant;
 /// worse with more context: precise beats plenty.
 pub const DEFAULT_BUDGET: usize = 8_000;
 
-/// What context is wanted for.
+/// Describes what context is wanted for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// A request in words, or the text of a crash report.
     pub text: String,
     /// The frames of the crash report, when it is one.
     pub frames: Vec<Frame>,
-    /// How many tokens the context may take; 0 for [`DEFAULT_BUDGET`].
+    /// Says how many tokens the context may take. 0 for what it calls for, at most
+    /// [`DEFAULT_BUDGET`]; more than 2,500 brings more code.
     pub budget: usize,
 }
+
+impl Request {
+    /// The most tokens that the context may take.
+    fn most(&self) -> usize {
+        match self.budget {
+            0 => DEFAULT_BUDGET,
+            budget => budget,
+        }
+    }
+
+    /// Returns how many times the usual context is asked for.
+    fn share(&self) -> f64 {
+        (self.budget as f64 / USUAL as f64).max(1.0)
+    }
+}
+
+/// The tokens that a context usually takes when no budget is named.
+const USUAL: usize = 2_500;
 
 /// The code that belongs to a request, packed to its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// What the request was taken for: `BUG_FIX`, `REFACTOR`, ...
+    /// Says what the request was taken for: `BUG_FIX`, `REFACTOR`, ...
     pub intent: String,
-    /// How sure that is, 0 to 1.
+    /// Says how sure that is, 0 to 1.
     pub confidence: f64,
     /// The size of the rendered text in tokens, at four characters each.
     pub tokens: usize,
-    /// How long it took in milliseconds, the index already open.
+    /// Says how long it took in milliseconds, the index already open.
     pub elapsed_ms: f64,
     /// The frames of the crash that lie in the tree, one line each.
     pub stack: Vec<String>,
@@ -64,11 +83,11 @@ pub struct Context {
     pub definitions: Vec<Card>,
 }
 
-/// How much a card says.
+/// Describes how much a card says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// How it is declared, and the first line of its documentation.
+    /// Says how it is declared, and the first line of its documentation.
     Compact,
     /// That, what it lies in, and its members.
     Standard,
@@ -79,7 +98,7 @@ pub enum Form {
 /// A definition in brief: what it is, where, and as much of it as it is worth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
-    /// How much it says.
+    /// Says how much it says.
     pub form: Form,
     /// `struct`, `macro`, ...
     pub kind: String,
@@ -87,7 +106,7 @@ pub struct Card {
     pub name: String,
     /// `path:first-last`.
     pub place: String,
-    /// What it says, line by line.
+    /// Says what it says, line by line.
     pub text: String,
     /// Why it is there, where the code does not name it.
     pub why: Option<String>,
@@ -104,11 +123,11 @@ impl Card {
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) symbol: Symbol,
-    /// How much it matters, the top of the crash stack being 1.
+    /// Says how much it matters, the top of the crash stack being 1.
     pub(crate) weight: f64,
     /// The lines in it that matter most.
     pub(crate) lines: Vec<u32>,
-    /// How many of its lines are shown at most; 0 leaves that to its weight.
+    /// Says how many of its lines are shown at most; 0 leaves that to its weight.
     pub(crate) body: usize,
     /// The part of the context that it is for.
     pub(crate) part: Part,
@@ -136,13 +155,13 @@ pub(crate) struct Mention {
     pub(crate) symbol: Symbol,
     /// The part of the context that it is for.
     pub(crate) part: Part,
-    /// How much of it is worth saying.
+    /// Says how much of it is worth saying.
     pub(crate) fullest: Form,
     /// Why it is mentioned, for the reader.
     pub(crate) why: String,
 }
 
-/// What a context shall be made of, before it is cut to the budget.
+/// Describes what a context shall be made of, before it is cut to the budget.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) intent: String,
@@ -151,15 +170,15 @@ pub(crate) struct Plan {
     pub(crate) wanted: Vec<Wanted>,
     /// Further functions of the files that are shown, to be named by a line.
     pub(crate) heads: Vec<Symbol>,
-    /// How many of them are named at most.
+    /// Says how many of them are named at most.
     pub(crate) most_heads: usize,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
-    /// What belongs to it and is mentioned by cards.
+    /// Says what belongs to it and is mentioned by cards.
     pub(crate) mentions: Vec<Mention>,
-    /// How the budget is divided.
+    /// Says how the budget is divided.
     pub(crate) shares: Shares,
-    /// Whether what the documentation says belongs to it.
+    /// True when what the documentation says belongs to it.
     pub(crate) with_documents: bool,
 }
 
@@ -168,10 +187,7 @@ impl Engine {
     pub fn context(&self, request: &Request) -> Context {
         let started = Instant::now();
         let _hold = self.index.hold();
-        let budget = match request.budget {
-            0 => DEFAULT_BUDGET,
-            budget => budget,
-        };
+        let budget = request.most();
         let located = if request.frames.is_empty() {
             self.locate(&traceback::frames(&request.text))
         } else {
@@ -185,7 +201,7 @@ impl Engine {
         } else {
             request::plan(self, &request.text, &located)
         };
-        let mut context = pack::pack(self, &plan, budget);
+        let mut context = pack::pack(self, &plan, (budget, request.share()));
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context
@@ -196,10 +212,7 @@ impl Engine {
     /// The context made of what somebody else chose.
     pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Context {
         let started = Instant::now();
-        let budget = match request.budget {
-            0 => DEFAULT_BUDGET,
-            budget => budget,
-        };
+        let budget = request.most();
         let (intent, confidence) = detect(&request.text);
         let plan = Plan {
             intent: intent.as_str().to_owned(),
@@ -214,7 +227,7 @@ impl Engine {
             shares: intent.shares(),
             with_documents: intent.wants_documents(),
         };
-        let mut context = pack::pack(self, &plan, budget);
+        let mut context = pack::pack(self, &plan, (budget, 1.0));
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context

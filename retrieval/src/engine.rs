@@ -3,11 +3,13 @@
 //! Answering never fails; what cannot be found or read is said in the answer.
 //! Each kind of query has a file below; ranking and rendering live elsewhere.
 
+pub(crate) mod documents;
 mod file;
 mod found;
 pub(crate) mod frames;
 pub(crate) mod lookup;
 pub(crate) mod outline;
+mod preferences;
 mod symbol;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -16,26 +18,28 @@ mod uses;
 mod values;
 
 use crate::answer::{Answer, Hit, Miss};
-use crate::error::RetrievalError;
+use crate::error::{RetrievalError, or_nothing};
 use crate::index::{Index, IndexLimits, IndexReport};
+use crate::query::Query;
 use crate::rank::{Frame, Proximity};
-use crate::search::{Scored, Size};
+use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
-use crate::signals::Told;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
-use crate::{Memory, Query};
 pub(crate) use lookup::Around;
 use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
-use rayon::prelude::*;
+use preferences::Preferences;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, OnceLock};
 use texts::Texts;
 
 /// The most lines of code in one answer: what a reader takes in at once. Hits
 /// beyond them are shown by their first lines.
 const ANSWER_LINES: u32 = 600;
+/// Limit on how many hits of a text are shown; the others are counted. A text is asked for
+/// to learn where it is, and the nearest come first.
+const TEXT_RESULTS: usize = 6;
 /// The lines that every hit shows.
 const FIRST_LINES: u32 = 12;
 
@@ -60,14 +64,12 @@ pub struct Engine {
     pub(crate) near: Proximity,
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
-    /// How recently files were changed, where that is known.
+    /// Says how recently files were changed, where that is known.
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
-    /// How many words were counted, in which state of the index.
-    pub(crate) words: Mutex<Option<Size>>,
-    /// What other signals said of requests.
-    pub(crate) told: Told,
+    words: WordIndex,
+    preferences: Preferences,
 }
 
 impl Engine {
@@ -86,17 +88,17 @@ impl Engine {
             recent: BTreeMap::new(),
             files: OnceLock::new(),
             texts: Texts::default(),
-            words: Mutex::default(),
-            told: Told::default(),
+            words: WordIndex::default(),
+            preferences: Preferences::default(),
         })
     }
 
-    /// What opening the index took, and which files it skipped and why.
+    /// Returns what opening the index took, and which files it skipped and why.
     pub fn report(&self) -> &IndexReport {
         self.index.report()
     }
 
-    /// Whether another engine of the same tree was opened on the same state of it.
+    /// Returns whether another engine of the same tree was opened on the same state of it.
     pub fn sees_the_same(&self, other: &Self) -> bool {
         self.index.state() == other.index.state() && self.files() == other.files()
     }
@@ -146,7 +148,7 @@ impl Engine {
             .collect();
     }
 
-    /// How recently a file was changed, from 0 to 1.
+    /// Returns how recently a file was changed, from 0 to 1.
     pub(crate) fn recency(&self, path: &TreePath) -> f64 {
         self.recent.get(path).copied().unwrap_or_default()
     }
@@ -163,24 +165,10 @@ impl Engine {
         }
     }
 
-    /// Answers the queries of one round side by side. `more` goes on from what
-    /// the memory knows, and what failed before is not looked up again.
-    pub fn answer_round(&self, memory: &Memory, queries: &[Query]) -> Vec<Answer> {
-        queries
-            .par_iter()
-            .map(|query| {
-                let query = memory.expand(query);
-                memory
-                    .known_failure(&query)
-                    .unwrap_or_else(|| self.answer(&query))
-            })
-            .collect()
-    }
-
-    /// Whether a symbol or a header of this name exists in the tree.
+    /// Returns whether a symbol or a header of this name exists in the tree.
     pub fn knows(&self, name: &str) -> bool {
         let name = name.trim();
-        if lookup::or_nothing(self.index.knows(name)) {
+        if or_nothing(self.index.knows(name)) {
             return true;
         }
         let is_path = name.contains('.') || name.contains('/');
@@ -194,7 +182,7 @@ impl Engine {
 
     /// The name of the function around a line.
     pub fn function_at(&self, path: &TreePath, line: u32) -> Option<String> {
-        let around = lookup::or_nothing(self.index.enclosing_function(path, line))?;
+        let around = or_nothing(self.index.enclosing_function(path, line))?;
         Some(around.name)
     }
 
@@ -245,7 +233,18 @@ impl Engine {
 
     /// Definitions ranked by words alone.
     pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
-        self.search_words(stems, limit)
+        self.words.search(&self.index, stems, limit)
+    }
+
+    /// Counts the words of definitions that were not counted yet. Done by the
+    /// first search; here for who wants it done before.
+    pub fn prepare_search(&self) {
+        self.words.count(&self.index);
+    }
+
+    /// Returns how rare each stem is, the rarest of all being 1.
+    pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
+        self.words.rarities(&self.index, stems)
     }
 
     /// Every file of the tree.
@@ -254,23 +253,35 @@ impl Engine {
             .get_or_init(|| self.index.files().into_iter().map(|row| row.path).collect())
     }
 
-    /// The files whose path holds some text, without regard to its own case.
+    /// The files whose path holds some text; of a path from another machine its
+    /// longest end that any path holds.
     pub(crate) fn files_in(&self, part: Option<&str>) -> Vec<&TreePath> {
-        let part = part.map(|part| part.trim_matches(['/', '*']).to_owned());
-        self.files()
-            .iter()
-            .filter(|path| {
-                part.as_ref()
-                    .is_none_or(|part| path.as_str().contains(part))
+        let Some(part) = part else {
+            return self.files().iter().collect();
+        };
+        let part = part.trim_matches(['/', '*']);
+        let ends = std::iter::once(part).chain(
+            part.match_indices('/')
+                .filter_map(|(at, _)| part.get(at + 1..)),
+        );
+        ends.filter(|end| !end.is_empty() || part.is_empty())
+            .map(|end| {
+                let files = self.files().iter();
+                files.filter(|path| path.as_str().contains(end)).collect()
             })
-            .collect()
+            .find(|files: &Vec<&TreePath>| !files.is_empty())
+            .unwrap_or_default()
     }
 
     /// Cuts the hits that one page of an answer shows.
     pub(crate) fn take_hits(&self, answer: &mut Answer, hits: Vec<Hit>, tier: Tier, skip: usize) {
+        let limit = match answer.query.kind() {
+            "text" => TEXT_RESULTS.min(self.settings.max_results),
+            _ => self.settings.max_results,
+        };
         answer.total = hits.len();
         let mut left = ANSWER_LINES;
-        for mut hit in hits.into_iter().skip(skip).take(self.settings.max_results) {
+        for mut hit in hits.into_iter().skip(skip).take(limit) {
             answer.shown += 1;
             self.name_surroundings(&mut hit);
             left = shorten(&mut hit, left);

@@ -1,4 +1,4 @@
-//! What can go wrong here, said so that the reader knows what to do.
+//! Errors of this crate, worded so that the reader knows what to do.
 
 use std::path::PathBuf;
 
@@ -13,7 +13,7 @@ pub enum RetrievalError {
     Cache {
         /// The folder or file.
         path: PathBuf,
-        /// What the system said.
+        /// Says what the system said.
         #[source]
         source: std::io::Error,
     },
@@ -23,7 +23,16 @@ pub enum RetrievalError {
     /// A statement of the reader's was refused.
     #[error("the SQL was refused: {reason}")]
     Sql {
-        /// What the database said.
+        /// Says what the database said.
         reason: String,
     },
+}
+
+/// Gives what was found, or nothing when the database failed: that is logged, and a
+/// query answers with what else there is.
+pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
+    result.unwrap_or_else(|error| {
+        tracing::warn!(%error, "a lookup in the code database failed");
+        T::default()
+    })
 }

@@ -1,4 +1,4 @@
-//! Where values come from and where they go, and what guards a line.
+//! Value flow: where values come from and where they go, and what guards a line.
 //!
 //! Computed per function when it is first asked about, and kept: in memory,
 //! and in the database for SQL. Within a function assignments are followed by
@@ -13,6 +13,7 @@ mod models;
 mod place;
 mod request;
 mod search;
+mod visit;
 
 #[cfg(test)]
 mod tests;
@@ -38,7 +39,7 @@ pub enum Direction {
     Use,
 }
 
-/// How a value moves in one step.
+/// Describes how a value moves in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FlowKind {
     /// By assignment or initialisation.
@@ -83,24 +84,24 @@ pub struct FlowStep {
     pub function: String,
     /// That function's number.
     pub symbol: i64,
-    /// What the value is taken from, as written.
+    /// Says what the value is taken from, as written.
     pub from: String,
-    /// What it goes to, as written; `return`, or `f(#2)` for an argument.
+    /// Says what it goes to, as written; `return`, or `f(#2)` for an argument.
     pub to: String,
-    /// How it moves.
+    /// Says how it moves.
     pub kind: FlowKind,
-    /// Whether the step leads to the asked place or from it.
+    /// True when the step leads to the asked place or from it.
     pub direction: Direction,
-    /// How many steps it is away.
+    /// Says how many steps it is away.
     pub depth: u32,
 }
 
-/// How far and how much is followed.
+/// Describes how far and how much is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowRequest {
-    /// How many steps from the asked place.
+    /// Says how many steps from the asked place.
     pub depth: u32,
-    /// How many steps in each direction.
+    /// Says how many steps in each direction.
     pub limit: usize,
 }
 
@@ -160,11 +161,11 @@ impl Index {
 
     /// The flow in one symbol; computed once.
     pub(crate) fn analysis(&self, symbol: &Symbol) -> Arc<Analysis> {
-        if let Some(known) = self.known_analysis(symbol.id) {
+        if let Some(known) = self.computed(symbol.id) {
             return known;
         }
         let analysis = Arc::new(self.analyse(symbol));
-        self.keep_analysis(symbol.id, &analysis);
+        self.keep_computed(symbol.id, &analysis);
         analysis
     }
 

@@ -7,8 +7,6 @@
 pub(crate) mod files;
 
 mod database;
-mod pool;
-mod read;
 mod schema;
 mod update;
 mod write;
@@ -17,17 +15,17 @@ mod write;
 mod tests;
 
 use crate::error::RetrievalError;
-use crate::flow::Analysis;
+use database::{Lent, Pool};
 use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
-use pool::{Lent, Pool};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
+use std::any::Any;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-/// What is too big to be read as source code.
+/// Describes what is too big to be read as source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
     /// Larger files, in bytes, are skipped.
@@ -48,7 +46,7 @@ impl Default for IndexLimits {
     }
 }
 
-/// What opening an index took and found.
+/// Describes what opening an index took and found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexReport {
     /// All files of the tree.
@@ -63,15 +61,18 @@ pub struct IndexReport {
     pub parsed: usize,
     /// Files that vanished since the last time.
     pub removed: usize,
-    /// Whether the index was built from nothing.
+    /// True when the index was built from nothing.
     pub rebuilt: bool,
     /// Files whose syntax was not understood in full.
     pub broken: usize,
     /// Files that could have facts and have none, with the reason.
     pub skipped: Vec<(TreePath, String)>,
-    /// How long it took.
+    /// Says how long it took.
     pub seconds: f64,
 }
+
+/// Something that was computed of a symbol; who keeps it knows its type.
+type Computed = dyn Any + Send + Sync;
 
 /// The code database of one tree.
 pub struct Index {
@@ -79,8 +80,8 @@ pub struct Index {
     database: PathBuf,
     pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
-    /// The flow in functions that were asked about, by their numbers.
-    analyses: Mutex<FxHashMap<i64, Arc<Analysis>>>,
+    /// Says what was computed of symbols that were asked about, by their numbers.
+    computed: Mutex<FxHashMap<i64, Arc<Computed>>>,
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,
     report: IndexReport,
@@ -129,7 +130,7 @@ impl Index {
             database,
             pool: Mutex::new(Pool::new(connection)),
             files: RwLock::new(Arc::new(files)),
-            analyses: Mutex::default(),
+            computed: Mutex::default(),
             names: Mutex::default(),
             report,
             generation,
@@ -141,7 +142,7 @@ impl Index {
         (&self.database, self.generation)
     }
 
-    /// What opening it took and found.
+    /// Returns what opening it took and found.
     pub fn report(&self) -> &IndexReport {
         &self.report
     }
@@ -213,15 +214,27 @@ impl Index {
         if files::generation(&lent.connection)? != files.generation {
             files = Arc::new(Files::load(&lent.connection)?);
             *self.files.write().unwrap_or_else(PoisonError::into_inner) = Arc::clone(&files);
-            self.analyses().clear();
+            self.lock_computed().clear();
             *self.lock_names() = None;
         }
         lent.seen = Some(Arc::clone(&files));
         Ok(files)
     }
 
-    pub(crate) fn analyses(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Analysis>>> {
-        self.analyses.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Returns what was computed of a symbol since the index last changed.
+    pub(crate) fn computed<T: Any + Send + Sync>(&self, symbol: i64) -> Option<Arc<T>> {
+        let known = self.lock_computed().get(&symbol).cloned()?;
+        known.downcast().ok()
+    }
+
+    /// Keeps what was computed of a symbol until the index changes.
+    pub(crate) fn keep_computed<T: Any + Send + Sync>(&self, symbol: i64, computed: &Arc<T>) {
+        let computed: Arc<Computed> = Arc::<T>::clone(computed);
+        self.lock_computed().insert(symbol, computed);
+    }
+
+    fn lock_computed(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Computed>>> {
+        self.computed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn known_names(&self) -> Option<Arc<str>> {

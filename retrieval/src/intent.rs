@@ -1,9 +1,5 @@
-//! What kind of help a request asks for, told by its words alone, and how the
+//! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
-
-mod marks;
-
-use marks::{BUG, IMPLEMENTATION, LOOKUP, Marks, REFACTOR, TESTS, USAGE};
 
 /// The six kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +44,7 @@ impl Intent {
         }
     }
 
-    /// How the budget is divided.
+    /// Returns how the budget is divided.
     pub(crate) fn shares(self) -> Shares {
         let shares = |definitions, snippets, imports, tests, callers| Shares {
             definitions,
@@ -67,7 +63,7 @@ impl Intent {
         }
     }
 
-    /// Whether it asks what code is for and how it is meant to be used, which
+    /// Returns whether it asks what code is for and how it is meant to be used, which
     /// documentation says. A flaw is where code and documentation differ.
     pub(crate) fn wants_documents(self) -> bool {
         self != Self::BugFix
@@ -109,7 +105,7 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
                 .map(|(_, weight)| weight)
                 .sum();
             let begins = intent == Intent::Implementation && asks_to_do(&words);
-            (said + if begins { marks::BEGINS } else { 0 }, intent)
+            (said + if begins { BEGINS } else { 0 }, intent)
         })
         .collect();
     scores.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -124,9 +120,9 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
     }
 }
 
-/// Whether a word asks for something to be done.
+/// Returns whether a word asks for something to be done.
 pub(crate) fn is_to_do(word: &str) -> bool {
-    marks::TO_DO.contains(&word)
+    TO_DO.contains(&word)
 }
 
 /// Words that tell the intent and nothing of the code.
@@ -158,7 +154,7 @@ pub(crate) fn said_by_intent(intent: Intent) -> impl Iterator<Item = &'static st
     words.iter().copied()
 }
 
-/// Whether a request begins with what shall be done.
+/// Returns whether a request begins with what shall be done.
 fn asks_to_do(words: &[String]) -> bool {
     let first = words.iter().find(|word| *word != "please");
     first.is_some_and(|word| is_to_do(word))
@@ -181,7 +177,7 @@ fn is_stack_trace(text: &str) -> bool {
             > 0
 }
 
-/// Whether the words of a phrase follow each other; `*` skips up to four.
+/// Returns whether the words of a phrase follow each other; `*` skips up to four.
 fn says(words: &[String], phrase: &str) -> bool {
     let parts: Vec<&str> = phrase.split(' ').collect();
     (0..words.len()).any(|start| follows(words.get(start..).unwrap_or_default(), &parts))
@@ -199,6 +195,250 @@ fn follows(words: &[String], parts: &[&str]) -> bool {
         },
     }
 }
+
+/// Phrases and what each weighs. A phrase ends where a word does; ` * ` stands
+/// for up to four words.
+type Marks = &'static [(&'static str, u32)];
+
+/// States what asks for a definition.
+const LOOKUP: Marks = &[
+    ("where is * defined", 5),
+    ("where are * defined", 5),
+    ("what is", 3),
+    ("what does", 3),
+    ("definition of", 4),
+    ("find the definition", 4),
+    ("show me", 2),
+    ("which file", 3),
+    ("how is * defined", 5),
+    ("declared", 2),
+    ("where is", 2),
+    ("signature of", 3),
+    ("explain", 2),
+];
+
+/// States what asks for uses.
+const USAGE: Marks = &[
+    ("where is * used", 6),
+    ("where is * called", 6),
+    ("where do * use", 5),
+    ("how is * used", 6),
+    ("who calls", 6),
+    ("what calls", 6),
+    ("callers of", 6),
+    ("usages", 5),
+    ("usage of", 5),
+    ("uses of", 5),
+    ("references to", 5),
+    ("which * call", 5),
+    ("which * use", 5),
+    ("all places", 4),
+    ("find all", 3),
+    ("depends on", 3),
+];
+
+/// States what asks for something new.
+const IMPLEMENTATION: Marks = &[
+    ("implement", 4),
+    ("add", 2),
+    ("add support", 3),
+    ("support", 2),
+    ("create", 3),
+    ("introduce", 3),
+    ("new", 1),
+    ("feature", 2),
+    ("extend", 2),
+    ("allow", 2),
+    ("make * faster", 3),
+    ("speed up", 3),
+    ("integrate", 3),
+];
+
+/// Words that ask for something when a request begins with them.
+const TO_DO: &[&str] = &[
+    "add",
+    "allow",
+    "build",
+    "change",
+    "cache",
+    "configure",
+    "create",
+    "disallow",
+    "enable",
+    "ensure",
+    "extend",
+    "implement",
+    "improve",
+    "introduce",
+    "let",
+    "limit",
+    "make",
+    "only",
+    "optimize",
+    "parallelize",
+    "permit",
+    "prevent",
+    "provide",
+    "reduce",
+    "remove",
+    "replace",
+    "require",
+    "restrict",
+    "return",
+    "send",
+    "set",
+    "speed",
+    "store",
+    "strip",
+    "support",
+    "update",
+    "use",
+    "warn",
+    "write",
+];
+/// States what that weighs.
+const BEGINS: u32 = 4;
+
+/// States what asks for a repair.
+const BUG: Marks = &[
+    ("fix", 4),
+    ("bug", 4),
+    ("error", 2),
+    ("crash", 5),
+    ("crashes", 5),
+    ("fails", 4),
+    ("failing", 3),
+    ("failure", 3),
+    ("broken", 4),
+    ("wrong", 3),
+    ("incorrect", 3),
+    ("incorrectly", 3),
+    ("not correctly", 4),
+    ("not working", 4),
+    ("does not work", 4),
+    ("doesn't", 2),
+    ("exception", 3),
+    ("typeerror", 5),
+    ("overflow", 4),
+    ("use after free", 6),
+    ("null pointer", 4),
+    ("leak", 3),
+    ("leaks", 3),
+    ("hang", 3),
+    ("hangs", 4),
+    ("infinite loop", 4),
+    ("out of bounds", 5),
+    ("vulnerability", 5),
+    ("misses", 2),
+    ("accepts", 2),
+    ("accepted", 2),
+    ("bypass", 3),
+    ("bypasses", 4),
+    ("forever", 4),
+    ("loops", 3),
+    ("quadratic", 4),
+    ("exponential", 3),
+    ("recurse", 2),
+    ("recurses", 3),
+    ("overflows", 4),
+    ("stack overflow", 2),
+    ("not checked", 4),
+    ("is not", 2),
+    ("are not", 2),
+    ("must be rejected", 3),
+    ("reject", 2),
+    ("invalid", 2),
+    ("malformed", 3),
+    ("leaked", 4),
+    ("corrupt", 3),
+    ("corrupted", 4),
+    ("corruption", 4),
+    ("deadlock", 4),
+    ("race", 2),
+    ("raises", 3),
+    ("throws", 4),
+    ("ignored", 2),
+    ("ignores", 3),
+    ("lost", 2),
+    ("missing", 2),
+    ("unexpected", 3),
+    ("unexpectedly", 3),
+    ("denial of service", 4),
+    ("reporting that", 3),
+    ("regression", 3),
+    ("returns early", 3),
+    ("traceback", 6),
+    ("freed", 4),
+    ("twice", 2),
+    ("never ends", 4),
+    ("segfault", 6),
+    ("segfaults", 6),
+    ("segmentation fault", 6),
+    ("sigsegv", 6),
+    ("double free", 6),
+    ("null deref", 6),
+    ("null dereference", 6),
+    ("oom", 5),
+    ("out of memory", 5),
+    ("overrun", 5),
+    ("overruns", 5),
+    ("underflow", 4),
+    ("abort", 3),
+    ("aborts", 5),
+    ("assertion", 4),
+    ("assert fails", 4),
+    ("heap overflow", 2),
+    ("uninitialized", 4),
+    ("uninitialised", 4),
+    ("asan", 5),
+    ("msan", 5),
+    ("ubsan", 5),
+    ("panics", 4),
+    ("too many", 3),
+    ("more * than", 3),
+    ("outside of", 3),
+    ("outside the", 3),
+    ("before the start", 4),
+    ("past the end", 4),
+    ("beyond the", 3),
+];
+
+/// States what asks for a change of form.
+const REFACTOR: Marks = &[
+    ("refactor", 6),
+    ("rename", 6),
+    ("restructure", 6),
+    ("clean up", 5),
+    ("cleanup", 4),
+    ("simplify", 4),
+    ("extract", 3),
+    ("split", 3),
+    ("move", 3),
+    ("deduplicate", 5),
+    ("remove duplication", 5),
+    ("merge * into", 4),
+    ("reorganize", 5),
+    ("convert", 2),
+];
+
+/// States what asks for tests.
+const TESTS: Marks = &[
+    ("write tests", 7),
+    ("write a test", 7),
+    ("write unit tests", 8),
+    ("add tests", 7),
+    ("add a test", 7),
+    ("add unit tests", 8),
+    ("unit test", 5),
+    ("unit tests", 5),
+    ("test coverage", 6),
+    ("tests for", 6),
+    ("test for", 5),
+    ("test cases", 4),
+    ("spec for", 4),
+    ("test", 2),
+    ("tests", 2),
+];
 
 #[cfg(test)]
 mod tests {
@@ -253,6 +493,12 @@ mod tests {
             ("write tests for ChatGPT", Intent::TestWriting),
             ("add unit tests for the zip reader", Intent::TestWriting),
             ("", Intent::Implementation),
+            ("segfault in png_read_row", Intent::BugFix),
+            ("double free in xmlFreeDoc", Intent::BugFix),
+            ("NULL deref of ctx in evp_cipher", Intent::BugFix),
+            ("OOM while parsing a font", Intent::BugFix),
+            ("buffer overrun in copy_row", Intent::BugFix),
+            ("the parser aborts on empty input", Intent::BugFix),
         ] {
             assert_eq!(detect(text).0, expected, "{text}");
         }

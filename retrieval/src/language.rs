@@ -1,4 +1,4 @@
-//! From a file's bytes to its facts.
+//! Extraction of the facts of a file from its bytes.
 //!
 //! Each language has its extractor below this module; they share the walk
 //! (`walk`) and the collection of facts (`facts`). Nothing here knows about
@@ -6,15 +6,13 @@
 
 pub(crate) mod facts;
 
-mod c;
+pub(crate) mod c;
 mod declarator;
 mod go;
 mod java;
 mod javascript;
-mod loose;
 pub(crate) mod macros;
 mod python;
-mod recovery;
 mod rust;
 mod tabled;
 pub(crate) mod walk;
@@ -23,7 +21,6 @@ pub(crate) mod walk;
 mod tests;
 
 use facts::Facts;
-use loose::Loose;
 use patchwright_source::Language;
 
 /// A file's facts and whether its syntax was understood in full.
@@ -35,24 +32,17 @@ pub(crate) struct Extracted {
 
 /// Reads the facts of a file. `None` when the parser gave up.
 pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
-    let loose = match language {
-        Language::C | Language::Cpp => loose::blank(bytes),
-        _ => Loose::default(),
+    let spec = match language {
+        Language::C | Language::Cpp => return c::extract(language, bytes),
+        Language::Java => java::spec(),
+        Language::Python => python::spec(),
+        Language::Go => go::spec(),
+        Language::Rust => rust::spec(),
+        Language::JavaScript | Language::TypeScript | Language::Tsx => javascript::spec(language),
     };
-    let parsed = loose.text.as_deref().unwrap_or(bytes);
-    let tree = patchwright_source::parse(language, parsed)?;
-    let facts = match language {
-        Language::C | Language::Cpp => c::extract(language, &tree, bytes, &loose),
-        Language::Java => tabled::extract(java::spec(), &tree, bytes),
-        Language::Python => tabled::extract(python::spec(), &tree, bytes),
-        Language::Go => tabled::extract(go::spec(), &tree, bytes),
-        Language::Rust => tabled::extract(rust::spec(), &tree, bytes),
-        Language::JavaScript | Language::TypeScript | Language::Tsx => {
-            tabled::extract(javascript::spec(language), &tree, bytes)
-        }
-    };
+    let tree = patchwright_source::parse(language, bytes)?;
     Some(Extracted {
-        facts,
+        facts: tabled::extract(spec, &tree, bytes),
         broken: tree.root_node().has_error(),
     })
 }

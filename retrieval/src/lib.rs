@@ -1,4 +1,4 @@
-//! Finds the code that matters: queries in, snippets out.
+//! Code retrieval: queries in, snippets out.
 
 mod answer;
 mod context;
@@ -18,6 +18,7 @@ mod search;
 mod settings;
 mod signals;
 mod snippet;
+mod sql;
 mod symbol;
 mod text;
 mod words;
@@ -32,8 +33,9 @@ pub use index::{Index, IndexLimits, IndexReport};
 pub use memory::Memory;
 pub use query::{KINDS, LineRange, Query, QueryError};
 pub use rank::{Frame, Role};
-pub use relations::{Found, Nearest, Nearness, QualifiedName, Similar, SqlAnswer, SqlLimits};
+pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
 pub use settings::{Settings, Weights};
 pub use signals::{Candidate, Candidates, Choice, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};
+pub use sql::{SqlAnswer, SqlLimits};
 pub use symbol::{Call, Import, Symbol, SymbolKind, Use, UseKind};

@@ -1,15 +1,17 @@
-//! What was already shown and what already failed, and the text that a model
+//! Memory of a conversation: what was shown, what failed, and the text that a model
 //! reads for a round of answers.
 //!
 //! It looks nothing up. It lives as long as the conversation it speaks of and
 //! is saved with it; when old messages are dropped, [`Memory::forget`] them.
 
-mod seen;
 #[cfg(test)]
 mod tests;
 
-use crate::{Answer, Context, Miss, Query, Snippet, snippet::number_pieces};
-use seen::Seen;
+use crate::engine::Engine;
+use crate::snippet::{Piece, number_pieces};
+use crate::{Answer, Context, Miss, Query, Snippet};
+use patchwright_source::TreePath;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -18,7 +20,7 @@ use std::fmt::Write as _;
 /// are new: holes in so short a text cost more than they save.
 const SHOWN_WHOLE: usize = 24;
 
-/// What a conversation has been told.
+/// Describes what a conversation has been told.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     seen: Seen,
@@ -39,6 +41,22 @@ struct Asked {
     round: u32,
     query: Query,
     shown: usize,
+}
+
+impl Engine {
+    /// Answers the queries of one round side by side. `more` goes on from what
+    /// the memory knows, and what failed before is not looked up again.
+    pub fn answer_round(&self, memory: &Memory, queries: &[Query]) -> Vec<Answer> {
+        queries
+            .par_iter()
+            .map(|query| {
+                let query = memory.expand(query);
+                memory
+                    .known_failure(&query)
+                    .unwrap_or_else(|| self.answer(&query))
+            })
+            .collect()
+    }
 }
 
 impl Memory {
@@ -258,4 +276,69 @@ fn one_line(query: &Query) -> String {
         words = words.chars().take(200).collect::<String>() + " ...";
     }
     words
+}
+
+/// Line ranges by file, each with the round in which it was shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct Seen(BTreeMap<TreePath, Vec<Shown>>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Shown {
+    first: u32,
+    last: u32,
+    round: u32,
+}
+
+impl Seen {
+    fn add(&mut self, path: &TreePath, ranges: &[(u32, u32)], round: u32) {
+        let file = self.0.entry(path.clone()).or_default();
+        file.extend(ranges.iter().map(|(first, last)| Shown {
+            first: *first,
+            last: *last,
+            round,
+        }));
+    }
+
+    fn forget(&mut self, before: u32) {
+        self.0.retain(|_, file| {
+            file.retain(|shown| shown.round >= before);
+            !file.is_empty()
+        });
+    }
+
+    /// The lines of a snippet that were not shown, and the last round in which
+    /// some of the others were.
+    fn fresh(&self, snippet: &Snippet) -> (Vec<Piece>, Option<u32>) {
+        let Some(file) = self.0.get(&snippet.path) else {
+            return (snippet.pieces.clone(), None);
+        };
+        let round_of = |line: u32| {
+            file.iter()
+                .filter(|shown| (shown.first..=shown.last).contains(&line))
+                .map(|shown| shown.round)
+                .max()
+        };
+        let mut fresh: Vec<Piece> = Vec::new();
+        let mut before = None;
+        for piece in &snippet.pieces {
+            for (number, line) in (piece.start_line..).zip(&piece.lines) {
+                if let Some(round) = round_of(number) {
+                    before = before.max(Some(round));
+                } else {
+                    push_line(&mut fresh, number, line);
+                }
+            }
+        }
+        (fresh, before)
+    }
+}
+
+fn push_line(pieces: &mut Vec<Piece>, number: u32, line: &str) {
+    match pieces.last_mut() {
+        Some(open) if open.end_line() + 1 == number => open.lines.push(line.to_owned()),
+        _ => pieces.push(Piece {
+            start_line: number,
+            lines: vec![line.to_owned()],
+        }),
+    }
 }

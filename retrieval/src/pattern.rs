@@ -4,7 +4,6 @@
 //! A pattern without hits is relaxed step by step, and the outcome says how.
 //! Which function a hit lies in, and how hits are shown, is decided elsewhere.
 
-mod grammar;
 mod needs;
 mod read;
 mod relax;
@@ -15,18 +14,18 @@ use crate::Settings;
 use ast_grep_core::matcher::MatcherExt;
 use ast_grep_core::tree_sitter::StrDoc;
 use ast_grep_core::{AstGrep, Matcher};
-pub(crate) use grammar::Grammar;
 pub(crate) use needs::{Needs, Words};
 use patchwright_source::{Language, Text, Tree, TreePath, is_binary};
 use rayon::prelude::*;
+pub(crate) use read::Grammar;
 pub(crate) use read::{Readings, read_pattern};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many matches of one file are kept.
+/// Limit on how many matches of one file are kept.
 const PER_FILE: usize = 200;
-/// How long one structural search may take, all its relaxations included.
+/// Limit on how long one structural search may take, all its relaxations included.
 const TIME_LIMIT: Duration = Duration::from_secs(30);
 
 /// One match: a file and the lines from the node's first to its last.
@@ -37,13 +36,13 @@ pub(crate) struct Match {
     pub(crate) last: u32,
 }
 
-/// What a structural search gave.
+/// Describes what a structural search gave.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     pub(crate) found: Vec<Match>,
-    /// How the pattern was relaxed before it matched.
+    /// Says how the pattern was relaxed before it matched.
     pub(crate) relaxed: Option<String>,
-    /// Whether time ran out.
+    /// True when time ran out.
     pub(crate) stopped: bool,
 }
 

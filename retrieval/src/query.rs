@@ -1,15 +1,13 @@
-//! What a model may ask: reads one query, tolerantly, into a [`Query`].
+//! Queries that a model may ask, read tolerantly into a [`Query`].
 //!
 //! Splitting a whole reply into queries is done elsewhere, and so is answering
 //! them. Reading never looks at the tree, so a query that reads well may still
 //! find nothing.
 
-mod range;
 mod read;
 #[cfg(test)]
 mod tests;
 
-pub use range::LineRange;
 use read::{Reader, canonical_kind};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -55,9 +53,9 @@ pub enum Query {
     },
     /// Text in any file.
     Text {
-        /// What to find.
+        /// Says what to find.
         text: String,
-        /// Whether `text` is a regular expression instead of literal text.
+        /// True when `text` is a regular expression instead of literal text.
         regex: bool,
         /// Only files whose path holds this.
         path: Option<String>,
@@ -86,18 +84,18 @@ pub enum Query {
         /// The name.
         name: String,
     },
-    /// Who calls a function.
+    /// Says who calls a function.
     Callers {
         /// The function.
         name: String,
-        /// How many calls away, 1 for direct callers.
+        /// Says how many calls away, 1 for direct callers.
         depth: u32,
     },
-    /// What a function calls.
+    /// Says what a function calls.
     Callees {
         /// The function.
         name: String,
-        /// How many calls away, 1 for direct callees.
+        /// Says how many calls away, 1 for direct callees.
         depth: u32,
     },
     /// The shortest chain of calls from one function to another.
@@ -107,7 +105,7 @@ pub enum Query {
         /// The callee at the end.
         to: String,
     },
-    /// What implements or extends a type or overrides a method.
+    /// Says what implements or extends a type or overrides a method.
     Implementations {
         /// The type or method.
         name: String,
@@ -137,7 +135,7 @@ pub enum Query {
     Next {
         /// The earlier query.
         query: Box<Query>,
-        /// How many of its hits were shown.
+        /// Says how many of its hits were shown.
         skip: usize,
     },
 }
@@ -170,7 +168,7 @@ pub enum QueryError {
     Malformed {
         /// The tag.
         kind: String,
-        /// What was expected.
+        /// Says what was expected.
         reason: String,
     },
 }
@@ -283,4 +281,107 @@ impl fmt::Display for Query {
             Self::Next { query, skip } => write!(f, "{query} (after the first {skip})"),
         }
     }
+}
+
+/// Lines `first` to `last`, both included, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LineRange {
+    /// The first line.
+    pub first: u32,
+    /// The last line, never before the first.
+    pub last: u32,
+}
+
+impl LineRange {
+    /// Puts two line numbers in order; line 0 counts as line 1.
+    pub fn new(a: u32, b: u32) -> Self {
+        Self {
+            first: a.min(b).max(1),
+            last: a.max(b).max(1),
+        }
+    }
+}
+
+impl fmt::Display for LineRange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.first == self.last {
+            write!(f, "{}", self.first)
+        } else {
+            write!(f, "{}-{}", self.first, self.last)
+        }
+    }
+}
+
+/// Splits `path:10-20` and its many variants. What does not look like line
+/// numbers stays part of the path.
+pub(super) fn split_path_and_lines(body: &str) -> (String, Vec<LineRange>) {
+    let body = body.replace(" to ", "-");
+    let tail_start = body
+        .char_indices()
+        .rev()
+        .take_while(|(_, character)| is_of_tail(*character))
+        .last()
+        .map_or(body.len(), |(at, _)| at);
+    let tail = body.get(tail_start..).unwrap_or_default();
+    let Some(boundary) = tail.find(|c: char| c == ':' || c == '#' || c.is_whitespace()) else {
+        return (body.trim().to_owned(), Vec::new());
+    };
+    let (end, lines) = tail.split_at(boundary);
+    let path = format!("{}{end}", body.get(..tail_start).unwrap_or_default());
+    let path = path
+        .trim()
+        .trim_end_matches("lines")
+        .trim_end_matches("line");
+    let path = path.trim_end_matches([':', '#', ',', ' ']).to_owned();
+    (path, read_ranges(lines))
+}
+
+fn is_of_tail(character: char) -> bool {
+    character.is_ascii_digit()
+        || character.is_whitespace()
+        || "Ll-\u{2013}\u{2014}:,;.#".contains(character)
+}
+
+fn read_ranges(lines: &str) -> Vec<LineRange> {
+    let segments: Vec<Vec<u32>> = lines
+        .split([',', ';'])
+        .map(segment_numbers)
+        .filter(|numbers| !numbers.is_empty())
+        .collect();
+    match segments.as_slice() {
+        // `10,20` is the range of sed and git.
+        [first, last] if first.len() == 1 && last.len() == 1 => range_of(&[
+            first.first().copied().unwrap_or(1),
+            last.first().copied().unwrap_or(1),
+        ])
+        .into_iter()
+        .collect(),
+        segments => segments
+            .iter()
+            .filter_map(|found| range_of(found))
+            .collect(),
+    }
+}
+
+/// Returns what the digits of one segment say. A second number that is smaller and
+/// stands behind a colon is a compiler's column, not a line.
+fn segment_numbers(segment: &str) -> Vec<u32> {
+    let found = numbers(segment);
+    let segment = segment.trim_matches(|c: char| c == ':' || c == '#' || c.is_whitespace());
+    match found.as_slice() {
+        [line, column] if column < line && segment.contains(':') => vec![*line],
+        _ => found,
+    }
+}
+
+fn range_of(numbers: &[u32]) -> Option<LineRange> {
+    let (first, last) = (*numbers.first()?, *numbers.last()?);
+    Some(LineRange::new(first, last))
+}
+
+fn numbers(text: &str) -> Vec<u32> {
+    text.split(|c: char| !c.is_ascii_digit())
+        .filter(|digits| !digits.is_empty())
+        .map(|digits| digits.parse().unwrap_or(u32::MAX))
+        .collect()
 }

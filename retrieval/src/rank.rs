@@ -2,11 +2,11 @@
 //! then by path. It decides order only, never what is found.
 
 use crate::symbol::Symbol;
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What a stack of a crash report tells of.
+/// Describes what a stack of a crash report tells of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -33,7 +33,7 @@ pub struct Frame {
     pub line: Option<u32>,
     /// Which stack it is from.
     pub role: Role,
-    /// How far from the top of its stack, 0 at the top.
+    /// Says how far from the top of its stack, 0 at the top.
     pub depth: u32,
 }
 
@@ -57,7 +57,7 @@ const ASIDE_FOLDERS: [&str; 16] = [
     "demos",
 ];
 
-/// Whether a path is a test, an example or a harness rather than the product.
+/// Returns whether a path is a test, an example or a harness rather than the product.
 pub(crate) fn is_aside(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
     if folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
@@ -89,7 +89,7 @@ const VENDORED_FOLDERS: [&str; 9] = [
     "bundled",
 ];
 
-/// Whether a path is a copy of another project's code. In a package that is
+/// Returns whether a path is a copy of another project's code. In a package that is
 /// nothing but such a copy it is the product.
 pub(crate) fn is_vendored(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
@@ -98,7 +98,21 @@ pub(crate) fn is_vendored(path: &TreePath) -> bool {
         .any(|part| VENDORED_FOLDERS.contains(&part))
 }
 
-/// How near each file is to the crash: lower is nearer.
+/// Returns whether a path is code that a program wrote, by the names that `protoc`,
+/// `bison`, `flex` and Qt's `moc` give to what they make.
+pub(crate) fn is_generated(path: &TreePath) -> bool {
+    let name = path.file_name();
+    let folders = path.folder();
+    folders
+        .split('/')
+        .any(|part| matches!(part, "generated" | "autogen"))
+        || name.contains(".pb.")
+        || name.contains(".tab.")
+        || name.starts_with("lex.yy.")
+        || name.starts_with("moc_")
+}
+
+/// Describes how near each file is to the crash: lower is nearer.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Proximity {
     files: BTreeMap<TreePath, u32>,
@@ -128,22 +142,54 @@ impl Proximity {
         self.functions.push((path.clone(), lines.0, lines.1));
     }
 
-    /// What hits are sorted by.
+    /// Returns what hits are sorted by.
     pub(crate) fn order(&self, path: &TreePath, line: u32) -> Order {
         let in_stack = self
             .functions
             .iter()
             .position(|(file, first, last)| file == path && (*first..=*last).contains(&line));
-        let same_folder = self.files.keys().any(|file| file.folder() == path.folder());
+        let mut files = self.files.keys();
         Order {
             function: in_stack.unwrap_or(usize::MAX),
             file: self.files.get(path).copied().unwrap_or(u32::MAX),
-            apart: !same_folder,
-            aside: is_aside(path),
+            foreign: !self.files.is_empty() && !files.clone().any(|file| are_linked(file, path)),
+            aside: is_aside(path) || is_generated(path),
+            vendored: is_vendored(path) && !files.any(is_vendored),
+            apart: self
+                .files
+                .keys()
+                .map(|file| steps(file, path))
+                .min()
+                .unwrap_or(0),
             path: path.clone(),
             line,
         }
     }
+}
+
+/// Returns whether two files are in languages of one program: C and C++ call each other
+/// directly; a crash of C does not lie in the Rust around it.
+fn are_linked(one: &TreePath, other: &TreePath) -> bool {
+    let family = |path: &TreePath| {
+        Language::of_path(path).map(|language| match language {
+            Language::Cpp => Language::C,
+            Language::TypeScript | Language::Tsx => Language::JavaScript,
+            language => language,
+        })
+    };
+    let (one, other) = (family(one), family(other));
+    one.is_none() || other.is_none() || one == other
+}
+
+/// Returns how many folders lie between two files.
+fn steps(one: &TreePath, other: &TreePath) -> usize {
+    let parts = |path: &TreePath| match path.folder() {
+        "" => 0,
+        folder => folder.split('/').count(),
+    };
+    let shared = one.folder().split('/').zip(other.folder().split('/'));
+    let shared = shared.take_while(|(a, b)| a == b && !a.is_empty()).count();
+    parts(one) + parts(other) - 2 * shared
 }
 
 /// A place in the order of hits.
@@ -151,8 +197,10 @@ impl Proximity {
 pub(crate) struct Order {
     function: usize,
     file: u32,
+    foreign: bool,
     aside: bool,
-    apart: bool,
+    vendored: bool,
+    apart: usize,
     path: TreePath,
     line: u32,
 }
@@ -179,6 +227,32 @@ mod tests {
         ] {
             assert_eq!(is_aside(&path(given)), expected, "{given}");
         }
+    }
+
+    #[test]
+    fn copies_bindings_and_made_code_come_after_the_project_of_the_crash() {
+        let mut near = Proximity::default();
+        near.add(&path("src/zlib/inflate.c"), (10, 20), 0);
+        let mut hits = [
+            "src/lib.rs",
+            "src/zlib/test/a.c",
+            "src/zlib/gen/x.pb.h",
+            "src/third_party/z/inflate.c",
+            "src/zlib-ng/inflate.c",
+            "src/zlib/contrib/b.c",
+            "src/zlib/zutil.h",
+        ];
+        hits.sort_by_key(|file| near.order(&path(file), 1));
+        let expected = [
+            "src/zlib/zutil.h",
+            "src/zlib/contrib/b.c",
+            "src/zlib-ng/inflate.c",
+            "src/third_party/z/inflate.c",
+            "src/zlib/gen/x.pb.h",
+            "src/zlib/test/a.c",
+            "src/lib.rs",
+        ];
+        assert_eq!(hits, expected);
     }
 
     #[test]

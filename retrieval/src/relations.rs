@@ -1,4 +1,4 @@
-//! What can be asked of the code database.
+//! Relations: the questions that the code database answers.
 //!
 //! Lookups by name, along calls, along types and by place, all as methods of
 //! [`Index`]. They return everything they find in a fixed order; choosing what
@@ -6,21 +6,18 @@
 
 mod calls;
 mod definitions;
-mod imports;
 mod name;
 mod nearest;
 mod places;
+pub(crate) mod resolution;
 mod rows;
 mod similar;
-mod sql;
-mod types;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
-pub use definitions::Found;
+pub use definitions::Definitions;
 pub(crate) use definitions::nearest_named;
 pub use name::QualifiedName;
 pub use nearest::{Nearest, Nearness};
 pub use similar::Similar;
-pub use sql::{SqlAnswer, SqlLimits};

@@ -16,7 +16,7 @@ use regex::Regex;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-/// How many nodes `has` looks at below one node; a node with more below it is
+/// Limit on how many nodes `has` looks at below one node; a node with more below it is
 /// a file, not a piece of code.
 const HAS_LIMIT: usize = 50_000;
 

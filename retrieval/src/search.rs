@@ -9,29 +9,29 @@ mod count;
 mod postings;
 mod store;
 
-use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
+use crate::index::Index;
 use crate::words::shortened;
 use patchwright_source::TreePath;
 use postings::Posting;
 use rusqlite::Result;
 use rustc_hash::FxHashMap;
-use std::sync::PoisonError;
-pub(crate) use store::Size;
+use std::sync::{Mutex, PoisonError};
+use store::Size;
 use store::Words;
 
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// What a word counts that only begins like the asked one: `init`, `len`.
+/// Weight of what a word counts that only begins like the asked one: `init`, `len`.
 const BEGINS_ALIKE: f64 = 0.45;
-/// What a word counts that is short for the asked one: `buf`, `len`.
+/// Weight of what a word counts that is short for the asked one: `buf`, `len`.
 const SHORTENED: f64 = 0.8;
 /// The shortest beginning that counts.
 const SHORTEST: usize = 3;
-/// How many words are looked at that begin like the asked one.
+/// Limit on how many words are looked at that begin like the asked one.
 const LONGER: usize = 20;
-/// How much it counts that a definition speaks of all that was asked for
+/// Weight that says how much it counts that a definition speaks of all that was asked for
 /// rather than of one word often.
 const COVERAGE: f64 = 0.6;
 
@@ -42,54 +42,40 @@ pub(crate) struct Scored {
     pub(crate) score: f64,
 }
 
-impl Engine {
+/// The words of a tree's definitions, counted when they are first asked for.
+#[derive(Debug, Default)]
+pub(crate) struct WordIndex(Mutex<Option<Size>>);
+
+impl WordIndex {
     /// The definitions that fit some stems best, at most `limit`.
-    pub(crate) fn search_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
-        let size = self.counted();
-        let scored = self.index.read(|reader| {
+    pub(crate) fn search(&self, index: &Index, stems: &[String], limit: usize) -> Vec<Scored> {
+        let size = self.count(index);
+        let scored = index.read(|reader| {
             let words = Words { reader, size };
             score_words(&words, stems, limit)
         });
         or_nothing(scored)
     }
 
-    /// Those of the found definitions that lie in some files, in their order.
-    pub(crate) fn those_in(&self, scored: &[Scored], files: &[TreePath]) -> Vec<i64> {
-        or_nothing(self.index.read(|reader| {
-            let is_in = |id: i64| {
-                let file = reader.files.of_symbol(id);
-                file.is_some_and(|file| files.contains(&file.path))
-            };
-            let ids = scored.iter().map(|one| one.id);
-            Ok(ids.filter(|id| is_in(*id)).collect())
-        }))
-    }
-
-    /// Counts the words of definitions that were not counted yet. Done by the
-    /// first search; here for who wants it done before.
-    pub fn prepare_search(&self) {
-        self.counted();
-    }
-
-    /// How much was counted, after counting what was not counted yet.
-    fn counted(&self) -> Size {
-        let mut counted = self.words.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = or_nothing(self.index.read(|reader| Ok(reader.files.generation)));
+    /// Counts what was not counted yet, and gives how much there is.
+    pub(crate) fn count(&self, index: &Index) -> Size {
+        let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let generation = or_nothing(index.read(|reader| Ok(reader.files.generation)));
         if let Some(size) = *counted
             && size.generation == generation
         {
             return size;
         }
-        or_nothing(store::update(self));
-        let size = or_nothing(self.index.read(store::size));
+        or_nothing(store::update(index));
+        let size = or_nothing(index.read(store::size));
         *counted = Some(size);
         size
     }
 
-    /// How rare each stem is, the rarest of all being 1.
-    pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
-        let size = self.counted();
-        let counts = or_nothing(self.index.read(|reader| {
+    /// Returns how rare each stem is, the rarest of all being 1.
+    pub(crate) fn rarities(&self, index: &Index, stems: &[String]) -> Vec<f64> {
+        let size = self.count(index);
+        let counts = or_nothing(index.read(|reader| {
             let words = Words { reader, size };
             let mut found = Vec::new();
             let mut counts = Vec::new();
@@ -106,6 +92,18 @@ impl Engine {
             .map(|with| rarity(with).max(0.0))
             .collect()
     }
+}
+
+/// Those of the found definitions that lie in some files, in their order.
+pub(crate) fn those_in(index: &Index, scored: &[Scored], files: &[TreePath]) -> Vec<i64> {
+    or_nothing(index.read(|reader| {
+        let is_in = |id: i64| {
+            let file = reader.files.of_symbol(id);
+            file.is_some_and(|file| files.contains(&file.path))
+        };
+        let ids = scored.iter().map(|one| one.id);
+        Ok(ids.filter(|id| is_in(*id)).collect())
+    }))
 }
 
 fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> Result<Vec<Scored>> {
@@ -163,7 +161,7 @@ fn first(mut scored: Vec<Scored>, limit: usize) -> Vec<Scored> {
     scored
 }
 
-/// How well a word fits a definition, by how often it is there and by the
+/// Describes how well a word fits a definition, by how often it is there and by the
 /// definition's length, of which there are few.
 struct Fitness([f64; 256]);
 
@@ -210,7 +208,7 @@ mod tests {
 
     fn found(engine: &Engine, words: &[&str]) -> Vec<String> {
         engine
-            .search_words(&stems(words), 5)
+            .by_words(&stems(words), 5)
             .into_iter()
             .filter_map(|one| engine.index.symbol(one.id).ok().flatten())
             .map(|symbol| symbol.name)
@@ -261,7 +259,7 @@ mod tests {
     #[test]
     fn a_word_that_only_begins_alike_counts_less() {
         let (_folder, engine) = fixture();
-        let scored = engine.search_words(&stems(&["add"]), 10);
+        let scored = engine.by_words(&stems(&["add"]), 10);
         assert!(!scored.is_empty());
         assert!(scored.windows(2).all(|two| two[0].score >= two[1].score));
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How much is looked at and how much is shown.
+/// Describes how much is looked at and how much is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Settings {
@@ -22,12 +22,14 @@ pub struct Settings {
     pub sql_rows: usize,
     /// After how many milliseconds an SQL statement is stopped.
     pub sql_milliseconds: u64,
-    /// How candidates for a request are weighed against each other.
+    /// Says how candidates for a request are weighed against each other.
     pub weights: Weights,
 }
 
-/// Shares of the signals by which candidates for a request are ranked. They
-/// need not add up to one. A signal that is not there counts as zero for all.
+/// The signals by which candidates for a request are ranked. Ten times the sum of
+/// each weight times its signal (0 to 1, the meaning by its rank) is added to the
+/// logarithm of the odds; the defaults were fitted (docs/benchmarks.md). A signal
+/// that is not there counts as zero for all.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Weights {
@@ -36,11 +38,11 @@ pub struct Weights {
     pub semantic: f64,
     /// The request's own words.
     pub keyword: f64,
-    /// How many places depend on it.
+    /// Says how many places depend on it.
     pub in_degree: f64,
-    /// How recently it was changed.
+    /// Says how recently it was changed.
     pub recency: f64,
-    /// How often it is called.
+    /// Says how often it is called.
     pub popularity: f64,
 }
 
@@ -48,10 +50,10 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             semantic: 0.40,
-            keyword: 0.20,
-            in_degree: 0.15,
-            recency: 0.15,
-            popularity: 0.10,
+            keyword: 0.25,
+            in_degree: 0.015,
+            recency: 0.015,
+            popularity: 0.010,
         }
     }
 }

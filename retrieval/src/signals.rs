@@ -1,46 +1,32 @@
-//! What other signals say of a request, taken into the ranking: a re-ranker,
+//! Signals from outside, taken into the ranking of a request: a re-ranker,
 //! embeddings, words that a model adds. Who is asked and how is the caller's
 //! business; here orders are fused and remembered.
 //!
 //! A signal only ever changes the order of candidates, so an engine that was
 //! told nothing answers as it always does.
 
-mod fuse;
 #[cfg(test)]
 mod tests;
-
-pub use fuse::{by_words, fuse};
 
 use crate::answer::Answer;
 use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
-use crate::error::RetrievalError;
-use crate::relations::{SqlAnswer, SqlLimits};
-use crate::snippet::line;
+use crate::error::{RetrievalError, or_nothing};
+use crate::snippet::{line, with_comment};
+use crate::sql::{SqlAnswer, SqlLimits};
 use crate::symbol::Symbol;
-use crate::words::meaningful;
+use crate::words::{meaningful, stems_of};
 use patchwright_source::TreePath;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How many candidates are offered to the signals: what one call of a
+/// Limit on how many candidates are offered to the signals: what one call of a
 /// re-ranker takes.
 const CANDIDATES: usize = 64;
 /// The most characters of one candidate; re-rankers read little more.
 const LONGEST: usize = 2_000;
 /// The lines of a candidate that are read for them.
 const LINES: u32 = 60;
-/// How many requests are remembered.
-const REMEMBERED: usize = 256;
-/// How many functions that only signals name go into the context of a crash,
-/// and how much the first of them matters.
-const BESIDE_STACK: usize = 3;
-const BESIDE_WEIGHT: f64 = 0.3;
-/// How many functions of a stack say what a crash is about.
-const TOLD: usize = 4;
-/// How many rows of an SQL answer are followed.
+/// Limit on how many rows of an SQL answer are followed.
 const ROWS: usize = 60;
 
 /// A definition that may be what a request means.
@@ -71,34 +57,10 @@ pub struct Candidates {
 pub struct Choice {
     /// The number of the definition.
     pub id: i64,
-    /// How much it matters, 0 to 1.
+    /// Says how much it matters, 0 to 1.
     pub weight: f64,
     /// Why it is shown.
     pub why: String,
-}
-
-/// The orders that an engine was told, by the words that they are for.
-#[derive(Debug, Default)]
-pub(crate) struct Told(Mutex<HashMap<String, Vec<i64>>>);
-
-impl Told {
-    fn get(&self, words: &str) -> Option<Vec<i64>> {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.get(words.trim()).cloned()
-    }
-
-    fn is_empty(&self) -> bool {
-        let told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        told.is_empty()
-    }
-
-    fn put(&self, words: &str, order: Vec<i64>) {
-        let mut told = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if told.len() >= REMEMBERED {
-            told.clear();
-        }
-        told.insert(words.trim().to_owned(), order);
-    }
 }
 
 impl Engine {
@@ -113,33 +75,6 @@ impl Engine {
         let list = ids.iter().filter_map(|id| self.candidate(*id)).collect();
         self.forget_texts();
         Candidates { list, rankings }
-    }
-
-    /// Remembers in which order the definitions answer some words.
-    pub fn prefer(&self, words: &str, order: Vec<i64>) {
-        self.told.put(words, order);
-    }
-
-    /// Whether an order for these words is known.
-    pub fn prefers(&self, words: &str) -> bool {
-        self.told.get(words).is_some()
-    }
-
-    /// The words that a context is searched by: the request's own, or what a
-    /// crash report says and the functions on its stack.
-    pub fn words_of(&self, request: &Request) -> String {
-        let located = self.locate(&request.frames);
-        if located.is_empty() {
-            return request.text.clone();
-        }
-        let mut words = crate::context::headline(&request.text);
-        if located.iter().any(|place| !place.is_harness) {
-            for place in located.iter().take(TOLD) {
-                words.push('\n');
-                words.push_str(&place.symbol.qualified());
-            }
-        }
-        words
     }
 
     /// The definitions around the hits of an answer, each once, in its order.
@@ -210,59 +145,6 @@ impl Engine {
         self.pack_chosen(request, wanted)
     }
 
-    /// A ranking with what signals say of the same words: the order changes, the
-    /// scores by rank stay.
-    pub(crate) fn with_signals(
-        &self,
-        words: &str,
-        ranked: Vec<(f64, Symbol)>,
-    ) -> Vec<(f64, Symbol)> {
-        let Some(mut order) = self.told.get(words) else {
-            return ranked;
-        };
-        let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
-        order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
-        let mut known: BTreeMap<i64, Symbol> = ranked
-            .into_iter()
-            .map(|(_, symbol)| (symbol.id, symbol))
-            .collect();
-        let least = scores.last().copied().unwrap_or(1.0);
-        let mut seen = BTreeSet::new();
-        let symbols = order
-            .into_iter()
-            .filter(|id| seen.insert(*id))
-            .filter_map(|id| {
-                known
-                    .remove(&id)
-                    .or_else(|| or_nothing(self.index.symbol(id)))
-            });
-        symbols
-            .enumerate()
-            .map(|(rank, symbol)| (scores.get(rank).copied().unwrap_or(least), symbol))
-            .collect()
-    }
-
-    /// What signals add to the functions of a crash.
-    pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Vec<Wanted> {
-        if self.told.is_empty() {
-            return Vec::new();
-        }
-        let order = self.told.get(&self.words_of(request)).unwrap_or_default();
-        let is_new = |id: &i64| wanted.iter().all(|one| one.symbol.id != *id);
-        order
-            .into_iter()
-            .filter(is_new)
-            .filter_map(|id| or_nothing(self.index.symbol(id)))
-            .filter(|symbol| symbol.kind.is_callable())
-            .take(BESIDE_STACK)
-            .enumerate()
-            .map(|(rank, symbol)| {
-                let weight = BESIDE_WEIGHT - 0.01 * rank as f64;
-                Wanted::new(symbol, weight, "fits the words of the report")
-            })
-            .collect()
-    }
-
     fn ids_for(&self, words: &str) -> Vec<i64> {
         let scored = self.by_words(&meaningful(words), CANDIDATES);
         scored.into_iter().map(|one| one.id).collect()
@@ -289,4 +171,53 @@ impl Engine {
             text: shown.chars().take(LONGEST).collect(),
         })
     }
+}
+
+/// Weight that says how little the first places of one ranking outweigh agreement of several
+/// (reciprocal rank fusion, Cormack, Clarke and Büttcher 2009).
+const DAMPING: f64 = 60.0;
+
+/// Fuses rankings by reciprocal rank: what several rank high comes first, and
+/// what only one knows comes in between.
+///
+/// # Example
+/// ```
+/// use patchwright_retrieval::fuse;
+/// assert_eq!(fuse(&[vec![1, 2, 3], vec![2, 3, 4], vec![2, 1]]), [2, 1, 3, 4]);
+/// ```
+pub fn fuse(rankings: &[Vec<i64>]) -> Vec<i64> {
+    let mut scores: BTreeMap<i64, f64> = BTreeMap::new();
+    let mut seen: Vec<i64> = Vec::new();
+    for ranking in rankings {
+        let mut counted = BTreeSet::new();
+        for (rank, id) in ranking.iter().enumerate() {
+            if !counted.insert(*id) {
+                continue;
+            }
+            let score = scores.entry(*id).or_insert_with(|| {
+                seen.push(*id);
+                0.0
+            });
+            *score += 1.0 / (DAMPING + 1.0 + rank as f64);
+        }
+    }
+    let score = |id: &i64| scores.get(id).copied().unwrap_or_default();
+    // Stable: of equals, the one that was named first.
+    seen.sort_by(|a, b| score(b).total_cmp(&score(a)));
+    seen
+}
+
+/// Orders candidates by the words of a request alone.
+pub fn by_words(words: &str, candidates: &[Candidate]) -> Vec<i64> {
+    let stems = meaningful(words);
+    let hits = |text: &str| {
+        let found = BTreeSet::from_iter(stems_of(text));
+        stems.iter().filter(|stem| found.contains(*stem)).count()
+    };
+    let mut scored: Vec<(usize, i64)> = candidates
+        .iter()
+        .map(|one| (3 * hits(&one.name) + hits(&one.text), one.id))
+        .collect();
+    scored.sort_by_key(|(score, _)| std::cmp::Reverse(*score));
+    scored.into_iter().map(|(_, id)| id).collect()
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// and no edit is ever made by reading beyond this column.
 const LONGEST_LINE: usize = 400;
 
-/// How precise a hit is. The better one sorts first.
+/// Describes how precise a hit is. The better one sorts first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tier {
@@ -48,13 +48,13 @@ pub struct Snippet {
     pub end_line: u32,
     /// The names defined in it, or the function around it.
     pub symbols: Vec<String>,
-    /// How precise the hit is.
+    /// Says how precise the hit is.
     pub tier: Tier,
     /// The raw lines; what was left out is marked.
     pub text: String,
     /// One line about it for the reader, such as the function around it.
     pub note: Option<String>,
-    /// Whether these are single lines of interest whose gaps are not marked.
+    /// True when these are single lines of interest whose gaps are not marked.
     pub sparse: bool,
     /// The lines that are really there.
     pub pieces: Vec<Piece>,
@@ -62,16 +62,16 @@ pub struct Snippet {
 
 impl Snippet {
     /// Cuts line ranges out of a file. Ranges are clipped to the file, put in
-    /// order and merged where they touch; `None` when nothing remains.
+    /// order and merged where few lines lie between; `None` when nothing remains.
     pub fn cut(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
-        let count = text.line_count() as u32;
-        let clipped = ranges
+        let clipped = clipped(text, ranges);
+        Self::of_pieces(path, text, &filled(merge_ranges(clipped)), tier)
+    }
+
+    fn of_pieces(path: &TreePath, text: &Text, ranges: &[(u32, u32)], tier: Tier) -> Option<Self> {
+        let pieces: Vec<Piece> = ranges
             .iter()
-            .map(|(first, last)| ((*first).max(1), (*last).min(count)))
-            .filter(|(first, last)| first <= last)
-            .collect();
-        let pieces: Vec<Piece> = merge_ranges(clipped)
-            .into_iter()
+            .copied()
             .map(|(first, last)| Piece {
                 start_line: first,
                 lines: (first..=last).map(|number| line(text, number)).collect(),
@@ -97,7 +97,8 @@ impl Snippet {
         ranges: &[(u32, u32)],
         tier: Tier,
     ) -> Option<Self> {
-        let mut snippet = Self::cut(path, text, ranges, tier)?;
+        let ranges = merge_ranges(clipped(text, ranges));
+        let mut snippet = Self::of_pieces(path, text, &ranges, tier)?;
         snippet.sparse = true;
         snippet.text = raw_text(&snippet.pieces, true);
         Some(snippet)
@@ -127,7 +128,7 @@ impl Snippet {
         number_pieces(&self.pieces, self.sparse)
     }
 
-    /// How many lines are shown.
+    /// Returns how many lines are shown.
     pub fn line_count(&self) -> usize {
         self.pieces.iter().map(|piece| piece.lines.len()).sum()
     }
@@ -197,6 +198,32 @@ fn elision(first: u32, last: u32) -> String {
     }
 }
 
+/// Gaps of fewer lines are filled: the mark of a gap costs a line too, and code
+/// in one piece is read with less doubt.
+const FILLED: u32 = 5;
+
+/// Ranges as far as they lie in a file.
+fn clipped(text: &Text, ranges: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let count = text.line_count() as u32;
+    ranges
+        .iter()
+        .map(|(first, last)| ((*first).max(1), (*last).min(count)))
+        .filter(|(first, last)| first <= last)
+        .collect()
+}
+
+/// Joins ranges in order that leave out few lines.
+fn filled(ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+    let mut joined: Vec<(u32, u32)> = Vec::new();
+    for (first, last) in ranges {
+        match joined.last_mut() {
+            Some(open) if first - open.1 <= FILLED => open.1 = last,
+            _ => joined.push((first, last)),
+        }
+    }
+    joined
+}
+
 /// Sorts ranges and joins those that overlap or leave out a single line.
 pub(crate) fn merge_ranges(mut ranges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     ranges.sort_unstable();
@@ -227,6 +254,25 @@ pub(crate) fn line(text: &Text, number: u32) -> String {
     }
 }
 
+/// Takes in the comment directly above a definition.
+pub(crate) fn with_comment(text: &Text, start: u32) -> u32 {
+    let mut first = start;
+    while first > 1 && start - first < 30 {
+        let above = line(text, first - 1);
+        let above = above.trim();
+        let is_comment = above.starts_with("//")
+            || above.starts_with("/*")
+            || above.starts_with('*')
+            || above.ends_with("*/")
+            || above.starts_with("///");
+        if !is_comment {
+            break;
+        }
+        first -= 1;
+    }
+    first
+}
+
 #[cfg(test)]
 mod tests {
     use super::{Snippet, Tier, merge_ranges};
@@ -249,6 +295,17 @@ mod tests {
             " 1: line 1\n[... lines 2-7 not shown ...]\n 8: line 8\n 9:\n10: line 10\n11: line 11\n12: line 12\n"
         );
         assert!(snippet.text.starts_with("line 1\n[... lines 2-7"));
+    }
+
+    #[test]
+    fn fills_gaps_of_fewer_than_five_lines() {
+        let content = "x\n".repeat(40);
+        let cut = snippet(&content, &[(1, 2), (7, 8), (14, 15)]).unwrap();
+        assert_eq!(cut.ranges(), [(1, 8), (14, 15)]);
+        let path = TreePath::new("a.c").unwrap();
+        let text = Text::new(content.into());
+        let sparse = Snippet::cut_sparse(&path, &text, &[(1, 2), (7, 8)], Tier::Low).unwrap();
+        assert_eq!(sparse.ranges(), [(1, 2), (7, 8)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use patchwright_source::{Language, TreePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// What a name stands for.
+/// Describes what a name stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SymbolKind {
@@ -101,7 +101,7 @@ impl SymbolKind {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 
-    /// Whether it has a body of statements.
+    /// Returns whether it has a body of statements.
     pub fn is_callable(self) -> bool {
         matches!(
             self,
@@ -109,7 +109,7 @@ impl SymbolKind {
         )
     }
 
-    /// Whether it is a type of some sort.
+    /// Returns whether it is a type of some sort.
     pub fn is_type(self) -> bool {
         matches!(
             self,
@@ -139,9 +139,9 @@ pub struct Symbol {
     pub id: i64,
     /// The name alone.
     pub name: String,
-    /// What the name lies in: `ns::A`, `a.b.C`, or nothing.
+    /// Says what the name lies in: `ns::A`, `a.b.C`, or nothing.
     pub scope: String,
-    /// What it is.
+    /// Says what it is.
     pub kind: SymbolKind,
     /// The file.
     pub path: TreePath,
@@ -170,18 +170,18 @@ impl Symbol {
         format!("{}{}{}", self.scope, separator(self.language), self.name)
     }
 
-    /// Whether a line lies in it.
+    /// Returns whether a line lies in it.
     pub fn holds(&self, line: u32) -> bool {
         (self.start_line..=self.end_line).contains(&line)
     }
 
-    /// Whether all of another definition lies in it. It lies in itself.
+    /// Returns whether all of another definition lies in it. It lies in itself.
     pub(crate) fn encloses(&self, other: &Self) -> bool {
         self.path == other.path && self.holds(other.start_line) && self.holds(other.end_line)
     }
 }
 
-/// What stands between the parts of a qualified name.
+/// Returns what stands between the parts of a qualified name.
 pub(crate) fn separator(language: Language) -> &'static str {
     match language {
         Language::C | Language::Cpp | Language::Rust => "::",
@@ -189,7 +189,7 @@ pub(crate) fn separator(language: Language) -> &'static str {
     }
 }
 
-/// How a name is used.
+/// Describes how a name is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum UseKind {
@@ -225,19 +225,23 @@ pub struct Use {
     pub path: TreePath,
     /// The line.
     pub line: u32,
-    /// How it is used.
+    /// Says how it is used.
     pub kind: UseKind,
 }
 
 /// One symbol calling a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Who calls. `None` for calls outside everything that has a name.
+    /// Says who calls. `None` for calls outside everything that has a name.
     pub caller: Option<Symbol>,
     /// The file of the call.
     pub path: TreePath,
     /// The name that is called.
     pub callee: String,
+    /// The definition that is called, where the tree has one.
+    pub target: Option<Symbol>,
+    /// True when only the name says that this definition is called.
+    pub by_name: bool,
     /// The lines of the calls, ascending.
     pub lines: Vec<u32>,
     /// 1 for a direct call, 2 for a caller of a caller, and so on.
@@ -251,6 +255,6 @@ pub struct Import {
     pub path: TreePath,
     /// The line.
     pub line: u32,
-    /// What is imported, as written: `openssl/evp.h`, `java.util.List`.
+    /// Says what is imported, as written: `openssl/evp.h`, `java.util.List`.
     pub target: String,
 }

@@ -12,10 +12,10 @@ use rayon::prelude::*;
 use std::io;
 use std::time::{Duration, Instant};
 
-/// How many lines of one file are kept; a file with more is generated or the
+/// Limit on how many lines of one file are kept; a file with more is generated or the
 /// text says nothing.
 const PER_FILE: usize = 200;
-/// How long one search may take.
+/// Limit on how long one search may take.
 const TIME_LIMIT: Duration = Duration::from_secs(20);
 
 /// The lines of one file that match.
@@ -26,13 +26,13 @@ pub(crate) struct FileLines {
     pub(crate) matches: Vec<(u32, u32)>,
 }
 
-/// What a search through all files gave.
+/// Describes what a search through all files gave.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct TextMatches {
     pub(crate) files: Vec<FileLines>,
-    /// How the text was loosened before it was found.
+    /// Says how the text was loosened before it was found.
     pub(crate) loosened: Option<&'static str>,
-    /// Whether time ran out.
+    /// True when time ran out.
     pub(crate) stopped: bool,
     /// Files that were not looked into because of their size.
     pub(crate) too_large: usize,
@@ -42,8 +42,8 @@ const ENTITIES: &str = "with &lt; &gt; &amp; read as < > &";
 const CASE: &str = "without regard to case";
 const CASE_AND_SPACE: &str = "without regard to case and white space";
 
-impl Found {
-    /// Whether looking further would be of no use.
+impl TextMatches {
+    /// Returns whether looking further would be of no use.
     fn is_something(&self) -> bool {
         !self.files.is_empty() || self.stopped
     }
@@ -56,14 +56,14 @@ pub(crate) fn find_literal(
     files: &[&TreePath],
     text: &str,
     limits: &Settings,
-) -> Found {
+) -> TextMatches {
     let escaped = escape(text);
     let decoded = escape(&decode_entities(text));
     let look =
         |files: &[&TreePath], expression: &str, ignore_case, loosened: Option<&'static str>| {
             let mut found = match matcher(expression, ignore_case) {
                 Ok(matcher) => search(tree, files, &matcher, limits),
-                Err(_) => Found::default(),
+                Err(_) => TextMatches::default(),
             };
             found.loosened = loosened.filter(|_| found.is_something());
             found
@@ -87,7 +87,7 @@ pub(crate) fn find_literal(
     if found.files.is_empty() {
         return loosest;
     }
-    Found {
+    TextMatches {
         stopped: found.stopped || loosest.stopped,
         too_large: loosest.too_large,
         ..found
@@ -100,7 +100,7 @@ pub(crate) fn find_regex(
     files: &[&TreePath],
     expression: &str,
     limits: &Settings,
-) -> Result<Found, String> {
+) -> Result<TextMatches, String> {
     let matcher = matcher(expression, false)?;
     Ok(search(tree, files, &matcher, limits))
 }
@@ -126,7 +126,12 @@ fn decode_entities(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-fn search(tree: &Tree, files: &[&TreePath], matcher: &RegexMatcher, limits: &Settings) -> Found {
+fn search(
+    tree: &Tree,
+    files: &[&TreePath],
+    matcher: &RegexMatcher,
+    limits: &Settings,
+) -> TextMatches {
     let started = Instant::now();
     let outcomes: Vec<Outcome> = files
         .par_iter()
@@ -145,7 +150,7 @@ fn search(tree: &Tree, files: &[&TreePath], matcher: &RegexMatcher, limits: &Set
             },
         )
         .collect();
-    let mut found = Found::default();
+    let mut found = TextMatches::default();
     for outcome in outcomes {
         match outcome {
             Outcome::Lines(file) => found.files.push(file),

@@ -82,7 +82,7 @@ const SHORTENED: [(&str, &str); 64] = [
     ("version", "ver"),
 ];
 
-/// What names write for a stem: `dir` for `directory`.
+/// Returns what names write for a stem: `dir` for `directory`.
 pub(crate) fn shortened(asked: &str) -> impl Iterator<Item = &'static str> {
     let found = SHORTENED
         .iter()
@@ -119,7 +119,7 @@ pub(crate) fn split_words(text: &str) -> Vec<String> {
     words
 }
 
-/// What is left of a word without the endings of verbs and plurals:
+/// Returns what is left of a word without the endings of verbs and plurals:
 /// `parsing`, `parsed`, `parses` and `parse` are the same.
 pub(crate) fn stem(word: &str) -> String {
     let mut stem = word.to_owned();
@@ -151,7 +151,7 @@ pub(crate) fn stems_of(text: &str) -> Vec<String> {
     split_words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// What the words with certain stems begin with. Cutting a text into words and
+/// Describes what the words with certain stems begin with. Cutting a text into words and
 /// these to their stems takes long; most texts need not be cut, for they hold
 /// none of these beginnings.
 #[derive(Debug)]
@@ -163,7 +163,7 @@ impl<'s> Beginnings<'s> {
         Self(stems.into_iter().map(beginning).collect())
     }
 
-    /// Whether a word with one of the stems may be in a text.
+    /// Returns whether a word with one of the stems may be in a text.
     pub(crate) fn may_be_in(&self, text: &str) -> bool {
         // What other letters are in lower case is left to who cuts them.
         if !text.is_ascii() {

@@ -1,4 +1,4 @@
-//! What can go wrong while a tree is read.
+//! Errors of reading a tree.
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ pub enum SourceError {
     NotAFile {
         /// The path that was looked at.
         path: String,
-        /// What it is instead.
+        /// Says what it is instead.
         reason: &'static str,
     },
     /// The file is larger than the reader allows.
@@ -42,7 +42,7 @@ pub enum SourceError {
     Root {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// Says what the system said.
         #[source]
         source: std::io::Error,
     },
@@ -51,7 +51,7 @@ pub enum SourceError {
     Read {
         /// The path that was read.
         path: String,
-        /// What the system said.
+        /// Says what the system said.
         #[source]
         source: std::io::Error,
     },

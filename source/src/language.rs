@@ -1,8 +1,9 @@
-//! What a file is written in.
+//! Languages of files.
 
 use crate::TreePath;
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::str::FromStr;
 
 /// A language with a grammar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -56,10 +57,10 @@ impl Language {
     ];
 
     /// The language that a file's extension names; `.h` counts as C, and
-    /// `.h.in` as what is made of it.
+    /// `.h.in` and `.c.in` as what is made of them.
     pub fn of_path(path: &TreePath) -> Option<Self> {
         let extension = match path.extension()? {
-            "in" => header_of_template(path)?.rsplit('.').next()?,
+            "in" => product_of_template(path)?.rsplit('.').next()?,
             extension => extension,
         };
         Some(match extension {
@@ -118,11 +119,32 @@ impl Language {
     }
 }
 
-/// The header that `configure` makes of a template: `a/b.h` of `a/b.h.in`.
-pub fn header_of_template(path: &TreePath) -> Option<&str> {
+/// The source file that `configure` makes of a template: `a/b.h` of `a/b.h.in`.
+pub fn product_of_template(path: &TreePath) -> Option<&str> {
     let product = path.as_str().strip_suffix(".in")?;
     let (_, extension) = product.rsplit_once('.')?;
-    matches!(extension, "h" | "hh" | "hpp" | "hxx").then_some(product)
+    let is_code = matches!(
+        extension,
+        "h" | "hh" | "hpp" | "hxx" | "c" | "cc" | "cpp" | "cxx"
+    );
+    is_code.then_some(product)
+}
+
+/// A word that names no language.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0:?} is no language that is known here")]
+pub struct UnknownLanguage(String);
+
+/// Reads the word that [`Language`] is displayed as: `c`, `c++`, `java`.
+impl FromStr for Language {
+    type Err = UnknownLanguage;
+
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        Self::ALL
+            .into_iter()
+            .find(|language| language.to_string() == word)
+            .ok_or_else(|| UnknownLanguage(word.to_owned()))
+    }
 }
 
 impl fmt::Display for Language {
@@ -149,6 +171,14 @@ mod tests {
     use crate::TreePath;
 
     #[test]
+    fn reads_the_words_that_it_writes() {
+        for language in Language::ALL {
+            assert_eq!(language.to_string().parse(), Ok(language));
+        }
+        assert!("C".parse::<Language>().is_err() && "".parse::<Language>().is_err());
+    }
+
+    #[test]
     fn tells_languages_apart() {
         for (path, content, expected) in [
             ("a.c", "", Some(Language::C)),
@@ -159,7 +189,9 @@ mod tests {
             ("a.h.in", "int f(void);\n", Some(Language::C)),
             ("a.h.in", "namespace x {\n", Some(Language::Cpp)),
             ("a.hpp.in", "", Some(Language::Cpp)),
-            ("a.c.in", "", None),
+            ("a.c.in", "", Some(Language::C)),
+            ("a.cc.in", "", Some(Language::Cpp)),
+            ("a.py.in", "", None),
             ("configure.in", "", None),
             ("h.in", "", None),
             ("README.md", "", None),

@@ -7,19 +7,26 @@
 //!
 //! [`TreePath`] is a path that was checked, [`Text`] a file's bytes with its
 //! lines, line ending and encoding, [`Language`] what a file is written in and
-//! [`parse`] its syntax tree. What this crate deliberately does not do: search,
+//! [`parse`] its syntax tree. The plain types that several crates pass on are
+//! defined here once: [`Changes`] of a tree, the [`Frame`] of a stack. What this crate deliberately does not do: search,
 //! index, write, or run anything.
 
+mod changes;
 mod error;
+mod frame;
 mod language;
 mod parse;
 mod path;
+mod pattern;
 mod text;
 mod tree;
 
+pub use changes::{Changes, Touched};
 pub use error::SourceError;
-pub use language::{Language, header_of_template};
-pub use parse::{SyntaxError, parse, syntax_errors};
+pub use frame::{Frame, Role, UNKNOWN_FUNCTION};
+pub use language::{Language, UnknownLanguage, product_of_template};
+pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
-pub use text::{Encoding, LineEnding, Text, is_binary};
+pub use pattern::{built_in_regex, built_in_regex_set};
+pub use text::{Encoding, LineEnding, Text, is_binary, is_hidden, visible, visible_line};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

@@ -5,7 +5,7 @@ use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::ops::ControlFlow;
 use std::time::Duration;
-use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Point, Tree};
 
 /// Processor time that one file may take; pathological input is given up after
 /// that. Not time by the clock: what is read must not depend on what else runs.
@@ -25,7 +25,7 @@ thread_local! {
 pub struct SyntaxError {
     /// The line it starts on.
     pub line: usize,
-    /// What is there, or what is missing.
+    /// Says what is there, or what is missing.
     pub what: String,
 }
 
@@ -56,7 +56,35 @@ fn parse_with(parser: &mut Parser, language: Language, bytes: &[u8]) -> Option<T
     )
 }
 
-/// What this thread has used of a processor.
+/// Parses a part of a file that begins on a row, counted from 0. Offsets and rows
+/// of the tree are those of the file.
+pub fn parse_part(
+    language: Language,
+    bytes: &[u8],
+    part: std::ops::Range<usize>,
+    row: usize,
+) -> Option<Tree> {
+    let before = bytes.get(..part.start)?;
+    let column = before
+        .iter()
+        .rev()
+        .take_while(|byte| **byte != b'\n')
+        .count();
+    let range = tree_sitter::Range {
+        start_byte: part.start,
+        end_byte: part.end,
+        start_point: Point::new(row, column),
+        end_point: Point::new(usize::MAX, usize::MAX),
+    };
+    PARSER.with_borrow_mut(|parser| {
+        parser.set_included_ranges(&[range]).ok()?;
+        let tree = parse_with(parser, language, bytes);
+        let everything = parser.set_included_ranges(&[]);
+        tree.filter(|_| everything.is_ok())
+    })
+}
+
+/// Returns what this thread has used of a processor.
 fn processor_time() -> Duration {
     Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap_or_default()
 }

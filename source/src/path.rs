@@ -2,6 +2,7 @@
 
 use crate::SourceError;
 use serde::{Deserialize, Serialize};
+use std::borrow::Borrow;
 use std::fmt;
 
 /// A path inside a tree: relative, `/` between its parts, no `.`, no `..`.
@@ -54,7 +55,15 @@ impl TreePath {
         self.0.rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// What follows the last dot of the file name, if anything does.
+    /// Tells whether the path is `tail` below some folder. Java names a file
+    /// below its source root only: `src/main/java/org/a/B.java` ends with
+    /// `org/a/B.java`.
+    pub fn is_below_a_folder(&self, tail: &str) -> bool {
+        let above = self.0.strip_suffix(tail);
+        !tail.is_empty() && above.is_some_and(|above| above.ends_with('/'))
+    }
+
+    /// Returns what follows the last dot of the file name, if anything does.
     pub fn extension(&self) -> Option<&str> {
         self.file_name()
             .rsplit_once('.')
@@ -65,6 +74,13 @@ impl TreePath {
 impl fmt::Display for TreePath {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+/// So that maps by path can be asked with plain text.
+impl Borrow<str> for TreePath {
+    fn borrow(&self) -> &str {
+        &self.0
     }
 }
 
@@ -118,6 +134,15 @@ mod tests {
             "./",
         ] {
             assert!(TreePath::new(given).is_err(), "{given:?}");
+        }
+    }
+
+    #[test]
+    fn knows_a_file_below_its_source_root() {
+        let path = TreePath::new("src/main/java/org/a/B.java").unwrap();
+        assert!(path.is_below_a_folder("org/a/B.java") && path.is_below_a_folder("B.java"));
+        for tail in ["g/a/B.java", "src/main/java/org/a/B.java", "/B.java", ""] {
+            assert!(!path.is_below_a_folder(tail), "{tail}");
         }
     }
 

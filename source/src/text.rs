@@ -1,8 +1,12 @@
 //! A file's bytes with its lines, line ending and encoding.
 
+mod visible;
+
+pub use visible::{is_hidden, visible, visible_line};
+
 use std::borrow::Cow;
 
-/// How the lines of a file end.
+/// Describes how the lines of a file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineEnding {
     /// `\n`
@@ -21,7 +25,7 @@ impl LineEnding {
     }
 }
 
-/// How the bytes of a file are read as characters.
+/// Describes how the bytes of a file are read as characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Encoding {
     /// Valid UTF-8 (a byte-order mark stays part of the first line).
@@ -69,7 +73,7 @@ impl Text {
         self.bytes
     }
 
-    /// How many lines there are; an empty file has none.
+    /// Returns how many lines there are; an empty file has none.
     pub fn line_count(&self) -> usize {
         self.starts.len()
     }
@@ -144,18 +148,18 @@ impl Text {
         }
     }
 
-    /// Whether the last line is ended.
+    /// Returns whether the last line is ended.
     pub fn ends_with_newline(&self) -> bool {
         self.bytes.last() == Some(&b'\n')
     }
 
-    /// Whether this is no text.
+    /// Returns whether this is no text.
     pub fn is_binary(&self) -> bool {
         is_binary(&self.bytes)
     }
 }
 
-/// Whether bytes are no text: a NUL among the first 8,000, the rule that git
+/// Returns whether bytes are no text: a NUL among the first 8,000, the rule that git
 /// uses.
 pub fn is_binary(bytes: &[u8]) -> bool {
     memchr::memchr(0, bytes.get(..8_000).unwrap_or(bytes)).is_some()

@@ -90,7 +90,7 @@ impl Tree {
         self.root.join(path.as_str())
     }
 
-    /// Whether a regular file of this name is in the tree.
+    /// Returns whether a regular file of this name is in the tree.
     pub fn has_file(&self, path: &TreePath) -> bool {
         self.open_file(path).is_ok()
     }

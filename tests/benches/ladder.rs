@@ -1,6 +1,6 @@
-//! Measures the ladder: what a sandbox costs, what the rungs from *applies* to
-//! *tested* cost beside the same commands by hand, what an incremental build
-//! costs beside a clean one, and how many inputs *robust* runs.
+//! Benchmark of the ladder: the cost of a sandbox, of the rungs from *applies* to
+//! *tested* beside the same commands by hand, of an incremental build beside a
+//! clean one, and the number of inputs that *robust* runs.
 //!
 //! `cargo bench -p patchwright-tests --bench ladder --profile dev -- CASE..`
 //!
@@ -14,10 +14,10 @@
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
-use patchwright::settings::{self, Flag, Sources};
-use patchwright::{task, wire};
+use patchwright_agent::{task, wire};
+use patchwright_config::{self as settings, Flag, Sources};
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, BuildKind, Changes, RungName, RungResult, Target, climb,
+    AttemptFacts, Baseline, BuildKind, Changes, Ladder, RungName, RungResult, Target,
 };
 use patchwright_source::{Tree, TreePath};
 use std::fs;
@@ -227,7 +227,8 @@ async fn climbed(
 ) -> Vec<RungResult> {
     let mut rungs = Vec::new();
     for name in RungName::ALL.into_iter().take(5) {
-        let rung = climb(target, baseline, facts, &rungs, name).await.unwrap();
+        let ladder = Ladder::new(target, baseline);
+        let rung = ladder.climb(facts, &rungs, name).await.unwrap();
         assert_eq!(rung.holds, Some(true), "{}: {}", rung.name, rung.reason);
         rungs.push(rung);
     }
@@ -331,7 +332,8 @@ async fn robust() {
         let (tree, target) = target(&task, scratch.path()).await;
         let baseline = target.baseline().await.unwrap();
         let facts = Patch::read(tree.root(), &diff, scratch.path()).facts(0);
-        let rung = climb(target.as_ref(), &baseline, &facts, &[], RungName::Robust);
+        let ladder = Ladder::new(target.as_ref(), &baseline);
+        let rung = ladder.climb(&facts, &[], RungName::Robust);
         let rung = rung.await.unwrap();
         println!(
             "  {how}: {} inputs in {:.1} s, {:?}: {}",

@@ -1,6 +1,6 @@
-//! Measures the daemon from outside: how fast tasks are taken in over HTTP, how
-//! long lists take, how soon a task is claimed and begun, what an idle daemon
-//! needs, what those cost who follow, and what a second worker is worth.
+//! Benchmark of the daemon from outside: submissions a second over HTTP, the time
+//! of lists, the time until a task is claimed and begun, the memory of an idle
+//! daemon, the cost of followers, and the gain by a second worker.
 //!
 //! `cargo bench -p patchwright-tests --bench queue --profile dev`
 //!
@@ -57,6 +57,7 @@ fn patchwright(url: Option<&str>) -> Patchwright {
     Patchwright::new()
         .unwrap()
         .with("PATCHWRIGHT_DATABASE__URL", url.unwrap_or("unset"))
+        .with("PATCHWRIGHT_INTAKE__OPEN_TASKS", "1000000")
         .with("PATCHWRIGHT_HTTP__RATE", "1000000")
         .with("PATCHWRIGHT_MODEL__API_KEY", "none")
 }
@@ -117,9 +118,9 @@ fn many<W: FnMut(usize)>(count: usize, worker: impl Fn() -> W + Sync) -> f64 {
     count as f64 / since.elapsed().as_secs_f64()
 }
 
-/// What it costs the others that many follow a task: rounds without and with
-/// them in turn, on the same growing table. The time that the daemon computes
-/// tells more than the clock on a machine that is busy with other things.
+/// Measures the cost of many followers for other clients: rounds without and
+/// with them in turn, on the same growing table. The processor time of the daemon
+/// says more than the clock on a busy machine.
 fn followed(url: Option<&str>) {
     let patchwright = patchwright(url);
     let daemon = Daemon::start(&patchwright, &["--workers", "0"]).unwrap();

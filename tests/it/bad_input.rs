@@ -1,12 +1,12 @@
-//! What is wrong with a task, the settings or the endpoint is told so that it
-//! can be put right, with the right exit status, before anything is spent.
+//! Errors in a task, the settings or the endpoint: messages that say how to fix
+//! them, and the right exit code, before anything is spent.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};
 use std::fs;
 
 #[test]
-fn what_is_wrong_with_a_task_is_told_with_its_place() {
+fn an_error_in_a_task_names_its_place() {
     for (from, to, words) in [
         ("[commands]", "[commands", vec!["task.toml", "line 9"]),
         (
@@ -87,7 +87,7 @@ fn without_a_model_nothing_is_replayed() {
 }
 
 #[test]
-fn what_the_endpoint_does_wrong_is_told() {
+fn a_fault_of_the_endpoint_is_reported() {
     use Misbehaviour as M;
     for (misbehaviour, calls, words) in [
         (M::Unauthorized, 1, "PATCHWRIGHT_MODEL__API_KEY"),
@@ -151,7 +151,7 @@ fn a_reply_that_is_no_use_costs_a_format_retry_and_no_more() {
 }
 
 #[test]
-fn what_was_done_before_the_endpoint_failed_is_kept() {
+fn work_before_the_endpoint_failed_is_kept() {
     let scene = Scene::new();
     let answers = [
         Answer::from(QUERIES),

@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What does not come by then does not come. No test measures time by it.
+/// The limit of waiting before a test fails. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A daemon that answers `ci` alone, and the token of `ci`.

@@ -1,4 +1,5 @@
-//! A conversation that nears the model's window is told in short, and goes on.
+//! Compaction: a conversation that nears the model's window is summarised and
+//! continues.
 
 use crate::scene::{GOOD, Scene};
 use patchwright_tests::model::{Answer, Asked, Misbehaviour, ScriptedModel};
@@ -11,7 +12,7 @@ fn wordy() -> String {
     )
 }
 
-/// What a fuzzer handed in.
+/// A crash report from a fuzzer.
 const CRASH: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000020
 WRITE of size 35 at 0x602000000020 thread T0
     #1 0x55 in copy_name /build/src/records.c:8

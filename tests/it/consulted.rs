@@ -1,5 +1,5 @@
-//! What signals cost a run: they are charged to its limits as the model's calls
-//! are, stand in its journal, and are left out when nothing is left for them.
+//! Cost of signals in a run: charged to its limits like model calls, recorded in
+//! its journal, and left out when the budget does not allow them.
 
 use crate::scene::{GOOD, KEY, Scene, Told, events};
 use patchwright_tests::model::{Answer, Asked, ScriptedModel};
@@ -13,7 +13,7 @@ const SEARCH: &str = "<analysis>Where are names copied?</analysis>
 <search>copy the name of a record</search>
 <file>records.h</file>
 </queries>";
-/// What the re-ranker says that it took, each time.
+/// The tokens that the re-ranker reports for each call.
 const TOLD: u64 = 2_000;
 
 fn scored(asked: &Asked, tokens: u64) -> Answer {
@@ -118,7 +118,7 @@ fn the_tokens_of_signals_count_against_the_limit_of_tokens() {
 }
 
 #[test]
-fn what_was_reserved_and_not_used_is_free_again() {
+fn an_unused_reservation_is_released() {
     let run = |limit: &str| {
         let reranker = ScriptedModel::answering(|asked| scored(asked, 1)).unwrap();
         let model = ScriptedModel::start([twice().as_str(), GOOD]).unwrap();

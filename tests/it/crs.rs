@@ -1,5 +1,5 @@
-//! The interfaces of cyber reasoning systems, each with a stand-in for the
-//! other side, over real HTTP.
+//! Interfaces for cyber reasoning systems, each with a double of the other side,
+//! over real HTTP.
 
 mod challenges;
 mod competition;

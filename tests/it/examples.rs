@@ -1,8 +1,9 @@
-//! The examples as they lie in the repository: each is a valid task, gives no
-//! answer away, and has scripts that can be run. Running them is for
-//! `make examples` and `make demo`: it needs the network.
+//! The examples in the repository: each is a valid task, does not give its fix
+//! away, and has scripts that can run. `make examples` and `make demo` run them,
+//! because that needs the network.
 
-use patchwright::task;
+use patchwright_agent::task;
+use patchwright_source::Language;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -58,7 +59,7 @@ fn every_example_is_a_valid_task() {
     }
     languages.sort();
     languages.dedup();
-    assert_eq!(languages, ["c", "c++", "java"]);
+    assert_eq!(languages, [Language::C, Language::Cpp, Language::Java]);
 }
 
 #[test]

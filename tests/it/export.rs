@@ -1,5 +1,5 @@
-//! A finished run handed on: as a folder, a diff, a mail, a branch; and a
-//! proposed candidate that is evaluated later.
+//! `patchwright export` of a finished run as a folder, a diff, a mail and a branch;
+//! and `evaluate` of a proposed candidate.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told};
 use patchwright_tests::model::ScriptedModel;
@@ -205,4 +205,23 @@ fn a_proposed_candidate_is_evaluated_later() {
         assert_eq!(finished.code, Some(2), "{finished:#?}");
         assert!(finished.stderr.contains(words), "{finished:#?}");
     }
+}
+
+/// The second run has the same id and another task; the first keeps its own.
+#[test]
+fn a_changed_task_leaves_the_runs_before_as_they_were() {
+    let scene = Scene::new();
+    let run = |scene: &Scene| {
+        let model = ScriptedModel::start([GOOD]).unwrap();
+        scene.run(&model, &["--dry-run"])
+    };
+    let told = run(&scene);
+    let scene = scene.edit("task.toml", "build = 'make ", "build = 'exit 1; make ");
+    let changed = run(&scene);
+    assert_ne!(changed.run(), told.run());
+
+    let evaluated = scene.json(&["evaluate", told.run(), "1"]);
+    evaluated.expect("verified", 0, "attempt 1 holds every rung");
+    let evaluated = scene.json(&["evaluate", changed.run(), "1"]);
+    evaluated.expect("invalid_task", 2, "");
 }

@@ -1,5 +1,5 @@
-//! Inputs that the rung *robust* finds are PoVs from then on: the following
-//! attempts are run on them at once, also after a kill.
+//! Inputs that the rung *robust* finds: they are PoVs of the following attempts,
+//! also after a kill.
 
 use crate::scene::{GOOD, Scene, kill_at_the_second_question};
 use patchwright_tests::model::{Answer, ScriptedModel};
@@ -12,7 +12,7 @@ fn too_narrow(condition: &str) -> String {
 }
 
 #[test]
-fn what_refuted_one_attempt_is_a_pov_for_the_next() {
+fn an_input_that_refuted_an_attempt_is_a_pov_for_the_next() {
     let scene = Scene::new();
     let replies = [
         too_narrow("name > 34"),

@@ -4,8 +4,11 @@
 //!
 //! It reads the sources as text. What clippy can check is not repeated here.
 
+mod imports;
 mod layering;
 mod length;
+mod manifests;
+mod modules;
 mod prompts;
 mod words;
 
@@ -43,7 +46,7 @@ impl Source {
 }
 
 /// All files below the root that are ours and text, in order of path.
-/// What is built, fetched, hidden or a fixture is left out.
+/// Files that are built, fetched, hidden or fixtures are left out.
 fn files(wanted: impl Fn(&str) -> bool) -> Vec<Source> {
     let root = root();
     let mut found = Vec::new();
@@ -72,7 +75,7 @@ fn files(wanted: impl Fn(&str) -> bool) -> Vec<Source> {
     found
 }
 
-/// What git keeps or ignores, and what only looks like ours.
+/// Tells whether a path is Git's own, ignored, or a fixture.
 fn is_foreign(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     matches!(path, "target" | "tests/fixtures") || name == ".git"

@@ -14,7 +14,7 @@ use patchwright_tests::http::{Answer, Request};
 use serde_json::{Value, json};
 use std::path::Path;
 
-/// Where tasks are handed in.
+/// The path for submitting tasks.
 pub(crate) const TASKS: &str = "/api/v1/tasks";
 
 /// A daemon that works nothing off.
@@ -108,7 +108,7 @@ pub(crate) fn uploading(parts: &[(String, Vec<u8>)]) -> Request {
     Request::new("POST", TASKS).upload(&parts)
 }
 
-/// What `tar` makes of a file or folder.
+/// Packs a file or folder with `tar`.
 pub(crate) fn packed(folder: &Path, name: &str) -> Vec<u8> {
     let output = std::process::Command::new("tar")
         .args(["--create", "--gzip", "--file", "-", name])

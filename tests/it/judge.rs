@@ -1,5 +1,5 @@
-//! `patchwright judge`: the ladder for a patch that somebody else wrote, without
-//! any model.
+//! `patchwright judge`: the ladder for a patch that somebody else wrote, without a
+//! model.
 
 use crate::scene::{Scene, Told};
 
@@ -45,7 +45,7 @@ fn a_right_patch_gets_the_evidence_that_a_run_would_give_it() {
     );
 }
 
-/// Which rungs of the attempt were not climbed anew.
+/// Lists the rungs of the attempt that were answered from the cache.
 fn known(told: &Told) -> Vec<String> {
     let rungs = told.report["attempts"][0]["rungs"].as_array().unwrap();
     let known = rungs
@@ -123,7 +123,7 @@ fn a_wrong_patch_is_refuted_at_its_rung() {
 }
 
 #[test]
-fn what_is_no_patch_is_said_to_be_none() {
+fn a_file_that_is_no_patch_is_refused() {
     // A file without any change is a mistake of whoever named it.
     for diff in ["", "I fixed it.", "\u{0}\u{1}\u{2}"] {
         judge(diff).expect("invalid_task", 2, "--patch: a.diff changes nothing");

@@ -1,5 +1,5 @@
-//! The ladder before patches that are known: right ones, which it must let
-//! pass, and wrong ones that silence the PoV, which it must refuse.
+//! The ladder on known patches: right ones, which it must accept, and wrong ones
+//! that silence the PoV, which it must refuse.
 //!
 //! `tests/judge/CASE` holds the patches, and the task where it is no example
 //! and no fixture. Cases of one program may share a folder: `tests/judge/PROGRAM`
@@ -9,13 +9,12 @@
 //! on one example.
 
 use crate::scene::Told;
-use patchwright::settings::Sources;
+use patchwright_config::Sources;
 use patchwright_tests::command::Patchwright;
 use serde_json::Value;
-use std::fmt;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fmt, fs};
 
 /// The share of wrong patches that must be refused, in percent.
 const REFUSED: usize = 90;
@@ -34,7 +33,7 @@ struct Known {
     file: PathBuf,
 }
 
-/// What became of one.
+/// The verdict on one patch.
 struct Row {
     case: String,
     patch: String,
@@ -138,8 +137,8 @@ fn known(case: &str) -> Vec<Known> {
     found
 }
 
-/// What `patchwright judge` says of a patch. The unpatched program is built once
-/// a task: the rest is in the cache.
+/// Runs `patchwright judge` on a patch. The unpatched program is built once for
+/// each task and cached.
 fn told(patchwright: &Patchwright, case: &str, patch: &Path) -> Told {
     let (task, patch) = (task_of(case), patch.display().to_string());
     let task = task.display().to_string();

@@ -4,16 +4,15 @@
 //! It is installed once from PyPI into a virtual environment below `target`. A
 //! machine that cannot do that, or not in time, skips this test and says so.
 
-use std::{
-    io::Write,
-    net::{TcpListener, TcpStream},
-    path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::io::Write;
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use patchwright::model::{Finish, Model, ModelError, Reply, openai::OpenAi};
+use patchwright_model::openai::OpenAi;
+use patchwright_model::{Finish, Model, ModelError, Reply};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};
 
 use crate::model::{kind, question, settings};

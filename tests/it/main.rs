@@ -20,6 +20,8 @@ mod export;
 #[cfg(test)]
 mod found;
 #[cfg(test)]
+mod guides;
+#[cfg(test)]
 mod hints;
 #[cfg(test)]
 mod house;

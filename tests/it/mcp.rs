@@ -1,5 +1,5 @@
-//! The code search over the Model Context Protocol: a session on standard
-//! input and output, as an editor has it.
+//! Code search over the Model Context Protocol: an editor's session on standard
+//! input and output.
 
 use patchwright_tests::command::Patchwright;
 use serde_json::{Value, json};

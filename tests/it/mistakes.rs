@@ -1,6 +1,5 @@
-//! What a person may get wrong at the command line: each mistake is told with
-//! what happened, where, and what to do. What models do wrong is not looked at
-//! here.
+//! Mistakes of a person at the command line: each error says what happened, where,
+//! and what to do. Mistakes of models are tested elsewhere.
 
 use crate::scene::Scene;
 use std::fs;

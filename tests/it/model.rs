@@ -4,16 +4,14 @@ mod misbehaviours;
 
 pub(crate) use misbehaviours::kind;
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
 
-use patchwright::{
-    model::{
-        Message, Model, Request, connect,
-        openai::OpenAi,
-        recorded::{Recorded, Recording},
-    },
-    settings::{self, Flag, Sources},
-};
+use patchwright_config::{self as settings, Flag, Sources};
+use patchwright_model::openai::OpenAi;
+use patchwright_model::recorded::{Recorded, Recording};
+use patchwright_model::{Message, Model, Request, connect};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};
 
 const KEY: &str = "sk-a-key-that-nobody-may-see";
@@ -130,7 +128,7 @@ async fn without_a_key_none_is_sent() {
 }
 
 #[tokio::test]
-async fn what_passes_is_asked_again_with_the_same_request() {
+async fn a_temporary_failure_is_retried_with_the_same_request() {
     let endpoint = ScriptedModel::start([
         Misbehaviour::TooManyRequestsShortWait.into(),
         Misbehaviour::HalfStream.into(),

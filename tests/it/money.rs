@@ -1,20 +1,20 @@
-//! Many runs at once over one store: whatever their models do, the sum spent
-//! never passes a limit. In-process, so that a thousand runs are affordable.
+//! Limits on money: many runs at once over one store never exceed a limit, whatever
+//! their models do. In-process, so that a thousand runs are affordable.
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, StreamExt};
-use patchwright::display::Display;
-use patchwright::drive::{Drive, EngineCell, Parts, Patience, Speaker};
-use patchwright::model::price::{Price, Prices};
-use patchwright::model::tokens::Counter;
-use patchwright::model::{Finish, Model, ModelError, Reply, Request, Usage};
-use patchwright::repair::Run;
-use patchwright::signals::Signals;
-use patchwright::store::{Journal, Store};
-use patchwright::task::Mode;
-use patchwright::wire;
+use patchwright_agent::drive::{Drive, EngineCell, Parts, Patience, Speaker};
+use patchwright_agent::progress::Observer;
+use patchwright_agent::repair::Run;
+use patchwright_agent::signals::Signals;
+use patchwright_agent::task::Mode;
+use patchwright_agent::wire;
+use patchwright_model::price::{Price, Prices};
+use patchwright_model::tokens::Counter;
+use patchwright_model::{Finish, Model, ModelError, Reply, Request, Usage};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
+use patchwright_store::{Journal, Store};
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
@@ -132,12 +132,13 @@ fn parts(model: Arc<Whimsical>, (tree, cache): (&Path, &Path), total: f64) -> Ar
         usd_day: Some(total),
         usd_total: Some(total * 2.0),
         target: None,
+        verdicts: None,
         engine: EngineCell::open(tree.to_owned(), cache.to_owned(), settings),
         guard: Guard::new(&[]).unwrap(),
         tree: Arc::new(Tree::open(tree).unwrap()),
         context_tokens: 1000,
         signals: Signals::default(),
-        display: Display::Silent,
+        observer: Observer::silent(),
         facts: Parts::no_facts(),
     })
 }
@@ -146,12 +147,12 @@ fn run(dice: &mut Dice) -> Run {
     let mut plan = wire::empty_plan();
     plan.mode = Mode::DryRun;
     plan.lanes = 1 + dice.below(3) as u32;
-    plan.language = "c".to_owned();
+    plan.language = patchwright_source::Language::C;
     plan.limits.attempts = 3;
     plan.limits.rounds = 6;
     plan.limits.format_retries = 3;
     plan.limits.usd = Some(RUN);
-    plan.limits.wall = 600;
+    plan.limits.wall = std::time::Duration::from_mins(10);
     plan.limits.queries_min = 3;
     plan.limits.queries_max = 5;
     Run::new(plan)
@@ -169,7 +170,7 @@ async fn drive(number: usize, store: &Store, places: (&Path, &Path), total: f64)
     });
     let run = run(&mut dice);
     let parts = parts(model.clone(), places, total);
-    let driven = Drive::new(parts, journal, CancellationToken::new());
+    let driven = Drive::new(parts, Arc::new(journal), CancellationToken::new());
     let patience = match dice.below(5) {
         0 => Duration::from_millis(20 + dice.below(100)),
         _ => Duration::from_mins(5),

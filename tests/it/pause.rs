@@ -1,5 +1,5 @@
-//! No model can answer now: the run waits by itself as long as it may, and is
-//! left to be resumed when that is not long enough.
+//! Pauses: when no model can answer, a run waits up to its limit, and is resumed
+//! later when that is not enough.
 
 use crate::scene::{GOOD, QUERIES, Scene, events};
 use patchwright_tests::model::{Answer, Misbehaviour, ScriptedModel};

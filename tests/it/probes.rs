@@ -1,5 +1,5 @@
-//! Probes in a whole repair: what a model asks of the running program, and
-//! what it is told.
+//! Probes in a whole repair: questions of a model about the running program, and
+//! the answers.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, events};
 use patchwright_patcher::reply;
@@ -70,7 +70,7 @@ fn probes_tell_what_the_program_does() {
 }
 
 #[test]
-fn where_nothing_runs_no_probe_is_offered_and_none_taken() {
+fn a_dry_run_offers_no_probes_and_accepts_none() {
     let scene = Scene::new().edit(
         "task.toml",
         "id = \"records\"",

@@ -1,12 +1,12 @@
-//! A queue that several workers work off: nothing is lost and nothing is done
-//! twice, whatever happens to the workers, on SQLite and on PostgreSQL.
+//! A queue with several workers: nothing is lost and nothing is done twice,
+//! whatever happens to the workers, on SQLite and on PostgreSQL.
 
 mod batch;
 mod farm;
 mod kills;
 
 use farm::{Database, Farm};
-use patchwright::serve::service::{Canceled, TaskState};
+use patchwright_store::submissions::{Canceled, TaskState};
 use patchwright_tests::model::{Misbehaviour, ScriptedModel};
 use patchwright_tests::postgres::Postgres;
 use patchwright_tests::program::PATCH;

@@ -1,11 +1,11 @@
-//! `patchwright replay`: a finished run is walked again, offline, and its
-//! patches are judged anew.
+//! `patchwright replay`: a finished run is repeated offline, and its patches are
+//! judged again.
 
 use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene, Told};
 use patchwright_tests::model::ScriptedModel;
 use serde_json::Value;
 
-/// What must be the same again: the ending, and each rung of each attempt.
+/// Returns what a replay must repeat: the ending, and each rung of each attempt.
 fn verdicts(told: &Told) -> Vec<Value> {
     let mut verdicts = vec![
         told.report["ending"].clone(),

@@ -1,5 +1,5 @@
-//! `kill -9` and `patchwright resume`: nothing that is on record is done again,
-//! and whoever was given up for dead writes no more.
+//! `kill -9` and `patchwright resume`: recorded work is not repeated, and a process
+//! that was given up for dead writes nothing more.
 
 use crate::scene::{
     GOOD, QUERIES, STILL_CRASHES, Scene, Told, events, files, kill_at_the_second_question,
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// The replies of the run, each to the conversation of its length.
 const REPLIES: [&str; 3] = [QUERIES, STILL_CRASHES, GOOD];
 
-/// How often the run is killed.
+/// The number of kills of a run.
 const KILLS: usize = 5;
 
 /// Answers by what was said before, so that a request that is made again gets

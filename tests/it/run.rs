@@ -1,5 +1,5 @@
-//! Whole repairs: every ending with its exit status, the loop that leads there,
-//! and what is left behind.
+//! Whole repairs: every ending with its exit code, the loop that leads there, and
+//! the files that remain.
 
 mod endings;
 mod output;

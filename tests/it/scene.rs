@@ -1,8 +1,8 @@
-//! A small program with a bug, a Patchwright of its own, and what the tests say
-//! in a model's place.
+//! Scene of a test: a small program with a bug, a Patchwright with its own home,
+//! and the replies of a scripted model.
 //!
-//! What holds after every command is checked here: no panic, no colours, no key
-//! anywhere.
+//! Every command is checked for what must always hold: no panic, no colours, no
+//! key anywhere.
 
 use patchwright_tests::command::{Finished, Patchwright};
 use patchwright_tests::model::ScriptedModel;
@@ -89,7 +89,7 @@ pub(crate) struct Scene {
     task: PathBuf,
 }
 
-/// What a command came to, and the report that it printed.
+/// A finished command and the report that it printed.
 #[derive(Debug)]
 pub(crate) struct Told {
     pub(crate) finished: Finished,

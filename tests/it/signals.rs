@@ -69,7 +69,7 @@ fn search(patchwright: &Patchwright, words: &str) -> Finished {
     finished
 }
 
-/// Whether standard error holds one line: what it cost.
+/// Tells whether standard error holds one line, the cost.
 fn only_the_cost(finished: &Finished) -> bool {
     finished.stderr.starts_with("cost: about ") && finished.stderr.lines().count() == 1
 }

@@ -1,6 +1,6 @@
-//! Where a task's source may come from besides a folder: a repository, an
-//! archive, a fetch command. Nothing is asked of a model here: the endpoint is
-//! down, and what was fetched lies in the cache by then.
+//! Sources of a task besides a folder: a repository, an archive, a fetch command.
+//! No model is needed here: the endpoint is down, and the fetched source is in the
+//! cache by then.
 
 use patchwright_tests::command::{Finished, Patchwright};
 use std::path::{Path, PathBuf};

@@ -1,11 +1,12 @@
-//! The store and the service over it, on SQLite and on a real PostgreSQL: the
-//! same promises on both.
+//! The store and the service above it: the same guarantees on SQLite and on a real
+//! PostgreSQL.
 
-use patchwright::repair::StepId;
-use patchwright::serve::Service;
-use patchwright::serve::service::{Canceled, NewTask, Submitted, TaskFilter, TaskState};
-use patchwright::settings::{self, Flag, Settings, Sources};
-use patchwright::store::{EventKind, Journal, NewEvent, SpendingLimits, Store, StoreError};
+use patchwright_agent::journal::{EventKind, NewEvent, SpendingLimits};
+use patchwright_agent::record::StepId;
+use patchwright_config::{self as settings, Flag, Settings, Sources};
+use patchwright_daemon::service::Service;
+use patchwright_store::submissions::{Canceled, NewTask, Submitted, TaskFilter, TaskState};
+use patchwright_store::{Journal, Store, StoreError};
 use patchwright_tests::postgres::Postgres;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -81,7 +82,7 @@ async fn events_have_numbers_without_gaps_however_many_write() {
 }
 
 #[tokio::test]
-async fn who_was_superseded_writes_and_spends_nothing() {
+async fn a_superseded_process_writes_and_spends_nothing() {
     for (_folder, store) in stores().await {
         store.create_run("r", ("t", "{}"), "{}").await.unwrap();
         let old = Journal::claim(&store, "r").await.unwrap();

@@ -6,7 +6,7 @@ use patchwright_tests::model::ScriptedModel;
 use std::fs;
 use std::io::{BufRead, BufReader};
 
-/// Whether a process with this word among its arguments runs.
+/// Tells whether a process with this word among its arguments runs.
 fn runs(word: &str) -> bool {
     let entries = fs::read_dir("/proc").unwrap().flatten();
     let mut lines = entries.filter_map(|entry| fs::read(entry.path().join("cmdline")).ok());

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 /// A command that takes longer than this hangs. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// How often a running command is looked at.
+/// The interval at which a running command is polled.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// A Patchwright of a test's own: nothing of the user's settings, keys, state
@@ -26,7 +26,7 @@ pub struct Patchwright {
     variables: Vec<(String, String)>,
 }
 
-/// What a finished command left.
+/// The result of a finished command.
 #[derive(Debug)]
 pub struct Finished {
     /// The exit status; `None` when a signal ended it.

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 /// A daemon that takes longer to start does not. No test measures time by it.
 const START: Duration = Duration::from_mins(2);
 const GLANCE: Duration = Duration::from_millis(10);
-/// What stands before the address that it listens on.
+/// The words in front of the address in its first message.
 const LISTENING: &str = "listening on http://";
 
 /// A running daemon.
@@ -73,7 +73,7 @@ impl Daemon {
         }
     }
 
-    /// Where it listens.
+    /// Returns the address that it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
@@ -83,7 +83,7 @@ impl Daemon {
         self.child.id()
     }
 
-    /// What it said so far, on both outputs.
+    /// Returns its messages so far, of both outputs.
     pub fn told(&self) -> String {
         self.told
             .lock()

@@ -1,5 +1,5 @@
-//! A small HTTP client for tests that must send what no good client would:
-//! bodies that are cut off, lengths that are lies, paths as they are.
+//! Small HTTP client for tests that must send what no good client would:
+//! truncated bodies, wrong lengths, paths without normalisation.
 //!
 //! One connection a request, unless it is [`Kept`]. It follows nothing and
 //! retries nothing.
@@ -21,7 +21,7 @@ pub struct Request {
     body: Vec<u8>,
 }
 
-/// What came back.
+/// The answer to a request.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status.

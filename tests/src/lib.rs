@@ -1,5 +1,5 @@
-//! What the integration tests share: the command line and the daemon under test, a model
-//! endpoint whose answers a test writes, a PostgreSQL, and a program with a bug.
+//! Shared parts of the integration tests: the command line and the daemon under test, a
+//! scripted model endpoint, a PostgreSQL, and a program with a bug.
 //!
 //! Support only; the tests themselves lie in `it/`.
 

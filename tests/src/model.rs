@@ -32,11 +32,11 @@ use plan::{Plan, Step};
 pub use wire::Dialect;
 use wire::Said;
 
-/// What the endpoint says when its script is over: a mistake of the test, so no
-/// status that a client would try again.
+/// The status of a request after the end of the script. That is a mistake of the
+/// test, so it is not a status that a client retries.
 const OVER: u16 = 418;
 
-/// What to answer to one request.
+/// The answer to one request.
 #[derive(Debug, Clone)]
 pub enum Answer {
     /// A reply with this text.
@@ -105,7 +105,7 @@ impl Asked {
             .unwrap_or_default()
     }
 
-    /// How often the model has spoken in this conversation before.
+    /// Counts the replies in this conversation so far.
     pub fn replies(&self) -> usize {
         let messages = self.messages();
         let replies = messages.iter().filter(|(role, _)| role == "assistant");
@@ -212,7 +212,7 @@ impl ScriptedModel {
         })
     }
 
-    /// What `model.base_url` is set to.
+    /// Returns the value for `model.base_url`.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
     }

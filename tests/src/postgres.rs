@@ -14,7 +14,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Where Debian keeps the servers, one folder a version.
+/// Debian's folder of the servers, one folder a version.
 const VERSIONS: &str = "/usr/lib/postgresql";
 /// The user of Debian's package: a server refuses to be root.
 const USER: &str = "postgres";
@@ -185,7 +185,8 @@ fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|data| std::os::unix::fs::MetadataExt::uid(&data) == 0)
 }
 
-/// What stands before the server's command: another user, when this is root.
+/// Returns the words in front of the server's command: they change the user when
+/// this is root.
 fn prefix() -> Vec<String> {
     if !is_root() {
         return Vec::new();

@@ -2,14 +2,16 @@
 
 use super::parts::Speaker;
 use super::{Drive, wait};
-use crate::model::price::Priced;
-use crate::model::{Finish, Message, ModelError, Reply, Request, Usage};
-use crate::repair::{
+use crate::journal::{JournalError, SpendingLimits};
+use crate::progress::Notice;
+use crate::prompt::control_tokens;
+use crate::record::{
     Ending, EndingKind, Full, Outcome, Postponed, Purpose, ReplyRecord, RunLimits, Spent, StepId,
     Unanswered,
 };
-use crate::store::{SpendingLimits, StoreError};
 use crate::telemetry;
+use patchwright_model::price::Priced;
+use patchwright_model::{Finish, Message, ModelError, Reply, Request, Usage};
 use serde_json::json;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -33,7 +35,7 @@ impl Drive {
         id: StepId,
         (purpose, messages): (Purpose, Vec<Message>),
         (limits, spent): (RunLimits, Spent),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let Some(speaker) = self.parts.speaker(purpose, id.lane) else {
             let detail = "there is no model to ask";
             return Ok(stop(EndingKind::InfraError, detail.to_owned()));
@@ -59,6 +61,10 @@ impl Drive {
         if let Some(reason) = self.reserve(number, priced, limits.usd).await? {
             return Ok(refused(purpose, reason));
         }
+        if let Some(notice) = speaker.model.notice(&request) {
+            let remark = format!("note: {notice}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
+        }
         let started = Instant::now();
         let answered = telemetry::asked(speaker.model.as_ref(), &request).await;
         let seconds = started.elapsed().as_secs_f64();
@@ -67,7 +73,7 @@ impl Drive {
         telemetry::metrics::spent(speaker.model.name(), usd);
         Ok(match answered {
             Ok(reply) => Outcome::Reply(ReplyRecord {
-                text: reply.text,
+                text: control_tokens::restore(&reply.text).into_owned(),
                 finish: reply.finish,
                 usage: reply.usage,
                 model: reply.model,
@@ -76,7 +82,7 @@ impl Drive {
             }),
             Err(error) => {
                 let fits = fitting(speaker);
-                let lost = Lost {
+                let lost = FailedCall {
                     usd,
                     seconds,
                     tokens,
@@ -93,7 +99,7 @@ impl Drive {
         purpose: Purpose,
         (speaker, request): (&Speaker, &Request),
         tokens: u64,
-    ) -> Result<i64, StoreError> {
+    ) -> Result<i64, JournalError> {
         let name = speaker.model.name();
         let count = request.messages.len();
         let last = request
@@ -113,7 +119,7 @@ impl Drive {
         number: i64,
         priced: Priced<'_>,
         run: Option<f64>,
-    ) -> Result<Option<String>, StoreError> {
+    ) -> Result<Option<String>, JournalError> {
         let limits = SpendingLimits {
             run,
             day: self.parts.usd_day,
@@ -126,15 +132,15 @@ impl Drive {
         };
         match self.journal.reserve(number, usd, limits).await {
             Ok(()) => Ok(None),
-            Err(error @ StoreError::Money { .. }) => Ok(Some(format!("money: {error}"))),
+            Err(error @ JournalError::Money { .. }) => Ok(Some(format!("money: {error}"))),
             Err(error) => Err(error),
         }
     }
 
     /// What a failed call means for the run. Waiting a moment and trying again
     /// has been done by the model client.
-    fn failed(&self, purpose: Purpose, error: ModelError, lost: &Lost) -> Outcome {
-        let Lost {
+    fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
+        let FailedCall {
             usd,
             seconds,
             tokens,
@@ -189,7 +195,7 @@ impl Drive {
 }
 
 /// A call that failed: what it took all the same.
-struct Lost {
+struct FailedCall {
     usd: f64,
     seconds: f64,
     tokens: u64,
@@ -211,7 +217,7 @@ impl Speaker {
         }
     }
 
-    /// What a call cost.
+    /// Returns the cost of a call.
     fn cost(&self, answered: &Result<Reply, ModelError>) -> f64 {
         let prices = self.prices.as_ref();
         prices.map_or(0.0, |prices| prices.of_call(answered))

@@ -1,26 +1,27 @@
 //! The baseline: the unpatched tree builds, crashes, and is tested.
 
 use super::{Drive, convert};
-use crate::repair::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::progress::Notice;
+use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun};
 use serde_json::json;
+use std::io::ErrorKind;
 use std::sync::Arc;
 
-/// How often a failing infrastructure is tried again before the run ends.
+/// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
 impl Drive {
-    pub(super) async fn baseline(&self, id: StepId) -> Result<Outcome, StoreError> {
+    pub(super) async fn baseline(&self, id: StepId) -> Result<Outcome, JournalError> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
         self.intend(id, "baseline", summary, json!({})).await?;
         Ok(match self.target_baseline().await {
             Ok(baseline) => {
-                self.parts
-                    .display
-                    .line(&format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase());
+                let remark = format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase();
+                self.parts.observer.tell(&Notice::Remark(&remark));
                 Outcome::Baseline(self.summary(&baseline))
             }
             Err(ending) => Outcome::Stopped {
@@ -105,7 +106,7 @@ fn tests_in_words(run: &TestRun) -> String {
     }
 }
 
-/// What a failure of the target means for the run.
+/// Returns the ending that a failure of the target means.
 pub fn ending(error: &TargetError) -> Ending {
     let with_log = |log: &str| {
         let lines: Vec<&str> = log.trim_end().lines().collect();
@@ -124,9 +125,37 @@ pub fn ending(error: &TargetError) -> Ending {
         TargetError::NotReproducible { log, .. } => {
             Ending::new(EndingKind::NotReproducible, with_log(log))
         }
+        // Only a tree has paths that no system call takes: another try ends the same.
+        TargetError::Infrastructure {
+            source: Some(source),
+            ..
+        } if source.kind() == ErrorKind::InvalidFilename => Ending::new(
+            EndingKind::InvalidTask,
+            format!("the tree has a path that is too long: {error}"),
+        ),
         TargetError::Infrastructure { .. } => {
             Ending::new(EndingKind::InfraError, error.to_string())
         }
         TargetError::Canceled => Ending::new(EndingKind::Canceled, error.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_that_is_too_long_is_the_fault_of_the_task() {
+        for (kind, expected) in [
+            (ErrorKind::InvalidFilename, EndingKind::InvalidTask),
+            (ErrorKind::StorageFull, EndingKind::InfraError),
+        ] {
+            let error = TargetError::Infrastructure {
+                what: "cannot copy".to_owned(),
+                where_: "/a".to_owned(),
+                source: Some(kind.into()),
+            };
+            assert_eq!(ending(&error).kind, expected);
+        }
     }
 }

@@ -2,15 +2,15 @@
 
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
-use crate::repair::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::record::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, CrashReport, FoundInput, RungName, RungResult, Target, TargetError,
-    climb, confirm, crash,
+    AttemptFacts, Baseline, CrashReport, FoundInput, Ladder, RungName, RungResult, Target,
+    TargetError, confirm,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
@@ -25,7 +25,7 @@ impl Drive {
         id: StepId,
         rung: RungName,
         (attempt, found): (Option<Attempt>, Vec<FoundRecord>),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
             seconds: 0.0,
@@ -53,7 +53,9 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         let facts = self.with_found(facts, found).await?;
-        match climb_patiently(target.as_ref(), &baseline, &facts, (&attempt, rung)).await {
+        let ladder = Ladder::new(target.as_ref(), &baseline);
+        let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
+        match climb_patiently(ladder, &facts, (&attempt, rung)).await {
             Ok(result) => {
                 let at_the_top = rung.next().is_none() && result.holds != Some(false);
                 let result = if at_the_top {
@@ -78,8 +80,9 @@ impl Drive {
             .parts
             .facts
             .lock()
-            .ok()
-            .and_then(|facts| facts.get(&attempt.number).cloned());
+            .unwrap_or_else(PoisonError::into_inner)
+            .get(&attempt.number)
+            .cloned();
         if let Some(facts) = kept {
             return Ok(facts);
         }
@@ -107,14 +110,14 @@ impl Drive {
         &self,
         facts: Arc<AttemptFacts>,
         found: Vec<FoundRecord>,
-    ) -> Result<Arc<AttemptFacts>, StoreError> {
+    ) -> Result<Arc<AttemptFacts>, JournalError> {
         if found.is_empty() {
             return Ok(facts);
         }
         let mut facts = AttemptFacts::clone(&facts);
         let earlier = found.len().saturating_sub(MOST_FOUND);
         for record in found.into_iter().skip(earlier) {
-            if let Some(bytes) = self.journal.store().blob(&record.blob).await? {
+            if let Some(bytes) = self.journal.blob(&record.blob).await? {
                 facts.found.push(FoundInput {
                     bytes,
                     reason: record.reason,
@@ -125,11 +128,11 @@ impl Drive {
         Ok(Arc::new(facts))
     }
 
-    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, StoreError> {
+    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, JournalError> {
         let mut kept = Vec::new();
         for input in found {
             kept.push(FoundRecord {
-                blob: self.journal.store().keep(&input.bytes).await?,
+                blob: self.journal.keep(&input.bytes).await?,
                 reason: input.reason,
                 pov: input.pov,
             });
@@ -141,21 +144,19 @@ impl Drive {
         &self,
         result: RungResult,
         facts: &AttemptFacts,
-    ) -> Result<RungRecord, StoreError> {
-        let crash = (result.holds == Some(false)
-            && matches!(result.name, RungName::Silent | RungName::Robust))
-        .then(|| crash::parse(&result.log))
-        .flatten();
+    ) -> Result<RungRecord, JournalError> {
         Ok(RungRecord {
             doubts: doubts(&result),
             name: result.name,
             holds: result.holds,
             reason: result.reason,
             seconds: result.seconds,
-            log: self.journal.store().keep(result.log.as_bytes()).await?,
+            log: self.journal.keep(result.log.as_bytes()).await?,
             counts: result.counts,
             feedback: result.feedback,
-            crash: crash.map(|report| self.pristine_crash(report, facts)),
+            crash: result
+                .crash
+                .map(|report| self.pristine_crash(report, facts)),
             found: self.keep_found(result.found).await?,
         })
     }
@@ -168,20 +169,12 @@ impl Drive {
     }
 }
 
-/// What a rung noticed that refutes nothing, as its log tells.
+/// What a critic is told of a rung that does not refute the patch.
 fn doubts(result: &RungResult) -> Vec<String> {
-    let lines = result.log.lines();
-    let noticed: Vec<&str> = match (result.name, result.holds) {
-        (_, Some(false)) => Vec::new(),
-        (RungName::SameElsewhere, _) => lines
-            .filter_map(|line| line.strip_prefix("for the critic: "))
-            .collect(),
-        (RungName::Reviewed, _) => lines.collect(),
-        _ => Vec::new(),
-    };
-    let short = noticed.into_iter().take(DOUBTS);
-    short
-        .map(|line| line.chars().take(DOUBT).collect())
+    let open = result.holds != Some(false);
+    let doubts = result.doubts.iter().filter(|_| open).take(DOUBTS);
+    doubts
+        .map(|doubt| doubt.to_string().chars().take(DOUBT).collect())
         .collect()
 }
 
@@ -207,8 +200,7 @@ async fn confirmed(
 
 /// Climbs, and tries again when the machinery failed.
 async fn climb_patiently(
-    target: &dyn Target,
-    baseline: &Baseline,
+    ladder: Ladder<'_>,
     facts: &AttemptFacts,
     (attempt, rung): (&Attempt, RungName),
 ) -> Result<RungResult, TargetError> {
@@ -216,7 +208,7 @@ async fn climb_patiently(
     let mut tries = 0;
     loop {
         tries += 1;
-        match climb(target, baseline, facts, &climbed, rung).await {
+        match ladder.climb(facts, &climbed, rung).await {
             Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
             other => return other,
         }
@@ -232,6 +224,8 @@ fn result_of(rung: &RungRecord) -> RungResult {
         log: String::new(),
         counts: BTreeMap::clone(&rung.counts),
         feedback: rung.feedback.clone(),
+        crash: None,
+        doubts: Vec::new(),
         found: Vec::new(),
         settled: false,
     }

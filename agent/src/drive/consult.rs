@@ -4,9 +4,10 @@
 
 use super::Drive;
 use super::ask::{InFlight, beyond};
-use crate::repair::{RunLimits, SignalRecord, Spent, StepId};
+use crate::journal::JournalError;
+use crate::progress::Notice;
+use crate::record::{RunLimits, SignalRecord, Spent, StepId};
 use crate::signals::{Estimate, Total};
-use crate::store::StoreError;
 use crate::telemetry::metrics;
 use patchwright_retrieval::Engine;
 use serde_json::json;
@@ -28,7 +29,7 @@ impl Drive {
         id: StepId,
         (engine, words): (&Arc<Engine>, &str),
         (limits, spent): (&RunLimits, &Spent),
-    ) -> Result<Vec<SignalRecord>, StoreError> {
+    ) -> Result<Vec<SignalRecord>, JournalError> {
         let signals = &self.parts.signals;
         let Some(question) = signals.question(engine, words).await else {
             return Ok(Vec::new());
@@ -65,7 +66,7 @@ impl Drive {
         id: StepId,
         estimates: &[Estimate],
         usd: Option<f64>,
-    ) -> Result<Allowed, StoreError> {
+    ) -> Result<Allowed, JournalError> {
         if estimates.is_empty() {
             return Ok(Allowed::Free);
         }
@@ -89,7 +90,8 @@ impl Drive {
 
     fn tell_what_is_missing(&self, records: &[SignalRecord]) {
         for note in records.iter().filter_map(SignalRecord::note) {
-            self.parts.display.line(&format!("note: {note}"));
+            let remark = format!("note: {note}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
         }
     }
 }

@@ -2,10 +2,10 @@
 //! Blocking work, done beside the loop.
 
 use super::{Drive, convert};
-use crate::repair::{
+use crate::journal::JournalError;
+use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, Spent, StepId,
 };
-use crate::store::StoreError;
 use patchwright_patcher::RawQuery;
 use patchwright_retrieval::{Answer, Engine, Memory, Query, Request};
 use serde_json::json;
@@ -18,7 +18,7 @@ impl Drive {
         (text, frames): (String, Vec<CrashFrame>),
         (round, mut memory): (u32, Memory),
         (limits, spent): (&RunLimits, &Spent),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let summary = format!("gathering the code of a crash with {} frames", frames.len());
         self.intend(
             id,
@@ -66,7 +66,7 @@ impl Drive {
         round: u32,
         (queries, mut memory): (Vec<RawQuery>, Memory),
         (limits, mut spent): (&RunLimits, Spent),
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let words: Vec<String> = queries
             .iter()
             .map(|query| format!("{}:{}", query.kind, query.body.trim()))

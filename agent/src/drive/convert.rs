@@ -1,12 +1,12 @@
 //! Between the plain structs of the libraries, which do not know each other.
 
-use crate::repair::{Crash, CrashFrame};
-use patchwright_evaluator::crash::{CrashReport, Place, Role as StackRole, Stack};
-use patchwright_evaluator::feedback::{LineMap, Origin};
-use patchwright_evaluator::{AttemptFacts, Changes, Touched};
+use crate::record::{Crash, CrashFrame};
+use patchwright_evaluator::AttemptFacts;
+use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Stack};
+use patchwright_evaluator::feedback::{LineMap, LineOrigin};
 use patchwright_patcher::Prepared;
-use patchwright_retrieval::{Frame, Role};
-use patchwright_source::{Tree, TreePath};
+use patchwright_retrieval::{self as retrieval, Frame};
+use patchwright_source::{Changes, Role, Tree, TreePath};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ const FRAMES: usize = 24;
 
 /// A frame as retrieval wants it.
 pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
-    let role = match frame.role.as_str() {
-        "freed" => Role::Freed,
-        "allocated" => Role::Allocated,
-        "stored" => Role::Stored,
-        "created" | "suppressed" | "previous" => Role::Created,
-        _ => Role::Crash,
+    let role = match frame.role {
+        Role::Crash | Role::Cause => retrieval::Role::Crash,
+        Role::Freed => retrieval::Role::Freed,
+        Role::Allocated => retrieval::Role::Allocated,
+        Role::Stored => retrieval::Role::Stored,
+        Role::Created | Role::Suppressed | Role::Previous => retrieval::Role::Created,
     };
     Frame {
         function: frame.function.clone(),
@@ -31,6 +31,11 @@ pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
     }
 }
 
+/// The frames of a report as retrieval wants them.
+pub fn frames_for_retrieval(report: &CrashReport) -> Vec<Frame> {
+    frames_of(report).iter().map(frame_for_retrieval).collect()
+}
+
 /// The frames of a report that may lie in a tree, with the stack each is from.
 /// The exception that caused another comes before it: that is where things
 /// went wrong. Of several causes the last is the first.
@@ -38,27 +43,27 @@ pub fn frames_of(report: &CrashReport) -> Vec<CrashFrame> {
     let length = |stack: &Stack| stack.frames.len().min(FRAMES);
     let causes = || {
         let stacks = report.stacks.iter();
-        stacks.filter(|stack| stack.role == StackRole::Cause)
+        stacks.filter(|stack| stack.role == Role::Cause)
     };
     let mut below: usize = causes().map(length).sum();
     let all = below;
     let mut frames = Vec::new();
     for stack in &report.stacks {
         let from = match stack.role {
-            StackRole::Crash => all,
-            StackRole::Cause => {
+            Role::Crash => all,
+            Role::Cause => {
                 below -= length(stack);
                 below
             }
             _ => 0,
         };
         let kept = stack.frames.iter().take(FRAMES).enumerate();
-        let kept = kept.filter(|(_, frame)| frame.place() != Place::Runtime);
+        let kept = kept.filter(|(_, frame)| FrameOrigin::of(frame) != FrameOrigin::Runtime);
         frames.extend(kept.map(|(depth, frame)| CrashFrame {
             function: frame.function.clone(),
             file: frame.file.clone(),
             line: frame.line,
-            role: stack.role.name().to_owned(),
+            role: stack.role,
             depth: u32::try_from(from + depth).unwrap_or(u32::MAX),
         }));
     }
@@ -83,8 +88,7 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
 /// The one file that a path from a source root means: `org/a/B.java` is
 /// `src/main/java/org/a/B.java`.
 fn below_a_source_root(path: &str, files: &[TreePath]) -> Option<TreePath> {
-    let ending = format!("/{path}");
-    let mut fitting = files.iter().filter(|file| file.as_str().ends_with(&ending));
+    let mut fitting = files.iter().filter(|file| file.is_below_a_folder(path));
     match (fitting.next(), fitting.next()) {
         (Some(only), None) if path.contains('/') => Some(only.clone()),
         _ => None,
@@ -101,17 +105,12 @@ pub(super) fn to_pristine_lines(crash: &mut Crash, changes: &Changes, tree: &Tre
         };
         let map = maps.entry(file.clone()).or_insert_with(|| {
             let path = TreePath::new(file).ok()?;
-            let patched = changes.files.get(&path)?;
-            let pristine = tree.read(&path).ok()?;
-            Some(LineMap::between(
-                &String::from_utf8_lossy(pristine.bytes()),
-                &String::from_utf8_lossy(patched),
-            ))
+            LineMap::of_change(tree, changes, changes.pristine_name(&path))
         });
         if let Some(map) = map {
             frame.line = Some(match map.origin(line) {
-                Origin::Same(line) | Origin::Replaced(line, _) => line,
-                Origin::InsertedAfter(line) => line.max(1),
+                LineOrigin::Same(line) | LineOrigin::Replaced(line, _) => line,
+                LineOrigin::InsertedAfter(line) => line.max(1),
             });
         }
     }
@@ -125,11 +124,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
         .map(|(path, error)| format!("{path}:{}: {}", error.line, error.what))
         .collect();
     AttemptFacts {
-        changes: Changes {
-            files: prepared.changes.files,
-            deleted: prepared.changes.deleted,
-            renamed: prepared.changes.renamed,
-        },
+        changes: prepared.changes,
         diff: prepared.diff,
         applies: Ok(()),
         parses: if errors.is_empty() {
@@ -137,16 +132,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
         } else {
             Err(errors.join("\n"))
         },
-        touched: prepared
-            .touched
-            .into_iter()
-            .map(|touched| Touched {
-                path: touched.path.to_string(),
-                old: touched.old,
-                new: touched.new,
-                functions: Vec::new(),
-            })
-            .collect(),
+        touched: prepared.touched,
         found: Vec::new(),
     }
 }
@@ -154,7 +140,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
 #[cfg(test)]
 mod tests {
     use super::{frame_for_retrieval, frames_of, to_pristine_lines};
-    use crate::repair::{Crash, CrashFrame};
+    use crate::record::{Crash, CrashFrame};
     use patchwright_evaluator::{Changes, crash};
     use patchwright_retrieval::Role;
     use patchwright_source::{Tree, TreePath};
@@ -191,7 +177,7 @@ mod tests {
             function: "f".into(),
             file: Some("a.c".into()),
             line: Some(line),
-            role: "crash".into(),
+            role: patchwright_source::Role::Crash,
             depth: 0,
         };
         let mut crash = Crash {

@@ -1,13 +1,13 @@
 //! Places a patch in the pristine tree, or says why it has no place.
 
 use super::{Drive, Parts};
-use crate::repair::{Located, LocatedPatch, Outcome, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::record::{Located, LocatedPatch, Outcome, StepId};
 use patchwright_patcher::{Patch, Prepared, Refusal};
 use serde_json::json;
 
 impl Drive {
-    pub(super) async fn locate(&self, id: StepId, patch: Patch) -> Result<Outcome, StoreError> {
+    pub(super) async fn locate(&self, id: StepId, patch: Patch) -> Result<Outcome, JournalError> {
         let summary = format!("placing a patch of {} edits", patch.edits.len());
         self.intend(id, "locate", summary, json!({ "patch": patch }))
             .await?;

@@ -1,13 +1,13 @@
-//! What the driver works with: everything concrete that a run needs.
+//! Parts of a driver: everything concrete that a run needs.
 
 use super::recency::open_engine;
-use crate::display::Display;
-use crate::model::Model;
-use crate::model::price::Prices;
-use crate::model::tokens::Counter;
-use crate::repair::{CrashFrame, Purpose};
+use crate::progress::Observer;
+use crate::record::{CrashFrame, Purpose};
 use crate::signals::Signals;
-use patchwright_evaluator::{AttemptFacts, Target};
+use patchwright_evaluator::{AttemptFacts, Target, VerdictCache};
+use patchwright_model::Model;
+use patchwright_model::price::Prices;
+use patchwright_model::tokens::Counter;
 use patchwright_patcher::Guard;
 use patchwright_retrieval::{Engine, Settings};
 use patchwright_source::Tree;
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::sync::OnceCell;
 use tokio::task::JoinHandle;
@@ -23,7 +23,7 @@ use tokio::task::JoinHandle;
 /// Somebody who can be asked, and what asking means.
 #[derive(Debug, Clone)]
 pub struct Speaker {
-    /// Who answers.
+    /// The model that answers.
     pub model: Arc<dyn Model>,
     /// The most tokens of a reply.
     pub max_output_tokens: u32,
@@ -31,13 +31,13 @@ pub struct Speaker {
     pub window: u64,
     /// Counts the tokens of a request.
     pub counter: Counter,
-    /// What they cost; `None` when no price is configured.
+    /// Prices; `None` when none are configured.
     pub prices: Option<Prices>,
-    /// Whether a call may cost money.
+    /// True when a call may cost money.
     pub paid: bool,
 }
 
-/// How long a run waits for models.
+/// Pauses of a run that waits for models.
 #[derive(Debug, Clone, Copy)]
 pub struct Patience {
     /// At most, in all; a run that would wait longer is left paused.
@@ -48,11 +48,11 @@ pub struct Patience {
 
 /// Everything concrete that a run needs, put together by `wire`.
 pub struct Parts {
-    /// Who repairs: lane 1 asks the first, lane 2 the second, and so on in turn.
+    /// Models of the lanes: lane 1 asks the first, lane 2 the second, and so on in turn.
     pub lanes: Vec<Speaker>,
-    /// Who looks at patches.
+    /// Model of the critic.
     pub critic: Option<Speaker>,
-    /// How long the run waits for them.
+    /// Pauses of a run that waits for them.
     pub patience: Patience,
     /// Tokens of calls that are being made.
     pub in_flight: AtomicU64,
@@ -60,20 +60,22 @@ pub struct Parts {
     pub usd_day: Option<f64>,
     /// Money of the store, ever.
     pub usd_total: Option<f64>,
-    /// What is built, replayed and tested; nothing in a dry run.
+    /// Target that is built, replayed and tested; none in a dry run.
     pub target: Option<Arc<dyn Target>>,
+    /// Verdicts of earlier runs.
+    pub verdicts: Option<VerdictCache>,
     /// The pristine tree.
     pub tree: Arc<Tree>,
     /// Its index.
     pub engine: EngineCell,
-    /// What must not be edited.
+    /// Guard over the files that must not be edited.
     pub guard: Guard,
     /// Tokens of the code that goes with an issue.
     pub context_tokens: usize,
-    /// Who helps to rank that code.
+    /// Signals that help to rank that code.
     pub signals: Signals,
-    /// What a person sees.
-    pub display: Display,
+    /// The watcher that is told how it goes.
+    pub observer: Observer,
     /// The facts of attempts that are being evaluated.
     pub facts: Mutex<BTreeMap<u32, Arc<AttemptFacts>>>,
 }
@@ -88,7 +90,7 @@ impl fmt::Debug for Parts {
 }
 
 impl Parts {
-    /// Who is asked for a purpose by a lane.
+    /// Returns the model that a lane asks for a purpose.
     pub fn speaker(&self, purpose: Purpose, lane: u32) -> Option<&Speaker> {
         let index = (lane as usize).saturating_sub(1) % self.lanes.len().max(1);
         let own = self.lanes.get(index);
@@ -136,8 +138,8 @@ impl EngineCell {
             let opening = self
                 .opening
                 .lock()
-                .ok()
-                .and_then(|mut opening| opening.take());
+                .unwrap_or_else(PoisonError::into_inner)
+                .take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
             let frames: Vec<_> = frames

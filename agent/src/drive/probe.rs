@@ -2,10 +2,10 @@
 
 use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
-use crate::repair::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
-use crate::store::StoreError;
-use patchwright_evaluator::probe::{Expression, Probe, probe};
-use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError};
+use crate::journal::JournalError;
+use crate::record::{Attempt, Outcome, ProbeQuestion, Probed, StepId};
+use patchwright_evaluator::probe::{Expression, Probe};
+use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError, inspect};
 use patchwright_source::Tree;
 use serde_json::json;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl Drive {
         id: StepId,
         questions: Vec<ProbeQuestion>,
         attempts: Vec<Attempt>,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let words: Vec<String> = questions
             .iter()
             .map(|asked| format!("{} at {}:{}", asked.expression, asked.file, asked.line))
@@ -109,7 +109,7 @@ impl Drive {
         let mut tries = 0;
         loop {
             tries += 1;
-            match probe(target, baseline, facts.as_deref(), probes).await {
+            match inspect(target, baseline, facts.as_deref(), probes).await {
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 other => return other,
             }
@@ -149,7 +149,7 @@ fn readable(tree: &Tree, question: &ProbeQuestion) -> Result<Probe, String> {
 #[cfg(test)]
 mod tests {
     use super::readable;
-    use crate::repair::ProbeQuestion;
+    use crate::record::ProbeQuestion;
     use patchwright_source::Tree;
 
     #[test]

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 
 /// Commits that are looked at: what is older is not recent.
 const COMMITS: &str = "--max-count=400";
-/// How long Git may take.
+/// Longest time that Git may take.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// The most that is read of its answer, in bytes.
 const MOST: u64 = 4 * 1024 * 1024;

@@ -1,7 +1,7 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::repair::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord, SignalRecord};
+use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord, SignalRecord};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.

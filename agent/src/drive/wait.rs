@@ -2,8 +2,8 @@
 //! looked at again and again.
 
 use super::Drive;
-use crate::repair::{Outcome, StepId};
-use crate::store::StoreError;
+use crate::journal::JournalError;
+use crate::record::{Outcome, StepId};
 use jiff::Timestamp;
 use serde_json::json;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl Drive {
         id: StepId,
         until: &str,
         reason: &str,
-    ) -> Result<Outcome, StoreError> {
+    ) -> Result<Outcome, JournalError> {
         let body = json!({ "until": until, "reason": reason });
         self.intend(id, "wait", format!("paused until {until}"), body)
             .await?;

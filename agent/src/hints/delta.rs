@@ -1,7 +1,8 @@
 //! The change that introduced a bug: its hunks in the order of interest. Those
 //! that meet the crash stack come first.
 
-use crate::repair::CrashFrame;
+use crate::record::CrashFrame;
+use patchwright_source::Role;
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -24,7 +25,7 @@ struct Hunk<'a> {
 
 /// A diff with the hunks first that meet these frames; at most as much as can
 /// be shown. What is no unified diff is given back as it is.
-pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
+pub(crate) fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
     let mut hunks = hunks(diff);
     if hunks.is_empty() {
         return diff.to_owned();
@@ -52,7 +53,7 @@ pub fn ordered(diff: &str, frames: &[CrashFrame]) -> String {
 }
 
 /// The places of a diff's first hunks, for a task of which nothing else is known.
-pub fn frames(diff: &str) -> Vec<CrashFrame> {
+pub(crate) fn frames(diff: &str) -> Vec<CrashFrame> {
     let hunks = hunks(diff);
     let hunks = hunks.iter().take(FRAMES).enumerate();
     hunks
@@ -60,7 +61,7 @@ pub fn frames(diff: &str) -> Vec<CrashFrame> {
             function: String::new(),
             file: Some(hunk.path.to_owned()),
             line: Some(hunk.lines.0 + (hunk.lines.1 - hunk.lines.0) / 2),
-            role: "crash".to_owned(),
+            role: Role::Crash,
             depth: depth as u32,
         })
         .collect()
@@ -96,7 +97,7 @@ fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
     frames.iter().map(of).min().unwrap_or((3, 0))
 }
 
-/// Whether two paths can mean one file: one is the end of the other.
+/// Tells whether two paths can mean one file: one is the end of the other.
 fn same(left: &str, right: &str) -> bool {
     let ends = |long: &str, end: &str| long == end || long.ends_with(&format!("/{end}"));
     ends(left, right) || ends(right, left)
@@ -180,7 +181,8 @@ fn range(text: &str) -> Option<Range> {
 #[cfg(test)]
 mod tests {
     use super::{frames, ordered};
-    use crate::repair::CrashFrame;
+    use crate::record::CrashFrame;
+    use patchwright_source::Role;
     use proptest::prelude::*;
 
     const DIFF: &str = "diff --git a/docs/x.md b/docs/x.md
@@ -206,7 +208,7 @@ diff --git a/src/a.c b/src/a.c
             function: function.into(),
             file: file.map(Into::into),
             line,
-            role: "crash".into(),
+            role: Role::Crash,
             depth: 0,
         }
     }

@@ -2,7 +2,8 @@
 //! and where. Read tolerantly: tools leave out much of what the standard has,
 //! and what is missing is not shown.
 
-use crate::repair::CrashFrame;
+use crate::record::CrashFrame;
+use patchwright_source::Role;
 use serde_json::Value;
 use std::fmt::Write as _;
 
@@ -13,9 +14,9 @@ const STEPS: usize = 30;
 /// Characters of a message.
 const MESSAGE: usize = 1_500;
 
-/// What a report says, for a reader and for retrieval.
+/// Content of a report, for a reader and for retrieval.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Findings {
+pub(crate) struct Findings {
     /// In words, with places.
     pub text: String,
     /// The places: where it was found first, then the way there.
@@ -23,13 +24,13 @@ pub struct Findings {
 }
 
 /// Finds the path of a tree that an address in a report means.
-pub type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
+pub(crate) type Rebase<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Reads a report.
 ///
 /// # Errors
 /// It is no SARIF report, or holds no finding; in words.
-pub fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
+pub(crate) fn read(report: &str, rebase: Rebase<'_>) -> Result<Findings, String> {
     let report: Value = serde_json::from_str(report.trim_start_matches('\u{feff}'))
         .map_err(|error| format!("is no SARIF report: {error}"))?;
     let runs = report.get("runs").and_then(Value::as_array);
@@ -154,7 +155,7 @@ impl Case<'_> {
             function: function.unwrap_or_default().to_owned(),
             file: Some(path),
             line,
-            role: "crash".to_owned(),
+            role: Role::Crash,
             depth: findings.frames.len() as u32,
         };
         let known = |other: &CrashFrame| other.file == frame.file && other.line == frame.line;

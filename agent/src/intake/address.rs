@@ -5,7 +5,7 @@
 //! services that a cloud tells its secrets by. Names that resolve inside are
 //! allowed one by one.
 
-use crate::settings::Intake;
+use patchwright_config::Intake;
 use reqwest::Url;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -104,7 +104,7 @@ fn fits(pattern: &str, host: &str) -> bool {
     }
 }
 
-/// Whether an address belongs to somebody in the public network.
+/// Tells whether an address belongs to somebody in the public network.
 pub fn is_public(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
@@ -156,11 +156,11 @@ fn shortened(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::test_settings;
+    use patchwright_config::Settings;
     use proptest::prelude::*;
 
     fn intake() -> Intake {
-        let mut intake = test_settings(&[]).intake;
+        let mut intake = Settings::with(&[]).unwrap().intake;
         intake.hosts = vec!["github.com".into(), "*.example.org".into()];
         intake.private_hosts = vec!["git.corp".into()];
         intake

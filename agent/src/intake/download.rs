@@ -5,7 +5,7 @@
 //! environment are not used: behind one nobody could tell where a name leads.
 
 use super::address::{self, AddressError};
-use crate::settings::Intake;
+use patchwright_config::Intake;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -33,7 +33,7 @@ pub enum DownloadError {
     Status {
         /// The server.
         host: String,
-        /// What it said.
+        /// Its message.
         status: u16,
     },
     /// It is larger than allowed.
@@ -48,7 +48,7 @@ pub enum DownloadError {
 }
 
 impl DownloadError {
-    /// Whether the task is wrong, and trying again would not help.
+    /// Tells whether the task is wrong, and trying again would not help.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Address(AddressError::Unknown(_)) | Self::Network(_) | Self::Disk(_) => false,

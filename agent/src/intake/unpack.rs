@@ -14,15 +14,15 @@ mod folder;
 #[cfg(test)]
 mod tests;
 
-use crate::settings::Intake;
 use entry::{Entry, Kind};
 use flate2::read::MultiGzDecoder;
 use folder::Folder;
+use patchwright_config::Intake;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-/// How much an archive may hold.
+/// Limits on the content of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnpackLimits {
     /// Bytes, unpacked.
@@ -41,7 +41,7 @@ impl UnpackLimits {
     }
 }
 
-/// What an archive held.
+/// Content of an archive.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Files, folders and links.
@@ -64,7 +64,7 @@ pub enum UnpackError {
     Entry {
         /// The entry's path as the archive has it, cut when it is long.
         path: String,
-        /// What is wrong with it.
+        /// Description of the fault.
         problem: &'static str,
     },
     /// More bytes than allowed.

@@ -1,6 +1,7 @@
 //! The templates of `prompts/` and how they are rendered: strictly, and with text
 //! from outside behind a fence. What they are given is decided elsewhere.
 
+use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
@@ -32,14 +33,15 @@ const TEMPLATES: [(&str, &str); 16] = [
     ("probing.md", include_str!("../../../prompts/probing.md")),
 ];
 
+#[expect(clippy::expect_used, reason = "the templates are constants")]
 static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
     let mut environment = Environment::new();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
     environment.add_filter("fence", fence);
     for (name, source) in TEMPLATES {
-        // A template that does not parse is found when it is rendered, and by
-        // the test that renders each.
-        let _ = environment.add_template(name, source);
+        environment
+            .add_template(name, source)
+            .expect("a built-in template parses");
     }
     environment
 });
@@ -50,14 +52,14 @@ pub(super) fn render(name: &str, values: Value) -> String {
         .get_template(name)
         .and_then(|template| template.render(values));
     match rendered {
-        Ok(text) => text.trim().to_owned() + "\n",
+        Ok(text) => control_tokens::break_up(text.trim()).into_owned() + "\n",
         Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
     }
 }
 
 /// Text from outside, capped to `limit` characters (head and tail kept) and
 /// fenced by more backticks than it holds in a row.
-pub(crate) fn fence(text: &str, language: &str, limit: usize) -> String {
+pub fn fence(text: &str, language: &str, limit: usize) -> String {
     let text = cap(text.trim_end(), limit);
     let longest = text
         .split(|character| character != '`')

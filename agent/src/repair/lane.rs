@@ -2,11 +2,11 @@
 //! stands. The moves between stages are made by the run, which owns what lanes
 //! share.
 
-use super::probe::ProbeQuestion;
-use super::run::Review;
-use super::step::{Crash, CrashFrame, StepId};
-use crate::model::{Message, Role};
+mod next;
+
+use crate::record::{Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
 use patchwright_evaluator::RungName;
+use patchwright_model::{Message, Role};
 use patchwright_patcher::{Patch, Probe, RawQuery};
 use patchwright_retrieval::Memory;
 
@@ -21,7 +21,7 @@ pub(super) enum Stage {
     Compact,
     /// The code that still matters is to be shown again.
     Recall {
-        /// What the model said.
+        /// Message of the model.
         findings: String,
         /// What it wants to see.
         queries: Vec<RawQuery>,
@@ -63,6 +63,19 @@ pub(super) enum Stage {
     Done(Finished),
 }
 
+/// A patch that a critic looks at.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Review {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// What the rules over the diff found.
+    pub(super) rung: RungRecord,
+    /// What was said so far.
+    pub(super) messages: Vec<Message>,
+    /// The times that a critic was asked.
+    pub(super) tries: u32,
+}
+
 /// What a round starts from.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Issue {
@@ -102,7 +115,7 @@ pub(super) struct Lane {
     /// The code that went with the first issue.
     pub(super) code: String,
     pub(super) rounds: u32,
-    /// Whether the conversation was told in short and not answered since.
+    /// True when the conversation was told in short and not answered since.
     pub(super) compacted: bool,
     /// The probes that were answered, each with its round.
     pub(super) probed: Vec<(ProbeQuestion, u32)>,

@@ -1,7 +1,7 @@
 //! Reads what a critic or a judging model wrote. Tolerant of words around the
 //! tags, never guessing: what holds no verdict is none.
 
-/// What a critic thinks of a patch.
+/// Opinion of a critic about a patch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Opinion {
     /// Nothing stands against it.
@@ -35,7 +35,7 @@ pub(super) fn choice(text: &str, among: &[u32]) -> Option<u32> {
     among.contains(&number).then_some(number)
 }
 
-/// What the last tag of a name holds, and what comes after it.
+/// Returns the content of the last tag of a name, and the text after it.
 fn last_tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let (_, inside) = text.rsplit_once(&format!("<{name}>"))?;
     inside.split_once(&format!("</{name}>"))

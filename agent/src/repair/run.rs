@@ -4,20 +4,18 @@ mod choose;
 mod compact;
 mod critic;
 mod idle;
-mod next;
 mod reply;
 mod round;
 mod verdict;
 mod wait;
 
-pub(super) use critic::Review;
-
 use super::lane::Lane;
-use super::{
-    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Origin, Outcome, Plan,
-    RunLimits, Spent, Step, StepId,
-};
+use crate::plan::{Origin, Plan};
 use crate::prompt;
+use crate::record::{
+    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
+    Spent, Step, StepId,
+};
 use crate::task::Mode;
 use patchwright_patcher::Patch;
 
@@ -103,7 +101,7 @@ impl Run {
         }
         self.lanes
             .iter()
-            .filter_map(|lane| Some((lane.id(), next::step_of(lane)?)))
+            .filter_map(|lane| Some((lane.id(), lane.next_step()?)))
             .collect()
     }
 
@@ -163,7 +161,7 @@ impl Run {
         self
     }
 
-    /// How many lanes there are.
+    /// Returns the number of lanes.
     pub fn lanes(&self) -> usize {
         self.lanes.len()
     }
@@ -190,24 +188,24 @@ impl Run {
         found
     }
 
-    /// What was used.
+    /// Returns what was used.
     pub fn spent(&self) -> &Spent {
         &self.spent
     }
 
-    /// What may be used.
+    /// Returns the limits.
     pub fn limits(&self) -> &RunLimits {
         &self.plan.limits
     }
 
-    /// What is left.
+    /// Returns what is left of the limits.
     pub fn left(&self) -> Left {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
     }
 
-    /// How it ended, once it has.
+    /// Returns the ending, once there is one.
     pub fn ending(&self) -> Option<&Ending> {
         self.ending.as_ref()
     }

@@ -10,12 +10,15 @@ mod pause;
 mod probes;
 mod replies;
 
-use super::retrieved::ContextText;
-use super::step::{BaselineSummary, Crash, Located, LocatedPatch, Outcome, ReplyRecord, Step};
-use super::{EndingKind, Origin, Plan, Run, RunLimits, RungRecord};
-use crate::model::{Finish, Usage};
+use super::Run;
+use crate::plan::{Origin, Plan};
+use crate::record::{
+    BaselineSummary, ContextText, Crash, EndingKind, Located, LocatedPatch, Outcome, ReplyRecord,
+    RunLimits, RungRecord, Step,
+};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Usage};
 
 pub(crate) fn plan() -> Plan {
     Plan {
@@ -27,12 +30,12 @@ pub(crate) fn plan() -> Plan {
             format_retries: 2,
             tokens: None,
             usd: None,
-            wall: 3600,
+            wall: std::time::Duration::from_hours(1),
             same_failures: 2,
             queries_min: 3,
             queries_max: 5,
         },
-        language: "c".into(),
+        language: patchwright_source::Language::C,
         title: None,
         crash: None,
         origin: Origin::Nothing,

@@ -1,9 +1,11 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
 use super::{AttemptReport, Report};
+use patchwright_source::visible;
 use std::fmt::Write;
 
-/// Draws a report as text.
+/// Renders a report as text. What a terminal would obey or a reader could not
+/// see is escaped.
 pub fn render(report: &Report) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -28,21 +30,21 @@ pub fn render(report: &Report) -> String {
     if !report.run.is_empty() {
         totals(&mut text, report);
     }
-    text
+    visible(&text).into_owned()
 }
 
-/// What it took, and where to look it up.
+/// Writes what the run took, and its id.
 fn totals(text: &mut String, report: &Report) {
     let (cost, seconds) = (&report.cost, &report.seconds);
     let _ = writeln!(
         text,
-        "\n{} rounds, {} attempts, {} model calls ({} tokens in, {} out, {:.4} USD; answers: {})",
-        report.rounds,
-        report.attempts.len(),
-        cost.calls,
+        "\n{}, {}, {} ({} tokens in, {} out, {}; answers: {})",
+        counted(u64::from(report.rounds), "round"),
+        counted(report.attempts.len() as u64, "attempt"),
+        counted(u64::from(cost.calls), "model call"),
         cost.tokens_in,
         cost.tokens_out,
-        cost.usd,
+        money(report),
         report.answers,
     );
     let _ = writeln!(
@@ -54,6 +56,22 @@ fn totals(text: &mut String, report: &Report) {
         (seconds.total - seconds.commands - seconds.model).max(0.0)
     );
     let _ = writeln!(text, "run {}", report.run);
+}
+
+/// Writes a number with its noun, in the plural unless it is one.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// Returns the cost in US dollars. A model that was asked and cost nothing has no
+/// price in the settings; answers on record cost nothing.
+pub fn money(report: &Report) -> String {
+    let live = report.answers.starts_with("live ");
+    if live && report.cost.calls > 0 && report.cost.usd <= 0.0 {
+        return "price not set".to_owned();
+    }
+    format!("{:.4} USD", report.cost.usd)
 }
 
 fn is_best(report: &Report, attempt: &AttemptReport) -> bool {

@@ -1,4 +1,4 @@
-//! What endpoints said, kept by the hash of what they were asked: the same text
+//! Cache of endpoints' answers, by the hash of the question: the same text
 //! is embedded once.
 //!
 //! One small file an answer. What cannot be read or written is asked again;
@@ -36,7 +36,7 @@ impl Cache {
         let path = self.path(question);
         let kept = || -> std::io::Result<()> {
             let folder = path.parent().unwrap_or(&self.folder);
-            std::fs::create_dir_all(folder)?;
+            patchwright_config::private_folder(folder)?;
             let mut file = tempfile::NamedTempFile::new_in(folder)?;
             let bytes: Vec<u8> = numbers.iter().flat_map(|one| one.to_le_bytes()).collect();
             file.write_all(&bytes)?;

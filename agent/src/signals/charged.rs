@@ -2,9 +2,9 @@
 //! charged to it. What a run's signals cost is settled by its driver.
 
 use super::cost::Total;
-use super::{Signals, Told};
-use crate::model::Usage;
-use crate::model::account::Account;
+use super::{SignalAnswers, Signals};
+use patchwright_model::Usage;
+use patchwright_model::account::Account;
 use patchwright_retrieval::{Candidate, Engine};
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl Charged {
         Self { signals, account }
     }
 
-    /// Whether no signal is configured.
+    /// Tells whether no signal is configured.
     pub fn is_empty(&self) -> bool {
         self.signals.is_empty()
     }
@@ -39,7 +39,7 @@ impl Charged {
 
     /// Asks embeddings and the re-ranker for the order of some candidates, when
     /// there is money for it.
-    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> Told {
+    pub async fn order(&self, words: &str, candidates: &[Candidate]) -> SignalAnswers {
         let estimates = self.signals.estimates(words, candidates);
         if estimates.is_empty() {
             return self.signals.order(words, candidates).await;
@@ -49,9 +49,9 @@ impl Charged {
             Ok(reserved) => reserved,
             Err(reason) => {
                 tracing::warn!(signals = total.names, reason, "signals were left out");
-                return Told {
+                return SignalAnswers {
                     records: estimates.iter().map(|one| one.left_out(&reason)).collect(),
-                    ..Told::default()
+                    ..SignalAnswers::default()
                 };
             }
         };

@@ -1,15 +1,15 @@
-//! What asking a signal costs: estimated before, metered while it is asked.
+//! Cost of a signal: estimated before, metered while it is asked.
 //! Whether it may be asked is decided by whoever holds the purse.
 
 use super::SignalError;
-use crate::model::Usage;
-use crate::model::price::{Price, Priced, Prices};
-use crate::repair::SignalRecord;
+use crate::record::SignalRecord;
+use patchwright_model::Usage;
+use patchwright_model::price::{Price, Priced, Prices};
 use serde_json::Value;
 use std::future::Future;
 use std::sync::{Mutex, PoisonError};
 
-/// How often one question may be sent, and charged: the first time and again.
+/// Number of times that one question may be sent, and charged: the first time and again.
 const SENT: f64 = 3.0;
 
 /// Bytes of a token at least: vocabularies of small models cut code into pieces
@@ -96,7 +96,7 @@ pub(super) fn price(name: &str, usd_per_million: Option<f64>) -> Option<Prices> 
 pub(super) struct Meter(Mutex<Usage>);
 
 impl Meter {
-    /// What was counted.
+    /// Returns the tokens that were counted.
     pub(super) fn usage(&self) -> Usage {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -5,11 +5,11 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use crate::settings::Embedding;
+use patchwright_config::Embedding;
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
 
-/// How many texts go into one call; some servers take no more.
+/// Most texts that go into one call; some servers take no more.
 const BATCH: usize = 32;
 const PATH: &str = "/embeddings";
 

@@ -2,10 +2,10 @@
 //! client, bounded in time and size. Knows nothing of what is asked.
 
 use super::SignalError;
-use crate::model::{deepest, http_client, shown};
-use crate::settings::{Model, Retries};
 use backon::{ExponentialBuilder, Retryable};
 use futures::StreamExt;
+use patchwright_config::{Model, Retries};
+use patchwright_model::http::{deepest, http_client, shown};
 use reqwest::header::{AUTHORIZATION, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 /// The most bytes of an answer: 64 embeddings of 4,096 numbers take 6 MB.
 const LIMIT: usize = 64 * 1024 * 1024;
-/// How much of an endpoint's own words is repeated.
+/// Most characters of an endpoint's own words that are repeated.
 const QUOTED: usize = 200;
 /// A shorter key is none: its letters stand everywhere.
 const SECRET: usize = 4;

@@ -9,7 +9,7 @@ use super::SignalError;
 use super::cache::Cache;
 use super::cost::{Meter, count};
 use super::endpoint::Endpoint;
-use crate::settings::{Rerank, RerankApi};
+use patchwright_config::{Rerank, RerankApi};
 use patchwright_retrieval::Candidate;
 use serde_json::{Value, json};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,7 +22,7 @@ pub(super) struct Reranker {
     endpoint: Endpoint,
     model: String,
     api: RerankApi,
-    /// Whether the endpoint was found to take `texts`.
+    /// True when the endpoint was found to take `texts`.
     takes_texts: AtomicBool,
     cache: Cache,
 }

@@ -3,13 +3,13 @@
 
 use super::SignalError;
 use super::cost::{Estimate, Meter};
-use crate::model::price::Prices;
-use crate::repair::SignalRecord;
+use crate::record::SignalRecord;
 use futures::future::BoxFuture;
+use patchwright_model::price::Prices;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a signal that failed is left alone.
+/// Time for which a signal that failed is left alone.
 const REST: Duration = Duration::from_mins(1);
 
 /// One signal with its patience and its price.
@@ -70,7 +70,7 @@ impl<S> Signal<S> {
     }
 
     fn too_late(&self) -> String {
-        let limit = crate::settings::write_duration(self.limit);
+        let limit = patchwright_config::write_duration(self.limit);
         format!("no answer within {limit} ({}.timeout)", self.name)
     }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use utoipa::ToSchema;
 
-/// What is done with a task.
+/// Mode in which a task is worked on.
 #[derive(
     Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, ToSchema,
 )]
@@ -26,7 +26,7 @@ pub enum Mode {
 #[serde(deny_unknown_fields)]
 pub struct TaskFile {
     /// `[A-Za-z0-9._-]{1,128}`; the same id is the same task.
-    #[schema(pattern = "^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$")]
+    #[schema(pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")]
     pub id: String,
     /// `c`, `c++` or `java`.
     #[schema(pattern = "^(c|c\\+\\+|java)$")]
@@ -53,21 +53,21 @@ pub struct TaskFile {
     /// The inputs that make the program crash.
     #[serde(default)]
     pub pov: Vec<PovKeys>,
-    /// What the finder saw.
+    /// Crash report of whoever found the bug.
     #[serde(default)]
     pub crash: CrashKeys,
     /// Inputs that are fine today.
     #[serde(default)]
     pub inputs: InputKeys,
-    /// What else is known.
+    /// Further knowledge about the bug.
     #[serde(default)]
     pub hints: HintKeys,
-    /// What is never edited.
+    /// Files that are never edited.
     #[serde(default)]
     pub guard: GuardKeys,
     /// Limits of this task, over those of the settings.
     #[serde(default)]
-    pub limits: Limits,
+    pub limits: LimitKeys,
 }
 
 fn one() -> u32 {
@@ -82,7 +82,7 @@ pub struct SourceKeys {
     pub path: Option<String>,
     /// A repository; `revision` goes with it.
     pub git: Option<String>,
-    /// What to check out.
+    /// Commit, tag or branch to check out.
     pub revision: Option<String>,
     /// A tarball; `sha256` goes with it.
     pub archive: Option<String>,
@@ -123,11 +123,11 @@ pub struct PovKeys {
     pub harness: Option<String>,
     /// Its own command.
     pub command: Option<String>,
-    /// How often it is run.
+    /// Number of runs.
     pub repeat: Option<u32>,
-    /// How long one run may take (`"60s"`).
+    /// Longest time that one run may take (`"60s"`).
     pub timeout: Option<String>,
-    /// What a run prints once the target has really started.
+    /// Pattern (a regular expression) that a run prints once the target has really started.
     pub ran: Option<String>,
     /// The command takes many inputs at once.
     #[serde(default)]
@@ -175,7 +175,7 @@ pub struct GuardKeys {
 /// `[limits]`
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Limits {
+pub struct LimitKeys {
     /// Patches that are evaluated.
     pub attempts: Option<u32>,
     /// Rounds of retrieval.
@@ -188,14 +188,14 @@ pub struct Limits {
     pub usd: Option<f64>,
     /// Working time (`"30m"`).
     pub wall: Option<String>,
-    /// How long a build may take.
+    /// Longest time that a build may take.
     pub build: Option<String>,
-    /// How long one PoV may take.
+    /// Longest time that one PoV may take.
     pub pov: Option<String>,
-    /// How long the tests may take.
+    /// Longest time that the tests may take.
     pub test: Option<String>,
-    /// How long mutations of the PoVs are tried.
+    /// Time in which mutations of the PoVs are tried.
     pub robust: Option<String>,
-    /// How long the patched program is compared with the unpatched.
+    /// Time in which the patched program is compared with the unpatched.
     pub same: Option<String>,
 }

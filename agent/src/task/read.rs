@@ -3,12 +3,16 @@
 
 mod files;
 
-use super::file::{Limits, PovKeys, SourceKeys, TaskFile};
-use super::{Hints, Mode, Pov, Sender, Source, Task};
+use super::file::{LimitKeys, PovKeys, SourceKeys, TaskFile};
+use super::{Hints, Limits, Mode, Pov, Sender, Source, Task, duration};
 use crate::hints::sarif;
-use jiff::SignedDuration;
+use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Runs of one PoV that a task may ask for.
+const REPEATS: std::ops::RangeInclusive<u32> = 1..=1000;
 
 /// Why a task cannot be taken.
 #[derive(Debug, thiserror::Error)]
@@ -18,7 +22,7 @@ pub enum TaskError {
     Missing {
         /// Where it was looked for.
         path: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -27,7 +31,7 @@ pub enum TaskError {
     Malformed {
         /// The task file.
         path: PathBuf,
-        /// What the parser said, with line and key.
+        /// Message of the parser, with line and key.
         message: String,
     },
     /// A value makes no sense.
@@ -37,7 +41,7 @@ pub enum TaskError {
         path: PathBuf,
         /// The key.
         key: String,
-        /// What is wrong, and what would be right.
+        /// Description of the fault, with what would be right.
         message: String,
     },
 }
@@ -106,12 +110,7 @@ fn explain(error: &toml::de::Error) -> String {
 pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, TaskError> {
     let reader = Reader { folder, origin };
     reader.check_id(&keys.id)?;
-    if !["c", "c++", "java"].contains(&keys.language.as_str()) {
-        return Err(reader.invalid(
-            "language",
-            format!("{:?} is none of c, c++, java", keys.language),
-        ));
-    }
+    let language = reader.language(&keys.language)?;
     if keys.candidates == 0 || keys.candidates > 16 {
         return Err(reader.invalid("candidates", "must be between 1 and 16"));
     }
@@ -123,7 +122,6 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         .map(|(at, pov)| reader.pov(at, pov, &keys))
         .collect::<Result<_, _>>()?;
     let harmless = reader.harmless(&keys.inputs.harmless)?;
-    reader.check_limits(&keys.limits)?;
     Ok(Task {
         source: reader.source(&keys.source)?,
         crash: reader.text("crash.report", keys.crash.report.as_deref())?,
@@ -138,7 +136,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
             .map(|path| reader.file("transcript", path))
             .transpose()?,
         id: keys.id,
-        language: keys.language,
+        language,
         mode: keys.mode,
         candidates: keys.candidates,
         title: keys.title,
@@ -149,29 +147,16 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         povs,
         harmless,
         protect: keys.guard.protect,
-        limits: keys.limits,
+        limits: reader.limits(&keys.limits)?,
         sender: Sender::Local,
         sent: BTreeMap::new(),
     })
 }
 
-/// Whether a text can be the id of a task.
+/// Tells whether a text can be the id of a task.
 pub fn is_id(id: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
-    (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with('.')
-}
-
-/// Reads a duration such as `90s`, `30m`, `1h 30m`; a bare number is seconds.
-pub fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let wrong = || format!("{text:?} is no duration; write 90s, 30m or 2h");
-    if let Ok(seconds) = text.trim().parse::<u64>() {
-        return Ok(std::time::Duration::from_secs(seconds));
-    }
-    let span: SignedDuration = text.trim().parse().map_err(|_| wrong())?;
-    std::time::Duration::try_from(span)
-        .ok()
-        .filter(|duration| !duration.is_zero())
-        .ok_or_else(wrong)
+    (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with(['.', '-'])
 }
 
 struct Reader<'a> {
@@ -192,27 +177,37 @@ impl Reader<'_> {
         if !is_id(id) {
             return Err(self.invalid(
                 "id",
-                "must be 1 to 128 of A-Z a-z 0-9 . _ - and not start with a dot",
+                "must be 1 to 128 of A-Z a-z 0-9 . _ - and start with none of . -",
             ));
         }
         Ok(())
     }
 
-    fn check_limits(&self, limits: &Limits) -> Result<(), TaskError> {
-        for (key, value) in [
-            ("wall", &limits.wall),
-            ("build", &limits.build),
-            ("pov", &limits.pov),
-            ("test", &limits.test),
-            ("robust", &limits.robust),
-            ("same", &limits.same),
-        ] {
-            if let Some(value) = value {
-                duration(value)
-                    .map_err(|message| self.invalid(&format!("limits.{key}"), message))?;
-            }
+    fn language(&self, word: &str) -> Result<Language, TaskError> {
+        match word.parse() {
+            Ok(language @ (Language::C | Language::Cpp | Language::Java)) => Ok(language),
+            _ => Err(self.invalid("language", format!("{word:?} is none of c, c++, java"))),
         }
-        Ok(())
+    }
+
+    fn limits(&self, keys: &LimitKeys) -> Result<Limits, TaskError> {
+        let time = |key: &str, text: &Option<String>| -> Result<Option<Duration>, TaskError> {
+            let read = text.as_deref().map(duration).transpose();
+            read.map_err(|message| self.invalid(&format!("limits.{key}"), message))
+        };
+        Ok(Limits {
+            attempts: keys.attempts,
+            rounds: keys.rounds,
+            format_retries: keys.format_retries,
+            tokens: keys.tokens,
+            usd: keys.usd,
+            wall: time("wall", &keys.wall)?,
+            build: time("build", &keys.build)?,
+            pov: time("pov", &keys.pov)?,
+            test: time("test", &keys.test)?,
+            robust: time("robust", &keys.robust)?,
+            same: time("same", &keys.same)?,
+        })
     }
 
     fn check_commands(&self, keys: &TaskFile) -> Result<(), TaskError> {
@@ -275,6 +270,9 @@ impl Reader<'_> {
             regex::Regex::new(pattern)
                 .map_err(|error| self.invalid(&key("ran"), error.to_string()))?;
         }
+        if pov.repeat.is_some_and(|repeat| !REPEATS.contains(&repeat)) {
+            return Err(self.invalid(&key("repeat"), "must be between 1 and 1000"));
+        }
         let timeout = pov.timeout.as_deref().map(duration).transpose();
         Ok(Pov {
             file: self.file(&key("file"), &pov.file)?,
@@ -282,9 +280,7 @@ impl Reader<'_> {
             harness: pov.harness.clone(),
             command: pov.command.clone(),
             repeat: pov.repeat,
-            timeout: timeout
-                .map_err(|message| self.invalid(&key("timeout"), message))?
-                .map(|time| time.as_secs().max(1)),
+            timeout: timeout.map_err(|message| self.invalid(&key("timeout"), message))?,
             ran: pov.ran.clone(),
             batch: pov.batch,
         })

@@ -1,7 +1,8 @@
-//! What a task file may say, and what is answered when it says it wrongly.
+//! Tests of task files, right and wrong.
 
-use super::read::{duration, read};
-use super::{Source, Task};
+use super::{Limits, Source, Task, duration, read};
+use patchwright_source::Language;
+use std::time::Duration;
 
 const GOOD: &str = r#"
 id = "case-1"
@@ -36,7 +37,7 @@ fn reads_a_task() {
     let task = check(GOOD).unwrap();
     assert_eq!((task.id.as_str(), task.candidates), ("case-1", 1));
     assert!(matches!(task.source, Source::Path(path) if path.ends_with("src")));
-    assert_eq!(task.povs[0].timeout, Some(90));
+    assert_eq!(task.povs[0].timeout, Some(Duration::from_secs(90)));
 }
 
 #[test]
@@ -94,5 +95,26 @@ fn reads_durations() {
     for (text, seconds) in [("90", 90), ("90s", 90), ("30m", 1800), ("1h 30m", 5400)] {
         assert_eq!(duration(text).unwrap().as_secs(), seconds, "{text}");
     }
-    assert!(duration("-3s").is_err());
+    for wrong in ["-3s", "0", "0s", "soon"] {
+        assert!(duration(wrong).is_err(), "{wrong}");
+    }
+}
+
+#[test]
+fn a_stored_task_is_read_again_and_so_is_one_of_an_earlier_version() {
+    let task = check(&GOOD.replace("usd = 1.5", "usd = 1.5\npov = \"500ms\"")).unwrap();
+    assert_eq!(task.language, Language::C);
+    let stored = serde_json::to_value(&task).unwrap();
+    assert_eq!(stored["limits"]["wall"], 5400);
+    assert_eq!(stored["limits"]["pov"], 0.5);
+    assert_eq!(stored["povs"][0]["timeout"], 90);
+    assert_eq!(
+        serde_json::from_value::<Task>(stored.clone()).unwrap(),
+        task
+    );
+    let mut earlier = stored;
+    earlier["limits"] =
+        serde_json::json!({"usd": 1.5, "wall": "1h 30m", "pov": "500ms", "test": null});
+    assert_eq!(serde_json::from_value::<Task>(earlier).unwrap(), task);
+    assert!(serde_json::from_str::<Limits>("{\"wall\": \"soon\"}").is_err());
 }

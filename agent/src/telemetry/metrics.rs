@@ -1,106 +1,25 @@
-//! The metrics: their names, what they count, and where they are counted.
+//! The metrics of a run: their names, and where they are counted.
 //!
-//! One recorder a process. Without a daemon nobody installs it, and counting
-//! costs next to nothing.
+//! Without a recorder, which only the daemon installs, counting costs next to
+//! nothing.
 
-use crate::model::{ModelError, Reply};
-use crate::repair::EndingKind;
-use crate::serve::service::Depth;
-use axum::extract::{MatchedPath, Request};
-use axum::http::Method;
-use axum::middleware::Next;
-use axum::response::Response;
-use metrics::{counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
-use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
-use patchwright_evaluator::{Limit, RungResult};
-use std::sync::OnceLock;
-use std::time::Instant;
+use crate::record::EndingKind;
+use metrics::{counter, gauge, histogram};
+use patchwright_evaluator::RungResult;
+use patchwright_model::{ModelError, Reply};
 
-const QUEUE: &str = "patchwright_queue_tasks";
-const PAUSED: &str = "patchwright_queue_paused";
-const STEP: &str = "patchwright_step_seconds";
-const RUNS: &str = "patchwright_runs_total";
-const VERDICTS: &str = "patchwright_verdicts_total";
-const CALLS: &str = "patchwright_model_calls_total";
-const TOKENS: &str = "patchwright_model_tokens_total";
-const MONEY: &str = "patchwright_model_usd";
-const REQUESTS: &str = "patchwright_http_requests_total";
-const ANSWER: &str = "patchwright_http_seconds";
-/// Counted by the evaluator, where the killing is done.
-const KILLS: &str = "patchwright_sandbox_kills_total";
-
-/// Steps last from milliseconds to half an hour.
-const STEP_SECONDS: &[f64] = &[
-    0.05, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0, 1800.0,
-];
-/// Answers from half a millisecond to ten seconds.
-const ANSWER_SECONDS: &[f64] = &[
-    0.0005, 0.001, 0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0,
-];
-
-/// The recorder of this process, installed by the first call.
-pub fn recorder() -> PrometheusHandle {
-    static RECORDER: OnceLock<PrometheusHandle> = OnceLock::new();
-    RECORDER
-        .get_or_init(|| {
-            let recorder = builder().build_recorder();
-            let handle = recorder.handle();
-            // Fails only when there is one already, which then counts for it.
-            let _ = metrics::set_global_recorder(recorder);
-            describe();
-            handle
-        })
-        .clone()
-}
-
-fn builder() -> PrometheusBuilder {
-    let mut builder = PrometheusBuilder::new();
-    for (name, buckets) in [(STEP, STEP_SECONDS), (ANSWER, ANSWER_SECONDS)] {
-        // Fails only for an empty list.
-        builder = match builder.set_buckets_for_metric(Matcher::Full(name.into()), buckets) {
-            Ok(builder) => builder,
-            Err(_) => PrometheusBuilder::new(),
-        };
-    }
-    builder
-}
-
-fn describe() {
-    describe_gauge!(QUEUE, "Tasks by state");
-    describe_gauge!(PAUSED, "1 while workers claim nothing");
-    describe_histogram!(STEP, "Seconds of the steps of runs, by stage");
-    describe_counter!(RUNS, "Runs that ended, by ending");
-    describe_counter!(VERDICTS, "Rungs that were climbed, by outcome");
-    describe_counter!(CALLS, "Calls of models, by model and outcome");
-    describe_counter!(TOKENS, "Tokens, by model and direction");
-    describe_gauge!(MONEY, "US dollars since the start, by model");
-    describe_counter!(REQUESTS, "HTTP requests, by route and status");
-    describe_histogram!(ANSWER, "Seconds until the answer began, by route");
-    describe_counter!(KILLS, "Commands killed at a limit, by limit");
-    // Seen from the start: that there was none is worth knowing.
-    for limit in [
-        Limit::WallTime,
-        Limit::Memory,
-        Limit::Processes,
-        Limit::Disk,
-    ] {
-        counter!(KILLS, "limit" => limit.text()).increment(0);
-    }
-}
-
-/// The queue as it stands now.
-pub fn tell_queue(depth: &Depth) {
-    for (state, count) in [
-        ("queued", depth.queued),
-        ("running", depth.running),
-        ("paused", depth.paused),
-        ("done", depth.done),
-        ("canceled", depth.canceled),
-    ] {
-        gauge!(QUEUE, "state" => state).set(count as f64);
-    }
-    gauge!(PAUSED).set(if depth.queue_paused { 1.0 } else { 0.0 });
-}
+/// Seconds of steps, by stage.
+pub const STEP: &str = "patchwright_step_seconds";
+/// Runs that ended, by ending.
+pub const RUNS: &str = "patchwright_runs_total";
+/// Rungs that were climbed, by outcome.
+pub const VERDICTS: &str = "patchwright_verdicts_total";
+/// Calls of models, by outcome.
+pub const CALLS: &str = "patchwright_model_calls_total";
+/// Tokens, by direction.
+pub const TOKENS: &str = "patchwright_model_tokens_total";
+/// US dollars, by model.
+pub const MONEY: &str = "patchwright_model_usd";
 
 /// A step was done.
 pub fn step(stage: &'static str, seconds: f64) {
@@ -137,23 +56,4 @@ pub fn answered(model: &str, answer: &Result<Reply, ModelError>) {
 /// A call cost this much. Money comes in fractions, which counters do not take.
 pub fn spent(model: &str, usd: f64) {
     gauge!(MONEY, "model" => model.to_owned()).increment(usd);
-}
-
-/// Counts a request of the daemon and the time until its answer began.
-pub async fn count_request(request: Request, next: Next) -> Response {
-    let since = Instant::now();
-    let route = request.extensions().get::<MatchedPath>();
-    let route = route.map_or("other", MatchedPath::as_str).to_owned();
-    let method = match *request.method() {
-        Method::GET => "GET",
-        Method::POST => "POST",
-        // A caller may make up any number of methods.
-        _ => "other",
-    };
-    let response = next.run(request).await;
-    let status = response.status().as_u16().to_string();
-    counter!(REQUESTS, "route" => route.clone(), "method" => method, "status" => status)
-        .increment(1);
-    histogram!(ANSWER, "route" => route).record(since.elapsed().as_secs_f64());
-    response
 }

@@ -1,8 +1,8 @@
 //! The spans of a run: the run itself, each step, each call of a model with the
 //! attributes of the GenAI semantic conventions.
 
-use crate::model::{Finish, ModelError, Reply};
-use crate::repair::{Step, StepId};
+use crate::record::{Step, StepId};
+use patchwright_model::{Finish, ModelError, Reply};
 use tracing::field::Empty;
 use tracing::{Span, info_span};
 
@@ -41,19 +41,6 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Probe { .. } => "probe",
         Step::End { .. } => "end",
     }
-}
-
-/// Something done for a challenge, in the words that its organisers ask for,
-/// with the metadata that they sent along.
-pub fn action((category, name): (&str, &str), task: &str, metadata: &str) -> Span {
-    info_span!(
-        "action",
-        otel.name = name,
-        crs.action.category = category,
-        crs.action.name = name,
-        task.id = task,
-        task.metadata = metadata
-    )
 }
 
 /// One call of a model.

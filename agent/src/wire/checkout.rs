@@ -5,12 +5,12 @@
 //! network; nothing of it becomes a word of a shell line.
 
 use super::commands;
-use crate::display::Display;
 use crate::intake::download::{self, DownloadError};
 use crate::intake::unpack::{self, Packing, UnpackError, UnpackLimits};
-use crate::repair::{Ending, EndingKind};
-use crate::settings::Settings;
-use crate::task::{Source, Task};
+use crate::progress::{Notice, Observer};
+use crate::record::{Ending, EndingKind};
+use crate::task::{Limits, Sender, Source, Task};
+use patchwright_config::Settings;
 use patchwright_evaluator::{TargetError, fetch};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ const KEYED_FILE: u64 = 1 << 20;
 pub(super) async fn source(
     task: &Task,
     settings: &Settings,
-    display: &Display,
+    observer: &Observer,
 ) -> Result<PathBuf, Ending> {
     match &task.source {
         Source::Path(path) => Ok(path.clone()),
@@ -50,11 +50,11 @@ pub(super) async fn source(
                 how: How::Command(command),
                 folder: &task.folder,
             };
-            order.get(settings, display).await
+            order.get(settings, observer).await
         }
-        Source::Git { url, revision } => git(task, (url, revision), settings, display).await,
+        Source::Git { url, revision } => git(task, (url, revision), settings, observer).await,
         Source::Archive { location, sha256 } => {
-            archive(task, (location, sha256), settings, display).await
+            archive(task, (location, sha256), settings, observer).await
         }
     }
 }
@@ -63,7 +63,7 @@ async fn git(
     task: &Task,
     (url, revision): (&str, &str),
     settings: &Settings,
-    display: &Display,
+    observer: &Observer,
 ) -> Result<PathBuf, Ending> {
     if revision.starts_with('-') || revision.trim().is_empty() {
         return Err(invalid(
@@ -94,7 +94,7 @@ async fn git(
         how: How::Command(command),
         folder: orders.path(),
     }
-    .get(settings, display)
+    .get(settings, observer)
     .await
 }
 
@@ -119,7 +119,7 @@ async fn archive(
     task: &Task,
     (location, sha256): (&str, &str),
     settings: &Settings,
-    display: &Display,
+    observer: &Observer,
 ) -> Result<PathBuf, Ending> {
     let orders = tempfile::tempdir().map_err(|error| failed(&error))?;
     let file = orders.path().join(ARCHIVE);
@@ -145,7 +145,7 @@ async fn archive(
         how: How::Archive,
         folder: orders.path(),
     };
-    let tree = order.get(settings, display).await?;
+    let tree = order.get(settings, observer).await?;
     // An archive usually holds one folder with everything in it.
     let mut entries: Vec<PathBuf> = std::fs::read_dir(&tree)
         .map_err(|error| failed(&error))?
@@ -183,7 +183,7 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         tempfile::tempdir_in(tree.parent().unwrap_or(tree)).map_err(|error| failed(&error))?;
     if let Packing::Program(program) = Packing::of(&archive).map_err(|error| failed(&error))? {
         let command = format!("{program} -dc < \"$TASK/{ARCHIVE}\" > \"$TREE/{ARCHIVE}\"");
-        let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+        let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
         let place = (commands::isolation(settings), super::host());
         fetch(&command, folder, plain.path(), place, &limits)
             .await
@@ -216,21 +216,21 @@ struct Order<'a> {
 impl Order<'_> {
     /// The tree, from the cache or by the command. A tree appears in the cache
     /// whole or not at all.
-    async fn get(&self, settings: &Settings, display: &Display) -> Result<PathBuf, Ending> {
+    async fn get(&self, settings: &Settings, observer: &Observer) -> Result<PathBuf, Ending> {
         let sources = settings.cache.folder.join("sources");
         let kept = sources.join(&self.key);
         if kept.is_dir() {
             return Ok(kept);
         }
-        display.line("  .. fetching the source");
-        std::fs::create_dir_all(&sources).map_err(|error| failed(&error))?;
+        observer.tell(&Notice::Remark("  .. fetching the source"));
+        patchwright_config::private_folder(&sources).map_err(|error| failed(&error))?;
         let fresh = tempfile::tempdir_in(&sources).map_err(|error| failed(&error))?;
         let tree = fresh.path().join("tree");
         std::fs::create_dir(&tree).map_err(|error| failed(&error))?;
         match self.how {
             How::Archive => unpack_into(self.folder, &tree, settings).await?,
             How::Command(command) => {
-                let limits = commands::command_limits(&crate::task::Limits::default(), settings);
+                let limits = commands::command_limits(&Limits::default(), Sender::Local, settings);
                 let place = (commands::isolation(settings), super::host());
                 fetch(command, self.folder, &tree, place, &limits)
                     .await

@@ -1,13 +1,12 @@
 //! A task as the evaluator wants it, and what its commands may see of this
 //! machine.
 
-use crate::settings::{SandboxChoice, Settings, Sources};
-use crate::task::{Limits, Task, duration};
+use super::bounded;
+use crate::task::{Limits, Sender, Task};
+use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
-use std::collections::BTreeMap;
 use std::path::Path;
-use std::time::Duration;
 
 /// Variables of commands that have network: none of them is a secret.
 const NETWORK_VARIABLES: [&str; 9] = [
@@ -22,21 +21,12 @@ const NETWORK_VARIABLES: [&str; 9] = [
     "CARGO_HTTP_CAINFO",
 ];
 
-/// Where Podman looks for its state, its socket of control groups and its settings.
-const ENGINE_VARIABLES: [&str; 5] = [
-    "HOME",
-    "XDG_RUNTIME_DIR",
-    "XDG_DATA_HOME",
-    "XDG_CONFIG_HOME",
-    "DBUS_SESSION_BUS_ADDRESS",
-];
-
-/// The task of a tree that was checked out.
-pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
+/// Returns the task for a target whose tree was checked out.
+pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask {
     TargetTask {
         tree: tree.to_path_buf(),
         task_folder: task.folder.clone(),
-        language: task.language.clone(),
+        language: task.language,
         commands: Commands {
             prepare: task.commands.prepare.clone(),
             build: task.commands.build.clone().unwrap_or_default(),
@@ -54,33 +44,32 @@ pub(crate) fn target_task(task: &Task, settings: &Settings, tree: &Path) -> Targ
                 harness: pov.harness.clone(),
                 command: pov.command.clone(),
                 repeat: pov.repeat,
-                timeout: pov.timeout.map(Duration::from_secs),
+                timeout: pov
+                    .timeout
+                    .map(|own| bounded(task.sender, Some(own), settings.limits.pov)),
                 ran: pov.ran.clone(),
                 batch: pov.batch,
             })
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
-        limits: command_limits(&task.limits, settings),
+        limits: command_limits(&task.limits, task.sender, settings),
     }
 }
 
-/// What each command may use.
-pub(super) fn command_limits(own: &Limits, settings: &Settings) -> CommandLimits {
+/// Returns the limits of each command.
+pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) -> CommandLimits {
     let (limits, sandbox) = (&settings.limits, &settings.sandbox);
-    let time = |text: &Option<String>, default| {
-        text.as_deref()
-            .and_then(|text| duration(text).ok())
-            .unwrap_or(default)
-    };
+    let time = |own, all| bounded(sender, own, all);
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     CommandLimits {
         prepare: limits.prepare,
-        build: time(&own.build, limits.build),
-        pov: time(&own.pov, limits.pov),
-        test: time(&own.test, limits.test),
-        robust: time(&own.robust, limits.robust),
-        same: time(&own.same, limits.same),
+        build: time(own.build, limits.build),
+        pov: time(own.pov, limits.pov),
+        test: time(own.test, limits.test),
+        robust: time(own.robust, limits.robust),
+        same: time(own.same, limits.same),
+        reached: limits.reached,
         memory: sandbox.memory_mb << 20,
         processes: sandbox.processes,
         output: (sandbox.output_kb << 10) as usize,
@@ -103,7 +92,6 @@ pub fn isolation(settings: &Settings) -> IsolationChoice {
         SandboxChoice::Auto => IsolationChoice::Auto,
         SandboxChoice::Bubblewrap => IsolationChoice::Bubblewrap,
         SandboxChoice::Landlock => IsolationChoice::Landlock,
-        SandboxChoice::Container => IsolationChoice::Container,
         SandboxChoice::None => IsolationChoice::None,
     }
 }
@@ -115,16 +103,12 @@ pub fn host() -> Host {
     let home = variables.get("HOME").map(Path::new);
     let path = variables.get("PATH").map_or("", String::as_str);
     let mut host = Host::from_path(OURSELVES.into(), path, home);
-    let named = |names: &[&str]| -> BTreeMap<String, String> {
-        let found = names
-            .iter()
-            .filter_map(|name| variables.get_key_value(*name));
-        found
-            .map(|(name, value)| (name.clone(), value.clone()))
-            .collect()
-    };
-    host.network_variables = named(&NETWORK_VARIABLES);
-    host.engine_variables = named(&ENGINE_VARIABLES);
+    let found = NETWORK_VARIABLES
+        .iter()
+        .filter_map(|name| variables.get_key_value(*name));
+    host.network_variables = found
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     // Root in a user namespace cannot give files away, and tar tries to.
     host.variables
         .insert("TAR_OPTIONS".to_owned(), "--no-same-owner".to_owned());

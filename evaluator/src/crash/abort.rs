@@ -1,14 +1,13 @@
-//! Deaths without a sanitizer: what the C library prints before it aborts, a
-//! failed assertion, an exception that nobody caught, and plain signals as the
-//! shell and other parents report them.
+//! Crashes without a sanitizer: messages of the C library before it aborts, failed
+//! assertions, uncaught exceptions, and signals as shells and other parents report them.
 
 use super::draft::Draft;
-use super::frame::{Frame, UNKNOWN};
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, native};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
-    // A debugger's or a fuzzer's report of the same death has a stack.
+    // The report of a debugger or a fuzzer for the same crash has a stack.
     strength: Strength::Last,
     mark: concat!(
         "Assertion|smashing|overflow detected|FD_SETSIZE|%n in writable|longjmp causes",
@@ -35,10 +34,10 @@ pub(super) const SIGNAL: Family = Family {
     },
 };
 
-/// How far above an abort its reason is looked for.
+/// Lines above an abort in which its reason is searched.
 const REACH: usize = 40;
 
-/// What the C and C++ libraries print, and its kind.
+/// Messages of the C and C++ libraries, with the kind of each.
 const REASONS: [(&str, &str); 30] = [
     ("stack smashing detected", "stack-smashing"),
     ("buffer overflow detected", "buffer-overflow"),
@@ -78,7 +77,7 @@ const REASONS: [(&str, &str); 30] = [
     ("fatal: morestack on g0", "stack-overflow"),
 ];
 
-/// Words of shells and other parents for a death by signal.
+/// Words of shells and other parents for a process that a signal ended.
 const SIGNALS: [(&str, &str); 18] = [
     ("Segmentation fault", "SEGV"),
     ("Bus error", "BUS"),
@@ -100,7 +99,7 @@ const SIGNALS: [(&str, &str); 18] = [
     ("signal 4", "ILL"),
 ];
 
-/// The kind behind a line of the C or C++ library.
+/// Returns the kind of a message of the C or C++ library.
 fn reason(line: &str) -> Option<&'static str> {
     if line.contains("Assertion `") && line.trim_end().ends_with("failed.")
         || line.contains("Assertion failed: ") && line.contains(", function ")
@@ -108,12 +107,12 @@ fn reason(line: &str) -> Option<&'static str> {
         return Some("assertion-failure");
     }
     let (_, kind) = REASONS.iter().find(|(phrase, _)| line.contains(phrase))?;
-    // In quotes it is somebody's prose.
+    // In quotes it is quoted prose.
     (!line.contains('"') || *kind == "uncaught-exception").then_some(kind)
 }
 
-/// The signal behind a line: the word alone, or at its end in front of
-/// `(core dumped)`, or what a parent says of its child.
+/// Returns the signal that a line reports: the word alone, the word before
+/// `(core dumped)`, or a parent's report of its child.
 fn signal(line: &str) -> Option<&'static str> {
     let line = line.trim();
     if line.len() > 300 {
@@ -157,7 +156,7 @@ fn is_job_line(line: &str, word: &str) -> bool {
     })
 }
 
-/// Why a process aborted, from what it printed just before.
+/// Finds the reason of an abort in the lines before it.
 pub(super) fn reason_before(log: &Log<'_>, at: usize) -> Option<(&'static str, String)> {
     let (distance, (kind, line)) = log
         .before(at, REACH)
@@ -209,7 +208,7 @@ fn asserted(line: &str) -> Option<Frame> {
                 file: Some(file.to_owned()),
                 line: number,
                 ..Frame::named(if function.is_empty() {
-                    UNKNOWN
+                    UNKNOWN_FUNCTION
                 } else {
                     function
                 })

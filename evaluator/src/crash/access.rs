@@ -1,9 +1,9 @@
-//! What the sentences of a sanitizer tell about the bad access: load or store,
-//! how many bytes, and where it lies, seen from the object next to it.
+//! Memory accesses in sentences of sanitizers: the operation, the size, and the position
+//! relative to the object next to it.
 
 use super::{Access, Operation, Side};
 
-/// `0x..` anywhere in a text.
+/// Returns the first `0x..` of a text.
 pub(super) fn first_address(text: &str) -> Option<String> {
     let at = text.find("0x")?;
     let digits: String = text
@@ -14,7 +14,7 @@ pub(super) fn first_address(text: &str) -> Option<String> {
     (!digits.is_empty()).then(|| format!("0x{digits}"))
 }
 
-/// The number before a word: `28-byte region`, `4 bytes to the right`.
+/// Returns the number before a word: `28-byte region`, `4 bytes to the right`.
 fn number_before(text: &str, mark: &str) -> Option<u64> {
     let before = text.get(..text.find(mark)?)?;
     let start = before
@@ -31,7 +31,7 @@ fn number_after(text: &str, mark: &str) -> Option<u64> {
     after.get(..end)?.parse().ok()
 }
 
-/// What a sentence tells about the access.
+/// Reads the facts that a sentence states about the access.
 pub(super) fn read(access: &mut Access, text: &str) {
     if access.operation.is_none() {
         if text.starts_with("READ of size") || text.contains("caused by a READ memory") {

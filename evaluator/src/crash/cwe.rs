@@ -1,7 +1,7 @@
-//! Which weakness usually stands behind a kind of crash.
+//! CWE numbers: the usual weakness behind each kind of crash.
 //!
-//! A crash shows a symptom; the number is a likely name for it, not a finding.
-//! Where the direction of an access matters, the report's access decides.
+//! A crash shows a symptom; the number is a likely name for it, not a finding. The
+//! direction of the access decides where a weakness depends on it.
 
 use super::{Access, Operation, Tool};
 
@@ -73,7 +73,7 @@ const NATIVE: [(&str, u32); 64] = [
     ("hang", 835),
 ];
 
-/// Kinds of ThreadSanitizer and Valgrind that begin alike.
+/// Beginnings of kinds of ThreadSanitizer and Valgrind.
 const PREFIXES: [(&str, u32); 8] = [
     ("data-race", 362),
     ("lock-order-inversion", 833),
@@ -85,7 +85,7 @@ const PREFIXES: [(&str, u32); 8] = [
     ("signal-unsafe", 479),
 ];
 
-/// What Jazzer's own findings say in their first line, in lower case.
+/// Phrases of the first line of Jazzer's own findings, in lower case.
 const JAZZER: [(&str, u32); 19] = [
     ("stack overflow", 674),
     ("out of memory", 770),
@@ -132,10 +132,10 @@ const JAVA: [(&str, u32); 20] = [
     ("PatternSyntaxException", 20),
 ];
 
-/// An exception that nobody caught, of a class not listed.
+/// An uncaught exception of a class that is not listed.
 const UNCAUGHT: u32 = 248;
 
-/// The number of the weakness.
+/// Returns the number of the weakness.
 pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32> {
     let find = |table: &[(&str, u32)], holds: &dyn Fn(&str) -> bool| {
         table
@@ -159,7 +159,7 @@ pub(super) fn of(tool: Tool, kind: &str, access: Option<&Access>) -> Option<u32>
         })
 }
 
-/// Out-of-bounds accesses are named by direction and kind of memory.
+/// Names out-of-bounds accesses by direction and kind of memory.
 fn by_access(kind: &str, access: Option<&Access>) -> Option<u32> {
     let write = access.and_then(|access| access.operation) == Some(Operation::Write);
     match kind {

@@ -1,26 +1,26 @@
-//! Folding of what repeats: recursion in stacks, repeated lines in logs.
+//! Folding of repetitions: recursion in stacks, repeated lines in logs.
 
 /// The longest cycle that is recognised. Recursive descent through a dozen
 /// functions is common, through more than 32 is not.
 const MAX_PERIOD: usize = 32;
-/// How often a cycle must stand in a row before it is folded.
+/// The fewest consecutive turns of a cycle that are folded.
 const MIN_TIMES: usize = 3;
 
-/// A run of items: `items[start..start + period]`, that many times in a row.
+/// A run of items: `items[start..start + period]`, `times` times in a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fold {
-    /// Where the run begins.
+    /// Index of the first item.
     pub start: usize,
-    /// How many items one turn has.
+    /// Number of items of one turn.
     pub period: usize,
-    /// How many whole turns; 1 for what does not repeat.
+    /// Number of whole turns; 1 for items that do not repeat.
     pub times: usize,
 }
 
-/// Splits a list into runs; together they cover it in order.
+/// Splits a list into runs, which together cover it in order.
 ///
-/// Linear: a run that is too short to fold is given up after a bounded number
-/// of comparisons, one that folds is stepped over.
+/// Takes linear time: a run that is too short to fold is given up after a bounded
+/// number of comparisons, one that folds is skipped.
 pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Fold> {
     let mut folds: Vec<Fold> = Vec::new();
     let mut at = 0;
@@ -47,7 +47,7 @@ pub fn fold<T: PartialEq>(items: &[T]) -> Vec<Fold> {
     folds
 }
 
-/// The shortest cycle that the list begins with.
+/// Finds the shortest cycle that the list begins with.
 fn cycle<T: PartialEq>(items: &[T]) -> Option<(usize, usize)> {
     (1..=MAX_PERIOD.min(items.len() / MIN_TIMES)).find_map(|period| {
         let shifted = items.get(period..)?;

@@ -1,4 +1,4 @@
-//! Backtraces of gdb.
+//! gdb backtraces.
 //!
 //! ```text
 //! Program received signal SIGSEGV, Segmentation fault.
@@ -7,9 +7,9 @@
 //! ```
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, native};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Weak,
@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
 /// A backtrace of an endless recursion may have a hundred thousand frames.
 const MAX_LINES: usize = 20_000;
 
-/// The signal of a stop.
+/// Returns the signal of a stop.
 fn stopped(line: &str) -> Option<&str> {
     let line = line.trim_start();
     let rest = if line.starts_with("Program ") || line.starts_with("Thread ") {
@@ -140,8 +140,8 @@ fn read_frame(line: &str) -> Option<Frame> {
     Some(frame)
 }
 
-/// A recursion that filled the stack looks like any other bad access, and an
-/// abort is explained by what was printed before it.
+/// Refines the kind: a recursion that filled the stack looks like any other invalid
+/// access, and an abort is explained by the message before it.
 fn recognise(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if draft.kind == "ABRT"
         && let Some((kind, sentence)) = super::abort::reason_before(log, at)

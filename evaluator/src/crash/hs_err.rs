@@ -1,10 +1,10 @@
-//! Fatal errors of the JVM: the box it prints, and the `hs_err` file, which
-//! begins with the same box.
+//! Fatal errors of the JVM: the box that it prints, and the `hs_err` file, which begins
+//! with the same box.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, java};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Full,
@@ -46,7 +46,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// A line of the box; gives the frame that it names.
+/// Reads a line of the box; returns the frame that it names.
 fn read_box(draft: &mut Draft, text: &str) -> Option<Frame> {
     if let Some(signal) = signal(text) {
         signal.clone_into(&mut draft.kind);
@@ -58,7 +58,7 @@ fn read_box(draft: &mut Draft, text: &str) -> Option<Frame> {
     read_frame(text)
 }
 
-/// The stacks of the file, each under its own heading up to an empty line.
+/// Reads the stacks of the file, each below its heading up to an empty line.
 fn read_stacks(draft: &mut Draft, line: &str, inside: &mut bool) {
     if line.starts_with("Native frames:") || line.starts_with("Java frames:") {
         *inside = true;
@@ -112,7 +112,7 @@ fn read_frame(line: &str) -> Option<Frame> {
                 None => (name, None),
             };
             let mut frame = Frame::named(if name.is_empty() {
-                super::frame::UNKNOWN
+                patchwright_source::UNKNOWN_FUNCTION
             } else {
                 name
             });
@@ -148,7 +148,7 @@ fn java_frame(text: &str) -> Frame {
     }
 }
 
-/// The `Java frames` repeat the lower part of the native ones.
+/// Drops the `Java frames`, which repeat the lower part of the native ones.
 fn drop_repeated_java_frames(draft: &mut Draft) {
     let [native, java, ..] = draft.stacks.as_slice() else {
         return;

@@ -1,10 +1,10 @@
-//! Java's exceptions: `Exception in thread "main" ..`, with causes and
-//! suppressed ones, and traces that a program printed by itself.
+//! Java exceptions: `Exception in thread "main" ..` with causes and suppressed
+//! exceptions, and traces that a program printed itself.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Role, Stack, Strength, Tool};
+use patchwright_source::Frame;
 
 /// An exception that ended a thread.
 pub(super) const THROWN: Family = Family {
@@ -14,7 +14,7 @@ pub(super) const THROWN: Family = Family {
     read: |log, at| read(log, at, thrown(log.line(at)?)?, Tool::Java),
 };
 
-/// A trace that somebody printed: the program may have gone on.
+/// A trace that the program printed; it may have continued after it.
 pub(super) const PRINTED: Family = Family {
     strength: Strength::Last,
     mark: r"^\s+at ",
@@ -29,9 +29,9 @@ pub(super) const PRINTED: Family = Family {
     },
 };
 
-/// How many lines a trace with all its causes may have.
+/// The most lines of a trace with all its causes.
 const MAX_LINES: usize = 20_000;
-/// How many lines a message may have before its first frame.
+/// The most lines of a message before its first frame.
 const MAX_MESSAGE: usize = 40;
 
 fn thrown(line: &str) -> Option<&str> {
@@ -42,7 +42,7 @@ fn thrown(line: &str) -> Option<&str> {
     exception(rest).map(|_| rest)
 }
 
-/// Whether a line by itself begins a trace.
+/// Tells whether a line by itself begins a trace.
 fn looks_like_exception(line: &str) -> bool {
     let ends = ["Exception", "Error", "Throwable", "Failure"];
     exception(line).is_some_and(|(class, _)| {
@@ -93,8 +93,7 @@ pub(crate) fn read_frame(line: &str) -> Option<Frame> {
     Some(frame)
 }
 
-/// Drops `app//` and `java.base@17.0.15/`, and what a hidden class has for a
-/// number.
+/// Drops `app//` and `java.base@17.0.15/`, and the number of a hidden class.
 fn strip_module(name: &str) -> &str {
     let end = name.find("/0x").unwrap_or(name.len());
     let start = name
@@ -104,8 +103,7 @@ fn strip_module(name: &str) -> &str {
     name.get(start..).unwrap_or(name)
 }
 
-/// The file's path below its source folder: the class's package, then the
-/// file.
+/// Returns the file's path below its source root: the package, then the file.
 fn file_path(name: &str, file: &str) -> String {
     let class = name.split("/0x").next().unwrap_or(name);
     let mut parts: Vec<&str> = class.split('.').collect();
@@ -135,7 +133,7 @@ pub(super) fn read(log: &Log<'_>, at: usize, headline: &str, tool: Tool) -> Opti
             break;
         }
     }
-    // A message without any frame took in lines that are not its own.
+    // Without any frame, the message has swallowed lines that are not its own.
     if !trace.draft.has_frames() {
         trace.draft.parts.truncate(1);
     }
@@ -145,7 +143,7 @@ pub(super) fn read(log: &Log<'_>, at: usize, headline: &str, tool: Tool) -> Opti
 /// A trace that is being read.
 struct Trace {
     draft: Draft,
-    /// For every depth of indentation the number of its latest stack.
+    /// The number of the latest stack for each depth of indentation.
     at_depth: Vec<usize>,
     /// The stack that `... n more` refers to.
     enclosing: usize,
@@ -153,7 +151,7 @@ struct Trace {
 }
 
 impl Trace {
-    /// Takes one line in; false where the trace is over.
+    /// Reads one line; returns false where the trace ends.
     fn take(&mut self, line: &str) -> bool {
         if let Some(frame) = read_frame(line) {
             self.draft.push(frame);
@@ -182,7 +180,7 @@ impl Trace {
         self.message(line)
     }
 
-    /// A line that is part of a message: before the first frame only.
+    /// Reads a line of a message, which comes before the first frame.
     fn message(&mut self, line: &str) -> bool {
         self.message_lines += 1;
         let fresh = !self.draft.in_stack() && self.message_lines <= MAX_MESSAGE;
@@ -196,8 +194,8 @@ impl Trace {
         fresh && !ends
     }
 
-    /// Begins the next exception. A cause shares frames with the exception at
-    /// its own indentation, a suppressed one with that one step out.
+    /// Begins the next exception. A cause shares frames with the exception at its
+    /// own indentation, a suppressed one with the exception one level further out.
     fn open(&mut self, role: Role, depth: usize, text: &str) {
         self.message_lines = 0;
         self.draft.say(text);
@@ -212,8 +210,8 @@ impl Trace {
         self.at_depth.push(self.draft.stacks.len());
     }
 
-    /// Puts back the frames that `... n more` left out: they are the last n of
-    /// the exception around this one.
+    /// Restores the frames that `... n more` left out: the last n of the enclosing
+    /// exception.
     fn restore(&mut self, rest: &str) {
         let Some(count) = rest
             .strip_suffix(" more")
@@ -236,7 +234,9 @@ impl Trace {
     }
 }
 
-/// The exception at the end of the chain of causes.
-pub(super) fn root_cause(stacks: &[Stack]) -> Option<&Stack> {
-    stacks.iter().rfind(|stack| stack.role == Role::Cause)
+/// Returns the class of the exception that ends a chain of causes.
+pub(crate) fn root_cause(stacks: &[Stack]) -> Option<&str> {
+    let last = stacks.iter().rfind(|stack| stack.role == Role::Cause)?;
+    let (class, _) = exception(last.title.as_deref()?.strip_prefix("Caused by: ")?)?;
+    Some(class)
 }

@@ -1,8 +1,7 @@
-//! Jazzer's findings: its own detectors, and exceptions that left the fuzz
-//! target.
+//! Jazzer findings: those of its detectors, and exceptions that left the fuzz target.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, java};
 
 pub(super) const FAMILY: Family = Family {
@@ -12,10 +11,10 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
-/// The classes of the detectors' findings.
+/// The prefix of the classes of detectors' findings.
 const ISSUE: &str = "com.code_intelligence.jazzer.api.FuzzerSecurityIssue";
 
-/// How many words of a finding's message make its kind.
+/// Words of a finding's message that make its kind.
 const KIND_WORDS: usize = 6;
 
 fn headline(line: &str) -> Option<&str> {
@@ -32,8 +31,8 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     Some(draft)
 }
 
-/// A detector's finding is named by its message (`os-command-injection`),
-/// since all share a handful of classes.
+/// Names a detector's finding by its message (`os-command-injection`), since all
+/// findings share a few classes.
 fn finding(class: &str, message: &str) -> String {
     let named = message
         .split([':', '(', '\n', ','])

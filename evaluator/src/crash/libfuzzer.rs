@@ -1,8 +1,7 @@
-//! libFuzzer's own reports: a time-out, a memory limit, a signal that no
-//! sanitizer explained.
+//! libFuzzer reports: time-outs, memory limits, and signals that no sanitizer explained.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Role, Strength, Tool, native, threads};
 
 pub(super) const FAMILY: Family = Family {
@@ -12,7 +11,7 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
-/// A signal or an exit says less than what was printed before it.
+/// Deadly signals and exits, which say less than a report printed before them.
 pub(super) const DEADLY: Family = Family {
     strength: Strength::Weak,
     mark: "ERROR: libFuzzer: ",
@@ -89,7 +88,7 @@ fn kind(text: &str) -> (&'static str, String) {
     }
 }
 
-/// Of all threads the one that runs the fuzz target counts. Their order varies.
+/// Takes the stack of the thread that runs the fuzz target; the order of the threads varies.
 fn read_jvm(draft: &mut Draft, log: &Log<'_>, at: usize) {
     draft.tool = Tool::Jazzer;
     let threads = threads::read_lines(log.from(at, MAX_LINES));

@@ -1,4 +1,4 @@
-//! Frames as the sanitizers print them, for C, C++ and Rust.
+//! Native stack frames, as the sanitizers print them for C, C++ and Rust.
 //!
 //! ```text
 //!     #1 0x564e2280360e in LLVMFuzzerTestOneInput /case/harness.c:9:5
@@ -6,7 +6,7 @@
 //!     #0 work(Shared*) /src/race.cc:9 (race+0x4a3)
 //! ```
 
-use super::frame::{Frame, UNKNOWN};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 /// Reads a frame line: its number and the frame.
 pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
@@ -30,7 +30,7 @@ pub(crate) fn read(line: &str) -> Option<(u32, Frame)> {
 
 /// Reads `function file:line:column (module+0x..)`, each part optional.
 pub(crate) fn read_place(text: &str) -> Frame {
-    let mut frame = Frame::named(UNKNOWN);
+    let mut frame = Frame::named(UNKNOWN_FUNCTION);
     let mut text = text.trim();
     while let Some((before, inside)) = last_parenthesis(text) {
         if inside.starts_with("BuildId: ") || inside == "inlined by" || inside == "[clone]" {
@@ -49,7 +49,7 @@ pub(crate) fn read_place(text: &str) -> Frame {
     let (function, place) = split_function(text);
     if let Some(place) = place {
         let (file, line, column) = read_position(place);
-        if file != "<null>" && file != UNKNOWN {
+        if file != "<null>" && file != UNKNOWN_FUNCTION {
             frame.file = Some(file.to_owned());
             frame.line = line;
             frame.column = column;
@@ -61,15 +61,15 @@ pub(crate) fn read_place(text: &str) -> Frame {
     frame
 }
 
-/// The text before the last parenthesis, and what is inside of it.
+/// Returns the text before the last parenthesis and the text inside of it.
 fn last_parenthesis(text: &str) -> Option<(&str, &str)> {
     let inner = text.strip_suffix(')')?;
     let (before, inside) = inner.rsplit_once('(')?;
     (before.is_empty() || before.ends_with(' ')).then(|| (before.trim_end(), inside))
 }
 
-/// Where the function's name ends and the file begins. Both may hold spaces;
-/// a file is absolute, climbs, or is the last word and looks like a file.
+/// Splits a function's name from the file. Both may contain spaces; a file is an
+/// absolute path, begins with `./` or `../`, or is the last word and looks like one.
 fn split_function(text: &str) -> (&str, Option<&str>) {
     for mark in [" /", " ../", " ./", " <null>"] {
         if let Some(at) = text.rfind(mark) {

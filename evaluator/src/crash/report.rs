@@ -1,18 +1,18 @@
-//! What a crash report says, in one shape for all families: who noticed it,
-//! what happened, the bad access, the stacks by their roles.
+//! Crash report: the tool, the kind, the bad access and the stacks of a crash, in one
+//! shape for all families.
 //!
-//! What it deliberately does not do: read text (the families do), or compare
-//! two crashes ([`crate::signature`] does).
+//! Does not read text (the families do) and does not compare crashes
+//! ([`crate::signature`] does).
 
-use super::{Frame, Place, java, purify};
-use crate::signature::Signature;
+use super::scrub::replace_path;
+use super::{Frame, FrameOrigin, Role};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How much of a stack that overflowed is looked at for its recursion.
+/// Frames of an overflowed stack in which its recursion is searched.
 const RECURSION: usize = 128;
 
-/// Who noticed the crash.
+/// The tool that noticed a crash.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[expect(missing_docs, reason = "each variant is the tool's own name")]
 pub enum Tool {
@@ -67,48 +67,10 @@ impl fmt::Display for Tool {
     }
 }
 
-/// What a stack of a report is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Where it crashed, hung, or was noticed.
-    Crash,
-    /// The exception that led to the one before.
-    Cause,
-    /// An exception that was set aside in favour of the one before.
-    Suppressed,
-    /// The other side of a race or of a lock order.
-    Previous,
-    /// Where the memory was allocated, or the function that owns it.
-    Allocated,
-    /// Where the memory was freed.
-    Freed,
-    /// Where the uninitialised value was copied.
-    Stored,
-    /// Where the value, the thread or the mutex came into being.
-    Created,
-}
-
-impl Role {
-    /// The role in one lower-case word, as in the JSON form.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Crash => "crash",
-            Self::Cause => "cause",
-            Self::Suppressed => "suppressed",
-            Self::Previous => "previous",
-            Self::Allocated => "allocated",
-            Self::Freed => "freed",
-            Self::Stored => "stored",
-            Self::Created => "created",
-        }
-    }
-}
-
 /// One stack of a report, innermost frame first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stack {
-    /// What it is about.
+    /// Its role in the crash.
     pub role: Role,
     /// The sentence or exception above it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -118,13 +80,13 @@ pub struct Stack {
 }
 
 impl Stack {
-    /// The frames down to the harness. Below it is the fuzzer, whose `main`
+    /// Returns the frames down to the harness. Below it is the fuzzer, whose `main`
     /// looks like the project's own.
     pub fn above_harness(&self) -> &[Frame] {
         let harness = self
             .frames
             .iter()
-            .rposition(|frame| frame.place() == Place::Harness);
+            .rposition(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness);
         match harness {
             Some(last) => self.frames.get(..=last).unwrap_or_default(),
             None => &self.frames,
@@ -132,7 +94,7 @@ impl Stack {
     }
 }
 
-/// Whether memory was read or written.
+/// The direction of an access to memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Operation {
@@ -142,7 +104,7 @@ pub enum Operation {
     Write,
 }
 
-/// Where an access lies, seen from the object next to it.
+/// The position of an access, seen from the object next to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -154,12 +116,12 @@ pub enum Side {
     After,
 }
 
-/// The access to memory that was wrong, as far as the report tells.
+/// The invalid access to memory, as far as the report describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Access {
     /// Load or store.
     pub operation: Option<Operation>,
-    /// How many bytes.
+    /// Its size in bytes.
     pub size: Option<u64>,
     /// The address, `0x..`; differs from run to run unless it is close to null.
     pub address: Option<String>,
@@ -175,7 +137,7 @@ pub struct Access {
 }
 
 impl Access {
-    /// Whether the address is a null pointer, or one plus a field's offset.
+    /// Tells whether the address is a null pointer, or one plus a field's offset.
     pub fn is_near_null(&self) -> bool {
         self.address
             .as_deref()
@@ -185,30 +147,29 @@ impl Access {
     }
 }
 
-/// A crash, whoever reported it.
+/// A crash, reported by any tool.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CrashReport {
-    /// Who noticed it.
+    /// The tool that noticed it.
     pub tool: Tool,
-    /// What happened, in the tool's own word: `heap-buffer-overflow`,
+    /// The kind, in the tool's own word: `heap-buffer-overflow`,
     /// `signed-integer-overflow`, `java.lang.NullPointerException`, `timeout`.
     pub kind: String,
-    /// The weakness that usually stands behind this kind, as `CWE-125`.
+    /// The usual weakness behind this kind, such as `CWE-125`.
     pub cwe: Option<String>,
     /// The bad access, where there is one.
     pub access: Option<Access>,
-    /// The stacks, the most telling one first.
+    /// The stacks, the most informative one first.
     pub stacks: Vec<Stack>,
     /// One line for people.
     pub summary: String,
-    /// The report as a repairer should read it: complete in what tells
-    /// something about the program, and the same from run to run.
+    /// The report as a repairer reads it: complete as to the program, and equal from
+    /// run to run.
     pub purified: String,
 }
 
 impl CrashReport {
-    /// The stack that says where it crashed (for a leak: where the memory came
-    /// from).
+    /// Returns the stack of the crash (for a leak: of the allocation).
     pub fn main_stack(&self) -> Option<&Stack> {
         self.stacks
             .iter()
@@ -216,14 +177,14 @@ impl CrashReport {
             .or_else(|| self.stacks.first())
     }
 
-    /// The innermost frame that belongs to the program itself, by what its
-    /// names and paths tell; else one of the harness.
+    /// Returns the innermost frame of the program itself, judged by names and paths;
+    /// else one of the harness.
     pub fn first_project_frame(&self) -> Option<&Frame> {
         let frames = || self.stacks.iter().flat_map(Stack::above_harness);
         let main = || self.main_stack().into_iter().flat_map(Stack::above_harness);
-        let own = || main().filter(|frame| frame.place() == Place::Project);
+        let own = || main().filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project);
         let recursion = || {
-            // Which turn the stack ran out in is chance.
+            // The turn in which the stack ran out is random.
             let top: Vec<&Frame> = own().take(RECURSION).collect();
             let times = |frame: &Frame| top.iter().filter(|other| **other == frame).count();
             let repeated = top.iter().copied().filter(|frame| times(frame) > 2);
@@ -232,38 +193,23 @@ impl CrashReport {
         let overflow = self.is_stack_overflow().then(recursion).flatten();
         overflow
             .or_else(|| own().next())
-            .or_else(|| frames().find(|frame| frame.place() == Place::Project))
-            .or_else(|| main().find(|frame| frame.place() == Place::Harness))
+            .or_else(|| frames().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Project))
+            .or_else(|| main().find(|frame| FrameOrigin::of(frame) == FrameOrigin::Harness))
     }
 
-    /// The class of the exception that a chain of causes ends with.
-    pub(crate) fn root_cause(&self) -> Option<&str> {
-        let title = java::root_cause(&self.stacks)?.title.as_deref()?;
-        let (class, _) = java::exception(title.strip_prefix("Caused by: ")?)?;
-        Some(class)
-    }
-
-    /// What makes two crashes the same.
-    ///
-    /// `in_project` tells the frames of the tree; where it holds for none, the
-    /// frames' own [`Place`] decides.
-    pub fn signature(&self, in_project: &dyn Fn(&Frame) -> bool) -> Signature {
-        Signature::of(self, in_project)
-    }
-
-    /// Whether the program hung rather than died.
+    /// Tells whether the program hung instead of dying.
     pub fn is_hang(&self) -> bool {
         matches!(self.kind.as_str(), "timeout" | "hang")
     }
 
-    /// Whether the program ran out of stack, whichever tool says so.
+    /// Tells whether the program ran out of stack, whichever tool reports it.
     pub fn is_stack_overflow(&self) -> bool {
         self.kind == "stack-overflow" || self.kind.ends_with("StackOverflowError")
     }
 
-    /// Replaces the paths of another machine, in frames and texts alike.
+    /// Replaces the paths of another machine, in frames and in texts.
     ///
-    /// `rebase` gives the path in the tree, or nothing for a foreign file.
+    /// `rebase` returns the path in the tree, or none for a foreign file.
     pub fn rebase(&mut self, rebase: &dyn Fn(&str) -> Option<String>) {
         let mut known: std::collections::BTreeMap<String, Option<String>> =
             std::collections::BTreeMap::new();
@@ -286,8 +232,8 @@ impl CrashReport {
             .collect();
         changed.sort_by_key(|(old, _)| std::cmp::Reverse(old.len()));
         for (old, new) in &changed {
-            self.purified = purify::replace_path(&self.purified, old, new);
-            self.summary = purify::replace_path(&self.summary, old, new);
+            self.purified = replace_path(&self.purified, old, new);
+            self.summary = replace_path(&self.summary, old, new);
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Panics of Rust programs, with or without a backtrace.
+//! Rust panics, with or without a backtrace.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, native};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -14,7 +14,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 4_000;
 
-/// What stands behind `panicked at`: a position in newer releases, a quoted
+/// Returns the text after `panicked at`: a position in newer releases, a quoted
 /// message and a position in older ones.
 fn panicked(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("thread '")?;
@@ -42,7 +42,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
         file: Some(file.to_owned()),
         line,
         column,
-        ..Frame::named(super::frame::UNKNOWN)
+        ..Frame::named(patchwright_source::UNKNOWN_FUNCTION)
     };
     read_backtrace(&mut draft, log, at);
     if !draft.has_frames() {

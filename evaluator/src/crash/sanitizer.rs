@@ -1,8 +1,8 @@
-//! Reports of AddressSanitizer and its relatives: one headline, then stacks
-//! with a sentence before each that says what it is about.
+//! Sanitizer reports (AddressSanitizer and its relatives): a headline, then stacks, each
+//! after a sentence that names its role.
 
 use super::draft::Draft;
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Access, Family, Role, Strength, Tool, access, native};
 
 pub(super) const FAMILY: Family = Family {
@@ -12,7 +12,7 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
-/// How far a report may reach. The longest, of a leak check, print some
+/// The most lines of a report. The longest are those of leak checks, with some
 /// hundred lines for each leak.
 const MAX_LINES: usize = 20_000;
 
@@ -62,8 +62,8 @@ const KINDS: [(&str, &str); 18] = [
     ("failed to intercept", ""),
 ];
 
-/// Sentences that say what the stack below them is about, in the order in
-/// which they are tried.
+/// Sentences that name the role of the stack below them, in the order in which they
+/// are tried.
 const ROLES: [(&str, Role); 23] = [
     ("freed by thread", Role::Freed),
     ("freed by ", Role::Freed),
@@ -90,7 +90,7 @@ const ROLES: [(&str, Role); 23] = [
     ("As if synchronized via sleep", Role::Created),
 ];
 
-/// Sentences that tell nothing about the program.
+/// Sentences that say nothing about the program.
 const NOISE: [&str; 14] = [
     "HINT: this may be a false positive",
     "(longjmp and C++ exceptions",
@@ -108,11 +108,10 @@ const NOISE: [&str; 14] = [
     "Hint: use TSAN_OPTIONS",
 ];
 
-/// What is printed when the limit of resident memory is hit, without the word
-/// `ERROR`.
+/// Headline for an exceeded limit of resident memory, which lacks the word `ERROR`.
 const MEMORY_LIMIT: &str = "hard rss limit exhausted";
 
-/// Which tool, and the text behind its name.
+/// Returns the tool of a headline and the text after its name.
 fn headline(line: &str) -> Option<(Tool, &str)> {
     let at = line.find("Sanitizer: ")?;
     if line.starts_with("==") && line.contains(MEMORY_LIMIT) {
@@ -130,7 +129,7 @@ fn headline(line: &str) -> Option<(Tool, &str)> {
         .filter(|(_, rest)| !rest.starts_with("failed to intercept"))
 }
 
-/// The kind's name, from the text of the headline.
+/// Returns the kind, from the text of the headline.
 fn kind(tool: Tool, text: &str) -> String {
     if let Some((_, kind)) = KINDS.iter().find(|(phrase, _)| text.starts_with(phrase)) {
         return (*kind).to_owned();
@@ -186,7 +185,7 @@ fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     (draft.has_frames() || !draft.kind.is_empty()).then_some(draft)
 }
 
-/// Takes one line in; false where the report is over.
+/// Reads one line; returns false where the report ends.
 fn read_line(draft: &mut Draft, line: &str) -> bool {
     if let Some((number, frame)) = native::read(line) {
         if number == 0 && draft.in_stack() {
@@ -196,7 +195,7 @@ fn read_line(draft: &mut Draft, line: &str) -> bool {
         return true;
     }
     let text = line.trim();
-    // The harness's own lines come when the process is over.
+    // Lines of the harness come after the process has ended.
     if text.starts_with("[exit ") || line.starts_with("$ ") {
         return false;
     }
@@ -236,7 +235,7 @@ fn is_register(text: &str) -> bool {
         .is_some_and(|(name, _)| (2..=4).contains(&name.trim().len()))
 }
 
-/// An abort is explained by what the program printed before it.
+/// Explains an abort by the message that the program printed before it.
 fn explain_abort(draft: &mut Draft, log: &Log<'_>, at: usize) {
     if draft.kind != "ABRT" {
         return;
@@ -246,6 +245,6 @@ fn explain_abort(draft: &mut Draft, log: &Log<'_>, at: usize) {
         draft.message.clone_from(&sentence);
         draft.parts.insert(0, super::draft::Part::Text(sentence));
     }
-    // The address of an abort is the process's own number.
+    // The address of an abort is the process id.
     draft.access = Access::default();
 }

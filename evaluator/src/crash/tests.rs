@@ -118,7 +118,7 @@ fn there_are_enough_reports_of_every_family() {
     }
 }
 
-/// What a report may hold besides the usual, and how many hold it.
+/// Less common forms of reports, and the number of fixtures that have each.
 #[test]
 fn there_are_reports_of_every_form() {
     let fixtures = fixtures();
@@ -182,7 +182,7 @@ fn another_run_reads_the_same() {
     }
 }
 
-/// Where an endless recursion runs out of stack is chance.
+/// The frame in which an endless recursion runs out of stack is random.
 #[test]
 fn a_recursion_reads_the_same_wherever_it_ends() {
     let frames = ["even", "depth", "odd", "depth"];

@@ -1,11 +1,11 @@
-//! Thread dumps of a JVM: what `jstack`, `jcmd Thread.print`, `kill -3` and
-//! Jazzer print. They are how a hang shows where it hangs.
+//! Thread dumps of a JVM, as printed by `jstack`, `jcmd Thread.print`, `kill -3` and
+//! Jazzer. They show the place of a hang.
 
 use super::draft::Draft;
-use super::frame::Frame;
-use super::lines::Log;
-use super::place::Place;
+use super::frame_origin::FrameOrigin;
+use super::log_lines::Log;
 use super::{Family, Strength, Tool, java};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Last,
@@ -24,15 +24,17 @@ const MAX_FRAMES: usize = 2048;
 pub struct Thread {
     /// Its name.
     pub name: String,
-    /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not tell.
+    /// `RUNNABLE`, `WAITING`, ..; empty where the dump does not name it.
     pub state: String,
     /// Its stack, innermost frame first.
     pub frames: Vec<Frame>,
 }
 
 impl Thread {
-    fn has(&self, place: Place) -> bool {
-        self.frames.iter().any(|frame| frame.place() == place)
+    fn has(&self, place: FrameOrigin) -> bool {
+        self.frames
+            .iter()
+            .any(|frame| FrameOrigin::of(frame) == place)
     }
 }
 
@@ -89,13 +91,13 @@ fn thread_name(line: &str) -> Option<String> {
         .then(|| name.to_owned())
 }
 
-/// The thread that hangs in the project's code: the one below the fuzz target,
+/// Returns the thread that hangs in the project's code: the one below the fuzz target,
 /// else one that runs, else one that waits there.
 pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
     let rank = |thread: &&Thread| {
         (
-            !thread.has(Place::Harness),
-            !thread.has(Place::Project),
+            !thread.has(FrameOrigin::Harness),
+            !thread.has(FrameOrigin::Project),
             thread.state != "RUNNABLE" && !thread.state.is_empty(),
             thread.name != "main",
             thread.name.clone(),
@@ -103,7 +105,7 @@ pub fn busiest_thread(threads: &[Thread]) -> Option<&Thread> {
     };
     threads
         .iter()
-        .filter(|thread| thread.has(Place::Project) || thread.has(Place::Harness))
+        .filter(|thread| thread.has(FrameOrigin::Project) || thread.has(FrameOrigin::Harness))
         .min_by_key(rank)
         .or_else(|| threads.iter().find(|thread| thread.name == "main"))
 }

@@ -1,11 +1,11 @@
-//! Reports of UndefinedBehaviorSanitizer: one sentence with a position, and a
-//! stack only where the user asked for it.
+//! UndefinedBehaviorSanitizer reports: one sentence with a position, and a stack
+//! where the user asked for one.
 
 use super::draft::{Draft, Part};
-use super::frame::Frame;
-use super::lines::Log;
-use super::place::Place;
+use super::frame_origin::FrameOrigin;
+use super::log_lines::Log;
 use super::{Family, Operation, Strength, Tool, native};
+use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -14,8 +14,7 @@ pub(super) const FAMILY: Family = Family {
     read,
 };
 
-/// How many lines after the sentence belong to it: a picture of the bytes, and
-/// the stack.
+/// The most lines that belong to the sentence: the dump of the bytes and the stack.
 const MAX_LINES: usize = 600;
 
 /// Phrases of the messages and the names of the checks behind them, as the
@@ -106,7 +105,7 @@ fn read_access(draft: &mut Draft, message: &str) {
     }
 }
 
-/// The position as a frame without a function.
+/// Returns the position as a frame without a function.
 fn position(place: &str) -> Option<Frame> {
     let (file, line, column) = native::read_position(place.trim());
     // A program's own unfinished line may stand before it.
@@ -118,11 +117,11 @@ fn position(place: &str) -> Option<Frame> {
         file: Some(file.to_owned()),
         line,
         column,
-        ..Frame::named(super::frame::UNKNOWN)
+        ..Frame::named(patchwright_source::UNKNOWN_FUNCTION)
     })
 }
 
-/// The stack under the sentence; else that of the signal it ended with.
+/// Reads the stack below the sentence, else that of the signal that ended the program.
 fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
     let mut foreign = false;
     for line in log.from(at + 1, MAX_LINES) {
@@ -144,7 +143,7 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
         let own = stack
             .frames
             .iter()
-            .position(|frame| frame.place() != Place::Runtime)
+            .position(|frame| FrameOrigin::of(frame) != FrameOrigin::Runtime)
             .unwrap_or(0);
         stack.frames.drain(..own);
         if stack.frames.is_empty() {
@@ -154,8 +153,7 @@ fn read_stack(draft: &mut Draft, log: &Log<'_>, at: usize) {
     }
 }
 
-/// The sentence names the position more exactly than the stack (its column,
-/// the line of a macro or of inlined code).
+/// Adds the column that only the sentence names to the first frame of the stack.
 fn place_first(draft: &mut Draft, position: &Frame) {
     if let Some(top) = draft
         .stacks

@@ -8,9 +8,9 @@
 //! ```
 
 use super::draft::Draft;
-use super::frame::{Frame, UNKNOWN};
-use super::lines::Log;
+use super::log_lines::Log;
 use super::{Access, Family, Operation, Role, Side, Strength, Tool, native};
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
@@ -21,7 +21,7 @@ pub(super) const FAMILY: Family = Family {
 
 const MAX_LINES: usize = 2_000;
 
-/// How an error begins, and its kind.
+/// Beginnings of errors, with the kind of each.
 const KINDS: [(&str, &str); 22] = [
     ("Invalid read of size", "invalid-read"),
     ("Invalid write of size", "invalid-write"),
@@ -56,7 +56,7 @@ const KINDS: [(&str, &str); 22] = [
     ("Process terminating with default action of signal 7", "BUS"),
 ];
 
-/// The text of one of Valgrind's lines, indentation kept.
+/// Returns the text of one of Valgrind's lines, with its indentation.
 fn body(line: &str) -> Option<&str> {
     let rest = line.strip_prefix("==")?;
     let (pid, rest) = rest.split_once("==")?;
@@ -130,7 +130,7 @@ fn read_access(draft: &mut Draft, headline: &str) {
     }
 }
 
-/// A sentence between the stacks; gives the kind where it tells it better.
+/// Reads a sentence between the stacks; returns the kind where the sentence names a more precise one.
 fn read_note(draft: &mut Draft, text: &str) -> Option<&'static str> {
     draft.say(text);
     let address = text
@@ -210,7 +210,11 @@ fn read_frame(text: &str) -> Option<Frame> {
         Some((name, place)) => (name, Some(place)),
         None => (rest, None),
     };
-    let mut frame = Frame::named(if name == "???" { UNKNOWN } else { name });
+    let mut frame = Frame::named(if name == "???" {
+        UNKNOWN_FUNCTION
+    } else {
+        name
+    });
     match place {
         Some(place) if place.starts_with("in ") => {
             frame.module = place.get(3..).map(ToOwned::to_owned);

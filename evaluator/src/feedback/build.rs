@@ -1,29 +1,26 @@
-//! What a failed build says: every distinct error of the compilers, the
-//! linkers and the build tools, in order, each with its lines and notes.
-
-mod line;
+//! Build feedback: the distinct errors of compilers, linkers and build tools, in order,
+//! each with its lines and notes.
 
 use super::excerpt::{clean, cut, excerpt, steady};
-use super::{Places, bytes};
-use line::{Class, classify, is_candidate, is_caret};
+use super::{LocationTranslator, bytes};
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 /// The most lines of one error: the text, the code, the carets, the notes.
 const MAX_LINES: usize = 30;
-/// The most errors that are gathered; a missing header makes thousands.
+/// The most errors that are gathered; a missing header causes thousands.
 const MAX_ERRORS: usize = 200;
-/// How many lines may stand between a context line and its error.
+/// The most lines between a context line and its error.
 const MAX_CONTEXT: usize = 12;
 
 /// One error of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// Its lines, the one that says what is wrong included.
+    /// Its lines, the error message included.
     pub lines: Vec<String>,
-    /// What makes it distinct.
+    /// Equal for repetitions of the error.
     key: String,
-    /// It only says that something else failed.
+    /// True where it only reports that something else failed.
     follows: bool,
 }
 
@@ -48,45 +45,45 @@ struct Reader {
     seen: BTreeSet<String>,
     context: Vec<String>,
     current: Option<Diagnostic>,
-    /// What follows belongs to a warning.
+    /// True while lines belong to a warning.
     in_warning: bool,
-    /// What follows belongs to a note that tells nothing about the tree.
+    /// True while lines belong to a note about files outside the tree.
     in_noise: bool,
 }
 
 impl Reader {
     fn take(&mut self, line: &str, next: Option<&str>) {
         let mut class = classify(line);
-        // Compilers show the code as it is, and carets below.
-        if class == Class::Other && next.is_some_and(|next| is_caret(next.trim())) {
-            class = Class::Detail;
+        // Compilers print a line of code, and carets below it.
+        if class == LineClass::Other && next.is_some_and(|next| is_caret(next.trim())) {
+            class = LineClass::Detail;
         }
         self.in_noise = match class {
-            Class::Note => is_candidate(line),
-            Class::Detail => self.in_noise,
+            LineClass::Note => is_candidate(line),
+            LineClass::Detail => self.in_noise,
             _ => false,
         };
         match class {
             _ if self.in_noise => {}
-            Class::Error | Class::Follows => self.open(line, class == Class::Follows),
-            Class::Warning => {
+            LineClass::Error | LineClass::Follows => self.open(line, class == LineClass::Follows),
+            LineClass::Warning => {
                 self.close();
                 self.context.clear();
                 self.in_warning = true;
             }
-            Class::Context => {
+            LineClass::Context => {
                 self.close();
                 self.in_warning = false;
                 if self.context.len() < MAX_CONTEXT {
                     self.context.push(line.to_owned());
                 }
             }
-            Class::Note | Class::Detail => self.detail(line),
-            Class::Other if line.trim().is_empty() => {
-                // CMake and Gradle go on after an empty line, indented.
+            LineClass::Note | LineClass::Detail => self.detail(line),
+            LineClass::Other if line.trim().is_empty() => {
+                // CMake and Gradle continue after an empty line, indented.
                 self.detail(line);
             }
-            Class::Other => {
+            LineClass::Other => {
                 let what = self.current.as_ref().is_some_and(Diagnostic::is_headed);
                 if what {
                     self.detail(line);
@@ -133,7 +130,7 @@ impl Reader {
             current.lines.pop();
         }
         if current.key.contains("cannot find symbol") {
-            // Only the details say which: one line may name several.
+            // Only the details name the symbol: one line may lack several.
             let details = current.lines.iter().filter(|line| line.contains("symbol:"));
             let symbol = details.fold(String::new(), |text, line| text + &key(line));
             current.key.push_str(&symbol);
@@ -145,7 +142,7 @@ impl Reader {
 }
 
 impl Diagnostic {
-    /// Gradle's text stands below its heading.
+    /// Tells whether this is a heading of Gradle, whose text follows below.
     fn is_headed(&self) -> bool {
         self.lines.len() == 1
             && self
@@ -155,15 +152,15 @@ impl Diagnostic {
     }
 }
 
-/// The same error is printed twice by Maven, and once for each file that
-/// includes a header.
+/// Returns the key of an error, which Maven prints twice, and compilers once for each
+/// file that includes a header.
 fn key(line: &str) -> String {
     steady(line.trim_start_matches("[ERROR]").trim())
 }
 
-/// The errors of a failed build within a budget; the ends of the log where no
-/// error is recognised.
-pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
+/// Renders the errors of a failed build within a budget; where no error is recognised,
+/// the beginning and the end of the log.
+pub fn build(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let found = diagnostics(log);
     let telling = found.iter().filter(|found| !found.follows).count();
     if telling == 0 {
@@ -178,7 +175,7 @@ pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
             .iter()
             .map(|line| steady(&places.translate(line)))
             .collect();
-        // One giant error must not hide the others.
+        // One large error must not hide the others.
         let block = cut(&lines, (limit / 2).max(400));
         if !text.is_empty() && text.len() + block.len() > limit {
             left_out += 1;
@@ -191,4 +188,168 @@ pub fn build(log: &str, places: &Places<'_>, tokens: usize) -> String {
         let _ = writeln!(text, "({left_out} more errors left out)");
     }
     text
+}
+
+/// The role of a line of a build log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LineClass {
+    /// The first line of an error.
+    Error,
+    /// A line of make or ninja that reports a failure above.
+    Follows,
+    /// `In function`, `In file included from`: belongs to the next error.
+    Context,
+    /// A warning, which is not shown.
+    Warning,
+    /// A note, which belongs to the error before it.
+    Note,
+    /// Code, carets, details: belongs to the lines before it.
+    Detail,
+    /// Anything else.
+    Other,
+}
+
+/// Phrases of linkers.
+const LINKER: [&str; 12] = [
+    "undefined reference to",
+    "multiple definition of",
+    "first defined here",
+    "ld: cannot find ",
+    "ld: error:",
+    "undefined symbol: ",
+    "duplicate symbol: ",
+    "relocation truncated",
+    "relocation R_",
+    "ld returned ",
+    "linker command failed",
+    "file not recognized",
+];
+
+/// Words that begin an error of a build tool or a shell.
+const TOOLS: [&str; 12] = [
+    "CMake Error",
+    "configure: error:",
+    "* What went wrong:",
+    "error: ",
+    "fatal: ",
+    "cc1: all warnings",
+    "cc1plus: all warnings",
+    "[ERROR] Failed to execute goal",
+    "[ERROR] The build could not read",
+    "[ERROR] Non-resolvable",
+    "Error: ",
+    "e: ",
+];
+
+/// Classifies a line by itself, without the lines around it.
+fn classify(line: &str) -> LineClass {
+    let text = line.trim_start();
+    let maven = text.strip_prefix("[ERROR] ");
+    if text.starts_with("[WARNING]") {
+        return LineClass::Warning;
+    }
+    if let Some(rest) = maven
+        && rest.starts_with(' ')
+    {
+        return LineClass::Detail;
+    }
+    if is_position(text, "note: ") || text.starts_with(">>> ") {
+        return LineClass::Note;
+    }
+    if is_position(text, "warning: ") || is_position(text, "Warnung: ") {
+        return LineClass::Warning;
+    }
+    if text.contains("In file included from") || is_function_context(text) {
+        return LineClass::Context;
+    }
+    if is_position(text, "error: ")
+        || is_position(text, "fatal error: ")
+        || maven.is_some_and(is_maven_position)
+        || LINKER.iter().any(|phrase| text.contains(phrase))
+        || text.contains(": Error: ")
+        || line.contains("No rule to make target")
+        || text.contains("*** missing separator")
+        || is_shell(text)
+    {
+        return LineClass::Error;
+    }
+    if is_make(text) || text.starts_with("ninja: build stopped") || text.starts_with("FAILED: ") {
+        return LineClass::Follows;
+    }
+    if TOOLS.iter().any(|word| line.starts_with(word)) {
+        return LineClass::Error;
+    }
+    if line.starts_with([' ', '\t', '|']) || is_caret(text) || text.starts_with("from ") {
+        return LineClass::Detail;
+    }
+    LineClass::Other
+}
+
+/// `file:12:5: error: ..`, `file:12: error: ..`, `clang: error: ..`.
+fn is_position(text: &str, word: &str) -> bool {
+    text.find(word).is_some_and(|at| {
+        text.get(..at).is_some_and(|before| {
+            before.ends_with(": ") && before.len() < 1000 && !before.trim_end().contains("  ")
+        })
+    })
+}
+
+/// `/x/Foo.java:[12,8] cannot find symbol`
+fn is_maven_position(text: &str) -> bool {
+    text.split_once(":[").is_some_and(|(path, rest)| {
+        path.contains('.') && rest.split_once(']').is_some_and(|(at, _)| at.contains(','))
+    })
+}
+
+/// `a.c: In function ‘f’:`, `/usr/bin/ld: a.o: in function `f':`
+fn is_function_context(text: &str) -> bool {
+    // gcc names the instantiation of a template before the error in it.
+    let instantiated = [
+        ":   required from",
+        ": In instantiation of",
+        ":   recursively required",
+    ];
+    if instantiated.iter().any(|phrase| text.contains(phrase)) {
+        return true;
+    }
+    text.ends_with(':')
+        && [
+            ": In ",
+            ": in function",
+            ": At top level",
+            ": At global scope",
+        ]
+        .iter()
+        .any(|phrase| text.contains(phrase))
+}
+
+/// Recognises overloads of the standard library that do not fit: hundreds of lines.
+fn is_candidate(text: &str) -> bool {
+    let system = text.starts_with("/usr/") || text.contains("/c++/");
+    let words = [
+        "candidate",
+        "template argument deduction",
+        "is not derived from",
+    ];
+    system && words.iter().any(|word| text.contains(word))
+}
+
+fn is_make(text: &str) -> bool {
+    (text.starts_with("make") || text.starts_with("gmake")) && text.contains("*** ")
+}
+
+/// `sh: 1: flex: not found`, `line 3: foo: command not found`
+fn is_shell(text: &str) -> bool {
+    text.ends_with(": not found")
+        || text.ends_with("command not found")
+        || text.ends_with(": No such file or directory") && !text.contains("warning")
+        || text.ends_with(": Permission denied")
+}
+
+/// Recognises the carets below a line of code.
+fn is_caret(text: &str) -> bool {
+    text.contains('^')
+        && text
+            .chars()
+            .all(|c| matches!(c, '^' | '~' | ' ' | '|' | '\t'))
 }

@@ -1,20 +1,22 @@
 //! Logs of compilers, crashes, hangs and tests, and what a repairer reads of them.
 
-use super::{LineMap, Places, build, crash, diagnostics, excerpt, hang, limit, tests};
+use super::{LineMap, LocationTranslator, build, crash, diagnostics, excerpt, hang, limit, tests};
 use crate::crash::parse;
 use crate::test_report::TestReport;
+use patchwright_source::TreePath;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A tree of two files, one of which the patch made three lines longer.
-fn with_places<T>(run: impl FnOnce(&Places<'_>) -> T) -> T {
+fn with_places<T>(run: impl FnOnce(&LocationTranslator<'_>) -> T) -> T {
     let pristine: String = (1..=40).fold(String::new(), |text, n| text + &format!("line {n}\n"));
     let patched = pristine.replace("line 10\n", "line 10\nA\nB\nC\n");
     let patched = patched.replace("line 20\nline 21\n", "X\n");
     let map = LineMap::between(&pristine, &patched);
+    let path = |text| TreePath::new(text).unwrap();
     let changed = BTreeMap::from([
-        ("src/a.c".to_owned(), map.clone()),
-        ("src/main/java/org/acme/Shop.java".to_owned(), map),
+        (path("src/a.c"), map.clone()),
+        (path("src/main/java/org/acme/Shop.java"), map),
     ]);
     let rebase = |path: &str| {
         ["src/a.c", "src/b.c", "src/main/java/org/acme/Shop.java"]
@@ -22,7 +24,7 @@ fn with_places<T>(run: impl FnOnce(&Places<'_>) -> T) -> T {
             .find(|known| path == **known || path.ends_with(&format!("/{known}")))
             .map(|known| (*known).to_owned())
     };
-    run(&Places {
+    run(&LocationTranslator {
         roots: &["/box/tree".to_owned()],
         rebase: &rebase,
         changed: &changed,

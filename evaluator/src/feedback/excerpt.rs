@@ -1,20 +1,21 @@
-//! The telling part of a log: its ends, without noise and repetitions.
+//! Log excerpt: the beginning and the end of a log, without noise and repetitions.
 
-use super::{Places, bytes};
+use super::{LocationTranslator, bytes};
 use crate::crash::{fold, scrub, strip_colours};
+use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
 /// The longest line that is shown, in bytes.
 const MAX_LINE: usize = 400;
-/// How much of a log is looked at, half from each end.
+/// The bytes of a log that are read, half from each end.
 const MAX_LOG: usize = 4 * 1024 * 1024;
-/// Which part of the budget the beginning gets. Errors stand at the end, what
-/// was tried at the beginning.
+/// Divisor of the budget for the beginning, which shows the commands; errors stand at
+/// the end.
 const HEAD_SHARE: usize = 3;
 
-/// Lines that say how far a tool is, not what it found.
+/// Progress lines, which report no result.
 const NOISE: [&str; 20] = [
     "Downloading from ",
     "Downloaded from ",
@@ -38,8 +39,8 @@ const NOISE: [&str; 20] = [
     "INFO: Instrumented ",
 ];
 
-static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    Regex::new(
+static TIMES: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
         r"(?x) (?P<iso>[0-9]{4}-[0-9]{2}-[0-9]{2}[T\ ][0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:[.,][0-9]+)?)?
                (?:Z|[+-][0-9]{2}:?[0-9]{2})?)
         | (?P<clock>\b[0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]+)?\b)
@@ -47,20 +48,15 @@ static TIMES: LazyLock<Option<Regex>> = LazyLock::new(|| {
             [0-9]+(?:[.,:][0-9]+)*\s?(?:ms|s|sec|secs|seconds|minutes|m)\b\)?)
         | (?P<sec>\s[0-9]+\.[0-9]+\s(?:sec|s)\b)",
     )
-    .ok()
 });
 
-/// Takes out of a text what differs from run to run: addresses, process ids,
+/// Removes the parts of a text that differ from run to run: addresses, process ids,
 /// temporary paths, times.
 pub fn steady(text: &str) -> String {
-    let text = scrub(text);
-    match TIMES.as_ref() {
-        Some(pattern) => pattern.replace_all(&text, "<time>").into_owned(),
-        None => text,
-    }
+    TIMES.replace_all(&scrub(text), "<time>").into_owned()
 }
 
-/// A line without colours, what a carriage return overwrote, and noise.
+/// Cleans a line of colours and overwritten text; none for noise.
 pub(super) fn clean(line: &str) -> Option<String> {
     let line = line.trim_end_matches('\r');
     let line = line.rsplit_once('\r').map_or(line, |(_, last)| last);
@@ -91,8 +87,8 @@ fn is_progress(text: &str) -> bool {
     is_count && !rest.contains("rror")
 }
 
-/// The ends of a log within a budget.
-pub fn excerpt(log: &str, places: &Places<'_>, tokens: usize) -> String {
+/// Returns the beginning and the end of a log within a budget.
+pub fn excerpt(log: &str, places: &LocationTranslator<'_>, tokens: usize) -> String {
     let lines: Vec<String> = ends(log)
         .into_iter()
         .flat_map(str::lines)
@@ -128,7 +124,7 @@ fn drop_empty_runs(lines: Vec<String>) -> Vec<String> {
     kept
 }
 
-/// Repeated lines and groups of lines are shown once.
+/// Folds repeated lines and groups of lines.
 pub(super) fn fold_lines(lines: &[String]) -> Vec<String> {
     let mut folded = Vec::new();
     for run in fold(lines) {
@@ -146,7 +142,7 @@ pub(super) fn fold_lines(lines: &[String]) -> Vec<String> {
     folded
 }
 
-/// The first and the last lines that fit, and how many are missing between.
+/// Returns the first and the last lines that fit, and the number of lines left out.
 pub(super) fn cut(lines: &[String], limit: usize) -> String {
     let size = |lines: &[String]| lines.iter().map(|line| line.len() + 1).sum::<usize>();
     if size(lines) <= limit {

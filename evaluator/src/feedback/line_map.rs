@@ -1,27 +1,37 @@
-//! From the lines of a patched file to those of the pristine one.
+//! Line map: the lines of a patched file and those of the pristine one.
 
+use patchwright_source::{Changes, Tree, TreePath};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Where a line of the patched file comes from.
+/// The origin of a line of the patched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Origin {
+pub enum LineOrigin {
     /// It is this line of the pristine file.
     Same(u32),
     /// It replaced these lines, first and last.
     Replaced(u32, u32),
-    /// It was inserted behind this line, 0 for the top of the file.
+    /// It was inserted after this line, 0 for the top of the file.
     InsertedAfter(u32),
 }
 
-/// Maps the lines of one changed file.
+/// The line map of one changed file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LineMap {
-    /// The differences, in order: first patched line, their number, the first
-    /// pristine line, their number; all counted from zero.
+    /// The differences, in order: the first patched line, the number of patched lines, the
+    /// first pristine line, the number of pristine lines; all counted from zero.
     changes: Vec<(usize, usize, usize, usize)>,
 }
 
 impl LineMap {
+    /// Maps a file that a patch gives new content, by its name in the pristine
+    /// tree; none for a file without new content, and for a new one.
+    pub fn of_change(tree: &Tree, changes: &Changes, pristine: &TreePath) -> Option<Self> {
+        let patched = changes.new_content(pristine)?;
+        let old = tree.read(pristine).ok()?;
+        let text = String::from_utf8_lossy(old.bytes());
+        Some(Self::between(&text, &String::from_utf8_lossy(patched)))
+    }
+
     /// Compares a pristine text with the patched one.
     pub fn between(pristine: &str, patched: &str) -> Self {
         let old: Vec<&str> = pristine.lines().collect();
@@ -39,11 +49,11 @@ impl LineMap {
         Self { changes }
     }
 
-    /// Where a patched line, counted from one, comes from.
-    pub fn origin(&self, line: u32) -> Origin {
+    /// Returns the origin of a patched line, counted from one.
+    pub fn origin(&self, line: u32) -> LineOrigin {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
-        // How far the lines between two changes have moved.
+        // Lines that were added and removed before this one.
         let (mut added, mut removed) = (0, 0);
         for &(new, new_len, old, old_len) in &self.changes {
             if at < new {
@@ -51,19 +61,19 @@ impl LineMap {
             }
             if at < new + new_len {
                 return if old_len == 0 {
-                    Origin::InsertedAfter(number(old))
+                    LineOrigin::InsertedAfter(number(old))
                 } else {
-                    Origin::Replaced(number(old + 1), number(old + old_len))
+                    LineOrigin::Replaced(number(old + 1), number(old + old_len))
                 };
             }
             added += new_len;
             removed += old_len;
         }
-        Origin::Same(number((line as usize + removed).saturating_sub(added)))
+        LineOrigin::Same(number((line as usize + removed).saturating_sub(added)))
     }
 
-    /// Where a pristine line, counted from one, lies in the patched file: the
-    /// first of the lines that took its place, or the one that follows.
+    /// Returns the patched line of a pristine line, both counted from one: the first of the
+    /// lines that replaced it, or the one that follows.
     pub fn patched(&self, line: u32) -> u32 {
         let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let at = line.saturating_sub(1) as usize;
@@ -82,15 +92,15 @@ impl LineMap {
         number((line as usize + added).saturating_sub(removed))
     }
 
-    /// The line in words: `12`, `12 [patched line 15]`,
+    /// Describes a patched line: `12`, `12 [patched line 15]`,
     /// `10-12 [patched line 14]`, `9+ [patched line 10]`.
     pub fn describe(&self, line: u32) -> String {
         match self.origin(line) {
-            Origin::Same(old) if old == line => line.to_string(),
-            Origin::Same(old) => format!("{old} [patched line {line}]"),
-            Origin::Replaced(a, b) if a == b => format!("{a} [patched line {line}]"),
-            Origin::Replaced(a, b) => format!("{a}-{b} [patched line {line}]"),
-            Origin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
+            LineOrigin::Same(old) if old == line => line.to_string(),
+            LineOrigin::Same(old) => format!("{old} [patched line {line}]"),
+            LineOrigin::Replaced(a, b) if a == b => format!("{a} [patched line {line}]"),
+            LineOrigin::Replaced(a, b) => format!("{a}-{b} [patched line {line}]"),
+            LineOrigin::InsertedAfter(old) => format!("{old}+ [patched line {line}]"),
         }
     }
 }
@@ -142,7 +152,7 @@ mod tests {
             let old: Vec<&str> = old.lines().collect();
             for (index, line) in new.lines().enumerate() {
                 let number = u32::try_from(index + 1).unwrap();
-                if let super::Origin::Same(same) = map.origin(number) {
+                if let super::LineOrigin::Same(same) = map.origin(number) {
                     prop_assert_eq!(old[same as usize - 1], line);
                 }
             }

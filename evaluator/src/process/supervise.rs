@@ -1,13 +1,17 @@
 //! The loop around one running program.
 
 use super::capture::Collector;
-use super::{Ending, Execution, Launch, Limit, Limits, watch};
+use super::cgroup::Group;
+use super::disk::{Disk, DiskUse};
+use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use std::io::{PipeReader, PipeWriter, Read};
+use std::fmt::Write as _;
+use std::io::{PipeReader, PipeWriter, Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 /// How often memory, processes and disk are looked at.
@@ -16,6 +20,8 @@ const WATCH_EVERY: Duration = Duration::from_millis(60);
 const DRAIN: Duration = Duration::from_secs(5);
 /// With less resident memory than this a command is not what filled the machine.
 const TO_BLAME: u64 = 1 << 30;
+/// How long a supervisor may take to ask for its namespace.
+const NAMESPACE_TIME: Duration = Duration::from_secs(20);
 /// How much is read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
 
@@ -78,17 +84,18 @@ struct Running<'a> {
     launch: &'a Launch,
     limits: Limits,
     child: Child,
-    input: Option<ChildStdin>,
+    /// Closing it ends everything.
+    input: Option<UnixStream>,
     exit: OwnedFd,
     status: Option<ExitStatus>,
     streams: Vec<Stream>,
     started: Instant,
     last_output: Instant,
     next_watch: Instant,
-    free_at_start: Option<u64>,
+    disk: Disk,
     limit: Option<Limit>,
-    /// The machine ran out of memory, and the command is not to blame.
-    starved: bool,
+    /// The machine ran out of this, and the command is not to blame.
+    starved_of: Option<&'static str>,
     give_up: Option<Instant>,
 }
 
@@ -101,7 +108,8 @@ impl<'a> Running<'a> {
             .env_clear()
             .envs(&launch.environment)
             .current_dir("/");
-        command.stdin(Stdio::piped());
+        let (input, other_end) = UnixStream::pair().map_err(fail)?;
+        command.stdin(OwnedFd::from(other_end));
         let (errors, writer) = std::io::pipe().map_err(fail)?;
         let mut pipes = vec![errors];
         if launch.streams_apart {
@@ -112,15 +120,21 @@ impl<'a> Running<'a> {
             command.stdout(writer.try_clone().map_err(fail)?);
         }
         command.stderr(writer);
-        let mut child = command.spawn().map_err(fail)?;
+        let child = command.spawn().map_err(fail)?;
         // The command holds our copies of the writing ends until it is gone.
         drop(command);
+        if let Some(namespace) = &launch.namespace {
+            // Without an answer the supervisor ends, and says what it lacks.
+            if map_users(&child, &input, namespace).is_err() {
+                let _ = input.shutdown(std::net::Shutdown::Both);
+            }
+        }
         let exit = exit_of(&child).map_err(fail)?;
         let now = Instant::now();
         Ok(Self {
             launch,
             limits,
-            input: child.stdin.take(),
+            input: Some(input),
             child,
             exit,
             status: None,
@@ -134,9 +148,9 @@ impl<'a> Running<'a> {
             started: now,
             last_output: now,
             next_watch: now + WATCH_EVERY / 3,
-            free_at_start: launch.writes.first().and_then(|f| watch::free_space(f)),
+            disk: Disk::new(&launch.writes, limits.disk),
             limit: None,
-            starved: false,
+            starved_of: None,
             give_up: None,
         })
     }
@@ -219,42 +233,26 @@ impl<'a> Running<'a> {
         if now < self.next_watch {
             return None;
         }
-        let usage = watch::usage(self.child.id(), self.limits.memory);
+        let root = self.child.id();
+        let usage = watch::usage(root, self.limits.memory, self.launch.in_memory);
         self.next_watch = Instant::now() + WATCH_EVERY;
         let full = watch::machine_is_full();
         if usage.resident > self.limits.memory || full {
-            self.starved = full && usage.resident < TO_BLAME.min(self.limits.memory);
-            Some(Limit::Memory)
-        } else if usage.processes > self.limits.processes {
-            Some(Limit::Processes)
-        } else if self.disk_is_full() {
-            Some(Limit::Disk)
-        } else {
-            None
+            let to_blame = usage.resident >= TO_BLAME.min(self.limits.memory);
+            self.starved_of = (full && !to_blame).then_some("memory");
+            return Some(Limit::Memory);
         }
-    }
-
-    /// Free space is cheap to ask for but shared with others: only when it
-    /// shrank by the limit are the command's own folders measured.
-    fn disk_is_full(&self) -> bool {
-        let free_now = self
-            .launch
-            .writes
-            .first()
-            .and_then(|f| watch::free_space(f));
-        let (Some(before), Some(now)) = (self.free_at_start, free_now) else {
-            return false;
-        };
-        let shrunk = before.saturating_sub(now) > self.limits.disk;
-        let nothing_left = now < self.limits.disk.min(64 << 20);
-        (shrunk || nothing_left)
-            && self
-                .launch
-                .writes
-                .iter()
-                .map(|f| watch::size_below(f))
-                .sum::<u64>()
-                > self.limits.disk
+        if usage.processes > self.limits.processes {
+            return Some(Limit::Processes);
+        }
+        match self.disk.look(root) {
+            DiskUse::Fine => None,
+            DiskUse::TooMuch => Some(Limit::Disk),
+            DiskUse::Full => {
+                self.starved_of = Some("disk space");
+                Some(Limit::Disk)
+            }
+        }
     }
 
     fn kill(&mut self) {
@@ -273,13 +271,21 @@ impl<'a> Running<'a> {
 
     fn finish(mut self) -> Result<Execution, TargetError> {
         let seconds = self.started.elapsed().as_secs_f64();
-        if self.starved {
-            let what = "the machine ran out of memory while a small command ran";
+        if let Some(resource) = self.starved_of {
+            let what = format!("the machine ran out of {resource} while a small command ran");
             return Err(TargetError::machinery(what, "command"));
         }
         let status = self.status.ok_or_else(|| {
             TargetError::machinery("a command did not die when it was killed", "command")
         })?;
+        let out_of_memory = self
+            .launch
+            .group
+            .as_ref()
+            .is_some_and(Group::ran_out_of_memory);
+        if out_of_memory {
+            self.limit.get_or_insert(Limit::Memory);
+        }
         let ending = match (self.limit, status.code()) {
             (Some(limit), _) => {
                 metrics::counter!("patchwright_sandbox_kills_total", "limit" => limit.text())
@@ -308,6 +314,26 @@ impl Drop for Running<'_> {
             let _ = self.child.wait();
         }
     }
+}
+
+/// Says which users there are in the namespace that the supervisor has made,
+/// which only who is outside of it may do.
+fn map_users(child: &Child, mut input: &UnixStream, namespace: &Namespace) -> std::io::Result<()> {
+    input.set_read_timeout(Some(NAMESPACE_TIME))?;
+    input.read_exact(&mut [0])?;
+    let (mut users, mut groups) = (String::new(), String::new());
+    for (inside, ids) in &namespace.users {
+        writeln!(users, "{inside} {} 1", ids.user).map_err(std::io::Error::other)?;
+        writeln!(groups, "{inside} {} 1", ids.group).map_err(std::io::Error::other)?;
+    }
+    let set = |file: &str, text: &str| std::fs::write(format!("/proc/{}/{file}", child.id()), text);
+    if namespace.users.len() == 1 {
+        // Who maps but himself must first give up the right to drop groups.
+        set("setgroups", "deny")?;
+    }
+    set("uid_map", &users)?;
+    set("gid_map", &groups)?;
+    input.write_all(b"x")
 }
 
 /// A descriptor that becomes readable when the child has ended.

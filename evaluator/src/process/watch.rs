@@ -6,13 +6,17 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 /// Memory below which the machine itself is in danger, and commands are ended: 256 MiB.
 const MACHINE_RESERVE: u64 = 256 << 20;
 
 /// What the smallest file takes on a disk, as file systems are usually made.
-const BLOCK: u64 = 4096;
+pub(super) const BLOCK: u64 = 4096;
+
+/// What a file costs in memory besides its content.
+const FILE_IN_MEMORY: u64 = 1024;
 
 /// What a process tree uses at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -67,10 +71,16 @@ fn listed(root: u32) -> Option<Vec<u32>> {
     Some(found)
 }
 
-/// What the processes below `root` use together. To go through all processes
-/// of a busy machine takes milliseconds, and this is asked many times a second.
-pub(crate) fn usage(root: u32, memory_limit: u64) -> Usage {
-    let below = listed(root).unwrap_or_else(|| descendants(root));
+/// Every process below `root`. To go through all processes of a busy machine
+/// takes milliseconds, and this is asked many times a second.
+pub(super) fn below(root: u32) -> Vec<u32> {
+    listed(root).unwrap_or_else(|| descendants(root))
+}
+
+/// What the processes below `root` use together, and what they keep in the
+/// file systems in memory that are mounted for them alone, at `in_memory`.
+pub(crate) fn usage(root: u32, memory_limit: u64, in_memory: &[&str]) -> Usage {
+    let below = below(root);
     let resident: u64 = below.iter().map(|pid| resident(*pid)).sum();
     // Pages that forked processes share are counted once for each; only near
     // the limit is the exact (and slower) count worth its time.
@@ -81,8 +91,26 @@ pub(crate) fn usage(root: u32, memory_limit: u64) -> Usage {
     };
     Usage {
         processes: below.len() as u64,
-        resident,
+        resident: resident + kept_in_memory(&below, in_memory),
     }
+}
+
+/// Bytes that files take in memory, as the youngest process sees them that can
+/// be asked: the oldest still see the host.
+fn kept_in_memory(below: &[u32], folders: &[&str]) -> u64 {
+    let seen = |pid: &u32| {
+        let of = |folder: &&str| {
+            let at = format!("/proc/{pid}/root{folder}");
+            let (inside, host) = (fs::metadata(&at).ok()?, fs::metadata(folder).ok());
+            let own = host.is_none_or(|host| host.dev() != inside.dev());
+            let stat = rustix::fs::statvfs(&at).ok().filter(|_| own)?;
+            let bytes = stat.f_blocks.saturating_sub(stat.f_bfree) * stat.f_frsize;
+            let files = stat.f_files.saturating_sub(stat.f_ffree) * FILE_IN_MEMORY;
+            Some(bytes + files)
+        };
+        folders.iter().map(of).sum::<Option<u64>>()
+    };
+    below.iter().rev().find_map(seen).unwrap_or(0)
 }
 
 /// Whether the whole machine is about to run out of memory.
@@ -91,20 +119,18 @@ pub(crate) fn machine_is_full() -> bool {
     field(&text, "MemAvailable:").is_some_and(|bytes| bytes < MACHINE_RESERVE)
 }
 
-/// Bytes free for us on the file system that holds `folder`.
-pub(crate) fn free_space(folder: &Path) -> Option<u64> {
-    let stat = rustix::fs::statvfs(folder).ok()?;
-    Some(stat.f_bavail * stat.f_frsize)
-}
-
-/// Bytes of all files below `folder`, a block for each at least; links are not followed.
+/// Bytes of all files below `folder`, a block for each file and folder at
+/// least; links are not followed.
 pub(crate) fn size_below(folder: &Path) -> u64 {
     let mut total = 0;
     let mut open = vec![folder.to_path_buf()];
     while let Some(folder) = open.pop() {
         for entry in fs::read_dir(&folder).into_iter().flatten().flatten() {
             match entry.metadata() {
-                Ok(metadata) if metadata.is_dir() => open.push(entry.path()),
+                Ok(metadata) if metadata.is_dir() => {
+                    total += BLOCK;
+                    open.push(entry.path());
+                }
                 Ok(metadata) => total += metadata.len().max(BLOCK),
                 Err(_) => {}
             }
@@ -174,7 +200,7 @@ mod tests {
             .unwrap();
         assert!(descendants(std::process::id()).contains(&child.id()));
         assert!(listed(std::process::id()).is_none_or(|below| below.contains(&child.id())));
-        assert!(usage(std::process::id(), u64::MAX).resident > 0);
+        assert!(usage(std::process::id(), u64::MAX, &[]).resident > 0);
         child.kill().unwrap();
         child.wait().unwrap();
     }

@@ -1,8 +1,9 @@
-//! *builds*: the build command succeeds for every build that a PoV or the tests need.
+//! Rung *builds*: the build command succeeds for every build that a PoV or the tests need.
 
-use super::told::Told;
-use crate::ladder::{AttemptFacts, RungName, RungResult};
-use crate::target::{Build, BuildKind, Target};
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use crate::runner::{Build, BuildKind, Target};
 use crate::{Ending, Limit, TargetError};
 
 pub(crate) async fn climb(
@@ -15,8 +16,8 @@ pub(crate) async fn climb(
         let build = build(target, attempt, name).await?;
         log.push_str(&build.execution.text());
         if !build.succeeded() {
-            let told = Told::new(target.task(), attempt);
-            return Ok(failed(&build, log, &told));
+            let writer = FeedbackWriter::new(target.task(), attempt);
+            return Ok(failed(&build, log, &writer));
         }
     }
     Ok(
@@ -27,9 +28,8 @@ pub(crate) async fn climb(
     )
 }
 
-/// Builds an attempt on top of the baseline. Files that went away can break
-/// an incremental build (its lists of dependencies name them), and then only
-/// a clean build says something about the patch.
+/// Builds an attempt on top of the baseline. Removed files can break an incremental build,
+/// whose dependency lists name them; then a clean build decides.
 pub(crate) async fn build(
     target: &dyn Target,
     attempt: &AttemptFacts,
@@ -44,7 +44,7 @@ pub(crate) async fn build(
     target.build(changes, name, BuildKind::Clean).await
 }
 
-fn failed(build: &Build, log: String, told: &Told<'_>) -> RungResult {
+fn failed(build: &Build, log: String, writer: &FeedbackWriter<'_>) -> RungResult {
     let named = if build.name.is_empty() {
         String::new()
     } else {
@@ -54,7 +54,7 @@ fn failed(build: &Build, log: String, told: &Told<'_>) -> RungResult {
         Ending::Limit(Limit::WallTime) => format!("the build{named} did not end in time"),
         ending => format!("the build{named} failed: {ending}"),
     };
-    let feedback = told.build(&reason, &log);
+    let feedback = writer.build(&reason, &log);
     RungResult::new(RungName::Builds, Some(false), reason)
         .feedback(feedback)
         .log(log)

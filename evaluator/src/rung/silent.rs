@@ -1,16 +1,25 @@
-//! *silent*: every PoV was really run on the patched program, and none crashes or hangs.
+//! Rung *silent*: every PoV was really run on the patched program, and none crashes or hangs.
 //!
 //! That the program printed nothing bad is not enough: it must have started,
-//! and said so where it said so before. A hang is a failure of its own.
+//! and said so where it said so before; the sanitizer must have been able to
+//! speak; and the run must have come back from the harness ([`returned`]). A hang
+//! is a failure of its own.
 
-use super::in_project;
-use super::told::Told;
-use crate::crash::CrashReport;
-use crate::ladder::{AttemptFacts, FoundInput, RungName, RungResult};
+mod returned;
+
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
+use crate::crash::{self, CrashReport, Tool};
+use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
+use crate::runner::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::signature::{self, Change};
-use crate::target::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
 use crate::{Limit, TargetError};
+use patchwright_source::Language;
+use returned::Verdict;
 use std::time::Duration;
+
+/// PoVs whose exits are watched.
+const WATCHED: usize = 4;
 
 pub(crate) async fn climb(
     target: &dyn Target,
@@ -25,55 +34,167 @@ pub(crate) async fn climb(
             "the task has no PoV",
         ));
     }
-    let (mut runs, mut log) = (0, String::new());
-    for (pov, before) in task.povs.iter().zip(&baseline.povs) {
-        let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-        for _ in 0..before.repeat {
-            let replay = target.replay(&build, pov).await?;
-            runs += 1;
-            let text = replay.execution.text();
-            if let Some(reason) = refuted(target, pov, before, &replay) {
-                let told = Told::new(task, attempt);
-                let dumps = dumps(target, &build, pov, &replay).await?;
-                let feedback = feedback(&told, &reason, (before, &replay), &dumps);
-                let result =
-                    RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-                let settled = replay.outcome == Outcome::Crashed;
-                return Ok(result.count("runs", runs).log(text).settled(settled));
-            }
-            log = text;
-        }
+    let mut replays = Replays::default();
+    if let Some(failed) = replays.povs(target, baseline, attempt).await? {
+        return Ok(failed);
     }
-    for (pov, before, input) in found(target, baseline, attempt) {
-        let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
-        let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
-        runs += 1;
-        if replay.outcome.is_failure() {
-            let reason = format!(
-                "an input made from {} that refuted an earlier attempt refutes this one too: {}",
-                pov.name(),
-                found_again(target, before, &replay)
-            );
-            let told = Told::new(task, attempt);
-            let feedback = feedback(&told, &reason, (before, &replay), &[]);
-            let result = RungResult::new(RungName::Silent, Some(false), reason).feedback(feedback);
-            let settled = replay.outcome == Outcome::Crashed;
-            let result = result.count("runs", runs).settled(settled);
-            return Ok(result.log(replay.execution.text()));
-        }
+    if let Some(failed) = replays.found(target, baseline, attempt).await? {
+        return Ok(failed);
     }
-    let povs = (task.povs.len() + attempt.found.len()) as u64;
-    let reason = format!("{povs} PoV(s) ran {runs} time(s) without a crash");
-    let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
-    Ok(RungResult::new(RungName::Silent, Some(true), reason)
-        .count("povs", povs)
-        .count("runs", runs)
-        .log(log)
-        .settled(baseline.povs.iter().all(steady)))
+    let verdict = vouched(target, baseline, attempt).await?;
+    let result = result_of(
+        verdict,
+        baseline,
+        &FeedbackWriter::new(task, attempt),
+        &replays,
+    );
+    let povs = task.povs.len() + attempt.found.len();
+    Ok(result
+        .count("povs", povs as u64)
+        .count("runs", replays.runs)
+        .log(replays.log))
 }
 
-/// Which of the target's PoVs a patch stops, one answer for each. A PoV that
-/// does not crash the unpatched program here is stopped by nothing.
+/// The replays so far.
+#[derive(Default)]
+struct Replays {
+    runs: u64,
+    /// The output of the last run.
+    log: String,
+}
+
+impl Replays {
+    /// Replays every PoV of the task as often as it has to be; the result of one
+    /// that refutes the patch.
+    async fn povs(
+        &mut self,
+        target: &dyn Target,
+        baseline: &Baseline,
+        attempt: &AttemptFacts,
+    ) -> Result<Option<RungResult>, TargetError> {
+        let task = target.task();
+        for (pov, before) in task.povs.iter().zip(&baseline.povs) {
+            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
+            for _ in 0..before.repeat {
+                let replay = target.replay(&build, pov).await?;
+                self.runs += 1;
+                if let Some(reason) = refuted(target, pov, before, &replay) {
+                    let dumps = dumps(target, &build, pov, &replay).await?;
+                    let writer = FeedbackWriter::new(task, attempt);
+                    let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
+                    let failed = failed(reason, feedback, replay);
+                    return Ok(Some(failed.count("runs", self.runs)));
+                }
+                self.log = replay.execution.text();
+            }
+        }
+        Ok(None)
+    }
+
+    /// Replays the inputs that refuted earlier attempts.
+    async fn found(
+        &mut self,
+        target: &dyn Target,
+        baseline: &Baseline,
+        attempt: &AttemptFacts,
+    ) -> Result<Option<RungResult>, TargetError> {
+        let task = target.task();
+        for (pov, before, input) in found(target, baseline, attempt) {
+            let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
+            let replay = super::replay_input(target, &build, pov, &input.bytes).await?;
+            self.runs += 1;
+            if replay.outcome.is_failure() {
+                let reason = format!(
+                    "an input made from {} that refuted an earlier attempt refutes this one too: {}",
+                    pov.name(),
+                    found_again(target, before, &replay)
+                );
+                let writer = FeedbackWriter::new(task, attempt);
+                let feedback = feedback(&writer, &reason, (before, &replay), &[]);
+                let failed = failed(reason, feedback, replay);
+                return Ok(Some(failed.count("runs", self.runs)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The result of runs without a crash, by what their silence is worth.
+fn result_of(
+    verdict: Verdict,
+    baseline: &Baseline,
+    writer: &FeedbackWriter<'_>,
+    replays: &Replays,
+) -> RungResult {
+    let steady = |pov: &BaselinePov| pov.crashes == pov.runs || pov.crashes == 0;
+    let steady = baseline.povs.iter().all(steady);
+    match verdict {
+        Verdict::Returned => {
+            let reason = format!("{} run(s) of the PoVs bring no crash", replays.runs);
+            RungResult::new(RungName::Silent, Some(true), reason).settled(steady)
+        }
+        Verdict::Objection(reason) => {
+            let lead = format!("The crash is silenced, not repaired: {reason}");
+            let feedback = writer.log(&lead, &replays.log);
+            RungResult::new(RungName::Silent, Some(false), reason)
+                .feedback(feedback)
+                .settled(steady)
+        }
+        Verdict::Doubt(what) => {
+            let reason = format!("no crash, but {what}");
+            RungResult::new(RungName::Silent, None, reason).doubts(vec![Doubt::new(what)])
+        }
+        Verdict::Unseen(why) => {
+            let reason = format!("no crash, but it could not be seen how the run ended: {why}");
+            RungResult::new(RungName::Silent, None, reason)
+        }
+    }
+}
+
+/// Judges whether silence means anything: the sanitizer could have spoken, and
+/// the runs came back from the harness.
+async fn vouched(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<Verdict, TargetError> {
+    let task = target.task();
+    if task.language == Language::Java {
+        return Ok(Verdict::Returned);
+    }
+    let mut verdict = Verdict::Returned;
+    for (pov, before) in task.povs.iter().zip(&baseline.povs).take(WATCHED) {
+        let name = task.build_of(pov);
+        let Some(old) = baseline.builds.get(&name).filter(|_| before.reproduces()) else {
+            continue;
+        };
+        let new = super::builds::build(target, attempt, &name).await?;
+        if let Some(hook) = new.gained_hooks(old).first() {
+            let reason = format!("the patched program interferes with the sanitizer: {hook}");
+            return Ok(Verdict::Objection(reason));
+        }
+        match returned::judge(target, (old, &new), (pov, before), attempt).await? {
+            Verdict::Returned => {}
+            Verdict::Objection(what) => {
+                return Ok(Verdict::Objection(format!("{}: {what}", pov.name())));
+            }
+            open => verdict = open,
+        }
+    }
+    Ok(verdict)
+}
+
+/// The result of a run that refutes the patch.
+fn failed(reason: String, feedback: String, replay: Replay) -> RungResult {
+    RungResult::new(RungName::Silent, Some(false), reason)
+        .feedback(feedback)
+        .log(replay.execution.text())
+        .settled(replay.outcome == Outcome::Crashed)
+        .crash(replay.crash)
+}
+
+/// Tells for each PoV of the target whether a patch stops it. A PoV that does not crash the
+/// unpatched program here is not stopped by any patch.
 pub async fn stopped(
     target: &dyn Target,
     baseline: &Baseline,
@@ -99,16 +220,17 @@ pub async fn stopped(
     Ok(stopped)
 }
 
-/// The inputs that refuted earlier attempts, each with the PoV that it is run like.
+/// Returns the inputs that refuted earlier attempts, each with the PoV that it is run like.
 fn found<'a>(
     target: &'a dyn Target,
     baseline: &'a Baseline,
     attempt: &'a AttemptFacts,
 ) -> Vec<(&'a Pov, &'a BaselinePov, &'a FoundInput)> {
-    let povs = target.task().povs.iter().zip(&baseline.povs);
+    let task = target.task();
     let like = |input: &FoundInput| {
-        let mut povs = povs.clone();
-        povs.find(|(pov, _)| pov.name() == input.pov)
+        let pov = task.pov_like(&input.pov)?;
+        let mut povs = task.povs.iter().zip(&baseline.povs);
+        povs.find(|(other, _)| std::ptr::eq(*other, pov))
     };
     let found = attempt.found.iter();
     found
@@ -141,6 +263,9 @@ fn refuted(
         Outcome::Hung => format!("{name} no longer crashes, but the program hangs"),
         Outcome::Exhausted(limit) => exhausted(&name, *limit),
         Outcome::NotRun(why) => format!("{name} was not really run: {why}"),
+        Outcome::Silent if reports_anyway(before, &text) => {
+            format!("{name} still makes the sanitizer report a crash, and the program ends well")
+        }
         Outcome::Silent => {
             let banner = missing_banner(&before.replay.execution.text(), &text)?;
             format!("{name} was not really run: the line {banner:?} that showed it is missing")
@@ -148,17 +273,27 @@ fn refuted(
     })
 }
 
+/// Tells whether a successful run printed a report that ends every program, such as the
+/// report of a child process. UndefinedBehaviorSanitizer may be set to warn only.
+fn reports_anyway(before: &BaselinePov, text: &str) -> bool {
+    let reported = |text: &str| {
+        let report = crash::parse(text)?;
+        (report.tool != Tool::UndefinedBehaviorSanitizer).then_some(report.tool)
+    };
+    before.replay.crash.is_some() && reported(text).is_some()
+}
+
 fn feedback(
-    told: &Told<'_>,
+    writer: &FeedbackWriter<'_>,
     reason: &str,
     (before, now): (&BaselinePov, &Replay),
     dumps: &[String],
 ) -> String {
     let text = now.execution.text();
     match (&now.outcome, &now.crash) {
-        (Outcome::Hung, _) => told.hang(reason, dumps, &text),
-        (_, Some(crash)) => told.crash(reason, before.replay.crash.as_ref(), crash),
-        _ => told.log(reason, &text),
+        (Outcome::Hung, _) => writer.hang(reason, dumps, &text),
+        (_, Some(crash)) => writer.crash(reason, before.replay.crash.as_ref(), crash),
+        _ => writer.log(reason, &text),
     }
 }
 
@@ -193,7 +328,7 @@ async fn dumps(
     }
     let task = target.task();
     let command = pov.command.as_ref().or(task.commands.pov.as_ref());
-    let (Some(command), "java") = (command, task.language.as_str()) else {
+    let (Some(command), Language::Java) = (command, task.language) else {
         return Ok(vec![text]);
     };
     let asking = Pov {
@@ -220,12 +355,12 @@ fn exhausted(name: &str, limit: Limit) -> String {
     format!("{name} makes the program hit its {}", limit.text())
 }
 
-/// How the crash relates to the one of the baseline; `None` where one of them has no report.
+/// Compares the crash with the one of the baseline; none where one of them has no report.
 fn change(target: &dyn Target, before: &BaselinePov, now: Option<&CrashReport>) -> Option<Change> {
     let task = target.task();
     let before = before.replay.crash.as_ref()?;
     Some(signature::compare(before, now?, &|frame| {
-        in_project(task, frame)
+        task.in_project(frame)
     }))
 }
 
@@ -238,5 +373,9 @@ fn in_words(change: Option<Change>) -> &'static str {
     }
 }
 
+#[cfg(test)]
+mod c_tests;
+#[cfg(test)]
+mod cheat_tests;
 #[cfg(test)]
 mod tests;

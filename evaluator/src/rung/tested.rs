@@ -1,13 +1,13 @@
-//! *tested*: no test fails that passed at the baseline.
+//! Rung *tested*: no test fails that passed at the baseline.
 //!
-//! The exit status speaks first; where tests are known by name, those that
-//! failed before are not held against the patch, and those that are no longer
-//! run are. Without a test command the rung cannot be climbed: no tests is
-//! never "tests passed".
+//! The exit status decides first. Where tests are known by name, those that failed before do
+//! not count against the patch, and those that are no longer run do. Without a test command
+//! the rung cannot be climbed: no tests is never "tests passed".
 
-use super::told::Told;
-use crate::ladder::{AttemptFacts, RungName, RungResult};
-use crate::target::{Baseline, Target, TestRun};
+use super::feedback::FeedbackWriter;
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use crate::runner::{Baseline, Target, TestRun};
 use crate::test_report::{Comparison, Status, TestReport};
 use crate::{Ending, Limit, TargetError};
 use std::collections::BTreeSet;
@@ -26,8 +26,8 @@ pub(crate) async fn climb(
     let Some(now) = target.test(&build).await? else {
         return Ok(no_tests());
     };
-    let told = Told::new(target.task(), attempt);
-    let result = judge(before, &now, &BTreeSet::new(), &told);
+    let writer = FeedbackWriter::new(target.task(), attempt);
+    let result = judge(before, &now, &BTreeSet::new(), &writer);
     if result.holds != Some(false) {
         let settled = matches!(now.execution.ending, Ending::Exited(_));
         return Ok(result.settled(settled));
@@ -35,16 +35,16 @@ pub(crate) async fn climb(
     if hangs(&now) {
         return Ok(result);
     }
-    // A test that fails now and passes on a second look is flaky, not broken.
+    // A test that fails now and passes in a second run is flaky, not broken.
     let Some(again) = target.test(&build).await? else {
         return Ok(result);
     };
     let flaky = report(&now).unstable(&report(&again));
-    let second = judge(before, &again, &flaky, &told);
+    let second = judge(before, &again, &flaky, &writer);
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
     }
-    // Twice the same.
+    // Two equal runs.
     let settled = flaky.is_empty() && now.execution.ending == again.execution.ending;
     Ok(result.settled(settled))
 }
@@ -54,7 +54,7 @@ pub(crate) fn judge(
     before: &TestRun,
     now: &TestRun,
     flaky: &BTreeSet<String>,
-    told: &Told<'_>,
+    writer: &FeedbackWriter<'_>,
 ) -> RungResult {
     let log = now.execution.text();
     let (old, new) = (report(before), report(now));
@@ -70,7 +70,7 @@ pub(crate) fn judge(
         .count("passed", new.count(Status::Passed) as u64)
         .count("broken", comparison.broken.len() as u64);
     if holds == Some(false) {
-        let feedback = told.tests(&result.reason, (&comparison, &new), &log);
+        let feedback = writer.tests(&result.reason, (&comparison, &new), &log);
         result.feedback = Some(feedback);
     }
     result.log(log)
@@ -126,7 +126,7 @@ fn hangs(run: &TestRun) -> bool {
     run.execution.ending == Ending::Limit(Limit::WallTime)
 }
 
-/// The results by name: from the files that the tests left, else from what they printed.
+/// Reads the results by name from the result files, else from the output.
 fn report(run: &TestRun) -> TestReport {
     let mut all = TestReport::default();
     for (name, bytes) in &run.reports {
@@ -144,8 +144,8 @@ fn report(run: &TestRun) -> TestReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{Told, judge};
-    use crate::target::TestRun;
+    use super::{FeedbackWriter, judge};
+    use crate::runner::TestRun;
     use crate::{Captured, Ending, Execution, Limit};
     use std::collections::BTreeSet;
 
@@ -173,7 +173,7 @@ mod tests {
         let exit = Ending::Exited;
         let hang = Ending::Limit(Limit::WallTime);
         let task = crate::TargetTask::default();
-        let told = Told::new(&task, &crate::AttemptFacts::default());
+        let writer = FeedbackWriter::new(&task, &crate::AttemptFacts::default());
         for (before, now, holds) in [
             ((exit(0), ""), (exit(0), ""), Some(true)),
             ((exit(0), ""), (exit(1), "boom"), Some(false)),
@@ -199,7 +199,7 @@ mod tests {
                 &run(before.0, before.1),
                 &run(now.0, now.1),
                 &BTreeSet::new(),
-                &told,
+                &writer,
             );
             assert_eq!(result.holds, holds, "{before:?} {now:?}: {}", result.reason);
             assert_eq!(result.feedback.is_some(), holds == Some(false));

@@ -4,55 +4,101 @@
 //! files nothing else. The root of what the command sees is read-only too, so
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
-use super::{Command, Host, SHELL, Words, shell_words};
+use super::enter::Doors;
+use super::mounts::KEYS;
+use super::{Command, Host, IN_MEMORY, INNER_HELPER, Words};
+use crate::identity::Ids;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// The number of the one user and group inside.
-pub(super) const USER: &str = "1000";
+/// The number of the command's user and group inside. It is not root, because
+/// root's `tar` and `cp` try to give files to users that do not exist in here.
+pub(super) const USER: u32 = 1000;
+/// Parts of `/proc` that are the whole system's: they can be read at most.
+const SYSTEM_WIDE: &[&str] = &[
+    "/proc/acpi",
+    "/proc/bus",
+    "/proc/fs",
+    "/proc/irq",
+    "/proc/scsi",
+    "/proc/sys",
+    "/proc/sysrq-trigger",
+];
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
-pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> Vec<OsString> {
-    let mut words = Words::default();
-    words.add(["--unshare-all", "--die-with-parent", "--new-session"]);
-    // One user, whoever runs us. It is not root, because root's `tar` and `cp`
-    // try to give files to users that do not exist in here.
-    words.add(["--unshare-user", "--uid", USER, "--gid", USER]);
-    words.add(["--cap-drop", "ALL", "--hostname", "sandbox"]);
-    if command.network {
-        words.add(["--share-net"]);
+/// The doors that are still to be closed inside. Root's command has become
+/// another user by then; an ordinary user's has been renumbered by `bwrap`.
+pub(super) fn doors(divided: bool) -> Doors {
+    Doors {
+        ids: divided.then_some(Ids {
+            user: USER,
+            group: USER,
+        }),
+        ..Doors::default()
     }
-    for path in host.shown(command.network) {
-        words.bind("--ro-bind", &path, &path);
+}
+
+/// The words, up to what is run. `divided` says that a user namespace is there already.
+pub(super) fn arguments(
+    host: &Host,
+    command: &Command<'_>,
+    (own_proc, divided): (bool, bool),
+) -> Vec<OsString> {
+    let mut words = Words::default();
+    words.add(["--die-with-parent", "--new-session"]);
+    words.add(["--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
+    words.add(["--unshare-cgroup-try", "--cap-drop", "ALL"]);
+    if own_proc {
+        // Where /proc cannot be mounted, which is in a container, names cannot
+        // be set either, and the name is the container's.
+        words.add(["--hostname", "sandbox"]);
+    }
+    if divided {
+        // What is needed to become the command's user, and is given up with it.
+        for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
+            words.add(["--cap-add", capability]);
+        }
+    } else {
+        let user = USER.to_string();
+        words.add(["--unshare-user", "--uid", &user, "--gid", &user]);
+    }
+    if !command.network {
+        words.add(["--unshare-net"]);
+    }
+    let shown = host.shown(command.network);
+    let inside = command.places.iter().map(|place| place.inside.as_path());
+    let inside = inside.chain(shown.iter().map(PathBuf::as_path));
+    // Folders that `bwrap` makes on its own way are closed to the command's user.
+    for folder in above(inside.chain([Path::new(INNER_HELPER)])) {
+        words.add(["--dir"]);
+        words.0.push(folder.into());
+    }
+    for path in &shown {
+        words.bind("--ro-bind", path, path);
     }
     for (link, name) in Host::links() {
         words.bind("--symlink", &link, name);
     }
     if own_proc {
         words.add(["--proc", "/proc"]);
+        for path in SYSTEM_WIDE.iter().map(Path::new).filter(|p| p.exists()) {
+            words.bind("--ro-bind", path, path);
+        }
+        for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
+            words.bind("--ro-bind", Path::new("/dev/null"), path);
+        }
     } else {
         words.add(["--ro-bind", "/proc", "/proc"]);
     }
     let half = (SCRATCH / 2).to_string();
     words.add(["--dev", "/dev"]);
-    words.add([
-        "--size",
-        &half,
-        "--tmpfs",
-        "/dev/shm",
-        "--remount-ro",
-        "/dev",
-    ]);
-    words.add([
-        "--size",
-        &half,
-        "--tmpfs",
-        "/tmp",
-        "--symlink",
-        "/tmp",
-        "/var/tmp",
-    ]);
+    for folder in IN_MEMORY {
+        words.add(["--perms", "1777", "--size", &half, "--tmpfs", folder]);
+    }
+    words.add(["--remount-ro", "/dev", "--symlink", "/tmp", "/var/tmp"]);
+    words.bind("--ro-bind", &host.helper, Path::new(INNER_HELPER));
     for place in command.places {
         let kind = if place.writable {
             "--bind"
@@ -61,11 +107,14 @@ pub(super) fn arguments(host: &Host, command: &Command<'_>, own_proc: bool) -> V
         };
         words.bind(kind, &place.host, &place.inside);
     }
-    words.add(["--remount-ro", "/", "--chdir"]);
-    words.0.push(command.folder.into());
-    words.add(["--", SHELL]);
-    words.0.extend(shell_words(command));
+    words.add(["--remount-ro", "/", "--chdir", "/", "--"]);
     words.0
+}
+
+/// The folders above some paths, the outer ones first, without the root.
+fn above<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<&'a Path> {
+    let folders = paths.flat_map(|path| path.ancestors().skip(1));
+    folders.filter(|folder| folder.parent().is_some()).collect()
 }
 
 impl Words {

@@ -76,8 +76,6 @@ pub struct Host {
     pub variables: BTreeMap<String, String>,
     /// Variables of the commands that have network: proxies, places of certificates.
     pub network_variables: BTreeMap<String, String>,
-    /// What a container engine needs of the user's environment: where its state lies.
-    pub engine_variables: BTreeMap<String, String>,
     /// The program that calls [`super::enter_from_arguments`]; every command runs below it.
     pub helper: PathBuf,
 }
@@ -90,7 +88,6 @@ impl Host {
             readable: Vec::new(),
             variables: BTreeMap::new(),
             network_variables: BTreeMap::new(),
-            engine_variables: BTreeMap::new(),
             helper,
         }
     }

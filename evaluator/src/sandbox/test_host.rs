@@ -10,7 +10,13 @@ use std::sync::OnceLock;
 use std::time::SystemTime;
 
 /// What the helper is made of, below the crate.
-const SOURCES: [&str; 3] = ["src/sandbox", "src/process", "src/bin"];
+const SOURCES: [&str; 5] = [
+    "src/sandbox",
+    "src/process",
+    "src/bin",
+    "src/process.rs",
+    "src/identity.rs",
+];
 
 pub(crate) fn host() -> Host {
     static HELPER: OnceLock<PathBuf> = OnceLock::new();
@@ -41,16 +47,15 @@ fn helper() -> PathBuf {
     helper
 }
 
-/// When a file below a folder was last changed.
+/// When a file, or one below a folder, was last changed.
 fn newest(folder: &Path) -> SystemTime {
+    let metadata = fs::metadata(folder).unwrap();
+    if !metadata.is_dir() {
+        return metadata.modified().unwrap();
+    }
     let mut newest = SystemTime::UNIX_EPOCH;
     for entry in fs::read_dir(folder).unwrap().flatten() {
-        let metadata = entry.metadata().unwrap();
-        newest = newest.max(if metadata.is_dir() {
-            self::newest(&entry.path())
-        } else {
-            metadata.modified().unwrap()
-        });
+        newest = newest.max(self::newest(&entry.path()));
     }
     newest
 }

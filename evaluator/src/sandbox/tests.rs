@@ -23,6 +23,7 @@ async fn run(script: &str, folder: &Path, limits: Limits) -> Execution {
     let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, host())
         .await
         .unwrap();
+    crate::identity::give_all(folder).unwrap();
     let places = [Place {
         host: folder.to_path_buf(),
         inside: "/patchwright/work".into(),

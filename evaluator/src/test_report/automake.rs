@@ -1,7 +1,7 @@
 //! Automake's parallel and serial harness: `PASS: name`, the sections of
 //! `test-suite.log`, and `.trs` files.
 
-use super::{Found, MAX_DETAILS, MAX_MESSAGE, Status, TestResult, lines, short};
+use super::{MAX_DETAILS, MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
 const WORDS: [(&str, Status); 6] = [
     ("PASS: ", Status::Passed),
@@ -12,8 +12,8 @@ const WORDS: [(&str, Status); 6] = [
     ("SKIP: ", Status::Skipped),
 ];
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut section = false;
     let mut heading = 0;
     for line in lines(log) {
@@ -64,7 +64,7 @@ fn result(line: &str) -> Option<(&str, Status)> {
 }
 
 /// `:test-result: FAIL reason`, named after its file.
-pub(super) fn read_trs(name: &str, text: &str) -> Found {
+pub(super) fn read_trs(name: &str, text: &str) -> NamedResults {
     let base = name
         .rsplit('/')
         .next()

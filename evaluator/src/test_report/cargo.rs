@@ -1,9 +1,9 @@
-//! What Rust's test harness and Python's unittest print with `-v`:
+//! Output of Rust's test harness and of Python's unittest with `-v`:
 //! `test a::b ... ok`, `test_b (pkg.Case.test_b) ... ok`.
 
-use super::{Found, Status, TestResult, lines};
+use super::{NamedResults, Status, TestResult, lines};
 
-pub(super) fn read(log: &str) -> Found {
+pub(super) fn read(log: &str) -> NamedResults {
     lines(log)
         .filter_map(|line| {
             let (name, word) = line.rsplit_once(" ... ")?;

@@ -1,12 +1,12 @@
-//! What CTest prints: `2/3 Test #2: name ....***Failed    0.01 sec`.
+//! CTest output: `2/3 Test #2: name ....***Failed    0.01 sec`.
 
-use super::{Found, Status, TestResult, failed, lines};
+use super::{NamedResults, Status, TestResult, failed, lines};
 
-/// How many lines of a failing test's output are kept.
+/// The most lines of a failing test's output that are kept.
 const MAX_OUTPUT: usize = 60;
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut output: Vec<String> = Vec::new();
     for line in lines(log) {
         let Some((name, words)) = result(&line) else {
@@ -35,7 +35,7 @@ pub(super) fn read(log: &str) -> Found {
     found
 }
 
-/// The test's name and the words behind the dots.
+/// Returns the test's name and the words after the dots.
 fn result(line: &str) -> Option<(&str, &str)> {
     let line = line.trim_start();
     let (before, rest) = line.split_once(" Test ")?;

@@ -1,12 +1,12 @@
-//! What GoogleTest prints, Catch2's compatible reporter included.
+//! GoogleTest output, and that of Catch2's compatible reporter.
 
-use super::{Found, Status, TestResult, failed, lines};
+use super::{NamedResults, Status, TestResult, failed, lines};
 
-/// How many lines between `RUN` and the result are kept.
+/// The most lines between `RUN` and the result that are kept.
 const MAX_OUTPUT: usize = 120;
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut running: Option<(String, Vec<String>)> = None;
     for line in lines(log) {
         if let Some(name) = line.strip_prefix("[ RUN      ] ") {

@@ -3,12 +3,14 @@
 //! The reader streams, expands no entity but the five of XML and character
 //! references, and keeps no output of tests that passed.
 
-use super::{Found, MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, Status, TestReport, TestResult, short};
+use super::{
+    MAX_DETAILS, MAX_MESSAGE, MAX_TESTS, NamedResults, Status, TestReport, TestResult, short,
+};
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 use std::collections::BTreeMap;
 
-/// Deeper than any report; what is deeper is an attack.
+/// The deepest nesting that is read; no report comes near it.
 const MAX_DEPTH: usize = 64;
 
 pub(super) fn read(file: &str, text: &str) -> Option<TestReport> {
@@ -43,24 +45,24 @@ pub(super) fn read(file: &str, text: &str) -> Option<TestReport> {
         state.finish();
     }
     report.add(state.found);
-    // What is cut off may have held more.
+    // The missing part may have held more tests.
     report.partial = problem.is_some() || state.depth > 0;
     report.problems.extend(problem);
     Some(report)
 }
 
-/// What has been read so far.
+/// The state of the reader.
 #[derive(Default)]
 struct State {
     is_junit: bool,
     depth: usize,
     suite: String,
     current: Option<(String, TestResult)>,
-    /// Whether text belongs to a failure, and that text.
+    /// True while text belongs to a failure.
     in_failure: bool,
     text: String,
-    found: Found,
-    /// How often a name was seen: parametrised tests share one.
+    found: NamedResults,
+    /// Occurrences of each name: parametrised tests share one.
     seen: BTreeMap<String, usize>,
 }
 

@@ -1,12 +1,11 @@
-//! What Surefire and Gradle print: the failures by name, and with Gradle's
-//! test logging the tests that passed. Their XML tells more; read that where
-//! it is there.
+//! Surefire and Gradle output: the failures by name, and with Gradle's test logging the
+//! tests that passed. Their XML has more detail and is preferred where it exists.
 
-use super::{Found, MAX_MESSAGE, Status, TestResult, lines, short};
+use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
-/// The results, and whether only failures are among them.
-pub(super) fn read(log: &str) -> (Found, bool) {
-    let mut found: Found = Vec::new();
+/// Returns the results, and true where only failures are among them.
+pub(super) fn read(log: &str) -> (NamedResults, bool) {
+    let mut found: NamedResults = Vec::new();
     let mut partial = true;
     let mut wants_message = false;
     for line in lines(log) {

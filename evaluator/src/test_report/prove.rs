@@ -1,10 +1,10 @@
-//! What Perl's `prove` prints: a line for each file. What it prints with `-v`
-//! in between is TAP, and read as such.
+//! Output of Perl's `prove`: a line for each file. The lines in between with `-v` are
+//! TAP and read as such.
 
-use super::{Found, Status, TestResult, lines};
+use super::{NamedResults, Status, TestResult, lines};
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut in_summary = false;
     // A file whose result did not follow its name on the same line.
     let mut running: Option<String> = None;
@@ -25,8 +25,8 @@ pub(super) fn read(log: &str) -> Found {
     found
 }
 
-/// Whether a line of its own is the result of the file named before; `ok 1` is
-/// a point of its TAP.
+/// Tells whether a line of its own is the result of the file named before; `ok 1` is a
+/// test point of its TAP.
 fn is_result(line: &str) -> bool {
     let words = ["skipped", "Dubious, ", "Failed ", "No subtests run"];
     line == "ok" || words.iter().any(|word| line.starts_with(word))
@@ -59,7 +59,7 @@ fn file_line(line: &str) -> Option<(&str, &str)> {
 
 /// Below the summary: `t/bad.t (Wstat: 256 Tests: 3 Failed: 1)`, then
 /// `  Failed test:  2`.
-fn summary_line(found: &mut Found, line: &str) {
+fn summary_line(found: &mut NamedResults, line: &str) {
     if let Some((file, counts)) = line.split_once(" (Wstat: ") {
         let message = format!("Wstat: {}", counts.trim_end_matches(')'));
         match found.iter_mut().find(|(name, _)| name == file.trim()) {

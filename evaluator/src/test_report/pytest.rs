@@ -1,7 +1,6 @@
-//! What pytest prints: a line for each test with `-v`, else only the failures
-//! of its short summary.
+//! pytest output: a line for each test with `-v`, else the failures of its short summary.
 
-use super::{Found, MAX_MESSAGE, Status, TestResult, lines, short};
+use super::{MAX_MESSAGE, NamedResults, Status, TestResult, lines, short};
 
 const WORDS: [(&str, Status); 6] = [
     ("PASSED", Status::Passed),
@@ -12,9 +11,9 @@ const WORDS: [(&str, Status); 6] = [
     ("XPASS", Status::Passed),
 ];
 
-/// The results, and whether only failures are among them.
-pub(super) fn read(log: &str) -> (Found, bool) {
-    let mut found: Found = Vec::new();
+/// Returns the results, and true where only failures are among them.
+pub(super) fn read(log: &str) -> (NamedResults, bool) {
+    let mut found: NamedResults = Vec::new();
     let mut partial = true;
     for line in lines(log) {
         if let Some((name, status, rest)) = verbose(&line) {

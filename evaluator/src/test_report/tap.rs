@@ -1,13 +1,13 @@
-//! The Test Anything Protocol, version 12 to 14.
+//! Test Anything Protocol (TAP), version 12 to 14.
 
-use super::{Found, Status, TestResult, failed, lines};
+use super::{NamedResults, Status, TestResult, failed, lines};
 use std::collections::BTreeMap;
 
-/// How many diagnostic lines of one test are kept.
+/// The most diagnostic lines of one test that are kept.
 const MAX_DIAGNOSTICS: usize = 60;
 
-pub(super) fn read(log: &str) -> Found {
-    let mut found: Found = Vec::new();
+pub(super) fn read(log: &str) -> NamedResults {
+    let mut found: NamedResults = Vec::new();
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut plan: Option<usize> = None;
     let mut points = 0;
@@ -63,8 +63,8 @@ pub(super) fn read(log: &str) -> Found {
     found
 }
 
-/// Diagnostics follow the point that they are about.
-fn attach(found: &mut Found, diagnostics: &mut Vec<String>) {
+/// Attaches diagnostics to the test point before them.
+fn attach(found: &mut NamedResults, diagnostics: &mut Vec<String>) {
     if let Some((_, result)) = found.last_mut()
         && result.status == Status::Failed
     {

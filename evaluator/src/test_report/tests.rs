@@ -245,8 +245,8 @@ proptest! {
     }
 }
 
-/// What tests print may be huge; nothing of it is kept, and a failure's text
-/// only up to a limit.
+/// The output of tests may be huge; it is dropped, and the text of a failure is kept up
+/// to a limit.
 #[test]
 fn fifty_megabytes_of_output_are_passed_over() {
     let noise = "all is &lt;well&gt;\n".repeat(50 * 1024 * 1024 / 19);

@@ -1,49 +1,70 @@
-//! Copies a folder with times, permissions and links; file systems that can share blocks do.
+//! Copies of folders with times, permissions and links, sharing blocks where the file system
+//! can.
+//!
+//! A copy belongs to the user that commands run as. Set-user and set-group bits
+//! are not copied: nothing that a build made may lend its owner's rights.
 
 use crate::TargetError;
+use crate::identity;
 use rustix::fs::{AtFlags, CWD, Timespec, Timestamps, ioctl_ficlone, utimensat};
-use std::fs::{self, File, Metadata};
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Copies the content of `from` into the existing folder `to`. Links are
 /// copied as links; pipes, sockets and devices are left out.
 pub(crate) fn copy_tree(from: &Path, to: &Path, stop: &AtomicBool) -> Result<(), TargetError> {
-    let mut copier = Copier {
+    Copier {
         stop,
-        shares_blocks: true,
-        folders: Vec::new(),
-    };
-    copier.folder(from, to)?;
-    // A folder's own time changes with each file put into it, so they come last.
-    for (path, metadata) in copier.folders.into_iter().rev() {
-        let fail = |e| TargetError::io("a folder could not be copied", &path, e);
-        fs::set_permissions(&path, metadata.permissions()).map_err(fail)?;
-        keep_time(&path, &metadata).map_err(fail)?;
+        ..Copier::unhindered()
     }
-    Ok(())
+    .tree(from, to)
+}
+
+/// Copies the content of `from` into the existing folder `to`, but for the
+/// folder `except` in it.
+pub(crate) fn copy_tree_except(from: &Path, to: &Path, except: &Path) -> Result<(), TargetError> {
+    Copier {
+        except: Some(except),
+        ..Copier::unhindered()
+    }
+    .tree(from, to)
 }
 
 /// Copies entries one after the other.
 pub(super) struct Copier<'a> {
     stop: &'a AtomicBool,
     shares_blocks: bool,
+    except: Option<&'a Path>,
     folders: Vec<(PathBuf, Metadata)>,
 }
 
-/// For copies that nobody stops.
+/// For copies that are never stopped.
 static GO_ON: AtomicBool = AtomicBool::new(false);
 
 impl Copier<'_> {
-    /// A copier that nobody stops.
+    /// Creates a copier that is never stopped.
     pub(super) fn unhindered() -> Self {
         Self {
             stop: &GO_ON,
             shares_blocks: true,
+            except: None,
             folders: Vec::new(),
         }
+    }
+
+    fn tree(mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
+        self.folder(from, to)?;
+        // Each new file changes the time of its folder, so folders come last.
+        for (path, metadata) in self.folders.into_iter().rev() {
+            let fail = |e| TargetError::io("a folder could not be copied", &path, e);
+            identity::give(&path).map_err(fail)?;
+            fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
+            keep_time(&path, &metadata).map_err(fail)?;
+        }
+        Ok(())
     }
 
     fn folder(&mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
@@ -58,6 +79,9 @@ impl Copier<'_> {
                     return Err(TargetError::Canceled);
                 }
                 let (source, target) = (entry.path(), to.join(entry.file_name()));
+                if self.except == Some(&source) {
+                    continue;
+                }
                 let metadata = entry.metadata().map_err(fail)?;
                 if metadata.is_dir() {
                     fs::create_dir(&target).map_err(fail)?;
@@ -75,29 +99,36 @@ impl Copier<'_> {
     pub(super) fn entry(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<()> {
         if metadata.is_symlink() {
             symlink(fs::read_link(from)?, to)?;
+            identity::give(to)?;
         } else if metadata.is_file() {
-            if !self.share(from, to, metadata)? {
+            if !self.share(from, to)? {
                 fs::copy(from, to)?;
             }
+            identity::give(to)?;
+            fs::set_permissions(to, plain(metadata))?;
         } else {
             return Ok(());
         }
         keep_time(to, metadata)
     }
 
-    /// Lets the copy share the blocks of the original; false where that cannot be.
-    fn share(&mut self, from: &Path, to: &Path, metadata: &Metadata) -> io::Result<bool> {
+    /// Makes the copy share the blocks of the original; returns false where it cannot.
+    fn share(&mut self, from: &Path, to: &Path) -> io::Result<bool> {
         if !self.shares_blocks {
             return Ok(false);
         }
         let (source, target) = (File::open(from)?, File::create(to)?);
         if ioctl_ficlone(&target, &source).is_ok() {
-            target.set_permissions(metadata.permissions())?;
             return Ok(true);
         }
         self.shares_blocks = false;
         Ok(false)
     }
+}
+
+/// The permissions to read, write and execute, without those to act as the owner.
+fn plain(metadata: &Metadata) -> Permissions {
+    Permissions::from_mode(metadata.mode() & 0o777)
 }
 
 fn keep_time(path: &Path, metadata: &Metadata) -> io::Result<()> {

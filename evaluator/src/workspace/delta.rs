@@ -1,18 +1,45 @@
-//! What a build changed in a workspace that began as a copy of another one.
+//! Delta: the files that a build changed in a copy of another workspace.
 //!
-//! A copy keeps all times, so a file whose time, length and permissions are
-//! those of the original is the original. Only the rest is written down.
+//! A build may set the time of a file that it has written, and give it the
+//! length that it had. The time of the last *change* (`ctime`) can be set by
+//! nobody: a file that was not changed since the copy was made is the original,
+//! and any other is written down.
 
 use super::copy::Copier;
 use super::{HOME, OUT, TREE};
 use crate::TargetError;
-use std::fs::{self, Metadata};
-use std::io;
+use std::fs::{self, File, Metadata};
+use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Writes what differs into the folder `into`; the paths that are gone.
-pub(crate) fn write(base: &Path, now: &Path, into: &Path) -> Result<Vec<PathBuf>, TargetError> {
+/// Bytes that are compared at once.
+const CHUNK: usize = 64 << 10;
+
+/// A moment on the clock of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Moment(i64, i64);
+
+impl Moment {
+    /// The present, as the file system below a folder sees it.
+    pub(crate) fn now(folder: &Path) -> io::Result<Self> {
+        let mark = tempfile::Builder::new().tempfile_in(folder)?;
+        Ok(Self::of_change(&mark.as_file().metadata()?))
+    }
+
+    fn of_change(file: &Metadata) -> Self {
+        Self(file.ctime(), file.ctime_nsec())
+    }
+}
+
+/// Writes what differs into the folder `into`; the paths that are gone. `now`
+/// became a copy of the base at the moment `copied`; where nobody knows when,
+/// contents are compared.
+pub(crate) fn write(
+    base: &Path,
+    (now, copied): (&Path, Option<Moment>),
+    into: &Path,
+) -> Result<Vec<PathBuf>, TargetError> {
     let fail = |e| TargetError::io("a build could not be kept", now, e);
     let mut gone = Vec::new();
     let mut copier = Copier::unhindered();
@@ -28,7 +55,10 @@ pub(crate) fn write(base: &Path, now: &Path, into: &Path) -> Result<Vec<PathBuf>
             if new.is_dir() {
                 fs::create_dir(into.join(&path)).map_err(fail)?;
                 open.push(path);
-            } else if !old.is_some_and(|old| same(&old, &new)) {
+            } else if !old.is_some_and(|old| same_facts(&old, &new))
+                || !is_untouched(&new, (&base.join(&path), &now.join(&path)), copied)
+                    .map_err(fail)?
+            {
                 copier
                     .entry(&now.join(&path), &into.join(&path), &new)
                     .map_err(fail)?;
@@ -44,7 +74,7 @@ pub(crate) fn write(base: &Path, now: &Path, into: &Path) -> Result<Vec<PathBuf>
     Ok(gone)
 }
 
-/// Makes a fresh copy of the base what the build had made of it.
+/// Applies a delta to a fresh copy of the base.
 pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), TargetError> {
     let fail = |e| TargetError::io("a kept build could not be used", delta, e);
     for path in gone {
@@ -72,7 +102,40 @@ pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), Tar
     Ok(())
 }
 
-fn same(old: &Metadata, new: &Metadata) -> bool {
+/// Tells whether a file is as it was copied. The clock of a file system is coarse: a file
+/// that changed in the same step as the copy may have changed after it, so its content is
+/// compared.
+fn is_untouched(
+    new: &Metadata,
+    (old_path, new_path): (&Path, &Path),
+    copied: Option<Moment>,
+) -> io::Result<bool> {
+    if copied.is_some_and(|copied| Moment::of_change(new) < copied) {
+        return Ok(true);
+    }
+    if new.is_symlink() {
+        return Ok(fs::read_link(old_path)? == fs::read_link(new_path)?);
+    }
+    same_content(File::open(old_path)?, File::open(new_path)?)
+}
+
+fn same_content(mut old: impl Read, mut new: impl Read) -> io::Result<bool> {
+    let (mut first, mut second) = (vec![0; CHUNK], vec![0; CHUNK]);
+    loop {
+        let count = old.read(&mut first)?;
+        let other = second.get_mut(..count).unwrap_or_default();
+        if count == 0 {
+            return Ok(new.read(&mut second)? == 0);
+        }
+        match new.read_exact(other) {
+            Ok(()) if first.get(..count) == Some(&*other) => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error),
+            _ => return Ok(false),
+        }
+    }
+}
+
+fn same_facts(old: &Metadata, new: &Metadata) -> bool {
     let facts = |of: &Metadata| (of.mode(), of.len(), of.mtime(), of.mtime_nsec());
     facts(old) == facts(new)
 }
@@ -125,7 +188,7 @@ mod tests {
         symlink("prog", now.part(OUT).join("link")).unwrap();
 
         let delta = root.path().join("delta");
-        let gone = super::write(base.root(), now.root(), &delta).unwrap();
+        let gone = super::write(base.root(), (now.root(), now.copied()), &delta).unwrap();
         assert!(!delta.join("tree/src/kept.c").exists(), "only what changed");
         let again = Workspace::copy_of(&base, root.path().join("again")).unwrap();
         super::apply(&delta, &gone, again.root()).unwrap();
@@ -144,5 +207,38 @@ mod tests {
         assert_eq!(time(&again), time(&now));
         assert!(!at(&again, "gone.c").exists());
         assert_eq!(fs::read(again.part(OUT).join("link")).unwrap(), b"binary");
+    }
+
+    #[test]
+    fn a_file_of_the_same_length_and_time_is_seen_to_have_changed() {
+        let root = tempfile::tempdir().unwrap();
+        let base = Workspace::create(root.path().join("base")).unwrap();
+        for name in ["set", "link-to", "kept"] {
+            fs::write(base.part(OUT).join(name), "unpatched").unwrap();
+        }
+        symlink("kept", base.part(OUT).join("link")).unwrap();
+        let now = Workspace::copy_of(&base, root.path().join("now")).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        let path = now.part(OUT).join("set");
+        let time = fs::metadata(&path).unwrap().modified().unwrap();
+        fs::write(&path, "corrected").unwrap();
+        fs::File::open(&path).unwrap().set_modified(time).unwrap();
+        for (number, copied) in [now.copied(), None].into_iter().enumerate() {
+            let delta = root.path().join(format!("delta-{number}"));
+            super::write(base.root(), (now.root(), copied), &delta).unwrap();
+            assert_eq!(fs::read(delta.join("out/set")).unwrap(), b"corrected");
+            assert!(!delta.join("out/kept").exists() && !delta.join("out/link").exists());
+        }
+    }
+
+    #[test]
+    fn contents_are_compared_to_their_ends() {
+        let check = |old: &str, new: &str| super::same_content(old.as_bytes(), new.as_bytes());
+        assert!(check("", "").unwrap() && check("ab", "ab").unwrap());
+        for (old, new) in [("ab", "ac"), ("ab", "a"), ("a", "ab"), ("", "a"), ("a", "")] {
+            assert!(!check(old, new).unwrap(), "{old} {new}");
+        }
+        let long = "x".repeat(super::CHUNK + 1);
+        assert!(check(&long, &long).unwrap() && !check(&long, &long[1..]).unwrap());
     }
 }

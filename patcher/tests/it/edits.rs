@@ -1,4 +1,4 @@
-//! Replies of models, good, sloppy and treacherous, through the patcher.
+//! Replies of models, good, sloppy and malicious, through the patcher.
 //!
 //! Each folder of `tests/fixtures/edits` holds a tree (`input`), a reply
 //! (`reply.md`) and what is to come of it: `expected.diff`, or in
@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What a name must begin with to be known in the fixtures' trees.
+/// The prefix of names that are known in the fixtures' trees.
 const KNOWN: &str = "known_";
 
 fn folders() -> Vec<PathBuf> {

@@ -1,4 +1,4 @@
-//! How long the context of a request and of a crash takes, the index open and
+//! Time that the context of a request and of a crash takes, the index open and
 //! the words counted. The crashes are chains of callers found in the tree
 //! itself, so every tree has some.
 
@@ -6,11 +6,11 @@ use patchwright_retrieval::{Engine, Frame, Index, IndexLimits, Request, Role, Se
 use std::path::Path;
 use std::time::Instant;
 
-/// How often each is asked: fresh every time, for nothing is kept between.
+/// Limit on how often each is asked: fresh every time, for nothing is kept between.
 const ROUNDS: usize = 3;
-/// How many crashes are made up.
+/// Limit on how many crashes are made up.
 const CRASHES: usize = 12;
-/// How deep their stacks are.
+/// Limit on how deep their stacks are.
 const DEPTH: u32 = 6;
 
 const REQUESTS: [&str; 12] = [

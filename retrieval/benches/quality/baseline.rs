@@ -9,7 +9,7 @@ use patchwright_source::TreePath;
 use regex::Regex;
 use std::time::Instant;
 
-/// How many files are dumped.
+/// Limit on how many files are dumped.
 pub(super) const FILES: usize = 15;
 
 /// The fifteen files, those of the truth among them.

@@ -13,7 +13,7 @@ pub(super) struct Case {
     /// A crash whose fix is not in the function on top of its stack.
     pub(super) is_far: bool,
     pub(super) request: Request,
-    /// What the request should be taken for.
+    /// Says what the request should be taken for.
     pub(super) intent: Option<String>,
     pub(super) files: Vec<String>,
     pub(super) functions: Vec<String>,
@@ -89,7 +89,7 @@ fn crash(folder: PathBuf) -> Case {
         request: Request {
             frames: frames::read(&log),
             text: log,
-            budget: 8_000,
+            budget: 0,
         },
         intent: Some("BUG_FIX".to_owned()),
         files: list(&table, "files"),
@@ -116,7 +116,7 @@ fn requests(file: &Path) -> Vec<Case> {
                 is_far: false,
                 request: Request {
                     text: words,
-                    budget: 8_000,
+                    budget: 0,
                     ..Request::default()
                 },
                 intent: text(request, "intent"),

@@ -1,4 +1,4 @@
-//! What a context is worth: the metrics, the same for every system.
+//! Metrics of a context, the same for every system.
 
 use super::cases::{Case, Place};
 use super::world::World;
@@ -6,7 +6,7 @@ use patchwright_source::TreePath;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What a system returned.
+/// Describes what a system returned.
 pub(super) struct Outcome {
     pub(super) symbols: Vec<String>,
     /// The lines shown of each file.
@@ -69,7 +69,7 @@ impl Score {
     }
 }
 
-/// Whether a name with its scope ends in the wanted one: `a.b.C.m` is `C.m`.
+/// Returns whether a name with its scope ends in the wanted one: `a.b.C.m` is `C.m`.
 pub(super) fn is_named(have: &str, wanted: &str) -> bool {
     let parts = |name: &str| -> Vec<String> {
         name.split(['.', ':', '$'])

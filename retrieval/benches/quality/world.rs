@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
-/// What the systems work on.
+/// Describes what the systems work on.
 pub(super) struct World {
     pub(super) tree: PathBuf,
     pub(super) engine: Engine,

@@ -10,11 +10,11 @@ pub(crate) enum Part {
     Definitions,
     /// The code itself.
     Snippets,
-    /// What the code takes from other files.
+    /// Says what the code takes from other files.
     Imports,
     /// Tests of it.
     Tests,
-    /// Who calls it.
+    /// Says who calls it.
     Callers,
 }
 
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// What is left, part by part and for all.
+/// Describes what is left, part by part and for all.
 #[derive(Debug)]
 pub(super) struct Budget {
     own: [(Part, usize); 5],
@@ -56,7 +56,7 @@ impl Budget {
         }
     }
 
-    /// What a part may still take: its own, then what others left.
+    /// Returns what a part may still take: its own, then what others left.
     pub(super) fn left(&self, part: Part) -> usize {
         let own = self.own.iter().find(|(one, _)| *one == part);
         own.map_or(0, |(_, tokens)| *tokens) + self.common

@@ -1,24 +1,25 @@
 //! Cards: the types, macros and variables that the shown code names, and what a
 //! plan mentions beside the code. What a card says stands in `form`.
 
-use super::budget::Budget;
-use super::crash::identifiers_at;
-use super::form::{fitting, size_of};
-use super::{Card, Form, Mention, Wanted};
+use crate::context::budget::Budget;
+use crate::context::crash::identifiers_at;
+use crate::context::form::{fitting, size_of};
+use crate::context::{Card, Form, Mention, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::snippet::{Snippet, line};
+use crate::error::or_nothing;
+use crate::snippet::{Snippet, Tier, line};
 use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a name must weigh to be shown whole, and in standard form.
+/// Weight of what a name must weigh to be shown whole, and in standard form.
 const MATTERS: f64 = 0.6;
 const SAYS: f64 = 0.3;
 /// Tokens after which only compact cards are still added.
 const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
 const MOST: usize = 12;
-/// How many different names are looked up.
+/// Limit on how many different names are looked up.
 const NAMES: usize = 150;
 /// A field's name defined more often than this names no type for certain.
 const FEW_FIELDS: usize = 3;
@@ -72,7 +73,7 @@ pub(super) fn named(
     cards
 }
 
-/// Whether one definition is the other said again: a struct and the typedef
+/// Returns whether one definition is the other said again: a struct and the typedef
 /// around it, a declaration repeated in another header.
 fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
     let same_lines = one.encloses(other) || other.encloses(one);
@@ -118,13 +119,13 @@ pub(super) fn unshown(cards: impl Iterator<Item = Carded>, snippets: &[Snippet])
         .collect()
 }
 
-/// How a name occurs in the snippets.
+/// Describes how a name occurs in the snippets.
 #[derive(Debug, Clone, Copy)]
 struct Named {
     weight: f64,
     /// The snippet that names it first.
     snippet: usize,
-    /// Whether it stands behind `.` or `->`.
+    /// True when it stands behind `.` or `->`.
     member: bool,
 }
 
@@ -181,7 +182,7 @@ fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
     ranked
 }
 
-/// What a name defines besides functions; for a field the type that has it.
+/// Returns what a name defines besides functions; for a field the type that has it.
 fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) -> Vec<Symbol> {
     let Some(symbol) = engine.meant(name, &snippet.path) else {
         return Vec::new();
@@ -223,11 +224,47 @@ fn kind_weight(symbol: &Symbol) -> f64 {
     }
 }
 
-/// Whether a snippet shows the line of a definition that names it.
+/// Returns whether a snippet shows the line of a definition that names it.
 pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
     snippet.path == symbol.path
         && snippet
             .ranges()
             .iter()
             .any(|(first, last)| (*first..=*last).contains(&symbol.name_line))
+}
+
+/// Why they are shown, for the reader.
+const WHY: &str = "further functions of this file, by their first lines";
+
+/// One snippet for each shown file that has further functions.
+pub(super) fn further_heads(
+    engine: &Engine,
+    (heads, most): (&[Symbol], usize),
+    shown: &[Snippet],
+) -> Vec<Snippet> {
+    let mut files: Vec<&TreePath> = Vec::new();
+    for snippet in shown {
+        if !files.contains(&&snippet.path) {
+            files.push(&snippet.path);
+        }
+    }
+    let is_shown = |symbol: &Symbol| shown.iter().any(|snippet| shows(snippet, symbol));
+    let named: Vec<&Symbol> = heads
+        .iter()
+        .filter(|symbol| files.contains(&&symbol.path) && !is_shown(symbol))
+        .take(most)
+        .collect();
+    files
+        .into_iter()
+        .filter_map(|path| {
+            let new = || named.iter().filter(|symbol| symbol.path == *path);
+            let text = engine.text(path).ok()?;
+            let lines: Vec<(u32, u32)> = new()
+                .map(|symbol| (symbol.name_line, symbol.name_line))
+                .collect();
+            let snippet = Snippet::cut_sparse(path, &text, &lines, Tier::High)?;
+            let names = new().map(|symbol| symbol.qualified());
+            Some(snippet.with_symbols(names).with_note(WHY))
+        })
+        .collect()
 }

@@ -1,18 +1,17 @@
-//! What a crash report calls for: the functions of its stacks weighed by
+//! Plan for a crash report: the functions of its stacks weighed by
 //! depth, and what they call and are called by, since the fix is often not in
 //! the top frame.
 
 mod arguments;
 mod around;
+mod call_neighbourhood;
 mod calls;
-mod further;
-mod lines;
 #[cfg(test)]
 mod tests;
 mod writers;
 
-use super::Plan;
-use super::picks::Picks;
+use crate::context::Plan;
+use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::intent::Intent;
@@ -21,29 +20,30 @@ use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
 use patchwright_source::Text;
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-/// How much the next function down a stack matters, against the one above.
+/// Weight that says how much the next function down a stack matters, against the one above.
 const DECAY: f64 = 0.62;
-/// How much harness code matters: it feeds the input and is seldom wrong.
+/// Weight that says how much harness code matters: it feeds the input and is seldom wrong.
 const HARNESS: f64 = 0.05;
-/// How much allocators and other small functions that everybody calls matter.
+/// Weight that says how much allocators and other small functions that everybody calls matter.
 const COMMON: f64 = 0.25;
-/// How much a function matters that stands on one stack several times.
+/// Weight that says how much a function matters that stands on one stack several times.
 const DISPATCHER: f64 = 0.4;
 /// More often than that: what an exception and its cause went through both
 /// stands on the stack twice.
 const AGAIN: usize = 2;
-/// How much deep frames of other files than the crash's matter.
+/// Weight that says how much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.8;
-/// How many functions of the stacks are asked what they read.
+/// Limit on how many functions of the stacks are asked what they read.
 const READERS: usize = 3;
-/// How many functions of the stacks are followed into what they call.
+/// Limit on how many functions of the stacks are followed into what they call.
 const FOLLOWED: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
 const ENOUGH: usize = 2_200;
-/// How many further functions are named: of 8, 16 and 24 the fewest found as
+/// Limit on how many further functions are named: of 8, 16 and 24 the fewest found as
 /// much as the most, and each costs a line.
 const NAMED: usize = 10;
 
@@ -84,7 +84,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     weighed.add_surroundings(engine, &tops);
     weighed.add_sisters(engine, located);
     let wanted = weighed.picks.into_wanted();
-    let heads = further::further(engine, located, &wanted);
+    let heads = call_neighbourhood::functions_near(engine, located, &wanted);
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
@@ -100,24 +100,21 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     }
 }
 
-/// The stack section: per stack its functions of the tree, from the top.
+/// The stack section: per stack its functions of the tree, from the top, by the
+/// numbers that the report gives them.
 pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut number = 0;
-    let mut role = Role::Crash;
     for place in located {
-        number = if place.role == role { number } else { 0 };
-        role = place.role;
         let symbol = &place.symbol;
         let line = place.line.unwrap_or(symbol.name_line);
         let mark = if place.is_harness { " (harness)" } else { "" };
         lines.push(format!(
-            "{} #{number} {} {}:{line}{mark}",
-            word(role),
+            "{} #{} {} {}:{line}{mark}",
+            word(place.role),
+            place.depth,
             symbol.qualified(),
             symbol.path
         ));
-        number += 1;
     }
     lines
 }
@@ -193,4 +190,48 @@ pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
                 .collect::<Vec<_>>()
         })
         .collect()
+}
+
+/// Limit on how many lines are chosen.
+const LINES: usize = 3;
+/// Lines nearer to each other than this are seen together.
+const APART: u32 = 7;
+/// A function that names nothing of it is shown from its beginning on.
+const BEGINNING: u32 = 8;
+/// Lines of a function that are looked at.
+const LOOKED_AT: usize = 2_000;
+/// Words in the names of what is sized, grown or allocated: memory errors are
+/// made where these are wrong.
+const SIZES: [&str; 5] = ["alloc", "size", "len", "capacity", "grow"];
+
+/// The lines of a function that name most of what the crashing lines touch.
+fn lines_that_matter(engine: &Engine, symbol: &Symbol, touched: &BTreeSet<String>) -> Vec<u32> {
+    let Ok(text) = engine.text(&symbol.path) else {
+        return Vec::new();
+    };
+    let first = symbol.body_line.unwrap_or(symbol.name_line) + 1;
+    let mut found: Vec<(usize, u32)> = (first..symbol.end_line)
+        .take(LOOKED_AT)
+        .filter_map(|number| {
+            let names = identifiers_at(&text, &[number]);
+            // One letter means something else in each function.
+            let shared = names.iter().filter(|name| name.len() > 1);
+            let count = shared.filter(|name| touched.contains(*name)).count();
+            let code = line(&text, number);
+            let sizes = SIZES.iter().any(|word| code.contains(word));
+            (count > 0).then_some((2 * count + usize::from(sizes), number))
+        })
+        .collect();
+    found.sort_by_key(|(count, number)| (Reverse(*count), *number));
+    let mut lines: Vec<u32> = Vec::new();
+    for (_, number) in found {
+        if lines.len() < LINES && lines.iter().all(|one| one.abs_diff(number) >= APART) {
+            lines.push(number);
+        }
+    }
+    if lines.is_empty() {
+        lines.push(first + BEGINNING);
+    }
+    lines.sort_unstable();
+    lines
 }

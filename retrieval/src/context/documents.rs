@@ -1,36 +1,25 @@
-//! What the tree's own documentation says of what a request is about: one
+//! Documentation card: what the tree's own documentation says of a request, one
 //! paragraph that names it. Code comes first, so this is a card among others,
 //! within what they left of their budget.
 
 use super::form::size_of;
 use super::{Card, Form, Wanted};
 use crate::engine::Engine;
+use crate::engine::documents::{LINES, LONGEST, documents};
 use crate::snippet::line;
 use crate::words::{Beginnings, stems_of};
 use memchr::memmem;
 use patchwright_source::{Text, TreePath};
 use std::collections::BTreeSet;
 
-/// Endings of files that people write for readers.
-const ENDINGS: [&str; 6] = ["md", "rst", "adoc", "pod", "txt", "markdown"];
-/// How many of them are read, those named like what is looked for first.
+/// Limit on how many of them are read, those named like what is looked for first.
 const READ: usize = 40;
-/// Longer ones are logs and lists.
-const LONGEST: usize = 20_000;
-/// Lines of the paragraph that are shown.
-const LINES: u32 = 10;
-/// What a definition must weigh to be looked up.
+/// Weight of what a definition must weigh to be looked up.
 const MATTERS: f64 = 0.6;
 
 /// A paragraph about the first of what matters that the documentation names.
 pub(super) fn card(engine: &Engine, wanted: &[Wanted], budget: usize) -> Option<Card> {
-    let documents: Vec<&TreePath> = engine
-        .files()
-        .iter()
-        .filter(|path| path.extension().is_some_and(|end| ENDINGS.contains(&end)))
-        // The one list of that ending that programs read.
-        .filter(|path| path.file_name() != "CMakeLists.txt")
-        .collect();
+    let documents = documents(engine);
     let matters = wanted.iter().take_while(|one| one.weight >= MATTERS);
     matters
         .take(2)
@@ -74,7 +63,7 @@ fn about(engine: &Engine, documents: &[&TreePath], name: &str) -> Option<Card> {
     })
 }
 
-/// Whether a line holds a name as a word of its own.
+/// Returns whether a line holds a name as a word of its own.
 fn names(text: &str, name: &str) -> bool {
     let continues = |c: char| c.is_alphanumeric() || c == '_';
     text.match_indices(name).any(|(at, _)| {

@@ -7,8 +7,8 @@ use super::crash::identifiers_at;
 use super::render::card_section;
 use super::{Card, Form, tokens_of};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
+use crate::error::or_nothing;
+use crate::snippet::with_comment;
 use crate::snippet::{line, place};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::Text;
@@ -34,13 +34,13 @@ const COMMENT: u32 = 30;
 /// A line of documentation has at least so many words.
 const WORDS: usize = 2;
 
-/// What a card takes of the budget, in tokens.
+/// Returns what a card takes of the budget, in tokens.
 pub(super) fn size_of(card: &Card) -> usize {
     tokens_of(&card_section(card))
 }
 
 /// The fullest form of a definition, of those up to one, that fits the room.
-/// Of two forms that say the same the shorter is taken.
+/// The shorter of two forms that say the same is taken.
 pub(super) fn fitting(
     engine: &Engine,
     symbol: &Symbol,
@@ -84,7 +84,7 @@ fn full(text: &Text, symbol: &Symbol) -> Option<String> {
     (symbol.end_line - symbol.start_line < WHOLE).then(code)
 }
 
-/// How it is declared, and what its documentation begins with.
+/// Returns how it is declared, and what its documentation begins with.
 fn compact(text: &Text, symbol: &Symbol) -> String {
     let mut shown = signature(text, symbol, SIGNATURE) + "\n";
     if let Some(said) = documentation(text, symbol) {
@@ -210,7 +210,7 @@ fn head(text: &Text, symbol: &Symbol, most: usize) -> Vec<String> {
     parts
 }
 
-/// What stands before the body on a line, and whether that begins there.
+/// Returns what stands before the body on a line, and whether that begins there.
 /// Counts the parentheses that stay open.
 fn up_to_body<'c>(code: &'c str, open: &mut i32) -> (&'c str, bool) {
     for (at, c) in code.char_indices() {

@@ -1,14 +1,16 @@
-//! Cuts a plan to its budget: what matters most comes first and in full, what
+//! Packing of a plan into its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
 use super::budget::{Budget, Part};
+use super::card::further_heads;
 use super::card::{mentioned, named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{Context, Plan, Wanted, documents, heads, tokens_of};
+use super::{Context, Plan, Wanted, documents, tokens_of};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::{body_ranges, with_comment};
+use crate::engine::outline::body_ranges;
+use crate::error::or_nothing;
+use crate::snippet::with_comment;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
@@ -16,15 +18,15 @@ use std::collections::BTreeMap;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
-/// What weighs at least this much is taken although there is enough.
+/// Weight of what weighs at least this much is taken although there is enough.
 const MATTERS: f64 = 0.6;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
-/// How much size counts against weight.
+/// Weight that says how much size counts against weight.
 const SIZE_MATTERS: f64 = 0.4;
 /// Past what is enough by this factor, only what matters most is taken.
 const STRETCH: f64 = 1.5;
-/// What is still taken up to there.
+/// Weight of what is still taken up to there.
 const LIKELY: f64 = 0.28;
 /// Bodies up to this many lines are shown in full when they matter most.
 const FULL_BODY: usize = 130;
@@ -39,7 +41,8 @@ const HEAD: u32 = 4;
 /// Bodies up to this many lines are shown in full around a call.
 const CALL_SITE: usize = 36;
 
-pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
+/// Packs a plan into a budget, when so many times the usual is asked for.
+pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) -> Context {
     let mut context = Context {
         intent: plan.intent.clone(),
         confidence: plan.confidence,
@@ -49,7 +52,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let frame = tokens_of(&render(&context)) + 24;
     let mut budget = Budget::of(budget.saturating_sub(frame), plan.shares);
     let mentioned = mentioned(engine, &plan.mentions, &mut budget);
-    let mut code = Code::of(engine, plan, frame);
+    let mut code = Code::of(engine, plan, (frame, share));
     // Of who shows no code and was mentioned the rest is free.
     for part in [Part::Imports, Part::Tests, Part::Callers] {
         if !plan.wanted.iter().any(|wanted| wanted.part == part) {
@@ -74,7 +77,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     // What the cards left lets in what there was no room for.
     code.take(engine, &mut budget);
     context.snippets = code.snippets();
-    for snippet in heads::snippets(engine, (&plan.heads, plan.most_heads), &context.snippets) {
+    for snippet in further_heads(engine, (&plan.heads, plan.most_heads), &context.snippets) {
         let size = section_size(&snippet);
         if size <= budget.left(Part::Snippets) {
             budget.spend(Part::Snippets, size);
@@ -93,23 +96,29 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
 
 /// The code of a plan, as far as there is room.
 struct Code<'p> {
-    /// What may be taken still, what matters most first, with its place in the
+    /// Says what may be taken still, what matters most first, with its place in the
     /// plan.
     order: Vec<(usize, &'p Wanted)>,
     taken: BTreeMap<usize, (usize, Snippet)>,
     /// Tokens that are used.
     used: usize,
     /// Tokens after which only what matters much is still taken.
-    enough: usize,
+    enough: f64,
+    /// Says what weighs less is not worth its tokens.
+    floor: f64,
 }
 
 impl<'p> Code<'p> {
-    fn of(engine: &Engine, plan: &'p Plan, used: usize) -> Self {
+    fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64)) -> Self {
+        // Weights fall with each step away from the crash: who asks for more code
+        // asks for what lies further away.
+        let floor = FLOOR / (share * share);
         Self {
-            order: by_worth(engine, plan),
+            order: by_worth(engine, plan, floor),
             taken: BTreeMap::new(),
             used,
-            enough: plan.enough,
+            enough: plan.enough as f64 * share,
+            floor,
         }
     }
 
@@ -133,31 +142,31 @@ impl<'p> Code<'p> {
         }
     }
 
-    /// What something must weigh to be taken still.
+    /// Returns what something must weigh to be taken still.
     fn wants(&self) -> f64 {
-        match self.used as f64 / self.enough as f64 {
-            full if full < 1.0 => FLOOR,
+        match self.used as f64 / self.enough {
+            full if full < 1.0 => self.floor,
             full if full < STRETCH => LIKELY,
             _ => MATTERS,
         }
     }
 
-    /// What was taken, in the order of the plan.
+    /// Returns what was taken, in the order of the plan.
     fn snippets(&self) -> Vec<Snippet> {
         let taken = self.taken.values();
         taken.map(|(_, snippet)| snippet.clone()).collect()
     }
 }
 
-/// What to take first: weight against size, so that three short functions that
+/// Returns what to take first: weight against size, so that three short functions that
 /// matter come before a page of one that matters a little more. What matters
 /// most is always first.
-fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
+fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p Wanted)> {
     let mut all: Vec<(f64, usize, &Wanted)> = plan
         .wanted
         .iter()
         .enumerate()
-        .filter(|(_, wanted)| wanted.weight >= FLOOR)
+        .filter(|(_, wanted)| wanted.weight >= floor)
         .map(|(index, wanted)| {
             let full = cut(engine, wanted, full_body(wanted));
             let size = full.map_or(0, |snippet| tokens_of(&snippet.text));

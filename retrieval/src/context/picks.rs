@@ -1,11 +1,11 @@
-//! What was chosen for a context, each definition once, at its highest weight.
-//! Who chooses, and why something weighs what it does, stands elsewhere.
+//! Choices for a context: each definition once, at its highest weight. The reasons
+//! for weights stand elsewhere.
 
 use super::{Part, Wanted};
 use crate::symbol::Symbol;
 use std::collections::BTreeMap;
 
-/// What was chosen, by number.
+/// Describes what was chosen, by number.
 #[derive(Debug, Default)]
 pub(super) struct Picks(BTreeMap<i64, Wanted>);
 

@@ -1,10 +1,11 @@
-//! What a request in words calls for: what it names exactly, what it nearly
+//! Plan for a request in words: what it names exactly, what it nearly
 //! names, what speaks of the same things, and who uses that.
 
 mod exact;
 mod harness;
 mod likely;
 mod related;
+mod scoring;
 mod users;
 
 pub(crate) use harness::headline;
@@ -22,7 +23,7 @@ use crate::words::{meaningful, split_words, stem};
 const ENOUGH: usize = 800;
 /// The same when a harness saw what is wrong: much may have led there.
 const ENOUGH_FROM_HARNESS: usize = 2_700;
-/// How many of what was chosen are followed to what belongs to them.
+/// Limit on how many of what was chosen are followed to what belongs to them.
 const FOLLOWED: usize = 5;
 
 pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {

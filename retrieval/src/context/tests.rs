@@ -1,4 +1,4 @@
-//! What a crash report brings along, and that it keeps to its budget.
+//! Tests of the context of a crash report and of its budget.
 
 mod beside;
 mod cards;
@@ -238,7 +238,7 @@ fn a_name_that_many_define_elsewhere_means_none_of_them() {
     assert!(!found.contains(&"Scanner.check".to_owned()), "{found:?}");
 }
 
-/// What a published pipeline missed because requests say it in other words
+/// Returns what a published pipeline missed because requests say it in other words
 /// than the names: an abbreviation, a helper, a word that it took for noise.
 #[test]
 fn what_others_lost_is_found() {

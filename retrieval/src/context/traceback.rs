@@ -3,7 +3,7 @@
 
 use crate::rank::{Frame, Role};
 
-/// What begins one.
+/// States what begins one.
 const HEAD: &str = "Traceback (most recent call last):";
 /// Frames that are looked at, from the place of the exception on.
 const FRAMES: usize = 48;

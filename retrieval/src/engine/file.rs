@@ -6,10 +6,11 @@ use crate::answer::{Answer, Miss};
 use crate::query::{LineRange, Query};
 use crate::snippet::{Snippet, Tier, place};
 use patchwright_source::{SourceError, Text, TreePath};
+use std::collections::BTreeSet;
 
-/// How many names are offered in place of one that was not found.
+/// Limit on how many names are offered in place of one that was not found.
 const NEAREST: usize = 5;
-/// How many lines of a large file without definitions are shown.
+/// Limit on how many lines of a large file without definitions are shown.
 const HEAD: u32 = 80;
 
 impl Engine {
@@ -82,22 +83,35 @@ impl Engine {
                 nearest: paths.collect(),
             };
         }
-        let name = written.rsplit('/').next().unwrap_or(written);
-        let mut nearest: Vec<(usize, &TreePath)> = self
-            .files()
-            .iter()
-            .map(|path| (strsim::levenshtein(path.file_name(), name), path))
-            .filter(|(distance, _)| *distance <= name.len() / 2)
-            .collect();
-        nearest.sort();
         Miss::NotFound {
             what: format!("no file {written}"),
-            nearest: nearest
-                .iter()
-                .take(NEAREST)
-                .map(|(_, path)| path.to_string())
-                .collect(),
+            nearest: self.nearest_paths(written),
         }
+    }
+
+    /// The files and folders whose names are most like the last part of a path.
+    pub(super) fn nearest_paths(&self, written: &str) -> Vec<String> {
+        let written = written.trim_end_matches('/');
+        let name = written.rsplit('/').next().unwrap_or(written);
+        let folders: BTreeSet<&str> = self.files().iter().map(TreePath::folder).collect();
+        let folders = folders.into_iter().filter(|folder| !folder.is_empty());
+        let mut nearest: Vec<(usize, &str)> = self
+            .files()
+            .iter()
+            .map(TreePath::as_str)
+            .chain(folders)
+            .map(|path| {
+                let last = path.rsplit('/').next().unwrap_or(path);
+                (strsim::levenshtein(last, name), path)
+            })
+            .filter(|(distance, _)| *distance <= name.len() / 2)
+            .collect();
+        nearest.sort_unstable();
+        nearest
+            .iter()
+            .take(NEAREST)
+            .map(|(_, path)| (*path).to_owned())
+            .collect()
     }
 
     /// Reads a file that can be shown as text.
@@ -181,7 +195,7 @@ impl Engine {
     }
 }
 
-/// Whether a path ends in whole components of another.
+/// Returns whether a path ends in whole components of another.
 fn ends_with_path(path: &str, wanted: &str) -> bool {
     !wanted.is_empty()
         && path

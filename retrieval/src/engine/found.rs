@@ -24,6 +24,9 @@ impl Engine {
         skip: usize,
     ) -> Answer {
         let files = self.files_in(path);
+        if let Some(miss) = self.no_such_place(path, &files) {
+            return Answer::missed(query, miss);
+        }
         let found = if regex {
             match find_regex(self.tree(), &files, text, &self.settings) {
                 Ok(found) => found,
@@ -74,6 +77,9 @@ impl Engine {
         skip: usize,
     ) -> Answer {
         let files = self.large_first(path);
+        if let Some(miss) = self.no_such_place(path, &files) {
+            return Answer::missed(query, miss);
+        }
         let haystack = Haystack::new(self.tree(), &files, &self.settings);
         self.structural(query, find_pattern(&haystack, pattern), skip)
     }
@@ -86,8 +92,20 @@ impl Engine {
         skip: usize,
     ) -> Answer {
         let files = self.large_first(path);
+        if let Some(miss) = self.no_such_place(path, &files) {
+            return Answer::missed(query, miss);
+        }
         let haystack = Haystack::new(self.tree(), &files, &self.settings);
         self.structural(query, find_rule(&haystack, rule), skip)
+    }
+
+    /// Why nothing is looked through: no file has the path that was asked for.
+    fn no_such_place(&self, path: Option<&str>, files: &[&TreePath]) -> Option<Miss> {
+        let path = path.filter(|_| files.is_empty() && !self.files().is_empty())?;
+        Some(Miss::NotFound {
+            what: format!("no file or folder {path}"),
+            nearest: self.nearest_paths(path),
+        })
     }
 
     /// The files in which to look, the one that takes longest first: when it

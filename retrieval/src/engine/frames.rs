@@ -1,14 +1,14 @@
-//! From the frames of a crash report to functions of the tree.
+//! Frame resolution: the functions of the tree that the frames of a crash report mean.
 //!
 //! Frames outside the tree (the C library, the sanitizer's own, the virtual
 //! machine) are dropped; harness frames are kept and marked.
 
 use super::Engine;
-use super::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::{Frame, Role, is_aside};
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::collections::BTreeSet;
 
 /// Entry points of fuzzers and programs: they feed the input, and are rarely
@@ -31,14 +31,20 @@ const ALLOCATORS: [&str; 7] = [
 /// From this many callers on, a function counts as everybody's.
 const COMMON_CALLERS: usize = 20;
 
-/// How many functions of a project stand between its code and the allocator
+/// Limit on how many functions of a project stand between its code and the allocator
 /// at most.
 const ALLOCATOR_DEPTH: usize = 4;
 
-/// How far past its parsed end a function may reach.
+/// Limit on how many lines before and after one are shown that lies in no definition.
+const AROUND: u32 = 30;
+
+/// More lines than any file that is read has.
+const LINES_OF_A_FILE: i64 = 1 << 32;
+
+/// Limit on how far past its parsed end a function may reach.
 const MISSED: u32 = 80;
 
-/// How many lines the head of a definition may take.
+/// Limit on how many lines the head of a definition may take.
 const HEAD: u32 = 8;
 
 /// A frame and the function that it means.
@@ -47,10 +53,12 @@ pub(crate) struct Located {
     pub(crate) symbol: Symbol,
     pub(crate) line: Option<u32>,
     pub(crate) role: Role,
-    /// How many functions of the tree lie above it in its stack.
+    /// Its number in the report's stack.
+    pub(crate) depth: u32,
+    /// Says how many functions of the tree lie above it in its stack.
     pub(crate) rank: u32,
     pub(crate) is_harness: bool,
-    /// Whether it is an inlined line or hands on to the allocator.
+    /// True when it is an inlined line or hands on to the allocator.
     pub(crate) is_wrapper: bool,
 }
 
@@ -78,6 +86,7 @@ impl Engine {
                 symbol,
                 line,
                 role: frame.role,
+                depth: frame.depth,
                 rank: 0,
                 is_harness,
             });
@@ -89,20 +98,20 @@ impl Engine {
         located
     }
 
-    /// What everybody allocates or frees with hands on to the allocator, and so
+    /// Returns what everybody allocates or frees with hands on to the allocator, and so
     /// does what stands above it, however long it is.
     fn mark_allocators(&self, located: &mut [Located], role: Role) {
         let places = located.iter_mut().filter(|place| place.role == role);
         let mut places: Vec<&mut Located> = places.take(ALLOCATOR_DEPTH).collect();
-        let common = places
-            .iter()
-            .rposition(|place| self.is_called_everywhere(&place.symbol.name));
+        let common = places.iter().rposition(|place| {
+            place.symbol.id > 0 && self.is_called_everywhere(&place.symbol.name)
+        });
         for place in places.iter_mut().take(common.map_or(0, |last| last + 1)) {
             place.is_wrapper = true;
         }
     }
 
-    /// Whether many functions call it.
+    /// Returns whether many functions call it.
     pub(crate) fn is_called_everywhere(&self, name: &str) -> bool {
         self.caller_files(name, COMMON_CALLERS).len() >= COMMON_CALLERS
     }
@@ -140,8 +149,43 @@ impl Engine {
                 Some((symbol, line))
             }
             (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
-            (None, None) => None,
+            (None, None) => {
+                let line = frame.line?;
+                Some((self.lines_around(path, line, wanted)?, frame.line))
+            }
         }
+    }
+
+    /// The lines around a line that lies in no definition the index knows, under
+    /// the name that the report gives them.
+    fn lines_around(&self, path: TreePath, line: u32, name: String) -> Option<Symbol> {
+        let row = self.index.file(&path)?;
+        let text = self.tree().read(&path).ok()?;
+        let count = u32::try_from(text.line_count()).ok()?;
+        let first = line.saturating_sub(AROUND).max(1);
+        if line > count {
+            return None;
+        }
+        let name = if name.is_empty() {
+            path.file_name().to_owned()
+        } else {
+            name
+        };
+        Some(Symbol {
+            // No number of the index is negative.
+            id: -(row.id.saturating_mul(LINES_OF_A_FILE) + i64::from(line)),
+            name,
+            scope: String::new(),
+            kind: SymbolKind::Function,
+            language: row.language.unwrap_or(Language::C),
+            start_line: first,
+            end_line: (first + 2 * AROUND - 1).min(count),
+            name_line: line,
+            body_line: None,
+            parent: None,
+            type_name: None,
+            path,
+        })
     }
 
     /// A function that a macro defines, `BUILT_IN(name) {`, is called what the
@@ -193,24 +237,38 @@ impl Engine {
         symbols.into_iter().next().map(|symbol| (symbol, None))
     }
 
-    /// The file below whose source root a path lies: `org/a/B.java` means
-    /// `src/main/java/org/a/B.java`.
-    fn ending_with(&self, file: &str) -> Option<TreePath> {
-        let ending = format!("/{file}");
-        let fitting = self
-            .files()
-            .iter()
-            .filter(|path| path.as_str().ends_with(&ending));
-        fitting
-            .min_by_key(|path| (is_aside(path), path.as_str().len()))
-            .cloned()
+    /// The file whose path shares the longest end with one of another machine:
+    /// `/build/x/org/a/B.java` means `src/main/java/org/a/B.java`. A name alone is
+    /// no proof: files of that name are believed when they define the function.
+    fn by_end(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
+        let parts: Vec<&str> = file.split(['/', '\\']).collect();
+        let shared = |path: &TreePath| {
+            let ours = path.as_str().split('/').rev();
+            ours.zip(parts.iter().rev())
+                .take_while(|(a, b)| a == *b)
+                .count()
+        };
+        let alike = self.files().iter().map(|path| (shared(path), path));
+        let alike: Vec<(usize, &TreePath)> = alike.filter(|(shared, _)| *shared > 0).collect();
+        let most = alike.iter().map(|(shared, _)| *shared).max()?;
+        let defines = |path: &TreePath| {
+            let symbols = self.symbols_in(path);
+            name.is_some_and(|name| symbols.iter().any(|symbol| symbol.name == name.name))
+        };
+        alike
+            .into_iter()
+            .filter(|(shared, _)| *shared == most)
+            .map(|(_, path)| (defines(path), path))
+            .filter(|(defines, _)| *defines || most > 1)
+            .min_by_key(|(defines, path)| (!defines, is_aside(path), path.as_str().len()))
+            .map(|(_, path)| path.clone())
     }
 
     /// The file of a frame. A bare file name (Java's) is found by the package
     /// in the function's name, else when only one file has it.
     fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
         if file.contains(['/', '\\']) {
-            return self.tree().rebase(file).or_else(|| self.ending_with(file));
+            return self.tree().rebase(file).or_else(|| self.by_end(file, name));
         }
         let mut same: Vec<&TreePath> = self
             .files()
@@ -251,7 +309,7 @@ fn rank(located: &mut [Located]) {
     }
 }
 
-/// Whether a function is an inlined line or a short wrapper of the allocator.
+/// Returns whether a function is an inlined line or a short wrapper of the allocator.
 fn is_wrapper(symbol: &Symbol, role: Role) -> bool {
     let length = symbol.end_line - symbol.start_line;
     let name = symbol.name.to_ascii_lowercase();

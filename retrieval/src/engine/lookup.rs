@@ -5,7 +5,7 @@
 
 use super::Engine;
 use crate::answer::Hit;
-use crate::error::RetrievalError;
+use crate::error::or_nothing;
 use crate::relations::{QualifiedName, nearest_named};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -43,14 +43,6 @@ impl From<Symbol> for Around {
             last: symbol.end_line,
         }
     }
-}
-
-/// What was found, or nothing when the database failed.
-pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
-    result.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a lookup in the code database failed");
-        T::default()
-    })
 }
 
 impl Engine {
@@ -93,7 +85,7 @@ impl Engine {
             .collect()
     }
 
-    /// Whether at most so many functions have a name: of more none in another
+    /// Returns whether at most so many functions have a name: of more none in another
     /// file is meant for certain.
     pub(crate) fn has_few_namesakes(&self, name: &str, most: usize) -> bool {
         let same = self.named(name);
@@ -105,7 +97,7 @@ impl Engine {
     pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Vec<TreePath> {
         or_nothing(self.index.read(|reader| {
             let mut statement = reader.connection.prepare_cached(
-                "SELECT caller_id FROM call
+                "SELECT DISTINCT caller_id FROM call
                  WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2",
             )?;
             let limit = i64::try_from(limit).unwrap_or(i64::MAX);
@@ -127,13 +119,16 @@ impl Engine {
     pub(crate) fn calls_from(&self, symbol: &Symbol) -> Vec<(String, Vec<u32>)> {
         or_nothing(self.index.read(|reader| {
             let mut statement = reader.connection.prepare_cached(
-                "SELECT n.name, c.lines FROM call c JOIN name n ON n.id = c.name_id
-                 WHERE c.caller_id = ?1 ORDER BY n.name",
+                "SELECT n.name, group_concat(c.lines) FROM call c JOIN name n ON n.id = c.name_id
+                 WHERE c.caller_id = ?1 GROUP BY n.name ORDER BY n.name",
             )?;
             let calls = statement.query_map([symbol.id], |row| {
                 let lines: String = row.get(1)?;
                 let lines = lines.split(',').filter_map(|line| line.parse().ok());
-                Ok((row.get(0)?, lines.collect()))
+                let mut lines: Vec<u32> = lines.collect();
+                lines.sort_unstable();
+                lines.dedup();
+                Ok((row.get(0)?, lines))
             })?;
             calls.collect()
         }))
@@ -155,7 +150,7 @@ impl Engine {
     }
 }
 
-/// How far a definition lies from the file that names it.
+/// Returns how far a definition lies from the file that names it.
 fn distance(path: &TreePath, from: &TreePath, kind: SymbolKind) -> (bool, u8, usize, bool) {
     let near = if path == from {
         0

@@ -2,13 +2,13 @@
 //! lines around a hit, and the lines that structure the rest.
 
 use super::Engine;
-use crate::snippet::line;
+use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Text, TreePath};
 
-/// How many lines the outline of one body or file may have.
+/// Limit on how many lines the outline of one body or file may have.
 const OUTLINE_LINES: usize = 60;
-/// How many lines before and after a hit are kept inside a large body at least.
+/// Limit on how many lines before and after a hit are kept inside a large body at least.
 const AROUND_HIT: u32 = 8;
 
 impl Engine {
@@ -73,25 +73,6 @@ pub(crate) fn body_ranges(
     }
     ranges.extend(outline_of(text, symbol.start_line, symbol.end_line));
     ranges
-}
-
-/// Takes in the comment directly above a definition.
-pub(crate) fn with_comment(text: &Text, start: u32) -> u32 {
-    let mut first = start;
-    while first > 1 && start - first < 30 {
-        let above = line(text, first - 1);
-        let above = above.trim();
-        let is_comment = above.starts_with("//")
-            || above.starts_with("/*")
-            || above.starts_with('*')
-            || above.ends_with("*/")
-            || above.starts_with("///");
-        if !is_comment {
-            break;
-        }
-        first -= 1;
-    }
-    first
 }
 
 /// The least indented lines inside a body, as many as fit.

@@ -3,11 +3,12 @@
 //! that they name, Java with its package and imports.
 
 use super::Engine;
-use super::lookup::or_nothing;
-use super::outline::{body_ranges, with_comment};
+use super::outline::body_ranges;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::snippet::Tier;
+use crate::snippet::with_comment;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Language, Text, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,7 +19,7 @@ const PREPARED: usize = 64;
 const SMALL_PARENT: u32 = 60;
 /// A macro of at most this many lines comes along with the macro naming it.
 const SMALL_MACRO: u32 = 10;
-/// How many macros come along.
+/// Limit on how many macros come along.
 const MACROS: usize = 6;
 
 impl Engine {
@@ -41,7 +42,7 @@ impl Engine {
             symbols = self.partial(name);
         }
         if symbols.is_empty() {
-            return Answer::missed(query, self.no_such_symbol(name));
+            return self.symbol_as_text(query, name, skip);
         }
         if tier == Tier::Medium {
             answer.note(format!("no symbol {name}; these names hold it"));
@@ -59,6 +60,30 @@ impl Engine {
         self.add_imports(&symbols, &mut hits);
         self.take_hits(&mut answer, merge_hits(hits), tier, skip);
         answer.total += left_out;
+        answer
+    }
+
+    /// The lines that hold a name which nothing defines.
+    fn symbol_as_text(&self, query: &Query, name: &str, skip: usize) -> Answer {
+        let text = Query::Text {
+            text: name.to_owned(),
+            regex: false,
+            path: None,
+        };
+        let found = self.answer_text(&text, (name, false), None, skip);
+        if found.snippets.is_empty() {
+            return Answer::missed(query, self.no_such_symbol(name));
+        }
+        let mut answer = Answer {
+            query: query.clone(),
+            ..found
+        };
+        let mut note = format!("nothing defines {name}; these lines hold it as text");
+        let nearest = self.nearest_names(name);
+        if !nearest.is_empty() {
+            note = format!("{note}; nearest names: {}", nearest.join(", "));
+        }
+        answer.notes.insert(0, note);
         answer
     }
 
@@ -233,7 +258,7 @@ impl Engine {
     }
 }
 
-/// Whether a name looks like that of a file in a language that is indexed.
+/// Returns whether a name looks like that of a file in a language that is indexed.
 fn is_file_name(name: &str) -> bool {
     TreePath::new(name).is_ok_and(|path| {
         path.extension()

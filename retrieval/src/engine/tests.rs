@@ -88,6 +88,16 @@ fn answers_what_is_where() {
         ("symbol", "B#size", "java/org/a/B.java:5-7"),
         ("symbol", "poin", "no symbol poin; these names hold it"),
         ("symbol", "addd", "nearest: add"),
+        (
+            "symbol",
+            "must be added",
+            "nothing defines must be added; these lines hold it as text",
+        ),
+        (
+            "symbol",
+            "missing",
+            "12:     return add(p, 3) + missing(p);",
+        ),
         ("file", "src/a.c:5-6", "5: static int add"),
         (
             "file",
@@ -289,4 +299,64 @@ fn a_large_file_comes_as_its_outline() {
         range.contains("at most 300 lines at a time; go on with long.c:301-800"),
         "{range}"
     );
+}
+
+#[test]
+fn six_hits_of_a_text_are_shown_and_the_others_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    std::fs::create_dir(&root).unwrap();
+    for number in 0..9 {
+        std::fs::write(root.join(format!("f{number}.c")), "int wanted;\n").unwrap();
+    }
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let query = Query::read("text", "wanted", &[]).unwrap();
+    let answer = engine.answer(&query);
+    assert_eq!((answer.shown, answer.total), (6, 9));
+    let next = Query::Next {
+        query: Box::new(query),
+        skip: 6,
+    };
+    assert_eq!(engine.answer(&next).shown, 3);
+}
+
+#[test]
+fn a_wrong_path_names_the_nearest() {
+    let (_folder, engine) = fixture();
+    let ask = |kind: &str, body: &str, path: &str| {
+        let attributes = [("path".to_owned(), path.to_owned())];
+        let query = Query::read(kind, body, &attributes).unwrap();
+        Memory::default().render(1, &[engine.answer(&query)])
+    };
+    for (path, expected) in [
+        ("src/b.c", "no file or folder src/b.c; nearest: src/a.c"),
+        ("test", "src/a.c"),
+        ("/build/x/src", "src/a.c:1-9"),
+        ("srcs", "no file or folder srcs; nearest: src"),
+    ] {
+        let answer = ask("text", "must be added", path);
+        let missing = path == "test" && answer.contains("in none of the");
+        assert!(missing || answer.contains(expected), "{path}: {answer}");
+    }
+    let answer = ask("pattern", "add($A, $B)", "nowhere/at/all.c");
+    assert!(
+        answer.contains("no file or folder nowhere/at/all.c"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn a_search_finds_what_the_documentation_says() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().join("tree");
+    std::fs::create_dir_all(root.join("docs")).unwrap();
+    let guide = "# Guide\n\nHow to install it.\n\n## Retries\n\nA lease that expires is granted again by the scheduler.\n\nThe end.\n";
+    std::fs::write(root.join("docs/guide.md"), guide).unwrap();
+    std::fs::write(root.join("a.c"), "int run(int n)\n{\n    return n;\n}\n").unwrap();
+    let engine = Engine::open(&root, &folder.path().join("cache"), Settings::default()).unwrap();
+    let answer = ask(&engine, "search", "when is an expired lease granted again");
+    assert!(answer.contains("docs/guide.md:5-7"), "{answer}");
+    assert!(answer.contains("(documentation)"), "{answer}");
+    let answer = ask(&engine, "search", "colour of a pixel");
+    assert!(answer.contains("and no documentation"), "{answer}");
 }

@@ -2,8 +2,9 @@
 //! words asked for.
 
 use super::Engine;
-use super::lookup::or_nothing;
 use crate::answer::{Answer, Hit, Miss};
+use crate::engine::documents::{Paragraph, paragraphs};
+use crate::error::or_nothing;
 use crate::flow::{Direction, FlowRequest, FlowStep};
 use crate::query::Query;
 use crate::rank::is_aside;
@@ -11,13 +12,15 @@ use crate::snippet::{Tier, line};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
 
-/// How many of the best hits of a search are shown with their body.
+/// Limit on how many of the best hits of a search are shown with their body.
 const WITH_BODY: usize = 3;
 /// Longer bodies are shown by their signature all the same.
 const SHORT_BODY: u32 = 40;
-/// How many hits a search ranks.
+/// Limit on how many paragraphs of documentation are shown, after the best definitions.
+const DOCUMENTS: usize = 2;
+/// Limit on how many hits a search ranks.
 const RANKED: usize = 64;
-/// What a test counts against product code.
+/// Weight of what a test counts against product code.
 const ASIDE: f64 = 0.6;
 
 impl Engine {
@@ -94,7 +97,7 @@ impl Engine {
             );
         }
         let mut ranked: Vec<(f64, Symbol)> = self
-            .search_words(&stems, RANKED)
+            .by_words(&stems, RANKED)
             .into_iter()
             .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
             .map(|(score, symbol)| {
@@ -102,11 +105,13 @@ impl Engine {
                 (score * share, symbol)
             })
             .collect();
-        if ranked.is_empty() {
+        let documents = paragraphs(self, &stems, DOCUMENTS);
+        if ranked.is_empty() && documents.is_empty() {
             return Answer::missed(
                 query,
                 Miss::NotFound {
-                    what: "no definition speaks of any of these words".to_owned(),
+                    what: "no definition speaks of any of these words, and no documentation"
+                        .to_owned(),
                     nearest: Vec::new(),
                 },
             );
@@ -116,14 +121,29 @@ impl Engine {
                 .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
         });
         let ranked = self.with_signals(words, ranked);
-        let hits: Vec<Hit> = ranked
+        let mut hits: Vec<Hit> = ranked
             .iter()
             .enumerate()
             .map(|(rank, (_, symbol))| self.searched(rank, symbol))
             .collect();
+        let after = WITH_BODY.min(hits.len());
+        let documents = documents.iter().map(|one| self.documented(one));
+        hits.splice(after..after, documents);
         let mut answer = Answer::new(query);
         self.take_hits(&mut answer, hits, Tier::Medium, skip);
         answer
+    }
+
+    fn documented(&self, paragraph: &Paragraph) -> Hit {
+        Hit {
+            path: paragraph.path.clone(),
+            ranges: vec![(paragraph.first, paragraph.last)],
+            inside: Vec::new(),
+            symbols: Vec::new(),
+            note: Some("documentation".to_owned()),
+            sparse: false,
+            order: self.near.order(&paragraph.path, paragraph.first),
+        }
     }
 
     fn searched(&self, rank: usize, symbol: &Symbol) -> Hit {

@@ -5,21 +5,21 @@
 //! edge, every block a number. Order and blocks decide which assignments reach
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
-use crate::flow::guards::{self, GuardFact};
+use crate::flow::guards;
+use crate::flow::guards::GuardFact;
 use crate::flow::place::{Place, Source};
+use crate::flow::visit::FlowVisitor;
+use crate::language::c::prepare::prepare;
 use crate::language::walk::walk;
 use patchwright_source::Language;
 use std::collections::BTreeSet;
-use visit::FlowVisitor;
-
-mod visit;
 
 /// Where a value goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// A place.
     Place(Place),
-    /// What the function returns.
+    /// Says what the function returns.
     Return,
     /// An argument of a call: the callee and the index.
     Argument(String, usize),
@@ -34,21 +34,21 @@ pub(crate) enum Target {
 pub(crate) struct Edge {
     pub(crate) line: u32,
     /// Where the source is read.
-    reads: usize,
+    pub(super) reads: usize,
     /// Where the target is written: after everything on the right of it.
-    writes: usize,
+    pub(super) writes: usize,
     pub(crate) source: Source,
     pub(crate) source_text: String,
     pub(crate) target: Target,
     pub(crate) target_text: String,
     /// The blocks around, outermost first.
-    blocks: Vec<u32>,
-    /// Whether older values of the target are lost.
-    kills: bool,
+    pub(super) blocks: Vec<u32>,
+    /// True when older values of the target are lost.
+    pub(super) kills: bool,
 }
 
 impl Edge {
-    /// Whether the text of this edge lies in that of another.
+    /// Returns whether the text of this edge lies in that of another.
     pub(crate) fn is_within(&self, outer: &Edge) -> bool {
         outer.reads <= self.reads && self.writes <= outer.writes
     }
@@ -58,11 +58,11 @@ impl Edge {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Parameter {
     pub(crate) name: String,
-    /// Whether assigning to it assigns to the argument (C++ `&`, macros).
+    /// True when assigning to it assigns to the argument (C++ `&`, macros).
     pub(crate) by_name: bool,
 }
 
-/// What is known about one function.
+/// Describes what is known about one function.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) parameters: Vec<Parameter>,
@@ -71,7 +71,7 @@ pub(crate) struct Analysis {
     /// The names that are the function's own.
     pub(crate) locals: BTreeSet<String>,
     /// The ranges of its loops.
-    loops: Vec<(usize, usize)>,
+    pub(super) loops: Vec<(usize, usize)>,
 }
 
 impl Analysis {
@@ -123,7 +123,7 @@ impl Analysis {
     }
 }
 
-/// What is analysed: a function, or a macro with its parameters.
+/// Describes what is analysed: a function, or a macro with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) language: Language,
@@ -136,7 +136,19 @@ pub(crate) struct Subject<'a> {
 /// Analyses a function's lines.
 pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
     let (text, shift) = wrap(subject);
-    let Some(tree) = patchwright_source::parse(subject.language, &text) else {
+    let is_c = matches!(subject.language, Language::C | Language::Cpp);
+    let mut text = text;
+    let mut tree = patchwright_source::parse(subject.language, &text);
+    if is_c
+        && tree
+            .as_ref()
+            .is_some_and(|tree| tree.root_node().has_error())
+    {
+        // Without macros and split statements the grammar may understand it.
+        text = prepare(&text, subject.language == Language::Cpp).code;
+        tree = patchwright_source::parse(subject.language, &text);
+    }
+    let Some(tree) = tree else {
         return Analysis::default();
     };
     let mut visitor = FlowVisitor::new(&text, subject, shift);

@@ -4,10 +4,10 @@
 //! exit, and preprocessor conditionals. Nothing is evaluated.
 
 use crate::flow::place::shown;
-use crate::language::walk::{Place as Position, Visitor, walk};
+use crate::language::walk::{NodeContext, Visitor, walk};
 use tree_sitter::{Node, Tree};
 
-/// How a condition guards.
+/// Describes how a condition guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GuardKind {
     /// The condition holds.
@@ -47,7 +47,7 @@ pub struct GuardFact {
     pub end_line: u32,
     /// Where the condition stands.
     pub condition_line: u32,
-    /// How it guards.
+    /// Says how it guards.
     pub kind: GuardKind,
     /// The condition as written, on one line.
     pub condition: String,
@@ -75,7 +75,7 @@ struct GuardVisitor<'a> {
 }
 
 impl Visitor for GuardVisitor<'_> {
-    fn enter(&mut self, position: &Position<'_, '_>) -> bool {
+    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
         let node = position.node;
         let child = |field| node.child_by_field_name(field);
         match node.kind() {
@@ -166,7 +166,7 @@ impl GuardVisitor<'_> {
     }
 }
 
-/// Whether control never gets past a statement: its last statement leaves.
+/// Returns whether control never gets past a statement: its last statement leaves.
 fn leaves(statement: Node<'_>) -> bool {
     let last = if matches!(statement.kind(), "compound_statement" | "block") {
         let mut cursor = statement.walk();

@@ -1,4 +1,4 @@
-//! Keeps what was computed, in memory and, for SQL, in the database.
+//! Stored flow: guards and flows of functions, written into the database for SQL.
 
 use crate::error::RetrievalError;
 use crate::flow::function::{Analysis, Target};
@@ -6,9 +6,8 @@ use crate::flow::place::Source;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use rusqlite::{Transaction, TransactionBehavior, params};
-use std::sync::Arc;
 
-/// How many functions one SQL statement may have computed.
+/// Limit on how many functions one SQL statement may have computed.
 const FUNCTIONS: usize = 200;
 
 /// Computes guards and flows of the functions that a statement names, when it
@@ -91,14 +90,4 @@ fn literals(statement: &str) -> Vec<String> {
         .filter(|literal| !literal.is_empty())
         .map(str::to_owned)
         .collect()
-}
-
-impl Index {
-    pub(crate) fn known_analysis(&self, symbol: i64) -> Option<Arc<Analysis>> {
-        self.analyses().get(&symbol).cloned()
-    }
-
-    pub(crate) fn keep_analysis(&self, symbol: i64, analysis: &Arc<Analysis>) {
-        self.analyses().insert(symbol, Arc::clone(analysis));
-    }
 }

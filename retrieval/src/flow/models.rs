@@ -1,4 +1,4 @@
-//! What well-known functions of the C library do with their arguments; trees
+//! Models of well-known functions of the C library and their arguments; trees
 //! call them and do not contain them.
 
 /// Functions that copy: name, index written, first index read.
@@ -45,13 +45,13 @@ const ALLOCATES: [&str; 9] = [
     "mmap",
 ];
 
-/// Whether the result of a function that the tree does not hold is made of
+/// Returns whether the result of a function that the tree does not hold is made of
 /// its arguments, as far as anybody can tell from the name.
 pub(crate) fn computes(function: &str) -> bool {
     !ALLOCATES.contains(&function)
 }
 
-/// Whether a function writes through an argument.
+/// Returns whether a function writes through an argument.
 pub(crate) fn writes(function: &str, argument: usize) -> bool {
     COPIES
         .iter()
@@ -61,7 +61,7 @@ pub(crate) fn writes(function: &str, argument: usize) -> bool {
             .any(|(name, to)| *name == function && *to == argument)
 }
 
-/// Whether a function copies one argument into another.
+/// Returns whether a function copies one argument into another.
 pub(crate) fn copies(function: &str, from: usize, into: usize) -> bool {
     COPIES.iter().any(|(name, to, first)| {
         let all = function.ends_with("printf") && from >= *first;

@@ -5,13 +5,13 @@
 
 use tree_sitter::Node;
 
-/// How deep an expression is looked into.
+/// Limit on how deep an expression is looked into.
 const EXPRESSION_NODES: usize = 400;
 
-/// How many parts a place may have.
+/// Limit on how many parts a place may have.
 const PARTS: usize = 32;
 
-/// How much of an expression is shown.
+/// Limit on how much of an expression is shown.
 const SHOWN: usize = 60;
 
 /// Something that holds a value.
@@ -21,9 +21,9 @@ pub(crate) struct Place {
     pub(crate) root: String,
     /// The fields, outermost first.
     pub(crate) fields: Vec<String>,
-    /// Whether it is an element of it, or what it points to.
+    /// True when it is an element of it, or what it points to.
     pub(crate) content: bool,
-    /// Whether it is its address.
+    /// True when it is its address.
     pub(crate) address: bool,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Source {
     Call(String),
     /// A literal.
     Constant,
-    /// What a callee writes through its argument with this index.
+    /// Says what a callee writes through its argument with this index.
     Out(String, usize),
 }
 
@@ -168,7 +168,7 @@ pub(crate) fn arguments(call: Node<'_>) -> Vec<Node<'_>> {
         .collect()
 }
 
-/// Whether a node is a call of any sort.
+/// Returns whether a node is a call of any sort.
 pub(crate) fn is_call(node: Node<'_>) -> bool {
     matches!(
         node.kind(),
@@ -283,7 +283,7 @@ fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
     parts.into_iter().flatten().collect()
 }
 
-/// Whether an operator makes its value of its operands' values: comparisons
+/// Returns whether an operator makes its value of its operands' values: comparisons
 /// and logic make a truth of them.
 fn computes(node: Node<'_>, bytes: &[u8]) -> bool {
     let operator = node

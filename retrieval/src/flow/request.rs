@@ -1,4 +1,4 @@
-//! Reads what a flow question is about.
+//! Starting points of a flow question.
 
 use crate::error::RetrievalError;
 use crate::flow::place::Place;
@@ -13,7 +13,7 @@ pub(crate) enum Seed {
     Local(Symbol, Place),
     /// A field or global.
     Shared(String),
-    /// What a function returns.
+    /// Says what a function returns.
     Result(String),
 }
 

@@ -13,22 +13,22 @@ use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many functions that use a field or global are looked at.
+/// Limit on how many functions that use a field or global are looked at.
 const SHARED_FUNCTIONS: usize = 80;
 
-/// How many callers or callees of one name are followed.
+/// Limit on how many callers or callees of one name are followed.
 const NAMESAKES: usize = 12;
 
-/// What is followed next.
+/// Describes what is followed next.
 #[derive(Debug, Clone)]
 enum Task {
     /// A place as it is read by an edge (or anywhere) in a function.
     Place(Symbol, Place, Option<usize>),
-    /// What a name returns.
+    /// Says what a name returns.
     Returned(String),
-    /// What a name writes through an argument.
+    /// Says what a name writes through an argument.
     Out(String, usize),
-    /// What comes in by a parameter / what an argument becomes in the callee.
+    /// Says what comes in by a parameter / what an argument becomes in the callee.
     Parameter(String, usize),
     /// A field or global, wherever it is.
     Shared(String),
@@ -261,7 +261,7 @@ fn shared_name<'p>(analysis: &Analysis, place: &'p Place) -> Option<&'p str> {
     }
 }
 
-/// Whether two places of a function are the same, objects aside.
+/// Returns whether two places of a function are the same, objects aside.
 fn same(analysis: &Analysis, a: &Place, b: &Place) -> bool {
     match (shared_name(analysis, a), shared_name(analysis, b)) {
         (Some(a), Some(b)) => a == b,

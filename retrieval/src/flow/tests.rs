@@ -1,4 +1,4 @@
-//! How right the flow is: hand-checked cases, marked in their own code.
+//! Tests of the flow: hand-checked cases, marked in their own code.
 //!
 //! `@<` marks a line from which the asked value comes, `@>` one to which it
 //! goes. Precision and recall over all marked lines are printed and held.
@@ -7,7 +7,7 @@ mod cases;
 
 use crate::flow::{Direction, FlowRequest, GuardKind};
 use crate::index::{Index, IndexLimits};
-use crate::relations::SqlLimits;
+use crate::sql::SqlLimits;
 use cases::cases;
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;

@@ -8,15 +8,18 @@
 //! for that process.
 
 use crate::error::RetrievalError;
+use crate::index::files::Files;
 use crate::index::{IndexLimits, schema};
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, OpenFlags, Result};
 use sha2::{Digest, Sha256};
 use std::fmt::Write as _;
 use std::fs::{File, OpenOptions};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// How long one process waits for another's write.
+/// Limit on how long one process waits for another's write.
 const BUSY: Duration = Duration::from_secs(30);
 
 /// The folder of one tree's index, locked.
@@ -41,7 +44,12 @@ impl Folder {
             path: path.clone(),
             source,
         };
-        std::fs::create_dir_all(&path).map_err(fail)?;
+        // Code is for whoever may read its tree.
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(&path)
+            .map_err(fail)?;
         let lock = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -104,7 +112,7 @@ fn is_database_name(name: &str) -> bool {
     name.starts_with("code-") && name.ends_with(".sqlite") && !name.contains('/')
 }
 
-/// Whether a database is whole and of this version. Its pages are not read:
+/// Returns whether a database is whole and of this version. Its pages are not read:
 /// that would take longer than building it. A page that is found damaged later
 /// ends the query and the database.
 fn is_sound(path: &Path, limits: &IndexLimits) -> bool {
@@ -185,4 +193,81 @@ pub(crate) fn open(path: &Path) -> Result<Connection, RetrievalError> {
          PRAGMA temp_store = MEMORY;",
     )?;
     Ok(connection)
+}
+
+/// A connection, and the files as it sees them while it reads one state.
+pub(super) struct Lent {
+    pub(super) connection: Connection,
+    pub(super) seen: Option<Arc<Files>>,
+}
+
+impl Lent {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            connection,
+            seen: None,
+        }
+    }
+
+    pub(super) fn begin(&self) -> Result<()> {
+        if self.connection.is_autocommit() {
+            self.connection.prepare_cached("BEGIN")?.execute([])?;
+        }
+        Ok(())
+    }
+
+    /// Stops reading one state; `None` when the connection is of no more use.
+    fn finish(mut self) -> Option<Self> {
+        self.seen = None;
+        if !self.connection.is_autocommit() {
+            let mut statement = self.connection.prepare_cached("COMMIT").ok()?;
+            statement.execute([]).ok()?;
+        }
+        Some(self)
+    }
+}
+
+/// Connections to be lent.
+pub(super) struct Pool {
+    idle: Vec<Lent>,
+    /// Says how many wish that what is read stays as it was.
+    holds: usize,
+}
+
+impl Pool {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self {
+            idle: vec![Lent::new(connection)],
+            holds: 0,
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Option<Lent> {
+        self.idle.pop()
+    }
+
+    pub(super) fn give_back(&mut self, lent: Lent) {
+        let lent = if self.holds > 0 {
+            Some(lent)
+        } else {
+            lent.finish()
+        };
+        self.idle.extend(lent);
+    }
+
+    pub(super) fn begin_hold(&mut self) {
+        self.holds += 1;
+    }
+
+    pub(super) fn end_hold(&mut self) {
+        self.holds = self.holds.saturating_sub(1);
+        if self.holds == 0 {
+            self.finish_all();
+        }
+    }
+
+    /// Every connection sees the newest state from now on.
+    pub(super) fn finish_all(&mut self) {
+        self.idle = self.idle.drain(..).filter_map(Lent::finish).collect();
+    }
 }

@@ -13,13 +13,13 @@ pub struct FileRow {
     pub path: TreePath,
     /// Its language, for files with facts.
     pub language: Option<Language>,
-    /// How many lines it has, for files with facts.
+    /// Says how many lines it has, for files with facts.
     pub lines: u32,
     /// Its size in bytes.
     pub size: u64,
     /// Why it has no facts, for files that could have some.
     pub skipped: Option<String>,
-    /// Whether its syntax was not understood in full.
+    /// True when its syntax was not understood in full.
     pub broken: bool,
     pub(crate) first_symbol: i64,
     pub(crate) last_symbol: i64,
@@ -29,7 +29,7 @@ pub struct FileRow {
 }
 
 impl FileRow {
-    /// Whether the file system shows no sign of a change.
+    /// Returns whether the file system shows no sign of a change.
     pub(crate) fn is_still(&self, entry: &Entry) -> bool {
         self.size == entry.size
             && self.modified == entry.modified

@@ -6,7 +6,7 @@
 //! change of either raises [`VERSION`], and older files are built anew.
 
 /// Raised with every change of tables, of views, or of what extractors find.
-pub(crate) const VERSION: i64 = 4;
+pub(crate) const VERSION: i64 = 6;
 
 /// Marks the file as ours ("PWcd").
 pub(crate) const APPLICATION: i64 = 0x5057_6364;
@@ -40,12 +40,17 @@ CREATE TABLE symbol(
   line INTEGER NOT NULL,
   end_line INTEGER NOT NULL,
   name_line INTEGER NOT NULL,
-  body_line INTEGER NOT NULL);
+  body_line INTEGER NOT NULL,
+  least INTEGER NOT NULL,
+  most INTEGER NOT NULL,
+  static INTEGER NOT NULL);
 CREATE TABLE call(
   caller_id INTEGER NOT NULL,
   name_id INTEGER NOT NULL,
+  receiver_id INTEGER NOT NULL,
+  arguments INTEGER NOT NULL,
   lines TEXT NOT NULL,
-  PRIMARY KEY(caller_id, name_id)) WITHOUT ROWID;
+  PRIMARY KEY(caller_id, name_id, receiver_id, arguments)) WITHOUT ROWID;
 CREATE TABLE posting(
   file_id INTEGER NOT NULL,
   name_id INTEGER NOT NULL,
@@ -84,7 +89,7 @@ CREATE TABLE flow(
   kind TEXT NOT NULL);
 ";
 
-/// What makes lookups fast; made after the bulk of the rows is in.
+/// States what makes lookups fast; made after the bulk of the rows is in.
 pub(crate) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file(path);
 CREATE INDEX file_symbols ON file(first_symbol);

@@ -1,4 +1,4 @@
-//! Brings the database into agreement with the tree.
+//! Update of the database, so that it agrees with the tree.
 //!
 //! A fresh database and an outdated one go the same way: what is new or
 //! changed is parsed by as many threads as there are processors and written
@@ -7,11 +7,12 @@
 
 use crate::error::RetrievalError;
 use crate::index::files::Files;
-use crate::index::read::{FileState, read_file};
 use crate::index::write::Writer;
 use crate::index::{IndexLimits, IndexReport, schema};
-use patchwright_source::{Entry, Tree, header_of_template};
+use crate::language::{Extracted, extract};
+use patchwright_source::{Encoding, Entry, Language, Text, Tree, product_of_template};
 use rusqlite::{Connection, params};
+use sha2::{Digest, Sha256};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -26,7 +27,7 @@ const TIME_STEP: i64 = 50_000_000;
 /// thread busy while the others have nothing left to do.
 const LARGE: u64 = 512 * 1024;
 
-/// How many parsed files may wait for the writer.
+/// Limit on how many parsed files may wait for the writer.
 const WAITING: usize = 64;
 
 /// A file that has to be looked at.
@@ -35,7 +36,7 @@ struct Work {
     entry: Entry,
     known: Option<Vec<u8>>,
     new: bool,
-    /// Whether it is the template of a header that lies beside it: everything
+    /// True when it is the template of a header that lies beside it: everything
     /// in it would be found twice.
     is_made: bool,
 }
@@ -86,7 +87,7 @@ fn compare(
     let mut work = Vec::new();
     for entry in entries {
         let row = old.by_path(entry.path.as_str());
-        let header = header_of_template(&entry.path);
+        let header = product_of_template(&entry.path);
         let is_made = header.is_some_and(|header| has_file(entries, header));
         if let Some(row) = row {
             gone.remove(&row.id);
@@ -111,7 +112,7 @@ fn compare(
     Ok((work, gone))
 }
 
-/// Whether a file of this name is among those of a tree, which are in order.
+/// Returns whether a file of this name is among those of a tree, which are in order.
 fn has_file(entries: &[Entry], path: &str) -> bool {
     entries
         .binary_search_by(|entry| entry.path.as_str().cmp(path))
@@ -267,6 +268,100 @@ fn in_order<R: Send>(
         }
         Ok(())
     })
+}
+
+/// A file's content hash.
+pub(crate) type Hash = [u8; 32];
+
+/// Describes what became of a file.
+#[derive(Debug)]
+pub(crate) enum FileState {
+    /// It has facts.
+    Parsed(Box<Parsed>),
+    /// It is in no language that is indexed.
+    NotCode,
+    /// It could have facts and has none; the reason.
+    Skipped(String),
+    /// Its content is what the index holds already.
+    Unchanged,
+}
+
+/// A file with its facts.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) language: Language,
+    pub(crate) lines: u32,
+    pub(crate) hash: Hash,
+    pub(crate) extracted: Extracted,
+}
+
+/// Reads a file. `known` is the hash of the content that the index holds.
+pub(crate) fn read_file(
+    tree: &Tree,
+    entry: &Entry,
+    limits: &IndexLimits,
+    known: Option<&[u8]>,
+) -> FileState {
+    if Language::of_path(&entry.path).is_none() {
+        return FileState::NotCode;
+    }
+    let text = match tree.read_up_to(&entry.path, limits.file_size) {
+        Ok(text) => text,
+        Err(patchwright_source::SourceError::TooLarge { size, limit, .. }) => {
+            return FileState::Skipped(format!("{size} bytes, more than the limit of {limit}"));
+        }
+        Err(error) => return FileState::Skipped(error.to_string()),
+    };
+    let hash: Hash = Sha256::digest(text.bytes()).into();
+    if known == Some(hash.as_slice()) {
+        return FileState::Unchanged;
+    }
+    match unreadable(&text, limits) {
+        Some(reason) => FileState::Skipped(reason),
+        None => parse(entry, &text, hash),
+    }
+}
+
+fn parse(entry: &Entry, text: &Text, hash: Hash) -> FileState {
+    let Some(language) = Language::of(&entry.path, text.bytes()) else {
+        return FileState::NotCode;
+    };
+    // Grammars read UTF-8; a byte of Latin-1 is a character of the same line.
+    let extracted = match text.encoding() {
+        Encoding::Utf8 => extract(language, text.bytes()),
+        Encoding::Latin1 => extract(language, text.decode(text.bytes()).as_bytes()),
+    };
+    let Some(extracted) = extracted else {
+        return FileState::Skipped("the parser gave up on it".to_owned());
+    };
+    FileState::Parsed(Box::new(Parsed {
+        language,
+        lines: u32::try_from(text.line_count()).unwrap_or(u32::MAX),
+        hash,
+        extracted,
+    }))
+}
+
+fn unreadable(text: &Text, limits: &IndexLimits) -> Option<String> {
+    if text.is_binary() {
+        return Some("it is binary".to_owned());
+    }
+    let (mut line, mut start) = (1, 0);
+    for end in line_ends(text.bytes()) {
+        if end - start > limits.line_length {
+            let length = end - start;
+            return Some(format!(
+                "minified or generated: line {line} has {length} bytes"
+            ));
+        }
+        (line, start) = (line + 1, end + 1);
+    }
+    None
+}
+
+/// The offsets at which lines end.
+fn line_ends(bytes: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    memchr::memchr_iter(b'\n', bytes).chain(std::iter::once(bytes.len()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! One writer, prepared statements, everything in the transaction that the
 //! caller opened. Names get their numbers here.
 
-use crate::index::read::Parsed;
+use crate::index::update::Parsed;
 use crate::language::facts::Facts;
 use patchwright_source::Entry;
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, params};
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 /// Writes files and their facts.
 pub(crate) struct Writer<'c> {
     connection: &'c Connection,
-    /// Whether names may be in the database that this writer has not seen.
+    /// True when names may be in the database that this writer has not seen.
     older_names: bool,
     names: FxHashMap<Box<str>, i64>,
     next_name: i64,
@@ -44,10 +44,11 @@ impl<'c> Writer<'c> {
             next_symbol,
             insert_name: connection.prepare_cached("INSERT INTO name VALUES (?1, ?2)")?,
             insert_symbol: connection.prepare_cached(
-                "INSERT INTO symbol VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                "INSERT INTO symbol VALUES
+                 (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)",
             )?,
             insert_call: connection
-                .prepare_cached("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3)")?,
+                .prepare_cached("INSERT OR REPLACE INTO call VALUES (?1, ?2, ?3, ?4, ?5)")?,
             insert_posting: connection
                 .prepare_cached("INSERT OR REPLACE INTO posting VALUES (?1, ?2, ?3)")?,
             insert_import: connection
@@ -102,6 +103,9 @@ impl<'c> Writer<'c> {
                 symbol.end_line,
                 symbol.name_line,
                 symbol.body_line,
+                symbol.takes.least,
+                symbol.takes.most,
+                symbol.is_static,
             ])?;
         }
         self.uses(id, first, facts, &names)
@@ -109,10 +113,14 @@ impl<'c> Writer<'c> {
 
     fn uses(&mut self, id: i64, first: i64, facts: &Facts, names: &[i64]) -> Result<()> {
         let name = |id: u32| names.get(id as usize).copied().unwrap_or_default();
-        for (owner, callee, lines) in &facts.calls {
-            let caller = first + i64::from(*owner);
-            self.insert_call
-                .execute(params![caller, name(*callee), facts.text(lines)])?;
+        for call in &facts.calls {
+            self.insert_call.execute(params![
+                first + i64::from(call.owner),
+                name(call.name),
+                name(call.receiver),
+                call.arguments,
+                facts.text(&call.lines)
+            ])?;
         }
         for (used, sites) in &facts.postings {
             self.insert_posting

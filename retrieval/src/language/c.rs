@@ -1,24 +1,35 @@
 //! C and C++: what a translation unit defines and uses.
 //!
-//! One walk, one table of roles per grammar. Functions that broken syntax
-//! hides are added from `recovery`. Preprocessor conditionals are not
-//! evaluated: both branches count.
+//! `prepare` makes the text ready and says where each function lies; then one
+//! walk over the syntax trees of the declarations and of each body, with one
+//! table of roles per grammar. Preprocessor conditionals are not evaluated: both
+//! branches count, as far as they hold whole statements.
 
+mod brackets;
+mod conditionals;
+mod declarations;
 mod definitions;
 mod directives;
-mod repair;
+mod function_end;
+mod function_head;
+mod keywords;
+mod plain;
+pub(crate) mod prepare;
+mod tokens;
+mod type_head;
 mod types;
 
-use crate::language::declarator::DeclaratorKinds;
-use crate::language::facts::{Collector, Facts};
-use crate::language::loose::Loose;
-use crate::language::walk::{Place, Visitor, first_line, roles, walk};
+use crate::language::Extracted;
+use crate::language::declarator::{DeclaratorKinds, declared};
+use crate::language::facts::{Collector, NameId};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, roles, walk};
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
+use prepare::{Prepared, prepare};
 use std::sync::OnceLock;
-use tree_sitter::{Node, Tree};
+use tree_sitter::Node;
 
-/// What a kind of node means here.
+/// Describes what a kind of node means here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     #[default]
@@ -28,13 +39,13 @@ enum Role {
     Member,
     TypeName,
     Function,
+    Body,
     Declaration,
+    Parameter,
     FieldDeclaration,
     Typedef,
     Aggregate(SymbolKind),
     Enumerator,
-    Macro,
-    Include,
     Call,
     New,
     Assignment,
@@ -46,7 +57,7 @@ enum Role {
     Lambda,
 }
 
-const ROLES: [(&str, Role); 36] = [
+const ROLES: [(&str, Role); 35] = [
     ("comment", Role::Skip),
     ("string_literal", Role::Skip),
     ("system_lib_string", Role::Skip),
@@ -57,13 +68,15 @@ const ROLES: [(&str, Role); 36] = [
     ("storage_class_specifier", Role::Skip),
     ("type_qualifier", Role::Skip),
     ("goto_statement", Role::Skip),
-    ("preproc_call", Role::Skip),
-    ("preproc_params", Role::Skip),
     ("identifier", Role::Name),
     ("field_identifier", Role::Member),
     ("type_identifier", Role::TypeName),
     ("function_definition", Role::Function),
+    ("compound_statement", Role::Body),
     ("declaration", Role::Declaration),
+    ("parameter_declaration", Role::Parameter),
+    ("optional_parameter_declaration", Role::Parameter),
+    ("for_range_loop", Role::Parameter),
     ("field_declaration", Role::FieldDeclaration),
     ("type_definition", Role::Typedef),
     ("struct_specifier", Role::Aggregate(SymbolKind::Struct)),
@@ -71,9 +84,6 @@ const ROLES: [(&str, Role); 36] = [
     ("enum_specifier", Role::Aggregate(SymbolKind::Enum)),
     ("class_specifier", Role::Aggregate(SymbolKind::Class)),
     ("enumerator", Role::Enumerator),
-    ("preproc_def", Role::Macro),
-    ("preproc_function_def", Role::Macro),
-    ("preproc_include", Role::Include),
     ("call_expression", Role::Call),
     ("new_expression", Role::New),
     ("assignment_expression", Role::Assignment),
@@ -100,9 +110,9 @@ struct Grammar {
     field: u16,
     left: u16,
     argument: u16,
-    path: u16,
-    parameters: u16,
-    value: u16,
+    arguments: u16,
+    scope: u16,
+    qualified: u16,
 }
 
 impl Grammar {
@@ -128,35 +138,54 @@ impl Grammar {
             field: field("field"),
             left: field("left"),
             argument: field("argument"),
-            path: field("path"),
-            parameters: field("parameters"),
-            value: field("value"),
+            arguments: field("arguments"),
+            scope: field("scope"),
+            qualified: grammar.id_for_node_kind("qualified_identifier", true),
         }
     }
 }
 
-/// Reads the facts of a C or C++ file.
-pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8], loose: &Loose) -> Facts {
+/// Reads the facts of a C or C++ file. `None` when the parser gave up.
+pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
+    let prepared = prepare(bytes, language == Language::Cpp);
+    let tree = patchwright_source::parse(language, &prepared.declarations)?;
     let mut visitor = CVisitor {
+        language,
         grammar: Grammar::of(language),
         facts: Collector::new(bytes, "::"),
+        seen: vec![false; prepared.functions.len()],
+        seen_types: vec![false; prepared.types.len()],
+        prepared: &prepared,
+        broken: tree.root_node().has_error(),
     };
-    walk(tree, &mut visitor);
+    walk(&tree, &mut visitor);
     visitor.facts.close_all();
-    if tree.root_node().has_error() {
-        visitor.recover();
-    }
-    visitor.loose_calls(&loose.calls);
-    visitor.facts.finish()
+    visitor.unseen_types();
+    visitor.unseen_functions();
+    visitor.macros();
+    visitor.includes();
+    visitor.unparsed_names();
+    Some(Extracted {
+        broken: visitor.broken,
+        facts: visitor.facts.finish(),
+    })
 }
 
 struct CVisitor<'a> {
+    language: Language,
     grammar: &'static Grammar,
     facts: Collector<'a>,
+    prepared: &'a Prepared,
+    /// Which functions of `prepared` the walk has come to.
+    seen: Vec<bool>,
+    /// Which types of `prepared` the walk has come to.
+    seen_types: Vec<bool>,
+    /// True when a part of the file was not understood in full.
+    broken: bool,
 }
 
 impl Visitor for CVisitor<'_> {
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let role = self
             .grammar
             .roles
@@ -170,7 +199,7 @@ impl Visitor for CVisitor<'_> {
                 self.leaf(place, role);
                 return false;
             }
-            Role::Call => self.mark_last(place.node, self.grammar.function, UseKind::Call),
+            Role::Call => self.call(place.node),
             Role::New => self.mark_last(place.node, self.grammar.type_, UseKind::Call),
             Role::Assignment => self.mark_last(place.node, self.grammar.left, UseKind::Write),
             Role::Update => self.mark_last(place.node, self.grammar.argument, UseKind::Write),
@@ -186,7 +215,7 @@ impl Visitor for CVisitor<'_> {
 
 impl CVisitor<'_> {
     /// A name; nothing lies in it.
-    fn leaf(&mut self, place: &Place<'_, '_>, role: Role) {
+    fn leaf(&mut self, place: &NodeContext<'_, '_>, role: Role) {
         match role {
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
@@ -194,9 +223,13 @@ impl CVisitor<'_> {
         }
     }
 
-    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+    fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Function => self.function(place),
+            Role::Body => return self.body(place),
+            Role::Declaration | Role::Parameter if self.facts.in_function() => {
+                self.type_locals(place.node);
+            }
             Role::Declaration => self.declaration(place),
             Role::FieldDeclaration => self.fields(place),
             Role::Typedef => self.typedef(place),
@@ -207,21 +240,13 @@ impl CVisitor<'_> {
             Role::BaseClause => self.bases(place),
             Role::Initializer => self.initializer(place),
             Role::Lambda => self.facts.open(place.depth, 0, 0, true),
-            Role::Macro => {
-                self.macro_definition(place);
-                return false;
-            }
-            Role::Include => {
-                self.include(place);
-                return false;
-            }
             _ => {}
         }
         true
     }
 
     /// An identifier: a declaration of a variable, or a use.
-    fn name(&mut self, place: &Place<'_, '_>) {
+    fn name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let parent = place.parent().map_or(0, |parent| parent.kind_id());
         let declares = field == self.grammar.declarators.declarator_field
@@ -252,7 +277,7 @@ impl CVisitor<'_> {
     }
 
     /// The name of a field or method: where it is declared, or after `->`.
-    fn member(&mut self, place: &Place<'_, '_>) {
+    fn member(&mut self, place: &NodeContext<'_, '_>) {
         if place.field() == self.grammar.declarators.declarator_field {
             return;
         }
@@ -262,7 +287,7 @@ impl CVisitor<'_> {
         self.facts.use_member(name, first_line(place.node), kind);
     }
 
-    fn type_name(&mut self, place: &Place<'_, '_>) {
+    fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         if field == self.grammar.declarators.declarator_field {
             return;
@@ -292,15 +317,19 @@ impl CVisitor<'_> {
     /// Marks the last name of the expression in a field: `c` of `a->b.c`, `f`
     /// of `ns::f<T>`, `a` of `a[i]`, `p` of `*p`.
     fn mark_last(&mut self, node: Node<'_>, field: u16, kind: UseKind) {
-        let Some(mut node) = node.child_by_field_id(field) else {
-            return;
-        };
+        if let Some(node) = node.child_by_field_id(field) {
+            self.mark_name(node, kind, (0, -1));
+        }
+    }
+
+    fn mark_name(&mut self, node: Node<'_>, kind: UseKind, call: (NameId, i32)) {
+        let mut node = node;
         for _ in 0..32 {
             if matches!(
                 self.role_of(node),
                 Role::Name | Role::Member | Role::TypeName
             ) {
-                self.facts.mark(node.start_byte(), kind);
+                self.facts.mark_call(node.start_byte(), kind, call);
                 return;
             }
             let next = node
@@ -317,9 +346,91 @@ impl CVisitor<'_> {
         }
     }
 
-    fn initializer(&mut self, place: &Place<'_, '_>) {
+    /// A call: what it is written on, and with how many arguments.
+    fn call(&mut self, node: Node<'_>) {
+        let Some(function) = node.child_by_field_id(self.grammar.function) else {
+            return;
+        };
+        let arguments = node.child_by_field_id(self.grammar.arguments);
+        let receiver = self.receiver(function);
+        let arguments = arguments.map_or(-1, arguments_in);
+        self.mark_name(function, UseKind::Call, (receiver, arguments));
+    }
+
+    /// Returns what stands before the name that is called.
+    fn receiver(&mut self, function: Node<'_>) -> NameId {
+        if self.role_of(function) == Role::Name {
+            return 0;
+        }
+        if function.kind_id() == self.grammar.qualified {
+            let mut node = function;
+            let mut scope = None;
+            while node.kind_id() == self.grammar.qualified {
+                scope = node.child_by_field_id(self.grammar.scope);
+                match node.child_by_field_id(self.grammar.declarators.name_field) {
+                    Some(name) => node = name,
+                    None => break,
+                }
+            }
+            let plain = |scope: Node<'_>| {
+                let name = scope.child_by_field_id(self.grammar.declarators.name_field);
+                name.unwrap_or(scope).byte_range()
+            };
+            let Some(range) = scope.map(plain) else {
+                return 0;
+            };
+            let name = self.facts.intern_range(range);
+            return self.facts.compose_with(b':', name);
+        }
+        let Some(object) = function.child_by_field_id(self.grammar.argument) else {
+            let is_template = function
+                .child_by_field_id(self.grammar.declarators.name_field)
+                .is_some();
+            return if is_template {
+                0
+            } else {
+                self.facts.compose(b"?".to_vec())
+            };
+        };
+        if self.language == Language::C {
+            return self.facts.compose(b"*".to_vec());
+        }
+        match self.role_of(object) {
+            Role::Name => {
+                let variable = self.facts.intern_range(object.byte_range());
+                self.facts.receiver_of(variable)
+            }
+            _ if object.kind() == "this" => 0,
+            _ => self.facts.compose(b"?".to_vec()),
+        }
+    }
+
+    /// Notes the type of the variables that a declaration in a function makes.
+    fn type_locals(&mut self, node: Node<'_>) {
+        if self.language == Language::C {
+            return;
+        }
+        let type_name = self.base_type(node);
+        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+            if let Some(found) = declared(&self.grammar.declarators, child) {
+                let name = self.facts.intern_range(found.name.byte_range());
+                self.facts.type_local(name, type_name);
+            }
+        }
+    }
+
+    fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         if let Some(name) = place.node.named_child(0) {
             self.facts.mark(name.start_byte(), UseKind::Write);
         }
     }
+}
+
+/// Returns how many arguments a list holds.
+fn arguments_in(list: Node<'_>) -> i32 {
+    let mut cursor = list.walk();
+    let arguments = list
+        .named_children(&mut cursor)
+        .filter(|one| one.kind() != "comment");
+    i32::try_from(arguments.count()).unwrap_or(-1)
 }

@@ -1,11 +1,11 @@
-//! What a C or C++ declarator declares: the name in the middle of `*(*f[3])(int)`.
+//! Declarators of C and C++: the name in the middle of `*(*f[3])(int)`.
 //!
 //! It only looks; what becomes of the name is decided in `c`.
 
 use std::ops::Range;
 use tree_sitter::Node;
 
-/// How many layers a declarator may have; real ones have a handful.
+/// Limit on how many layers a declarator may have; real ones have a handful.
 const LAYERS: usize = 64;
 
 /// The numbers of the kinds and fields that declarators are made of.
@@ -19,7 +19,7 @@ pub(crate) struct DeclaratorKinds {
     operator_cast: u16,
     template_function: u16,
     template_type: u16,
-    leaves: [u16; 4],
+    leaves: [u16; 5],
     pub(crate) declarator_field: u16,
     pub(crate) name_field: u16,
     scope_field: u16,
@@ -46,6 +46,8 @@ impl DeclaratorKinds {
                 kind("field_identifier"),
                 kind("type_identifier"),
                 kind("namespace_identifier"),
+                // `typedef signed char int8_t`: a name that the grammar takes for its own.
+                kind("primitive_type"),
             ],
             declarator_field: field("declarator"),
             name_field: field("name"),
@@ -60,11 +62,11 @@ impl DeclaratorKinds {
 pub(crate) struct Declared<'t> {
     /// The node of the name alone.
     pub(crate) name: Node<'t>,
-    /// Whether the name itself is a function, not a pointer to one.
+    /// True when the name itself is a function, not a pointer to one.
     pub(crate) function: bool,
     /// The parts before it, as in `ns::A::` of `ns::A::b`.
     pub(crate) scope: Vec<Range<usize>>,
-    /// Whether the name is put together of several tokens (`operator ==`).
+    /// True when the name is put together of several tokens (`operator ==`).
     pub(crate) composed: bool,
     /// The node with the parameters, if it is a function.
     pub(crate) parameters: Option<Node<'t>>,

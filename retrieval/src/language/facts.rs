@@ -1,4 +1,4 @@
-//! What one file says: its names, symbols, uses, calls, imports and types.
+//! Facts of one file: its names, symbols, uses, calls, imports and types.
 //!
 //! An extractor fills a [`Collector`] while it walks the syntax tree;
 //! [`Collector::finish`] gives compact [`Facts`] that no longer borrow the
@@ -30,6 +30,80 @@ pub(crate) struct SymbolFact {
     pub(crate) end_line: u32,
     pub(crate) name_line: u32,
     pub(crate) body_line: u32,
+    pub(crate) takes: Takes,
+    /// True when only its own file can call it by this name.
+    pub(crate) is_static: bool,
+}
+
+/// Describes how many arguments a function takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Takes {
+    pub(crate) least: u16,
+    pub(crate) most: u16,
+}
+
+impl Takes {
+    /// Any number: for what takes no arguments, and where it is not known.
+    pub(crate) const ANY: Self = Self {
+        least: 0,
+        most: u16::MAX,
+    };
+
+    /// Exactly so many.
+    pub(crate) fn exactly(count: usize) -> Self {
+        let count = u16::try_from(count).unwrap_or(u16::MAX);
+        Self {
+            least: count,
+            most: count,
+        }
+    }
+}
+
+/// All calls of one name from one symbol that are written alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct CallFact {
+    /// One more than the index of the symbol that calls.
+    pub(crate) owner: u32,
+    pub(crate) name: NameId,
+    /// Says what the call is written on, as [`Receiver`] says.
+    pub(crate) receiver: NameId,
+    /// Says how many arguments it passes; -1 when that is not known.
+    pub(crate) arguments: i32,
+    /// Where its lines stand in the text of the facts.
+    pub(crate) lines: Range<usize>,
+}
+
+/// Describes what a call is written on. In the database it is a text: nothing for a plain
+/// call, else a mark and a name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Receiver<'n> {
+    /// `f(x)`, `this.f(x)`
+    Plain,
+    /// `A::f(x)`, `A.f(x)`, `super.f(x)`: `:A`
+    Qualifier(&'n str),
+    /// `a.f(x)` where `a` is declared with a type: `=A`
+    Type(&'n str),
+    /// `a.f(x)` where another file declares `a`: `.a`
+    Variable(&'n str),
+    /// Through a pointer to a function that a member holds: `*`
+    Pointer,
+    /// On the value of some expression: `?`
+    Unknown,
+}
+
+impl<'n> Receiver<'n> {
+    /// Reads the text in the database.
+    pub(crate) fn read(text: &'n str) -> Self {
+        let name = text.get(1..).unwrap_or_default();
+        match text.as_bytes().first() {
+            None => Self::Plain,
+            Some(b':') => Self::Qualifier(name),
+            Some(b'=') => Self::Type(name),
+            Some(b'.') => Self::Variable(name),
+            Some(b'*') => Self::Pointer,
+            Some(_) => Self::Unknown,
+        }
+    }
 }
 
 /// A base type of a class.
@@ -48,8 +122,8 @@ pub(crate) struct Facts {
     name_ends: Vec<usize>,
     /// In the order of their first lines; parents come before their children.
     pub(crate) symbols: Vec<SymbolFact>,
-    /// Owner (one more than an index), name and lines, in that order.
-    pub(crate) calls: Vec<(u32, NameId, Range<usize>)>,
+    /// In the order of owners and names.
+    pub(crate) calls: Vec<CallFact>,
     /// Name and sites of all uses that are no calls, in the order of names.
     pub(crate) postings: Vec<(NameId, Range<usize>)>,
     pub(crate) inherits: Vec<InheritFact>,
@@ -58,7 +132,7 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    /// How many names there are.
+    /// Returns how many names there are.
     pub(crate) fn name_count(&self) -> usize {
         self.name_ends.len()
     }
@@ -83,7 +157,7 @@ impl Facts {
     }
 }
 
-/// How a site is written in a posting: eight times its line plus its kind.
+/// Returns how a site is written in a posting: eight times its line plus its kind.
 pub(crate) fn encode_site(line: u32, kind: UseKind) -> u64 {
     let kind = match kind {
         UseKind::Read => 0,

@@ -9,9 +9,9 @@ use std::ops::Range;
 pub(crate) struct Token {
     /// Where it stands.
     pub(crate) range: Range<usize>,
-    /// Whether an opening parenthesis follows.
+    /// True when an opening parenthesis follows.
     pub(crate) called: bool,
-    /// How many line ends lie between the start of the scan and it.
+    /// Says how many line ends lie between the start of the scan and it.
     pub(crate) lines_down: u32,
 }
 
@@ -96,12 +96,12 @@ fn after_word(text: &[u8], start: usize) -> usize {
         .map_or(text.len(), |length| start + length.max(1))
 }
 
-/// Whether a C identifier can start with this byte.
+/// Returns whether a C identifier can start with this byte.
 pub(crate) fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
 
-/// Whether this byte can be part of a C identifier.
+/// Returns whether this byte can be part of a C identifier.
 pub(crate) fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
@@ -145,6 +145,61 @@ pub(crate) fn is_keyword(word: &[u8]) -> bool {
             | b"catch"
             | b"defined"
     )
+}
+
+/// Returns whether a word is reserved by the language, so that nothing can have it as its
+/// name.
+pub(crate) fn is_reserved(word: &[u8], is_cpp: bool) -> bool {
+    is_keyword(word) && word != b"catch" && word != b"defined"
+        || matches!(
+            word,
+            b"auto" | b"register" | b"restrict" | b"_Bool" | b"_Static_assert"
+        )
+        || is_cpp
+            && matches!(
+                word,
+                b"alignas"
+                    | b"alignof"
+                    | b"and"
+                    | b"asm"
+                    | b"bool"
+                    | b"catch"
+                    | b"class"
+                    | b"const_cast"
+                    | b"constexpr"
+                    | b"decltype"
+                    | b"delete"
+                    | b"dynamic_cast"
+                    | b"explicit"
+                    | b"export"
+                    | b"false"
+                    | b"friend"
+                    | b"mutable"
+                    | b"namespace"
+                    | b"new"
+                    | b"noexcept"
+                    | b"not"
+                    | b"nullptr"
+                    | b"operator"
+                    | b"or"
+                    | b"private"
+                    | b"protected"
+                    | b"public"
+                    | b"reinterpret_cast"
+                    | b"static_assert"
+                    | b"static_cast"
+                    | b"template"
+                    | b"this"
+                    | b"thread_local"
+                    | b"throw"
+                    | b"true"
+                    | b"try"
+                    | b"typeid"
+                    | b"typename"
+                    | b"using"
+                    | b"virtual"
+                    | b"wchar_t"
+            )
 }
 
 #[cfg(test)]

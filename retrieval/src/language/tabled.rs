@@ -1,8 +1,8 @@
 //! Languages whose definitions have a field `name`: one table per language
 //! says what its nodes mean, this module does the rest.
 
-use crate::language::facts::{Collector, Facts, NameId, SymbolFact};
-use crate::language::walk::{Place, Visitor, children_in_field, first_line, last_line, walk};
+use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, last_line, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
@@ -28,13 +28,13 @@ pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
 struct Tabled<'a, 's> {
     spec: &'s Spec,
     facts: Collector<'a>,
-    /// How many classes without a name a scope has so far.
+    /// Says how many classes without a name a scope has so far.
     anonymous: FxHashMap<NameId, u32>,
     package: NameId,
 }
 
 impl Visitor for Tabled<'_, '_> {
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool {
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let node = place.node;
         match self.spec.role(node) {
             Role::Other | Role::Local(_) | Role::Locals => {}
@@ -42,7 +42,7 @@ impl Visitor for Tabled<'_, '_> {
             Role::Name => self.name(place),
             Role::Member => self.member(place),
             Role::TypeName => self.type_name(place),
-            Role::Call(key) => self.mark_last(node, key, UseKind::Call),
+            Role::Call(key) => self.call(node, key),
             Role::Assignment(key) => self.mark_last(node, key, UseKind::Write),
             definition => return self.definition(place, definition),
         }
@@ -55,7 +55,7 @@ impl Visitor for Tabled<'_, '_> {
 }
 
 impl Tabled<'_, '_> {
-    fn definition(&mut self, place: &Place<'_, '_>, role: Role) -> bool {
+    fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Define(kind) => self.define(place, kind),
             Role::Leaf(kind) => self.leaf(place.node, kind),
@@ -80,7 +80,7 @@ impl Tabled<'_, '_> {
         true
     }
 
-    fn name(&mut self, place: &Place<'_, '_>) {
+    fn name(&mut self, place: &NodeContext<'_, '_>) {
         let field = place.field();
         let range = place.node.byte_range();
         let parent = place.parent();
@@ -89,6 +89,7 @@ impl Tabled<'_, '_> {
         match role {
             Role::Define(_) | Role::Leaf(_) | Role::Receiver | Role::TypeSpec if names => return,
             Role::Variable(key) | Role::Local(key) if field == self.spec.key(key) => {
+                self.type_local(place);
                 return self.declare(range);
             }
             Role::Locals if field == 0 => return self.declare(range),
@@ -112,7 +113,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn in_local_list(&self, place: &Place<'_, '_>) -> bool {
+    fn in_local_list(&self, place: &NodeContext<'_, '_>) -> bool {
         let (Some(list), Some(statement)) = (place.parent(), place.ancestor(1)) else {
             return false;
         };
@@ -132,7 +133,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    fn member(&mut self, place: &Place<'_, '_>) {
+    fn member(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -148,7 +149,7 @@ impl Tabled<'_, '_> {
         self.facts.use_member(name, first_line(place.node), kind);
     }
 
-    fn type_name(&mut self, place: &Place<'_, '_>) {
+    fn type_name(&mut self, place: &NodeContext<'_, '_>) {
         let role = place
             .parent()
             .map_or(Role::Other, |parent| self.spec.role(parent));
@@ -162,8 +163,86 @@ impl Tabled<'_, '_> {
         self.facts.use_name(name, first_line(place.node), kind);
     }
 
+    /// Notes the type that a variable is declared with.
+    fn type_local(&mut self, place: &NodeContext<'_, '_>) {
+        if !self.facts.in_function() {
+            return;
+        }
+        let typed = [place.parent(), place.ancestor(1)]
+            .into_iter()
+            .flatten()
+            .find(|node| self.spec.child(*node, Key::Type).is_some());
+        if let Some(typed) = typed {
+            let type_name = self.type_of(typed);
+            let name = self.facts.intern_range(place.node.byte_range());
+            self.facts.type_local(name, type_name);
+        }
+    }
+
+    /// A call: what it is written on, and with how many arguments.
+    pub(super) fn call(&mut self, node: Node<'_>, key: Key) {
+        let arguments = node.child_by_field_name("arguments").map_or(-1, |list| {
+            let mut cursor = list.walk();
+            let given = list.named_children(&mut cursor);
+            let given = given.filter(|one| !one.kind().ends_with("comment"));
+            i32::try_from(given.count()).unwrap_or(-1)
+        });
+        let receiver = self.receiver_of_call(node, key);
+        self.mark_name(node, key, (UseKind::Call, receiver, arguments));
+    }
+
+    /// Returns what stands before the name that is called.
+    fn receiver_of_call(&mut self, node: Node<'_>, key: Key) -> NameId {
+        // Java names the object beside the method, others within the function.
+        let called = self.spec.child(node, key).unwrap_or(node);
+        let object = ["object", "operand", "value", "path"]
+            .iter()
+            .find_map(|field| {
+                let beside = node.child_by_field_name(field);
+                beside.or_else(|| called.child_by_field_name(field))
+            });
+        let Some(object) = object else { return 0 };
+        let bytes = self.facts.bytes;
+        let text = bytes.get(object.byte_range()).unwrap_or_default();
+        match object.kind() {
+            "this" | "self" => 0,
+            "super" => self.facts.compose(b":super".to_vec()),
+            "field_access" if text.starts_with(b"this.") => {
+                let name = self.facts.intern(text.get(5..).unwrap_or_default());
+                self.facts.compose_with(b'.', name)
+            }
+            "identifier" if text == b"self" || text == b"cls" => 0,
+            "identifier" => {
+                let name = self.facts.intern(text);
+                let known = self.facts.receiver_of(name);
+                let is_type = self.spec.language == Language::Java
+                    && text.first().is_some_and(u8::is_ascii_uppercase)
+                    && known == self.facts.compose_with(b'.', name);
+                if is_type || called.kind() == "scoped_identifier" {
+                    return self.facts.compose_with(b':', name);
+                }
+                known
+            }
+            "object_creation_expression" | "cast_expression" => {
+                let name = self.type_of(object);
+                self.facts.compose_with(b'=', name)
+            }
+            "string_literal" => self.facts.compose(b"=String".to_vec()),
+            _ => self.facts.compose(b"?".to_vec()),
+        }
+    }
+
     /// Marks the last name of the expression in a field.
     fn mark_last(&mut self, node: Node<'_>, key: Key, kind: UseKind) {
+        self.mark_name(node, key, (kind, 0, -1));
+    }
+
+    fn mark_name(
+        &mut self,
+        node: Node<'_>,
+        key: Key,
+        (kind, receiver, arguments): (UseKind, NameId, i32),
+    ) {
         let Some(mut node) = self.spec.child(node, key) else {
             return;
         };
@@ -172,7 +251,8 @@ impl Tabled<'_, '_> {
                 self.spec.role(node),
                 Role::Name | Role::Member | Role::TypeName
             ) {
-                self.facts.mark(node.start_byte(), kind);
+                self.facts
+                    .mark_call(node.start_byte(), kind, (receiver, arguments));
                 return;
             }
             let keyed = [Key::Field, Key::Property, Key::Attribute, Key::Name]
@@ -203,7 +283,29 @@ impl Tabled<'_, '_> {
                 .spec
                 .child(node, Key::Body)
                 .map_or(0, |body| first_line(body)),
+            takes: self.takes(node),
+            is_static: false,
         }
+    }
+
+    /// Returns how many arguments a function takes, by its parameters.
+    fn takes(&self, node: Node<'_>) -> Takes {
+        let list = node.child_by_field_name("parameters");
+        let Some(list) = list.filter(|_| self.spec.language == Language::Java) else {
+            return Takes::ANY;
+        };
+        let mut cursor = list.walk();
+        let mut parameters = list.named_children(&mut cursor);
+        if parameters.any(|one| one.kind() == "spread_parameter") {
+            return Takes::ANY;
+        }
+        let mut cursor = list.walk();
+        let parameters = list.named_children(&mut cursor);
+        Takes::exactly(
+            parameters
+                .filter(|one| one.kind() == "formal_parameter")
+                .count(),
+        )
     }
 
     fn scope(&self) -> NameId {
@@ -231,7 +333,7 @@ impl Tabled<'_, '_> {
         0
     }
 
-    fn define(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    fn define(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;

@@ -1,7 +1,8 @@
-//! What each language's extractor finds, as tables of code and outlines: the
+//! Tests of the extractors, as tables of code and outlines: the
 //! tables lie beside, by language; here is what holds for every text.
 
 mod c;
+mod idioms;
 mod java;
 mod others;
 
@@ -47,11 +48,22 @@ fn calls(facts: &Facts) -> Vec<String> {
     let mut calls: Vec<String> = facts
         .calls
         .iter()
-        .map(|(owner, callee, lines)| {
-            let caller = owner
+        .map(|call| {
+            let caller = call
+                .owner
                 .checked_sub(1)
                 .map_or("", |index| facts.name(facts.symbols[index as usize].name));
-            format!("{caller}>{}@{}", facts.name(*callee), facts.text(lines))
+            let receiver = facts.name(call.receiver);
+            let on = if receiver.is_empty() {
+                String::new()
+            } else {
+                format!("[{receiver}]")
+            };
+            format!(
+                "{caller}>{on}{}@{}",
+                facts.name(call.name),
+                facts.text(&call.lines)
+            )
         })
         .collect();
     calls.sort();
@@ -158,8 +170,8 @@ proptest! {
                 prop_assert!(symbol.end_line as usize <= lines);
                 prop_assert!(symbol.parent as usize <= index);
             }
-            for (owner, _, _) in &found.calls {
-                prop_assert!(*owner as usize <= found.symbols.len());
+            for call in &found.calls {
+                prop_assert!(call.owner as usize <= found.symbols.len());
             }
         }
     }

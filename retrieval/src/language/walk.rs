@@ -5,16 +5,16 @@
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
-/// What an extractor does at each node.
+/// Describes what an extractor does at each node.
 pub(crate) trait Visitor {
     /// Called on the way down. Returns whether the children are visited.
-    fn enter(&mut self, place: &Place<'_, '_>) -> bool;
+    fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool;
     /// Called when everything at `depth` and below is done.
     fn leave(&mut self, depth: u32);
 }
 
 /// A node and what is known about its surroundings.
-pub(crate) struct Place<'p, 't> {
+pub(crate) struct NodeContext<'p, 't> {
     /// The node.
     pub(crate) node: Node<'t>,
     /// The number of its kind.
@@ -25,7 +25,7 @@ pub(crate) struct Place<'p, 't> {
     parents: &'p [Node<'t>],
 }
 
-impl<'t> Place<'_, 't> {
+impl<'t> NodeContext<'_, 't> {
     /// The number of the field that the node fills in its parent, 0 for none.
     pub(crate) fn field(&self) -> u16 {
         self.cursor.field_id().map_or(0, u16::from)
@@ -45,12 +45,17 @@ impl<'t> Place<'_, 't> {
 
 /// Visits every node of a tree in the order of the text.
 pub(crate) fn walk(tree: &Tree, visitor: &mut impl Visitor) {
+    walk_from(tree, 0, visitor);
+}
+
+/// Visits every node of a tree whose root lies at a depth of another tree.
+pub(crate) fn walk_from(tree: &Tree, depth: u32, visitor: &mut impl Visitor) {
     let mut cursor = tree.walk();
     let mut parents: Vec<Node<'_>> = Vec::new();
-    let mut depth = 0;
+    let mut depth = depth;
     loop {
         let node = cursor.node();
-        let descend = visitor.enter(&Place {
+        let descend = visitor.enter(&NodeContext {
             node,
             kind: node.kind_id(),
             depth,

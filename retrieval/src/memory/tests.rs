@@ -1,4 +1,4 @@
-//! What the model reads, and that nothing is told twice.
+//! Tests of what the model reads, and that nothing is shown twice.
 
 use super::Memory;
 use crate::{Answer, Context, Miss, Query, Snippet, Tier};

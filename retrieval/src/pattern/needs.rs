@@ -1,4 +1,4 @@
-//! What a file must hold, and where a match may begin: looked at before
+//! Preconditions of a match in a file, and where it may begin: looked at before
 //! anything is parsed or compared.
 //!
 //! It only rules out. Whether something matches is for the matcher to say.
@@ -12,7 +12,7 @@ use tree_sitter::{Node, TreeCursor};
 /// this kind matches any.
 const ERROR_KIND: u16 = u16::MAX;
 
-/// What a matcher asks of a file and of the nodes in it.
+/// Describes what a matcher asks of a file and of the nodes in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Needs {
     /// Text without which nothing matches.
@@ -40,7 +40,7 @@ impl Words {
         Self::All(Vec::new())
     }
 
-    /// Whether a text holds what is needed.
+    /// Returns whether a text holds what is needed.
     pub(crate) fn are_in(&self, text: &[u8]) -> bool {
         match self {
             Self::Word(finder) => finder.find(text).is_some(),
@@ -73,7 +73,7 @@ impl Words {
 }
 
 impl Needs {
-    /// What any one of some patterns needs.
+    /// Returns what any one of some patterns needs.
     pub(crate) fn of(patterns: &[Pattern]) -> Self {
         Self {
             words: Words::Any(patterns.iter().map(words_of).collect()),
@@ -147,7 +147,7 @@ pub(super) struct Candidates<'t, 'n> {
 }
 
 impl Candidates<'_, '_> {
-    /// Whether a match may lie in a node.
+    /// Returns whether a match may lie in a node.
     fn may_hold(&self, node: Node<'_>) -> bool {
         self.places.as_ref().is_none_or(|places| {
             let next = places.partition_point(|place| *place < node.start_byte());

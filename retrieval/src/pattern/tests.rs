@@ -143,7 +143,7 @@ fn says_what_is_wrong_with_a_pattern() {
     assert_eq!(find("no_such_function($X)").0, Vec::<String>::new());
 }
 
-/// What ast-grep finds when it looks at every node of a text.
+/// Returns what ast-grep finds when it looks at every node of a text.
 fn at_every_node(matcher: &Readings, language: Language, source: &str) -> Vec<(u32, u32)> {
     let root = AstGrep::doc(StrDoc {
         tree: patchwright_source::parse(language, source.as_bytes()).unwrap(),

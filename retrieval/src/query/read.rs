@@ -1,9 +1,9 @@
-//! From the text between two tags to a query of its kind.
+//! Parser of the text between two tags into a query of its kind.
 
-use super::range::split_path_and_lines;
+use super::split_path_and_lines;
 use super::{KINDS, Query, QueryError};
 
-/// How many calls deep callers and callees are followed at most. Beyond that
+/// Limit on how many calls deep callers and callees are followed at most. Beyond that
 /// a call graph of a real program reaches nearly everything.
 const DEEPEST: u32 = 5;
 

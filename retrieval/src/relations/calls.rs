@@ -1,21 +1,22 @@
-//! Along the calls: who calls, who is called, and how one leads to another.
+//! Call graph: callers, callees, and chains of calls from one to another.
 //!
-//! Calls are kept by name. Two functions of one name cannot be told apart by
-//! a call through a pointer or an object, so both are followed.
+//! What a call means is decided in `resolution`; what only its name says is
+//! followed too, and marked.
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
 use crate::relations::name::QualifiedName;
+use crate::relations::resolution::{CallSite, Resolver};
 use crate::relations::rows::{name_id, name_text, read_numbers, symbol_by_id};
-use crate::symbol::Call;
+use crate::symbol::{Call, Symbol};
 use rusqlite::Result;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many names a search along the calls may visit.
+/// Limit on how many definitions a search along the calls may visit.
 const VISITED: usize = 50_000;
 
 impl Index {
-    /// Who calls a name, and who calls those, up to a depth; nearest first,
+    /// Returns who calls a definition, and who calls those, up to a depth; nearest first,
     /// then by path and line. At most `limit` calls.
     pub fn callers(
         &self,
@@ -26,21 +27,23 @@ impl Index {
         let Some(wanted) = QualifiedName::read(name) else {
             return Ok(Vec::new());
         };
+        let start = self.definitions(name)?.symbols;
         self.read(|reader| {
+            let mut resolver = Resolver::new(reader);
             let mut found = Vec::new();
-            let mut seen = vec![wanted.name.clone()];
-            let mut level = vec![wanted.name.clone()];
+            let ids: BTreeSet<i64> = start.iter().map(|symbol| symbol.id).collect();
+            let mut seen = ids.clone();
+            let mut level = vec![(wanted.name.clone(), ids)];
             for depth in 1..=depth {
                 let mut calls = Vec::new();
-                for callee in &level {
-                    calls.append(&mut callers_of(reader, callee, depth)?);
+                for (name, ids) in &level {
+                    calls.append(&mut callers_of(&mut resolver, reader, (name, ids), depth)?);
                 }
                 in_order(&mut calls);
                 level.clear();
                 for caller in calls.iter().filter_map(|call| call.caller.as_ref()) {
-                    if !seen.contains(&caller.name) {
-                        seen.push(caller.name.clone());
-                        level.push(caller.name.clone());
+                    if seen.insert(caller.id) {
+                        level.push((caller.name.clone(), BTreeSet::from([caller.id])));
                     }
                 }
                 found.append(&mut calls);
@@ -53,7 +56,7 @@ impl Index {
         })
     }
 
-    /// What a function calls, and what that calls, up to a depth; nearest
+    /// Returns what a function calls, and what that calls, up to a depth; nearest
     /// first, then by path and line. At most `limit` calls.
     pub fn callees(
         &self,
@@ -63,24 +66,24 @@ impl Index {
     ) -> Result<Vec<Call>, RetrievalError> {
         let start = self.definitions(name)?.symbols;
         self.read(|reader| {
+            let mut resolver = Resolver::new(reader);
             let mut found: Vec<Call> = Vec::new();
-            let mut seen: Vec<i64> = start.iter().map(|symbol| symbol.id).collect();
-            let mut level = seen.clone();
+            let mut seen: BTreeSet<i64> = start.iter().map(|symbol| symbol.id).collect();
+            let mut level: Vec<i64> = seen.iter().copied().collect();
             for depth in 1..=depth {
                 let mut calls = Vec::new();
+                let mut next = Vec::new();
                 for caller in &level {
-                    calls.append(&mut callees_of(reader, *caller, depth)?);
-                }
-                in_order(&mut calls);
-                level.clear();
-                for call in &calls {
-                    for id in callables(reader, &call.callee)? {
-                        if !seen.contains(&id) {
-                            seen.push(id);
-                            level.push(id);
-                        }
+                    for site in resolver.sites_in(*caller)? {
+                        let meaning = resolver.meaning(&site)?;
+                        next.extend(meaning.all().filter(|id| seen.insert(*id)));
+                        let by_name = meaning.certain.is_empty();
+                        let target = meaning.all().next();
+                        calls.push(call(reader, &site, depth, (target, by_name))?);
                     }
                 }
+                in_order(&mut calls);
+                level = next;
                 found.append(&mut calls);
                 if level.is_empty() || found.len() >= limit {
                     break;
@@ -91,57 +94,79 @@ impl Index {
         })
     }
 
+    /// The calls that one definition makes, in the order of their names.
+    pub fn calls_in(&self, symbol: &Symbol) -> Result<Vec<Call>, RetrievalError> {
+        self.read(|reader| {
+            let mut resolver = Resolver::new(reader);
+            let sites = resolver.sites_in(symbol.id)?;
+            let calls = sites.into_iter().map(|site| {
+                let meaning = resolver.meaning(&site)?;
+                let by_name = meaning.certain.is_empty();
+                call(reader, &site, 1, (meaning.all().next(), by_name))
+            });
+            calls.collect()
+        })
+    }
+
     /// The shortest chain of calls from one function to another; empty when
-    /// there is none.
+    /// there is none. Calls that only their names resolve are followed when no
+    /// chain does without them.
     pub fn call_path(&self, from: &str, to: &str) -> Result<Vec<Call>, RetrievalError> {
         let start = self.definitions(from)?.symbols;
+        let targets = self.definitions(to)?.symbols;
         let Some(target) = QualifiedName::read(to) else {
             return Ok(Vec::new());
         };
         self.read(|reader| {
-            let Some(target) = name_id(reader, &target.name)? else {
+            let Some(name) = name_id(reader, &target.name)? else {
                 return Ok(Vec::new());
             };
             let start: Vec<i64> = start.iter().map(|symbol| symbol.id).collect();
+            let targets: BTreeSet<i64> = targets.iter().map(|symbol| symbol.id).collect();
+            let mut resolver = Resolver::new(reader);
+            let mut steps = search(&mut resolver, &start, (name, &targets), false)?;
+            if steps.is_empty() {
+                steps = search(&mut resolver, &start, (name, &targets), true)?;
+            }
             let mut calls = Vec::new();
-            let steps = search(reader, &start, target)?;
-            for (depth, (caller, callee)) in (1..).zip(steps) {
-                calls.push(call(reader, caller, callee, depth)?);
+            for (depth, (site, target, by_name)) in (1..).zip(steps) {
+                calls.push(call(reader, &site, depth, (Some(target), by_name))?);
             }
             Ok(calls)
         })
     }
 }
 
-/// Breadth first over names; gives (caller, name of the callee) per step.
-fn search(reader: &Reader<'_>, start: &[i64], target: i64) -> Result<Vec<(i64, i64)>> {
-    // Per visited name, the caller through which it was reached first.
-    let mut reached: BTreeMap<i64, i64> = BTreeMap::new();
-    // Per caller that was reached, the name by which it was.
-    let mut name_of: BTreeMap<i64, i64> = BTreeMap::new();
+/// A call on the way, the definition that it leads to, and whether only its name
+/// says so.
+type Step = (CallSite, i64, bool);
+
+/// Breadth first over definitions.
+fn search(
+    resolver: &mut Resolver<'_>,
+    start: &[i64],
+    (name, targets): (i64, &BTreeSet<i64>),
+    with_names: bool,
+) -> Result<Vec<Step>> {
+    // Per definition that was reached, the call that led to it first.
+    let mut reached: BTreeMap<i64, Step> = BTreeMap::new();
     let mut queue: VecDeque<i64> = start.iter().copied().collect();
-    let mut callees = reader
-        .connection
-        .prepare_cached("SELECT name_id FROM call WHERE caller_id = ?1")?;
-    let mut bodies = reader
-        .connection
-        .prepare_cached("SELECT id FROM symbol WHERE name_id = ?1 AND body_line > 0 ORDER BY id")?;
     while let Some(caller) = queue.pop_front() {
-        let names: Vec<i64> = callees
-            .query_map([caller], |row| row.get(0))?
-            .collect::<Result<_>>()?;
-        for name in names {
-            if reached.contains_key(&name) || reached.len() >= VISITED {
-                continue;
+        for site in resolver.sites_in(caller)? {
+            let meaning = resolver.meaning(&site)?;
+            // What the tree does not define is reached by its name.
+            let is_outside = targets.is_empty() && site.name == name;
+            if is_outside {
+                return Ok(trace(&reached, (site, 0, false)));
             }
-            reached.insert(name, caller);
-            if name == target {
-                return Ok(trace(&reached, &name_of, target));
-            }
-            for id in bodies.query_map([name], |row| row.get::<_, i64>(0))? {
-                let id = id?;
-                if !start.contains(&id) {
-                    name_of.entry(id).or_insert(name);
+            let certain = meaning.certain.iter().map(|id| (*id, false));
+            let possible = meaning.possible.iter().map(|id| (*id, true));
+            for (id, by_name) in certain.chain(possible.filter(|_| with_names)) {
+                if targets.contains(&id) {
+                    return Ok(trace(&reached, (site, id, by_name)));
+                }
+                if !start.contains(&id) && !reached.contains_key(&id) && reached.len() < VISITED {
+                    reached.insert(id, (site.clone(), id, by_name));
                     queue.push_back(id);
                 }
             }
@@ -150,19 +175,10 @@ fn search(reader: &Reader<'_>, start: &[i64], target: i64) -> Result<Vec<(i64, i
     Ok(Vec::new())
 }
 
-fn trace(
-    reached: &BTreeMap<i64, i64>,
-    name_of: &BTreeMap<i64, i64>,
-    target: i64,
-) -> Vec<(i64, i64)> {
-    let mut steps = Vec::new();
-    let mut name = Some(target);
-    while let Some(callee) = name {
-        let Some(caller) = reached.get(&callee) else {
-            break;
-        };
-        steps.push((*caller, callee));
-        name = name_of.get(caller).copied();
+fn trace(reached: &BTreeMap<i64, Step>, last: Step) -> Vec<Step> {
+    let mut steps = vec![last];
+    while let Some(step) = steps.last().and_then(|step| reached.get(&step.0.caller)) {
+        steps.push(step.clone());
     }
     steps.reverse();
     steps
@@ -174,62 +190,57 @@ fn in_order(calls: &mut [Call]) {
     });
 }
 
-fn callers_of(reader: &Reader<'_>, callee: &str, depth: u32) -> Result<Vec<Call>> {
-    let Some(id) = name_id(reader, callee)? else {
+fn callers_of(
+    resolver: &mut Resolver<'_>,
+    reader: &Reader<'_>,
+    (name, ids): (&str, &BTreeSet<i64>),
+    depth: u32,
+) -> Result<Vec<Call>> {
+    let Some(name) = name_id(reader, name)? else {
         return Ok(Vec::new());
     };
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT caller_id FROM call WHERE name_id = ?1")?;
-    let callers: Vec<i64> = statement
-        .query_map([id], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    callers
-        .into_iter()
-        .map(|caller| call(reader, caller, id, depth))
-        .collect()
+    let mut calls = Vec::new();
+    for site in resolver.sites_of(name)? {
+        let meaning = resolver.meaning(&site)?;
+        let is_certain = meaning.certain.iter().any(|id| ids.contains(id));
+        let is_possible = meaning.possible.iter().any(|id| ids.contains(id));
+        if is_certain || is_possible || ids.is_empty() {
+            let target = meaning.all().find(|id| ids.contains(id));
+            calls.push(call(
+                reader,
+                &site,
+                depth,
+                (target, !is_certain && !ids.is_empty()),
+            )?);
+        }
+    }
+    Ok(calls)
 }
 
-fn callees_of(reader: &Reader<'_>, caller: i64, depth: u32) -> Result<Vec<Call>> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT name_id FROM call WHERE caller_id = ?1")?;
-    let names: Vec<i64> = statement
-        .query_map([caller], |row| row.get(0))?
-        .collect::<Result<_>>()?;
-    names
-        .into_iter()
-        .map(|name| call(reader, caller, name, depth))
-        .collect()
-}
-
-fn call(reader: &Reader<'_>, caller: i64, callee: i64, depth: u32) -> Result<Call> {
-    let lines: String = reader
-        .connection
-        .prepare_cached("SELECT lines FROM call WHERE caller_id = ?1 AND name_id = ?2")?
-        .query_row([caller, callee], |row| row.get(0))?;
+fn call(
+    reader: &Reader<'_>,
+    site: &CallSite,
+    depth: u32,
+    (target, by_name): (Option<i64>, bool),
+) -> Result<Call> {
     let path = reader
         .files
-        .of_symbol(caller)
+        .of_symbol(site.caller)
         .map(|file| file.path.clone())
         .ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let target = match target {
+        Some(id) => symbol_by_id(reader, id)?,
+        None => None,
+    };
     Ok(Call {
-        caller: symbol_by_id(reader, caller)?,
+        caller: symbol_by_id(reader, site.caller)?,
         path,
-        callee: name_text(reader, callee)?,
-        lines: read_numbers(&lines)
+        callee: name_text(reader, site.name)?,
+        by_name: by_name && target.is_some(),
+        target,
+        lines: read_numbers(&site.lines)
             .map(|line| u32::try_from(line).unwrap_or(u32::MAX))
             .collect(),
         depth,
     })
-}
-
-fn callables(reader: &Reader<'_>, name: &str) -> Result<Vec<i64>> {
-    let mut statement = reader.connection.prepare_cached(
-        "SELECT s.id FROM symbol s JOIN name n ON n.id = s.name_id
-         WHERE n.name = ?1 AND s.body_line > 0
-           AND s.kind IN ('function', 'method', 'constructor', 'macro') ORDER BY s.id",
-    )?;
-    let ids = statement.query_map([name], |row| row.get(0))?;
-    ids.collect()
 }

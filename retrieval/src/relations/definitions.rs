@@ -1,8 +1,9 @@
-//! From names to definitions.
+//! Definitions by their names, and the types that belong together.
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
 use crate::relations::name::{QualifiedName, scope_parts};
+use crate::relations::places::sorted;
 use crate::relations::rows::{name_id, symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -10,7 +11,7 @@ use rusqlite::Result;
 
 /// The definitions of a name and how literally it was taken.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct Definitions {
     /// In the order of paths and lines.
     pub symbols: Vec<Symbol>,
     /// Leading parts of the name that fit nowhere and were ignored.
@@ -21,9 +22,9 @@ impl Index {
     /// The definitions of a name, plain or qualified. A qualified name is
     /// tried in full first, then with its leading parts dropped one by one.
     /// Prototypes are given only when there is nothing else.
-    pub fn definitions(&self, name: &str) -> Result<Found, RetrievalError> {
+    pub fn definitions(&self, name: &str) -> Result<Definitions, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
-            return Ok(Found::default());
+            return Ok(Definitions::default());
         };
         let all = self.read(|reader| named(reader, &wanted.name))?;
         Ok(most_specific(&all, &wanted.scope))
@@ -39,7 +40,7 @@ impl Index {
         self.read(|reader| symbol_by_id(reader, id))
     }
 
-    /// Whether a symbol, or an imported file, of this name is known, or the
+    /// Returns whether a symbol, or an imported file, of this name is known, or the
     /// name is used anywhere as a function or type.
     pub fn knows(&self, name: &str) -> Result<bool, RetrievalError> {
         let Some(wanted) = QualifiedName::read(name) else {
@@ -116,7 +117,7 @@ pub(crate) fn in_order(symbols: &mut [Symbol]) {
     symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
 }
 
-fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
+fn most_specific(all: &[Symbol], scope: &[String]) -> Definitions {
     for dropped in 0..=scope.len() {
         let (ignored, wanted) = scope.split_at(dropped);
         let fitting: Vec<Symbol> = all
@@ -125,16 +126,16 @@ fn most_specific(all: &[Symbol], scope: &[String]) -> Found {
             .cloned()
             .collect();
         if !fitting.is_empty() {
-            return Found {
+            return Definitions {
                 symbols: without_prototypes(fitting),
                 ignored: ignored.to_vec(),
             };
         }
     }
-    Found::default()
+    Definitions::default()
 }
 
-/// Whether a symbol's scope ends with these parts.
+/// Returns whether a symbol's scope ends with these parts.
 fn fits(symbol: &Symbol, wanted: &[String]) -> bool {
     let parts = scope_parts(&symbol.scope);
     let tail = parts.len().checked_sub(wanted.len());
@@ -150,4 +151,102 @@ fn without_prototypes(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
         symbols.retain(|symbol| symbol.kind != SymbolKind::Prototype);
     }
     symbols
+}
+
+impl Index {
+    /// The other half of a type: the typedefs of a struct, union or enum, and
+    /// what a typedef stands for, wherever they are defined.
+    pub fn type_pair(&self, symbol: &Symbol) -> Result<Vec<Symbol>, RetrievalError> {
+        self.read(|reader| match (symbol.kind, &symbol.type_name) {
+            (SymbolKind::Typedef, Some(base)) => {
+                let mut found = named(reader, base)?;
+                found.retain(|other| other.kind.is_type() && other.id != symbol.id);
+                Ok(found)
+            }
+            (SymbolKind::Struct | SymbolKind::Union | SymbolKind::Enum, _) => {
+                let Some(id) = name_id(reader, &symbol.name)? else {
+                    return Ok(Vec::new());
+                };
+                let found = symbols(reader, "s.kind = 'typedef' AND s.type_id = ?1", [id])?;
+                Ok(sorted(found))
+            }
+            _ => Ok(Vec::new()),
+        })
+    }
+
+    /// The classes that extend or implement a type, directly or through
+    /// others; for a method of a type, the methods of the same name in those
+    /// classes. By path and line.
+    pub fn implementations(&self, name: &str) -> Result<Vec<Symbol>, RetrievalError> {
+        let found = self.definitions(name)?.symbols;
+        let Some(wanted) = QualifiedName::read(name) else {
+            return Ok(Vec::new());
+        };
+        self.read(|reader| {
+            let method = found
+                .iter()
+                .any(|symbol| symbol.kind.is_callable() || symbol.kind == SymbolKind::Prototype)
+                && !found.iter().any(|symbol| symbol.kind.is_type());
+            if !method {
+                return descendants(reader, &wanted.name);
+            }
+            let mut methods = Vec::new();
+            for symbol in &found {
+                let Some(class) = symbol.parent else { continue };
+                let Some(class) = symbol_by_id(reader, class)? else {
+                    continue;
+                };
+                for class in descendants(reader, &class.name)? {
+                    methods.append(&mut methods_of(reader, &class, &wanted.name)?);
+                }
+            }
+            methods.sort_by_key(|method| method.id);
+            methods.dedup_by_key(|method| method.id);
+            Ok(sorted(methods))
+        })
+    }
+
+    /// The names of the types that a class extends or implements.
+    pub fn bases(&self, symbol: &Symbol) -> Result<Vec<String>, RetrievalError> {
+        self.read(|reader| {
+            let mut statement = reader.connection.prepare_cached(
+                "SELECT n.name FROM inherit i JOIN name n ON n.id = i.base_id
+                 WHERE i.symbol_id = ?1 ORDER BY i.line, n.name",
+            )?;
+            let names = statement.query_map([symbol.id], |row| row.get(0))?;
+            names.collect()
+        })
+    }
+}
+
+fn descendants(reader: &Reader<'_>, name: &str) -> Result<Vec<Symbol>> {
+    let mut seen = vec![name.to_owned()];
+    let mut next = 0;
+    let mut found: Vec<Symbol> = Vec::new();
+    while let Some(base) = seen.get(next).cloned() {
+        next += 1;
+        let Some(id) = name_id(reader, &base)? else {
+            continue;
+        };
+        let condition = "s.id IN (SELECT symbol_id FROM inherit WHERE base_id = ?1)";
+        for class in symbols(reader, condition, [id])? {
+            if !seen.contains(&class.name) {
+                seen.push(class.name.clone());
+            }
+            if !found.iter().any(|known| known.id == class.id) {
+                found.push(class);
+            }
+        }
+    }
+    Ok(sorted(found))
+}
+
+/// The methods of a name in a class, in its body or written outside of it.
+fn methods_of(reader: &Reader<'_>, class: &Symbol, name: &str) -> Result<Vec<Symbol>> {
+    let mut methods = named(reader, name)?;
+    methods.retain(|method| {
+        method.parent == Some(class.id)
+            || method.kind.is_callable() && method.scope == class.qualified()
+    });
+    Ok(methods)
 }

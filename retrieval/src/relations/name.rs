@@ -9,7 +9,7 @@ const LONGEST: usize = 20_000;
 /// A name cut into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QualifiedName {
-    /// What comes before the name, outermost first.
+    /// Says what comes before the name, outermost first.
     pub scope: Vec<String>,
     /// The name itself.
     pub name: String,
@@ -34,7 +34,7 @@ impl QualifiedName {
         Some(Self { scope: parts, name }.named_as_in_source())
     }
 
-    /// What virtual machines call by names of their own: `<init>` is the
+    /// Returns what virtual machines call by names of their own: `<init>` is the
     /// class, `lambda$run$0` the method `run`.
     fn named_as_in_source(mut self) -> Self {
         if self.name == "<init>"

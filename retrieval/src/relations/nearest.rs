@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 /// Names longer than this are no typing errors of each other.
 const LONGEST: usize = 64;
 
-/// How a known name is like the one that was asked for.
+/// Describes how a known name is like the one that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Nearness {
     /// It is the same but for upper and lower case.
@@ -27,14 +27,14 @@ pub enum Nearness {
 pub struct Nearest {
     /// The known name.
     pub name: String,
-    /// How it is like it.
+    /// Says how it is like it.
     pub nearness: Nearness,
 }
 
 impl Index {
     /// Names of symbols like the one that was asked for, the likest first.
     pub fn nearest(&self, name: &str, limit: usize) -> Result<Vec<Nearest>, RetrievalError> {
-        let wanted = Wanted::new(name);
+        let wanted = NameQuery::new(name);
         if wanted.lower.is_empty() {
             return Ok(Vec::new());
         }
@@ -143,7 +143,7 @@ impl Part {
     }
 }
 
-struct Wanted {
+struct NameQuery {
     name: String,
     lower: String,
     whole: Part,
@@ -153,7 +153,7 @@ struct Wanted {
     last: String,
 }
 
-impl Wanted {
+impl NameQuery {
     fn new(name: &str) -> Self {
         let name: String = name.trim().chars().take(LONGEST * 2).collect();
         let in_order = words_in_order(&name);
@@ -211,7 +211,7 @@ impl Wanted {
             .then(|| Nearness::Words(u32::try_from(shared).unwrap_or(u32::MAX)))
     }
 
-    /// Whether names with so many words in common are alike; one is enough when
+    /// Returns whether names with so many words in common are alike; one is enough when
     /// it is the last.
     fn is_enough(&self, shared: usize, last: impl FnOnce() -> bool) -> bool {
         match shared {
@@ -222,7 +222,7 @@ impl Wanted {
     }
 }
 
-/// How many letters one name has and the other has not, order aside: at most
+/// Returns how many letters one name has and the other has not, order aside: at most
 /// twice the edits between them, and much cheaper to find.
 fn differing_letters(a: &str, b: &str) -> usize {
     let mut counts = [0_i32; 32];
@@ -269,7 +269,7 @@ fn words_in_order(name: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Nearness, Wanted, words};
+    use super::{NameQuery, Nearness, words};
 
     #[test]
     fn tells_how_names_are_alike() {
@@ -289,7 +289,7 @@ mod tests {
             ("ünd_grün", "setze_ünd_grün", Some(Nearness::Part)),
         ] {
             assert_eq!(
-                Wanted::new(wanted).nearness(known),
+                NameQuery::new(wanted).nearness(known),
                 expected,
                 "{wanted} {known}"
             );

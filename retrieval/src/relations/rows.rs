@@ -1,4 +1,4 @@
-//! Reads symbols out of the database.
+//! Rows of the database as symbols.
 
 use crate::index::Reader;
 use crate::symbol::{Symbol, SymbolKind};

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A name that more functions than this call says little about any of them.
 const COMMON: usize = 300;
 
-/// How much the words of the names count against the calls.
+/// Weight that says how much the words of the names count against the calls.
 const WORDS_WEIGHT: f64 = 0.3;
 
 /// A function like another.
@@ -22,7 +22,7 @@ pub struct Similar {
     pub symbol: Symbol,
     /// From 0 to 1.
     pub likeness: f64,
-    /// What both call, sorted.
+    /// Says what both call, sorted.
     pub shared: Vec<String>,
 }
 
@@ -119,16 +119,16 @@ fn overlap(a: &BTreeSet<String>, b: &BTreeSet<String>) -> f64 {
 
 fn called_by(reader: &Reader<'_>, caller: i64) -> Result<Vec<(i64, String)>> {
     let mut statement = reader.connection.prepare_cached(
-        "SELECT n.id, n.name FROM call c JOIN name n ON n.id = c.name_id WHERE c.caller_id = ?1",
+        "SELECT DISTINCT n.id, n.name FROM call c JOIN name n ON n.id = c.name_id WHERE c.caller_id = ?1",
     )?;
     let names = statement.query_map([caller], |row| Ok((row.get(0)?, row.get(1)?)))?;
     names.collect()
 }
 
 fn callers(reader: &Reader<'_>, name: i64) -> Result<Vec<i64>> {
-    let mut statement = reader
-        .connection
-        .prepare_cached("SELECT caller_id FROM call WHERE name_id = ?1 ORDER BY caller_id")?;
+    let mut statement = reader.connection.prepare_cached(
+        "SELECT DISTINCT caller_id FROM call WHERE name_id = ?1 ORDER BY caller_id",
+    )?;
     let callers = statement.query_map([name], |row| row.get(0))?;
     callers.collect()
 }

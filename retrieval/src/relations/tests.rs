@@ -1,6 +1,6 @@
-//! What is asked of the database, on one small program.
+//! Tests of the relations on one small program.
 
-mod sql;
+mod calls;
 
 use crate::index::{Index, IndexLimits};
 use crate::symbol::{Symbol, UseKind};
@@ -41,7 +41,7 @@ const FILES: &[(&str, &str)] = &[
     ),
 ];
 
-fn fixture() -> (tempfile::TempDir, Index) {
+pub(crate) fn fixture() -> (tempfile::TempDir, Index) {
     let folder = tempfile::tempdir().unwrap();
     let tree = folder.path().join("tree");
     for (path, content) in FILES {
@@ -62,7 +62,7 @@ fn places(symbols: &[Symbol]) -> Vec<String> {
 }
 
 #[track_caller]
-fn defined(index: &Index, name: &str, expected: &[&str]) {
+pub(crate) fn defined(index: &Index, name: &str, expected: &[&str]) {
     let found = index.definitions(name).unwrap();
     assert_eq!(places(&found.symbols), expected, "{name}");
 }

@@ -1,7 +1,7 @@
-//! Reads the tags of a rule. Code inside `pattern`, `kind` and `regex` is taken
+//! Parser of the tags of a rule. Code inside `pattern`, `kind` and `regex` is taken
 //! as it stands, `<` and `&` included.
 
-/// How deep tags may be nested; no sensible rule comes near it.
+/// Limit on how deep tags may be nested; no sensible rule comes near it.
 const DEEPEST: usize = 16;
 
 /// A rule as it was written.
@@ -18,7 +18,7 @@ pub(crate) enum Rule {
 }
 
 impl Rule {
-    /// Whether it says what a match is, not only what it is not.
+    /// Returns whether it says what a match is, not only what it is not.
     pub(crate) fn is_positive(&self) -> bool {
         match self {
             Self::Pattern(_) | Self::Kind(_) | Self::Regex(_) => true,

@@ -1,15 +1,14 @@
-//! Counts the words of the definitions of one file.
+//! Word counts of the definitions of one file.
 
-use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
-use crate::engine::outline::with_comment;
-use crate::snippet::line;
+use crate::error::or_nothing;
+use crate::index::Index;
+use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::{split_words, stem};
 use patchwright_source::{Text, TreePath};
 use rustc_hash::FxHashMap;
 
-/// How often a word of each place counts.
+/// Limit on how often a word of each place counts.
 const IN_NAME: u32 = 8;
 const IN_SCOPE: u32 = 4;
 const IN_FILE: u32 = 2;
@@ -17,7 +16,7 @@ const IN_COMMENT: u32 = 2;
 const IN_BODY: u32 = 1;
 /// Lines of one body that are read for words.
 const BODY_LINES: u32 = 400;
-/// Of definitions that only hold others so many lines are read: what their
+/// Lines that are read of definitions that only hold others: what their
 /// members say belongs to these.
 const SMALL: u32 = 60;
 /// Longer words are data.
@@ -26,7 +25,7 @@ const LONGEST: usize = 40;
 /// A definition and its words.
 pub(super) struct Document {
     pub(super) id: i64,
-    /// How many words it has, weighed like they are.
+    /// Says how many words it has, weighed like they are.
     pub(super) length: u32,
     /// Words of the file by their numbers, with their weights.
     pub(super) words: FxHashMap<u32, u32>,
@@ -39,14 +38,14 @@ pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
 }
 
-pub(super) fn count_file(engine: &Engine, path: &TreePath) -> Counted {
-    let Ok(text) = engine.tree().read(path) else {
+pub(super) fn count_file(index: &Index, path: &TreePath) -> Counted {
+    let Ok(text) = index.tree().read(path) else {
         return Counted::default();
     };
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
     let mut counter = Counter::default();
     let mut documents = Vec::new();
-    for symbol in or_nothing(engine.index.outline(path)) {
+    for symbol in or_nothing(index.outline(path)) {
         if !is_document(&symbol) {
             continue;
         }

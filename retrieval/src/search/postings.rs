@@ -1,4 +1,4 @@
-//! Where a word occurs, in few bytes: definitions in ascending order, each as
+//! Posting lists: where a word occurs, in few bytes: definitions in ascending order, each as
 //! the distance to the one before, a count and a length. Reading stops at the
 //! first byte that makes no sense; it never fails.
 
@@ -10,9 +10,9 @@ const STEPS: f64 = 8.0;
 pub(super) struct Posting {
     /// The definition.
     pub(super) id: i64,
-    /// How often the word is there, weighed by where.
+    /// Says how often the word is there, weighed by where.
     pub(super) count: u8,
-    /// How many words are there, on a scale of doublings.
+    /// Says how many words are there, on a scale of doublings.
     pub(super) length: u8,
 }
 
@@ -27,7 +27,7 @@ impl Posting {
     }
 }
 
-/// How many words a definition has whose length is on this place of the scale.
+/// Returns how many words a definition has whose length is on this place of the scale.
 pub(super) fn length(scale: u8) -> f64 {
     (f64::from(scale) / STEPS).exp2() - 1.0
 }

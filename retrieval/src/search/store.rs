@@ -7,9 +7,8 @@
 
 use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
-use crate::engine::Engine;
 use crate::error::RetrievalError;
-use crate::index::Reader;
+use crate::index::{Index, Reader};
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
@@ -27,18 +26,18 @@ struct Work {
 }
 
 /// Counts what was not counted yet.
-pub(super) fn update(engine: &Engine) -> Result<(), RetrievalError> {
-    let work = engine.index.read(plan)?;
+pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
+    let work = index.read(plan)?;
     if work.files.is_empty() && !work.anew {
         return Ok(());
     }
     let counted: Vec<Counted> = work
         .files
         .par_iter()
-        .map(|(path, _)| count_file(engine, path))
+        .map(|(path, _)| count_file(index, path))
         .collect();
-    engine.index.look_anew();
-    let mut connection = engine.index.private_connection()?;
+    index.look_anew();
+    let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     write(&transaction, &work, counted)?;
     transaction.commit()?;
@@ -120,20 +119,20 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
     Ok(())
 }
 
-/// How much was counted, and when.
+/// Describes how much was counted, and when.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Size {
     /// The state of the index that was counted.
     pub(super) generation: i64,
-    /// How many definitions were counted.
+    /// Says how many definitions were counted.
     pub(super) documents: f64,
-    /// How many words one has on average.
+    /// Says how many words one has on average.
     pub(super) mean: f64,
-    /// Whether some of it is about files that are no longer as they were.
+    /// True when some of it is about files that are no longer as they were.
     stale: bool,
 }
 
-/// How much was counted.
+/// Returns how much was counted.
 pub(super) fn size(reader: &Reader<'_>) -> Result<Size> {
     let mut statement = reader
         .connection
@@ -198,7 +197,7 @@ impl Words<'_> {
     }
 }
 
-/// Whether a definition is in a file as it is now.
+/// Returns whether a definition is in a file as it is now.
 fn is_current(reader: &Reader<'_>, id: i64) -> bool {
     reader
         .files

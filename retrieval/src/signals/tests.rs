@@ -1,4 +1,4 @@
-//! What signals change and what they leave as it is.
+//! Tests of what signals change and what they leave as it is.
 
 use super::{Choice, by_words, fuse};
 use crate::{Engine, Frame, Query, Request, Role, Settings};

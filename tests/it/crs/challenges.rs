@@ -140,7 +140,7 @@ fn a_refused_patch_is_sought_anew() {
 }
 
 #[test]
-fn what_is_sought_for_a_challenge_ends_with_it() {
+fn runs_for_a_challenge_end_with_it() {
     let model = model_of_the_left();
     let scene = Scene::new(&["passed"], &model, "0");
     scene.counted("waiting");
@@ -167,7 +167,7 @@ fn what_is_sought_for_a_challenge_ends_with_it() {
 }
 
 #[test]
-fn nothing_is_sought_after_the_deadline() {
+fn no_run_starts_after_the_deadline() {
     let model = model_of_the_left();
     let scene = Scene::with_deadline(&["passed"], (&model, "0"), 3_000);
     scene.hand_in(LEFT, "left9");

@@ -1,5 +1,5 @@
-//! The competition's side of AIxCC's CRS API v1.4: it gives out tarballs, asks
-//! for Basic authentication, and answers patches as a test wants it to.
+//! Double of the competition's server (AIxCC's CRS API v1.4): it serves archives,
+//! asks for Basic authentication, and answers patches as a test says.
 
 use super::served::Served;
 use super::twins;
@@ -9,7 +9,7 @@ use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
-use patchwright::crs::protocol::{decode, encode};
+use patchwright_daemon::crs::protocol::{decode, encode};
 use serde_json::{Value, json};
 use std::fs;
 use std::process::Command;
@@ -21,7 +21,7 @@ pub(super) const KEY: &str = "0b6f6e9e-5b7e-4c8b-8a3c-2d3a4f5b6c7d";
 pub(super) const TOKEN: &str = "the-competition-knows-us-by-this-token";
 pub(super) const TASK: &str = "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10";
 
-/// What the change in question brings: the bug on the left.
+/// The change that introduces the bug, on the left.
 const CHANGE: &str = "diff --git a/main.c b/main.c\n--- a/main.c\n+++ b/main.c\n@@ -9,7 +9,7 @@\n static int left(const char *text) {\n   char *name = malloc(4);\n-  memset(name, 'x', 4);\n+  memset(name, 'x', size_of(text));\n   int last = name[3];\n   free(name);\n   return last;\n }\n";
 
 #[derive(Debug)]
@@ -35,9 +35,9 @@ struct House {
     folder: TempDir,
     /// Every patch that was submitted, as text.
     patches: Mutex<Vec<String>>,
-    /// What is answered to questions after them, in turn.
+    /// The answers to requests for their status, in turn.
     verdicts: Vec<&'static str>,
-    /// How often it was asked whether it is there.
+    /// The number of pings.
     pings: AtomicUsize,
 }
 

@@ -1,8 +1,8 @@
-//! The daemon as a CRS sees it: the patch service, and what both interfaces
-//! have in common.
+//! The daemon as a CRS sees it: the patch service, and the common parts of both
+//! interfaces.
 
 use super::twins;
-use patchwright::crs::protocol::{decode, encode};
+use patchwright_daemon::crs::protocol::{decode, encode};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 pub(super) const LEFT: &str = "11111111-1111-4111-8111-111111111111";
 pub(super) const RIGHT: &str = "22222222-2222-4222-8222-222222222222";
-/// What the daemon does not do within this, it does not do. No test measures time by it.
+/// The limit of waiting before a test fails. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(3);
 
 /// A Patchwright that knows the project `twins`.

@@ -1,5 +1,5 @@
-//! `patchwright oss-crs` below a stand-in for the framework: its folders, its
-//! environment, its builder and its runner.
+//! `patchwright oss-crs` in a double of the framework: its folders, environment,
+//! builder and runner.
 
 mod framework;
 
@@ -124,7 +124,7 @@ fn task(runs: &[Value]) -> String {
 }
 
 #[test]
-fn what_the_framework_lacks_is_said() {
+fn missing_parts_of_the_framework_are_named() {
     let framework = Framework::start(Habits::default());
     let model = ScriptedModel::start(Vec::<String>::new()).expect("a model");
     let outside = Patchwright::new().expect("patchwright builds");

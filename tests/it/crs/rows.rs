@@ -1,8 +1,7 @@
-//! What is remembered of cases, findings and patches: the same on SQLite and on
-//! PostgreSQL.
+//! Stored cases, findings and patches: the same on SQLite and on PostgreSQL.
 
 use crate::store::stores;
-use patchwright::store::crs::{
+use patchwright_store::crs::{
     Brought, CaseRow, CaseState, Fate, FindingKind, FindingRow, FindingState, PatchRow,
 };
 use std::collections::BTreeSet;
@@ -114,7 +113,7 @@ async fn patches_come_back_as_they_went_and_one_process_watches() {
 }
 
 #[tokio::test]
-async fn what_is_over_is_forgotten_in_time() {
+async fn ended_rows_are_deleted_in_time() {
     for (_folder, store) in stores().await {
         let brought = Brought {
             message: Some("m".to_owned()),

@@ -1,5 +1,6 @@
-//! Who may import whom: between the crates, by their manifests; inside a crate,
-//! by the words of its code.
+//! Import rules between the crates, by their manifests; and the words that some
+//! modules must do without. The modules of one crate are the business of
+//! `modules`.
 
 use super::{Source, expect_none, root, rust};
 use std::process::Command;
@@ -10,29 +11,70 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-retrieval", &["patchwright-source"]),
     ("patchwright-patcher", &["patchwright-source"]),
     ("patchwright-evaluator", &["patchwright-source"]),
+    ("patchwright-config", &[]),
+    ("patchwright-model", &["patchwright-config"]),
     (
-        "patchwright",
+        "patchwright-agent",
         &[
+            "patchwright-config",
             "patchwright-evaluator",
+            "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
             "patchwright-source",
+        ],
+    ),
+    (
+        "patchwright-store",
+        &["patchwright-agent", "patchwright-config"],
+    ),
+    (
+        "patchwright-daemon",
+        &[
+            "patchwright-agent",
+            "patchwright-config",
+            "patchwright-evaluator",
+            "patchwright-model",
+            "patchwright-patcher",
+            "patchwright-retrieval",
+            "patchwright-source",
+            "patchwright-store",
+        ],
+    ),
+    (
+        "patchwright",
+        &[
+            "patchwright-agent",
+            "patchwright-config",
+            "patchwright-daemon",
+            "patchwright-evaluator",
+            "patchwright-model",
+            "patchwright-patcher",
+            "patchwright-retrieval",
+            "patchwright-source",
+            "patchwright-store",
         ],
     ),
     (
         "patchwright-tests",
         &[
             "patchwright",
+            "patchwright-agent",
+            "patchwright-config",
+            "patchwright-daemon",
             "patchwright-evaluator",
+            "patchwright-model",
             "patchwright-patcher",
             "patchwright-retrieval",
             "patchwright-source",
+            "patchwright-store",
         ],
     ),
 ];
 
-/// Packages from outside that a library must do without: no model, no network,
-/// no asynchronous run time, no subprocess.
+/// Packages from outside that a crate must do without: the libraries have no
+/// model, no network, no asynchronous run time, no subprocess; the loop has no
+/// database and no interface of its own.
 const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
     (
         "patchwright-source",
@@ -50,17 +92,29 @@ const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
         "patchwright-evaluator",
         &["reqwest", "sqlx", "async-openai", "minijinja"],
     ),
+    ("patchwright-config", &["tokio", "sqlx", "axum"]),
+    ("patchwright-model", &["sqlx", "axum", "rmcp", "minijinja"]),
+    ("patchwright-store", &["axum", "rmcp", "async-openai"]),
 ];
+
+/// Packages that a change in the loop must not compile, in its whole tree of
+/// dependencies, those of its tests included.
+const NOT_BELOW_THE_AGENT: &[&str] = &["axum", "sqlx", "rmcp", "opentelemetry"];
 
 /// Folders and files whose code must not hold a word, and why.
 const MUST_NOT_SAY: &[(&[&str], &[&str], &str)] = &[
     (
-        &["agent/src/repair", "agent/src/task"],
+        &[
+            "agent/src/record",
+            "agent/src/plan",
+            "agent/src/repair",
+            "agent/src/task",
+        ],
         &["tokio", "sqlx", "reqwest", "axum", "async_openai"],
         "decisions and tasks are plain: no run time, no store, no network",
     ),
     (
-        &["agent/src/repair"],
+        &["agent/src/record", "agent/src/plan", "agent/src/repair"],
         &[
             "std::fs",
             "std::net",
@@ -69,7 +123,7 @@ const MUST_NOT_SAY: &[(&[&str], &[&str], &str)] = &[
             "Instant",
             "async fn",
         ],
-        "`repair` is pure: no clock, no IO, nothing asynchronous",
+        "decisions are pure: no clock, no IO, nothing asynchronous",
     ),
     (
         &["retrieval/src", "patcher/src", "source/src"],
@@ -128,7 +182,7 @@ fn crates_import_only_what_lies_below_them() {
     }
     expect_none(
         &problems,
-        "agent -> retrieval, patcher, evaluator -> source; tests -> all",
+        "cli -> daemon -> store -> agent -> model -> config; agent -> retrieval, patcher, evaluator -> source; tests -> all",
     );
 }
 
@@ -150,9 +204,36 @@ fn libraries_do_without_network_and_run_time() {
 }
 
 #[test]
+fn a_change_in_the_loop_compiles_no_database_and_no_server() {
+    let output = Command::new(env!("CARGO"))
+        .args(["tree", "--offline", "--package", "patchwright-agent"])
+        .args(["--edges", "normal,build,dev", "--prefix", "none"])
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{told}");
+    let tree = String::from_utf8_lossy(&output.stdout);
+    let names: Vec<&str> = tree
+        .lines()
+        .filter_map(|line| line.split(' ').next())
+        .collect();
+    assert!(names.contains(&"patchwright-evaluator"), "{tree}");
+    let problems: Vec<String> = NOT_BELOW_THE_AGENT
+        .iter()
+        .filter(|name| names.contains(*name))
+        .map(|name| format!("patchwright-agent needs {name}"))
+        .collect();
+    expect_none(
+        &problems,
+        "see `cargo tree --package patchwright-agent --invert NAME`",
+    );
+}
+
+#[test]
 fn only_one_file_knows_the_model_client() {
     let outside = |file: &&Source| {
-        let ours = file.path.starts_with("agent/src/model/openai");
+        let ours = file.path.starts_with("model/src/openai");
         !ours && !file.path.starts_with("tests/it/house/")
     };
     let files = rust();
@@ -161,10 +242,7 @@ fn only_one_file_knows_the_model_client() {
         .filter(outside)
         .flat_map(|file| said(file, "async_openai"))
         .collect();
-    expect_none(
-        &problems,
-        "only agent/src/model/openai.rs imports async-openai",
-    );
+    expect_none(&problems, "only model/src/openai.rs imports async-openai");
 }
 
 #[test]

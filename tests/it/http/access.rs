@@ -1,6 +1,6 @@
-//! Who is let in, how much is answered, and what is said to the rest.
+//! Access to the daemon: tokens, rate limits, and the answers to refused callers.
 
-use super::{TASKS, handing_in, idle, refused, started, task};
+use super::{TASKS, handing_in, idle, records, refused, started, task, uploading};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};
@@ -103,7 +103,7 @@ fn a_page_of_another_site_is_not_answered() {
 
 #[test]
 #[expect(clippy::too_many_lines, reason = "one table of cases")]
-fn what_is_wrong_is_a_problem() {
+fn errors_are_problem_documents() {
     let (_patchwright, daemon) = idle();
     let json = |text: &str| Request::new("POST", TASKS).body("application/json", text);
     for (request, status, words) in [
@@ -163,6 +163,7 @@ fn what_is_wrong_is_a_problem() {
         ),
         (handing_in(&task("../../etc")), 422, "id: must be 1 to 128"),
         (handing_in(&task("a b")), 422, "id:"),
+        (handing_in(&task("-rf")), 422, "id:"),
         (
             Request::new("POST", "/api/v1/tasks?deadline=soon")
                 .body("application/json", task("a").to_string()),
@@ -291,4 +292,100 @@ fn garbage_is_no_request() {
         assert!(!answer.starts_with(b"HTTP/1.1 2"), "{garbage:?}");
     }
     assert_eq!(daemon.get("/healthz").status, 200);
+}
+
+#[test]
+fn a_token_has_a_quota_of_tasks_bytes_and_files() {
+    let patchwright = Patchwright::new().unwrap();
+    let [one, other] = ["one", "other"].map(|name| token(&patchwright, &[name]));
+    let settings = [
+        "intake.open_tasks=2",
+        "intake.kept_mb=1",
+        "intake.kept_files=9",
+        "http.body_kb=2048",
+    ];
+    let settings = settings.iter().flat_map(|setting| ["--set", setting]);
+    let arguments: Vec<&str> = ["--workers", "0"].into_iter().chain(settings).collect();
+    let daemon = Daemon::start(&patchwright, &arguments).unwrap();
+    let ask = |token: &str, request: Request| daemon.ask(&with(token, request));
+    for (id, status) in [("a", 201), ("b", 201), ("a", 200)] {
+        assert_eq!(ask(&one, handing_in(&task(id))).status, status, "{id}");
+    }
+    refused(&ask(&one, handing_in(&task("c"))), 429, "intake.open_tasks");
+    // What is known costs nothing, what has ended does not count, and each
+    // token has a quota of its own.
+    assert_eq!(ask(&one, handing_in(&task("b"))).status, 200);
+    let cancel = Request::new("POST", "/api/v1/tasks/a/cancel");
+    assert_eq!(ask(&one, cancel).status, 202);
+    assert_eq!(ask(&one, handing_in(&task("c"))).status, 201);
+    let mut large = task("large");
+    large["title"] = "x".repeat(1 << 20).into();
+    refused(&ask(&other, handing_in(&large)), 413, "intake.kept_mb");
+    let mut parts = records("files");
+    assert_eq!(ask(&other, uploading(&parts)).status, 201);
+    // Seven files are kept by now; these three are new.
+    let again = records("more");
+    parts[0] = again[0].clone();
+    for name in ["1", "2", "3"] {
+        parts.push((format!("corpus/{name}"), name.into()));
+    }
+    refused(&ask(&other, uploading(&parts)), 413, "intake.kept_files");
+    parts.pop();
+    assert_eq!(ask(&other, uploading(&parts)).status, 201);
+}
+
+#[test]
+fn no_page_frames_an_answer_or_calls_from_another_port() {
+    let (_patchwright, daemon) = started(&["http.origins=[\"http://localhost:3000\"]"]);
+    let page = daemon.get("/api/v1/docs/");
+    assert_eq!(page.status, 200, "{}", page.text());
+    assert!(!page.text().contains("<script>"), "{}", page.text());
+    let policy = page.header("content-security-policy").unwrap();
+    assert!(policy.contains("script-src 'self';"), "{policy}");
+    let api = daemon.get(TASKS);
+    let policies = [policy, api.header("content-security-policy").unwrap()];
+    for policy in policies {
+        assert!(policy.contains("default-src 'none'"), "{policy}");
+        assert!(policy.contains("frame-ancestors 'none'"), "{policy}");
+    }
+    for answer in [&page, &api] {
+        assert_eq!(answer.header("x-frame-options"), Some("DENY"));
+    }
+    let host = daemon.address().to_string();
+    for (id, origin, status) in [
+        ("a", format!("http://{host}"), 201),
+        ("b", "http://localhost:3000".to_owned(), 201),
+        ("c", "http://localhost:5000".to_owned(), 403),
+        ("d", format!("https://{host}"), 403),
+    ] {
+        let request = handing_in(&task(id)).with("host", &host);
+        let answer = daemon.ask(&request.with("origin", &origin));
+        assert_eq!(answer.status, status, "{origin} {}", answer.text());
+    }
+    let document = daemon.get("/api/v1/openapi.json").json();
+    let security = document["security"].as_array().unwrap();
+    assert!(security.contains(&serde_json::json!({})), "{security:?}");
+}
+
+#[test]
+fn silent_connections_keep_nobody_out() {
+    let (_patchwright, daemon) = started(&[
+        "http.connections=2",
+        "http.headers_timeout=2s",
+        "http.health=127.0.0.1:0",
+    ]);
+    let told = daemon.told();
+    let health = told.split_once("health at http://");
+    let health = health.and_then(|(_, rest)| rest.lines().next()?.parse().ok());
+    let health = health.unwrap_or_else(|| panic!("{told}"));
+    let silent: Vec<TcpStream> = (0..2)
+        .map(|_| TcpStream::connect(daemon.address()).unwrap())
+        .collect();
+    for (path, status) in [("/healthz", 200), ("/readyz", 200), (TASKS, 404)] {
+        let answer = Request::get(path).send(health).unwrap();
+        assert_eq!(answer.status, status, "{}", answer.text());
+    }
+    // Their places are free again although they are still there.
+    assert_eq!(daemon.get("/healthz").status, 200);
+    drop(silent);
 }

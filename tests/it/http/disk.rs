@@ -1,12 +1,14 @@
-//! Disks that are full or read-only, and databases of another version: nothing
-//! is half done, and all is well again when the disk is.
+//! Disks that are full or read-only, and databases of another version: nothing is
+//! left half done, and work continues when the disk is well again.
 
-use super::{TASKS, handing_in, idle, refused, task};
+use super::{TASKS, handing_in, idle, records, refused, task, uploading};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
+use patchwright_tests::http::Request;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 /// A daemon that only keeps.
 const SERVE: [&str; 5] = [
@@ -107,8 +109,62 @@ fn a_store_that_takes_nothing_is_said() {
     let answer = daemon.ask(&handing_in(&task("after")));
     refused(&answer, 503, "nothing was changed");
     assert!(!answer.text().contains("secret"));
+    refused(&daemon.get("/readyz"), 503, "");
+    refused(&daemon.get("/readyz"), 503, "");
     assert_eq!(daemon.get(&format!("{TASKS}/before")).status, 200);
     refused(&daemon.get(&format!("{TASKS}/after")), 404, "no task");
+    sql(&database, "DROP TRIGGER full");
+    assert_eq!(daemon.get("/readyz").status, 200);
+    assert_eq!(daemon.get("/api/v1/queue").json()["canceled"], 0);
+}
+
+/// Waits until a task is in this state.
+fn until(daemon: &Daemon, id: &str, state: &str) {
+    let since = Instant::now();
+    loop {
+        let answer = daemon.get(&format!("{TASKS}/{id}"));
+        if answer.json()["state"] == state {
+            return;
+        }
+        let late = since.elapsed() > Duration::from_mins(2);
+        assert!(!late, "{} {}", answer.text(), daemon.told());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+#[test]
+fn a_task_whose_outcome_cannot_be_recorded_is_given_up_later() {
+    let patchwright = Patchwright::new()
+        .unwrap()
+        .with("PATCHWRIGHT_MODEL__NAME", "nobody")
+        .with("PATCHWRIGHT_MODEL__BASE_URL", "http://127.0.0.1:1");
+    let daemon = Daemon::start(&patchwright, &["--workers", "1"]).unwrap();
+    let database = state(&patchwright).join("patchwright.db");
+    for trigger in [
+        "CREATE TRIGGER events_full BEFORE INSERT ON events BEGIN SELECT RAISE(ABORT, 'full'); END",
+        "CREATE TRIGGER tasks_full BEFORE UPDATE ON submissions WHEN OLD.state = 'running' AND
+         (NEW.state <> 'running' OR NEW.issued = 0) BEGIN SELECT RAISE(ABORT, 'full'); END",
+    ] {
+        sql(&database, trigger);
+    }
+    assert_eq!(daemon.ask(&uploading(&records("stuck"))).status, 201);
+    until(&daemon, "stuck", "running");
+    let since = Instant::now();
+    while !daemon.told().contains("the outcome is not recorded") {
+        let late = since.elapsed() > Duration::from_mins(2);
+        assert!(!late, "{}", daemon.told());
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let cancel = Request::new("POST", &format!("{TASKS}/stuck/cancel"));
+    assert_eq!(daemon.ask(&cancel).status, 202);
+    sql(&database, "DROP TRIGGER events_full");
+    sql(&database, "DROP TRIGGER tasks_full");
+    until(&daemon, "stuck", "canceled");
+    // The worker is free again: it ends a task that is too late.
+    let late = Request::new("POST", &format!("{TASKS}?deadline=2000-01-01T00:00:00Z"));
+    let late = late.body("application/json", task("next").to_string());
+    assert_eq!(daemon.ask(&late).status, 201);
+    until(&daemon, "next", "done");
 }
 
 /// It does not start, says why, and leaves the database as it is.

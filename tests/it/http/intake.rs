@@ -1,5 +1,5 @@
-//! What comes with a task: archives and files that must be refused, sources
-//! that may be named, and a store that takes nothing.
+//! Intake of tasks over HTTP: archives and files that must be refused, sources
+//! that may be named, and a store that accepts nothing.
 
 use super::{TASKS, handing_in, idle, packed, records, refused, started, task, uploading};
 use patchwright_tests::http::Request;
@@ -273,4 +273,18 @@ fn a_path_is_not_told() {
             .text()
             .contains(&patchwright.folder().display().to_string())
     );
+}
+
+#[test]
+fn a_tree_that_is_too_deep_is_refused() {
+    let (patchwright, daemon) = idle();
+    let mut folder = patchwright.scratch("deep");
+    for _ in 0..300 {
+        folder.push("d");
+    }
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("main.c"), "int main;").unwrap();
+    let mut parts = records("deep");
+    parts[1].1 = packed(&patchwright.scratch(""), "deep");
+    refused(&daemon.ask(&uploading(&parts)), 422, "256 folders");
 }

@@ -1,5 +1,4 @@
-//! Many callers at once: what was acknowledged outlives a kill, and how fast it
-//! goes. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
+//! Many callers at once: acknowledged tasks survive a kill, and the throughput. `--nocapture` prints the figures; `PATCHWRIGHT_SOAK` at build time
 //! raises the counts. No time is asserted.
 
 use super::{TASKS, handing_in, started, task};
@@ -58,7 +57,7 @@ fn resident(daemon: &Daemon) -> String {
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_tasks_survive_a_kill() {
     let (patchwright, daemon) = started(&["http.rate=100000"]);
     println!("idle: {}", resident(&daemon));
     let (before, time) = all_at_once(daemon.address(), "quiet");

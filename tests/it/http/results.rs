@@ -1,4 +1,4 @@
-//! What came of a task, while it happens and afterwards.
+//! Results of a task over HTTP, during the run and after it.
 
 use super::{TASKS, handing_in, idle, records, refused, task, uploading};
 use crate::scene::{GOOD, KEY, QUERIES, STILL_CRASHES, events};
@@ -174,4 +174,31 @@ fn a_source_that_is_not_there_ends_the_task_clearly() {
         assert_eq!(ended["ending"], "invalid_task", "{ended}");
         assert!(ended["detail"].as_str().unwrap().contains(words), "{ended}");
     }
+}
+
+#[test]
+fn a_submitted_task_spends_no_more_than_the_operator_allows() {
+    let model = ScriptedModel::answering(|_| QUERIES.into()).unwrap();
+    let patchwright = Patchwright::new()
+        .unwrap()
+        .with("PATCHWRIGHT_MODEL__NAME", "scripted")
+        .with("PATCHWRIGHT_MODEL__BASE_URL", &model.base_url())
+        .with("PATCHWRIGHT_MODEL__API_KEY", KEY)
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_IN", "1.0")
+        .with("PATCHWRIGHT_MODEL__USD_PER_MILLION_OUT", "1.0")
+        .with("PATCHWRIGHT_LIMITS__ROUNDS", "1000")
+        .with("PATCHWRIGHT_LIMITS__USD", "0.15");
+    let daemon = Daemon::start(&patchwright, &["--workers", "1"]).unwrap();
+    let mut parts = records("records");
+    let mut task: Value = serde_json::from_slice(&parts[0].1).unwrap();
+    task["mode"] = "dry-run".into();
+    task["limits"] = serde_json::json!({"usd": 100.0, "tokens": 1_000_000_000, "rounds": 2000});
+    parts[0].1 = task.to_string().into_bytes();
+    assert_eq!(daemon.ask(&uploading(&parts)).status, 201);
+    follow(&daemon, "", usize::MAX);
+    let report = daemon.get(&format!("{TASKS}/records/report")).json();
+    let spent = report["cost"]["usd"].as_f64().unwrap();
+    assert!(spent > 0.0 && spent <= 0.15, "{report:#}");
+    let detail = report["detail"].as_str().unwrap();
+    assert!(detail.contains("limit of 0.1500 USD"), "{report:#}");
 }

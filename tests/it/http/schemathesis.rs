@@ -1,6 +1,6 @@
-//! schemathesis reads the OpenAPI document and asks everything that it allows
-//! and much that it does not: no answer may be a failure inside, and none may
-//! be one that the document does not tell of.
+//! schemathesis reads the OpenAPI document and sends requests that it allows and
+//! many that it does not: no answer may be an internal error, and none may be
+//! undocumented.
 //!
 //! It is installed once from PyPI into a virtual environment below `target`. A
 //! machine that cannot do that skips this test and says so.

@@ -1,4 +1,4 @@
-//! What the daemon tells of itself: metrics, traces, messages.
+//! Telemetry of the daemon: metrics, traces, messages.
 
 use super::{handing_in, idle, task};
 use crate::scene::{GOOD, KEY, QUERIES, Scene};

@@ -1,11 +1,12 @@
-//! What each misbehaviour of an endpoint comes to, over each interface.
+//! Misbehaviours of an endpoint and the outcome of each, over each interface.
 
 use super::{KEY, question, settings};
-use patchwright::model::{Finish, Message, Model, ModelError, Reply, openai::OpenAi};
+use patchwright_model::openai::OpenAi;
+use patchwright_model::{Finish, Message, Model, ModelError, Reply};
 use patchwright_tests::model::{Answer, Asked, Misbehaviour, ScriptedModel};
 use std::collections::HashMap;
 
-/// What a misbehaviour must come to: the kind of outcome, and words in it.
+/// Returns the expected outcome of a misbehaviour: its kind, and words in it.
 fn expected(misbehaviour: Misbehaviour) -> (&'static str, &'static str) {
     use Misbehaviour as M;
     match misbehaviour {

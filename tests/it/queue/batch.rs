@@ -1,5 +1,5 @@
-//! `patchwright batch`: every task once, a report in every shape, and what was
-//! done is not done again.
+//! `patchwright batch`: every task once, a report in every format, and finished
+//! tasks are not repeated.
 
 use super::farm::{Database, Farm};
 use std::fs;

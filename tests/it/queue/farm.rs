@@ -2,10 +2,11 @@
 
 use super::signal;
 use crate::store::settings;
-use patchwright::serve::Service;
-use patchwright::serve::service::{Event, NewTask, TaskFilter, TaskRow};
-use patchwright::store::{EventKind, Store};
-use patchwright::task;
+use patchwright_agent::journal::{Event, EventKind};
+use patchwright_agent::task;
+use patchwright_daemon::service::Service;
+use patchwright_store::Store;
+use patchwright_store::submissions::{NewTask, TaskFilter, TaskRow};
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::model::ScriptedModel;
 use patchwright_tests::postgres::Postgres;
@@ -16,19 +17,19 @@ use std::ops::{Deref, DerefMut};
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
 
-/// What does not come by then does not come. No test measures time by it.
+/// The limit of waiting before a test fails. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// What each task of a farm may add to it: two hundred kills want as many tasks.
+/// The addition to it for each task: two hundred kills need as many tasks.
 const PATIENCE_FOR_EACH: Duration = Duration::from_secs(6);
 const GLANCE: Duration = Duration::from_millis(50);
 /// A write takes so long only when somebody holds the database.
 const WRITE: Duration = Duration::from_secs(2);
 
-/// How a task of the farm ends: nothing says what is harmless, so there is
-/// nothing to be compared with.
+/// The ending of a task of the farm: there are no harmless inputs, so there is
+/// nothing to compare with.
 pub(super) const ENDING: Option<&str> = Some("plausible");
 
-/// Where the queue lies.
+/// The database of the queue.
 #[derive(Debug)]
 pub(super) enum Database {
     Sqlite,
@@ -142,6 +143,7 @@ impl Farm {
                 origin: "cli".to_owned(),
                 group: None,
                 place: None,
+                quota: None,
             }
         });
         self.service.submit(tasks.collect()).await.unwrap();

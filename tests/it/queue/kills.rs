@@ -2,18 +2,18 @@
 
 use super::farm::{Database, ENDING, Farm};
 use crate::store::settings;
-use patchwright::serve::Service;
-use patchwright::store::Store;
+use patchwright_daemon::service::Service;
+use patchwright_store::Store;
 use patchwright_tests::command::Patchwright;
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::Request;
 use serde_json::json;
 use std::time::Duration;
 
-/// How many workers there are.
+/// The number of workers.
 const WORKERS: usize = 3;
 
-/// How often one of them is killed.
+/// Returns the number of kills.
 fn kills() -> usize {
     if option_env!("PATCHWRIGHT_SOAK").is_some() {
         200
@@ -64,7 +64,7 @@ async fn no_task_is_lost_or_done_twice_on_postgresql() {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_is_not_lost_by_a_kill() {
+async fn a_kill_loses_no_acknowledged_task() {
     let patchwright = Patchwright::new().unwrap();
     let daemon = Daemon::start(&patchwright, &["--workers", "0"]).unwrap();
     let taken: Vec<String> = std::thread::scope(|scope| {

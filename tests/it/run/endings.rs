@@ -168,7 +168,7 @@ fn money_stops_a_run_before_it_is_passed_and_needs_a_price() {
     assert_eq!(calls, 0);
 }
 
-/// What a fuzzer handed in.
+/// A crash report from a fuzzer.
 const CRASH: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000020
 WRITE of size 35 at 0x602000000020 thread T0
     #0 0x7f in memcpy (libasan.so.8+0x1)

@@ -1,5 +1,5 @@
-//! What a run leaves and prints: the report's shape, the `--out` folder, plain
-//! lines, and a task made of flags.
+//! Output of a run: the shape of the report, the `--out` folder, plain lines, and a
+//! task built from flags.
 
 use crate::scene::{GOOD, STILL_CRASHES, Scene, Told, events, files};
 use patchwright_tests::model::ScriptedModel;
@@ -123,6 +123,8 @@ fn the_report_and_the_output_folder_tell_everything() {
         &["--out", "out", "--set", "limits.format_retries=1"],
     );
     told.expect("budget_exhausted", 3, "format retries");
+    let shown = scene.json(&["show", told.run()]);
+    assert_eq!(shown.finished.code, Some(3), "show exits as the run did");
     assert!(!out.join("patch.diff").exists());
     assert!(files(&out.join("logs")).is_empty());
 }

@@ -1,5 +1,5 @@
-//! What signals and models cost a command outside a run: told in one line at the
-//! end, and held against the money limit of one run.
+//! Cost of signals and models in a command outside a run: printed in one line at
+//! the end, and limited like one run.
 
 use super::pipeline::{self, PATTERNS, SQL};
 use super::{scene, scored, search, with_reranker};
@@ -30,7 +30,7 @@ fn priced(reranker: &ScriptedModel, price: &str, limit: &str) -> Patchwright {
 }
 
 #[test]
-fn what_a_search_costs_is_told() {
+fn a_search_prints_its_cost() {
     for (price, expected) in [
         ("1000", "cost: 2000 tokens in, 0 out, 2.0000 USD\n"),
         ("0", "cost: 2000 tokens in, 0 out, 0.0000 USD\n"),
@@ -82,7 +82,7 @@ fn helped(limit: &str) -> (ScriptedModel, String, String) {
 }
 
 #[test]
-fn what_the_calls_of_a_context_cost_is_told() {
+fn a_context_prints_the_cost_of_its_calls() {
     let (model, context, told) = helped("unset");
     assert_eq!(model.requests().len(), 2);
     let line = told.lines().last().unwrap_or_default();

@@ -23,7 +23,7 @@ const KEYWORDS: [&str; 45] = [
     "union", "unsigned", "void", "while",
 ];
 
-/// What prompts showed.
+/// The lines and names that prompts showed.
 pub(super) struct Shown {
     lines: BTreeSet<String>,
     names: BTreeSet<String>,

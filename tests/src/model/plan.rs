@@ -1,5 +1,5 @@
-//! What the endpoint does for one request, as data: a status, headers, and steps
-//! of sending and waiting.
+//! Plan of the endpoint for one request, as data: a status, headers, and steps of
+//! sending and waiting.
 
 use std::{collections::VecDeque, time::Duration};
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-/// Which interface was asked.
+/// The interface that was asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// `/chat/completions`.
@@ -18,7 +18,7 @@ pub(super) struct Said {
     pub(super) text: String,
     /// In the words of the chat interface: `stop`, `length`, `content_filter`, ..
     pub(super) finish: &'static str,
-    /// What stands in `usage`, in the words of the chat interface.
+    /// The field `usage`, in the form of the chat interface.
     pub(super) usage: Value,
 }
 

@@ -11,6 +11,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 use tar::EntryType;
 
+/// Folders of a path: the deepest trees of real projects have about 40, and no
+/// system call takes a path of more than 4,096 bytes.
+const DEEPEST: usize = 256;
 /// Bytes of the longest entry that only names another one.
 const NAMING: u64 = 64 * 1024;
 /// Bytes of a path that an error shows.
@@ -154,6 +157,9 @@ fn inside(name: &[u8]) -> Result<PathBuf, UnpackError> {
                 return Err(refused(name, "an absolute path"));
             }
         }
+    }
+    if path.components().count() > DEEPEST {
+        return Err(refused(name, "a path of more than 256 folders"));
     }
     Ok(path)
 }

@@ -2,11 +2,11 @@
 //! of several lanes, and by a fixed order when that says nothing.
 
 use super::Run;
-use crate::model::Message;
 use crate::prompt;
+use crate::record::{Attempt, Purpose, Step};
 use crate::repair::lane::{Finished, Stage};
 use crate::repair::opinion;
-use crate::repair::{Attempt, Purpose, Step};
+use patchwright_model::Message;
 use std::cmp::Reverse;
 
 impl Run {
@@ -37,7 +37,7 @@ impl Run {
             .iter()
             .filter_map(|number| self.attempt(*number))
             .collect();
-        let text = prompt::judge(&self.plan.language, &self.first_crash().text, &candidates);
+        let text = prompt::judge(self.plan.language, &self.first_crash().text, &candidates);
         Some(Step::Ask {
             purpose: Purpose::Judge,
             messages: vec![Message::user(text)],
@@ -101,7 +101,7 @@ impl Run {
     }
 }
 
-/// How many lines a patch changes.
+/// Counts the lines that a patch changes.
 fn changed(attempt: &Attempt) -> usize {
     let lines = attempt.diff.lines();
     lines

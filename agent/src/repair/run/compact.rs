@@ -1,14 +1,14 @@
-//! What happens when the conversation nears the model's window: it is told in
+//! Compaction of a conversation that nears the model's window: it is told in
 //! short. The model says what it found and which code still matters; the
 //! crash, the attempts with their verdicts and the message that waits for an
 //! answer are told from what the run knows. A model that says nothing of use
 //! costs the findings and no more.
 
 use super::Run;
-use crate::model::{Finish, Message};
 use crate::prompt;
-use crate::repair::lane::{Finished, Lane, Stage};
-use crate::repair::{Attempt, Full, ReplyRecord, Retrieved};
+use crate::record::{Attempt, Full, ReplyRecord, Retrieved};
+use crate::repair::lane::{Finished, Stage};
+use patchwright_model::Finish;
 use patchwright_patcher::{RawQuery, reply};
 use patchwright_retrieval::Query;
 
@@ -16,15 +16,6 @@ use patchwright_retrieval::Query;
 const FINDINGS: usize = 12_000;
 /// The standing instructions and one message: nothing that could be shorter.
 const SHORTEST: usize = 2;
-
-/// What the model is asked when its conversation is to be told in short: all of
-/// it but the message that waits for an answer, which stays as it is.
-pub(super) fn question(lane: &Lane) -> Vec<Message> {
-    let before = lane.messages.len().saturating_sub(1);
-    let mut messages: Vec<Message> = lane.messages.iter().take(before).cloned().collect();
-    messages.push(Message::user(prompt::compact()));
-    messages
-}
 
 impl Run {
     pub(super) fn on_full(&mut self, index: usize, full: &Full) {

@@ -4,29 +4,17 @@
 //! denies.
 
 use super::Run;
-use crate::model::Message;
-use crate::prompt;
-use crate::repair::lane::Stage;
+use crate::prompt::{self, control_tokens};
+use crate::record::{ReplyRecord, RungRecord};
+use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
-use crate::repair::{ReplyRecord, RungRecord};
+use patchwright_model::Message;
 
-/// How often a critic is asked about one patch, when its answer holds no verdict.
+/// Number of times that a critic is asked about one patch, when its answer holds no verdict.
 const TRIES: u32 = 2;
 
-/// A patch that a critic looks at.
-#[derive(Debug, Clone, PartialEq)]
-pub(in crate::repair) struct Review {
-    /// The attempt's number.
-    pub(in crate::repair) attempt: u32,
-    /// What the rules over the diff found.
-    pub(in crate::repair) rung: RungRecord,
-    /// What was said so far.
-    pub(in crate::repair) messages: Vec<Message>,
-    tries: u32,
-}
-
 impl Run {
-    /// Whether somebody looks at what this rung has left standing.
+    /// Tells whether somebody looks at what this rung has left standing.
     pub(super) fn wants_critic(&self, rung: &RungRecord) -> bool {
         let last = self.plan.ladder.last() == Some(&rung.name);
         last && rung.holds != Some(false) && self.plan.critic.is_some()
@@ -37,7 +25,7 @@ impl Run {
         let code = self.lanes.get(index).map(|lane| lane.code.as_str());
         let messages = self.attempt(number).map(|attempt| {
             let text = prompt::critic(
-                &self.plan.language,
+                self.plan.language,
                 &crash.text,
                 (attempt, &rung),
                 code.unwrap_or_default(),
@@ -75,7 +63,7 @@ impl Run {
             None if review.tries < TRIES => {
                 review
                     .messages
-                    .push(Message::assistant(record.text.clone()));
+                    .push(Message::assistant(control_tokens::break_up(&record.text)));
                 review.messages.push(Message::user(prompt::critic_again()));
                 self.ask_critic(index, review);
             }

@@ -1,9 +1,9 @@
-//! How a run ends when every lane is done: with its best attempt, or with the
+//! End of a run when every lane is done: with its best attempt, or with the
 //! reason why there is none.
 
 use super::Run;
+use crate::record::{Ending, EndingKind};
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{Ending, EndingKind};
 use crate::task::Mode;
 
 impl Run {

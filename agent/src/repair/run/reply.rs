@@ -1,10 +1,10 @@
-//! What a reply of the model leads to: queries, a patch, or another try.
+//! Reading of a reply: it leads to queries, a patch, or another try.
 
 use super::Run;
-use crate::model::{Finish, Message, Role};
-use crate::prompt;
+use crate::prompt::{self, control_tokens};
+use crate::record::{ContextText, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{ContextText, ReplyRecord};
+use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
 use patchwright_retrieval::Query;
 
@@ -51,7 +51,7 @@ impl Run {
             lane.compacted = false;
             lane.messages.push(Message {
                 role: Role::Assistant,
-                text: record.text.clone(),
+                text: control_tokens::break_up(&record.text).into_owned(),
             });
         }
         if record.finish == Finish::Refused {

@@ -3,8 +3,8 @@
 
 use super::Run;
 use crate::prompt;
+use crate::record::{ProbeQuestion, Probed, Retrieved};
 use crate::repair::lane::Stage;
-use crate::repair::{ProbeQuestion, Probed, Retrieved};
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Probe;
 
@@ -77,7 +77,7 @@ impl Run {
 
     /// The last attempt of a lane that was built.
     fn last_built(&self, lane: u32) -> Option<u32> {
-        let built = |attempt: &&crate::repair::Attempt| {
+        let built = |attempt: &&crate::record::Attempt| {
             let rungs = &mut attempt.rungs.iter();
             attempt.lane == lane
                 && rungs.any(|rung| rung.name == RungName::Builds && rung.holds == Some(true))

@@ -1,9 +1,9 @@
-//! What a placed patch and a climbed rung lead to: the next rung, the next
+//! Consequences of a placed patch and a climbed rung: the next rung, the next
 //! issue, or the end.
 
 use super::Run;
+use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::repair::lane::{Finished, Issue, Stage};
-use crate::repair::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
 use std::collections::BTreeMap;

@@ -1,9 +1,9 @@
-//! What happens when no model can answer: the lane waits for the time that was
+//! Pause of a lane when no model can answer: it waits for the time that was
 //! named, and goes on where it stood. Waiting is no working time.
 
 use super::Run;
+use crate::record::{Postponed, Unanswered};
 use crate::repair::lane::{Finished, Stage};
-use crate::repair::{Postponed, Unanswered};
 
 impl Run {
     /// Until when nothing at all can be done, as RFC 3339 writes it, and why.

@@ -1,9 +1,9 @@
-//! What follows a patch that is refuted, refused or already known.
+//! Tests of the steps after a patch that is refuted, refused or already known.
 
 use super::{baseline, begun, kind, last_message, patch, placed, plan, play, reply, rung};
-use crate::repair::retrieved::ContextText;
-use crate::repair::step::{Located, Outcome, Step};
-use crate::repair::{EndingKind, Plan, Run, RunLimits};
+use crate::plan::Plan;
+use crate::record::{ContextText, EndingKind, Located, Outcome, RunLimits, Step};
+use crate::repair::Run;
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
 

@@ -1,11 +1,10 @@
 //! The conversation nears the model's window.
 
 use super::{QUERIES, begun, finished, kind, last_message, patch, placed, play, reply, rung};
-use crate::model::{Finish, Role};
-use crate::repair::retrieved::{ContextText, Retrieved};
-use crate::repair::step::{Full, Outcome, Purpose, Step, Unanswered};
-use crate::repair::{EndingKind, Run};
+use crate::record::{ContextText, EndingKind, Full, Outcome, Purpose, Retrieved, Step, Unanswered};
+use crate::repair::Run;
 use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Role};
 
 fn full() -> Outcome {
     Outcome::Full(Full {
@@ -107,7 +106,7 @@ fn what_matters_is_kept_and_the_code_shown_again() {
 fn a_model_that_says_nothing_of_use_costs_the_findings_only() {
     let unanswered = Outcome::Unanswered(Unanswered {
         reason: "gone".into(),
-        usage: crate::model::Usage::default(),
+        usage: patchwright_model::Usage::default(),
         usd: 0.0,
         seconds: 0.0,
     });

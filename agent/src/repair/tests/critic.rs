@@ -1,11 +1,13 @@
 //! A critic looks at what nothing refuted.
 
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
-use crate::model::{Finish, Usage};
-use crate::repair::retrieved::ContextText;
-use crate::repair::step::{Full, Outcome, Purpose, Step, Unanswered};
-use crate::repair::{EndingKind, Plan, Run, RungRecord};
+use crate::plan::Plan;
+use crate::record::{
+    ContextText, EndingKind, Full, Outcome, Purpose, RungRecord, Step, Unanswered,
+};
+use crate::repair::Run;
 use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Usage};
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>";

@@ -1,9 +1,9 @@
-//! How runs end, and as what.
+//! Tests of the endings of runs.
 
 use super::{QUERIES, baseline, begun, kind, patch, placed, plan, play, reply, rung};
-use crate::repair::retrieved::{ContextText, Retrieved};
-use crate::repair::step::{Outcome, Step};
-use crate::repair::{Ending, EndingKind, Plan, Run, StepId};
+use crate::plan::Plan;
+use crate::record::{ContextText, Ending, EndingKind, Outcome, Retrieved, Step, StepId};
+use crate::repair::Run;
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
 

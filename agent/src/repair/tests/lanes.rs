@@ -1,12 +1,14 @@
 //! Several lanes: whose patch is the best, and what they share.
 
 use super::{baseline, kind, patch, placed, plan, play, reply, rung};
-use crate::model::Usage;
-use crate::repair::retrieved::ContextText;
-use crate::repair::step::{Outcome, Purpose, Step, Unanswered};
-use crate::repair::{EndingKind, Plan, Run, RunLimits, StepId};
+use crate::plan::Plan;
+use crate::record::{
+    ContextText, EndingKind, Outcome, Purpose, RunLimits, Step, StepId, Unanswered,
+};
+use crate::repair::Run;
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
+use patchwright_model::Usage;
 
 fn lanes(count: u32) -> Run {
     let limits = RunLimits {

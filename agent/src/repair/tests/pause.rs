@@ -1,10 +1,10 @@
 //! No model can answer before a time.
 
 use super::{QUERIES, begun, kind, last_message, plan, play, reply};
-use crate::model::Usage;
-use crate::repair::retrieved::ContextText;
-use crate::repair::step::{Outcome, Postponed, Step};
-use crate::repair::{EndingKind, Plan, Run};
+use crate::plan::Plan;
+use crate::record::{ContextText, EndingKind, Outcome, Postponed, Step};
+use crate::repair::Run;
+use patchwright_model::Usage;
 
 fn postponed(until: &str) -> Outcome {
     Outcome::Postponed(Postponed {
@@ -60,7 +60,7 @@ fn a_run_is_paused_only_when_every_lane_waits() {
         }
     }
     assert_eq!(run.paused().unwrap().0, "2031-01-01T00:00:00Z");
-    let stopped = run.stopped(crate::repair::Ending::new(EndingKind::Canceled, "enough"));
+    let stopped = run.stopped(crate::record::Ending::new(EndingKind::Canceled, "enough"));
     assert_eq!(
         (kind(&stopped), stopped.paused()),
         (EndingKind::Canceled, None)

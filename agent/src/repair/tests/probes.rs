@@ -1,9 +1,7 @@
 //! Probes of a round, and inputs that refuted an attempt.
 
 use super::{begun, last_message, patch, placed, play, reply, rung};
-use crate::repair::retrieved::Retrieved;
-use crate::repair::step::{Outcome, Step};
-use crate::repair::{FoundRecord, Probed};
+use crate::record::{FoundRecord, Outcome, Probed, Retrieved, Step};
 use patchwright_evaluator::RungName;
 
 #[test]

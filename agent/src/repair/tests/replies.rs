@@ -1,10 +1,8 @@
-//! What a reply costs that asks, or that nothing can be done with.
+//! Tests of replies: queries, and text that cannot be used.
 
 use super::{QUERIES, begun, finished, kind, last_message, play, reply};
-use crate::model::Finish;
-use crate::repair::EndingKind;
-use crate::repair::retrieved::Retrieved;
-use crate::repair::step::{Outcome, Step};
+use crate::record::{EndingKind, Outcome, Retrieved, Step};
+use patchwright_model::Finish;
 
 #[test]
 fn rounds_have_three_to_five_queries() {

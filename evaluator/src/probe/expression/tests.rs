@@ -1,4 +1,4 @@
-//! What is read, and what is refused with which reason.
+//! Expressions that are accepted, and those that are refused with their reasons.
 
 use super::Expression;
 use proptest::prelude::*;

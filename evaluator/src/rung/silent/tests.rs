@@ -1,14 +1,14 @@
 //! What a repairer is told of Java programs that hang or recurse without end,
 //! by a real JVM.
 
-mod c;
-
 use crate::Changes;
-use crate::ladder::{AttemptFacts, RungName, RungResult};
+use crate::attempt::AttemptFacts;
+use crate::evidence::{RungName, RungResult};
+use crate::local::LocalTarget;
+use crate::runner::{Commands, Pov, Target, TargetTask};
 use crate::sandbox::IsolationChoice;
 use crate::sandbox::test_host::host;
-use crate::target::{Commands, LocalTarget, Pov, Target, TargetTask};
-use patchwright_source::TreePath;
+use patchwright_source::{Language, TreePath};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
@@ -35,7 +35,7 @@ fn task(folder: &Path) -> TargetTask {
     TargetTask {
         tree: folder.join("tree"),
         task_folder: folder.to_path_buf(),
-        language: "java".to_owned(),
+        language: Language::Java,
         commands: Commands {
             build: "javac -g -d \"$OUT\" src/p/Reader.java".to_owned(),
             pov: Some("java -Xss512k -XX:TieredStopAtLevel=1 -cp \"$OUT\" p.Reader".to_owned()),

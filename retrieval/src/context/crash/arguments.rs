@@ -1,4 +1,4 @@
-//! Where on its way down the stack the value was made that the crashing line
+//! Origins of arguments: where on its way down the stack the value was made that the crashing line
 //! reads: a parameter is followed to the caller's argument, and that to the
 //! caller's own parameter, as long as it is nothing but a name.
 
@@ -18,7 +18,7 @@ const FRAMES: usize = 12;
 /// A frame in which a value was made that reached the crashing line.
 pub(super) struct Origin<'l> {
     pub(super) place: &'l Located,
-    /// What was handed on there.
+    /// Says what was handed on there.
     pub(super) names: BTreeSet<String>,
 }
 
@@ -66,7 +66,7 @@ fn throws(code: &str) -> bool {
         .any(|word| code.starts_with(word))
 }
 
-/// How many frames down the value of a parameter of the top was made, and the
+/// Returns how many frames down the value of a parameter of the top was made, and the
 /// names that its expression has there.
 fn handed_on(engine: &Engine, stack: &[&Located], name: &str) -> Option<(usize, BTreeSet<String>)> {
     let mut names = BTreeSet::from([name.to_owned()]);
@@ -121,7 +121,7 @@ fn statement(text: &Text, at: u32) -> String {
     lines.join(" ")
 }
 
-/// What stands between the brackets after a name, at the commas.
+/// Returns what stands between the brackets after a name, at the commas.
 fn arguments_of(code: &str, name: &str) -> Option<Vec<String>> {
     let called = words(code).find_map(|(word, place)| {
         let rest = code.get(place + word.len()..)?.trim_start();

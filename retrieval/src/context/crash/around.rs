@@ -1,44 +1,44 @@
-//! What stands around the stack of a crash: what its functions call, who made
+//! Surroundings of the stack of a crash: what its functions call, who made
 //! what they were given, who writes what they read, who calls them, and what
 //! is like them. How much each counts is told here, what comes of it elsewhere.
 
 use super::arguments::Origin;
 use super::calls::{called, closeness, is_result, nearness, on_the_line};
-use super::{Weighed, identifiers_at, lines, writers};
+use super::{Weighed, identifiers_at, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::{Role, is_aside};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
 use std::collections::BTreeSet;
 
-/// How much more a function matters that is named like the crashing one.
+/// Weight that says how much more a function matters that is named like the crashing one.
 const SISTER: f64 = 1.5;
-/// How much a called function matters, against its caller.
+/// Weight that says how much a called function matters, against its caller.
 const CALLEE: f64 = 0.42;
-/// How much one counts at most.
+/// Weight that says how much one counts at most.
 const MOST_CALLED: f64 = 0.55;
 /// A called function of more lines than this comes in brief: what it costs in
 /// whole pushes it behind short ones, and them out of the budget.
 const LONG: u32 = 60;
 /// Lines of one that are shown.
 const BRIEF: usize = 48;
-/// How much the only function counts that writes what a line of a stack reads,
+/// Weight that says how much the only function counts that writes what a line of a stack reads,
 /// against the reader; of several each less.
 const WRITER: f64 = 0.35;
-/// How much a function counts that made what a frame handed on to the crash.
+/// Weight that says how much a function counts that made what a frame handed on to the crash.
 const MAKER: f64 = 0.35;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
-/// How much the function counts that a method without a class name stands in.
+/// Weight that says how much the function counts that a method without a class name stands in.
 const OUTER: f64 = 0.7;
 /// More callers than these are everybody.
 const FEW_CALLERS: f64 = 6.0;
-/// How much functions like the one that freed the memory count, how alike they
+/// Weight that says how much functions like the one that freed the memory count, how alike they
 /// must be, and how many there are.
 const LIKE: f64 = 0.5;
 const LIKE_SISTERS: f64 = 0.3;
@@ -105,12 +105,12 @@ impl Weighed {
             self.picks.add(symbol, callee.weight, &[], &callee.why);
             return;
         }
-        let lines = lines::that_matter(engine, symbol, touched);
+        let lines = super::lines_that_matter(engine, symbol, touched);
         self.picks
             .add_brief(symbol, (callee.weight, BRIEF), &lines, &callee.why);
     }
 
-    /// What made a value that a frame handed on to the crash; what only hands
+    /// Returns what made a value that a frame handed on to the crash; what only hands
     /// on stands for what it calls.
     pub(super) fn add_makers(&mut self, engine: &Engine, origin: &Origin<'_>) {
         let (place, Ok(text)) = (origin.place, engine.text(&origin.place.symbol.path)) else {
@@ -143,7 +143,7 @@ impl Weighed {
         }
     }
 
-    /// Who gave its value to what the line of a stack reads.
+    /// Returns who gave its value to what the line of a stack reads.
     pub(super) fn add_writers(&mut self, engine: &Engine, reader: &Wanted) {
         let Ok(text) = engine.text(&reader.symbol.path) else {
             return;
@@ -159,7 +159,7 @@ impl Weighed {
         }
     }
 
-    /// Who made what crashed: for a method of a class without a name the
+    /// Returns who made what crashed: for a method of a class without a name the
     /// function that it stands in, for others their callers, those beside them
     /// before others. Callers that stand on a stack are there already.
     pub(super) fn add_surroundings(&mut self, engine: &Engine, tops: &[Wanted]) {
@@ -201,7 +201,7 @@ impl Weighed {
         }
     }
 
-    /// Who calls the crashing function has to be looked up.
+    /// Returns who calls the crashing function has to be looked up.
     fn add_callers(&mut self, engine: &Engine, tops: &[Wanted]) {
         let Some(top) = tops.first() else { return };
         let callers = or_nothing(engine.index.callers(&top.symbol.name, 1, 40));

@@ -1,4 +1,4 @@
-//! How much a call counts that stands in a function of the stack: by where
+//! Weight of a call in a function of the stack: by where
 //! the called function lies, and by how near the call is to the crash.
 
 use crate::context::Wanted;
@@ -12,14 +12,14 @@ use std::collections::BTreeSet;
 const NEAR: u32 = 30;
 /// Lines after it in which one does: what is tried next often shares the flaw.
 const AFTER: u32 = 6;
-/// How many functions may have a name that is to mean one in another file.
+/// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
-/// How much a method counts that is called on what the crashing line uses.
+/// Weight that says how much a method counts that is called on what the crashing line uses.
 const CHANGES: f64 = 1.3;
-/// How much a call on the very line counts as close at least.
+/// Weight that says how much a call on the very line counts as close at least.
 const ON_THE_LINE: f64 = 0.6;
 
-/// How closely a called function belongs to its caller.
+/// Returns how closely a called function belongs to its caller.
 pub(super) fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
     let place = if callee.path == caller.symbol.path {
         1.0
@@ -80,7 +80,7 @@ fn is_called_like(scope: &str, object: &str) -> bool {
     !class.is_empty() && (class.contains(object) || object.contains(&class))
 }
 
-/// What is called on the very line that a stack names made what was handed on
+/// Returns what is called on the very line that a stack names made what was handed on
 /// there, wherever it is defined.
 pub(super) fn on_the_line(calls: &[u32], lines: &[u32]) -> f64 {
     if calls.iter().any(|at| lines.contains(at)) {
@@ -120,7 +120,7 @@ pub(super) fn nearness(
     }
 }
 
-/// Whether a call is one of a method of what the crashing line uses: it may
+/// Returns whether a call is one of a method of what the crashing line uses: it may
 /// stand after that line and have run before, in a loop.
 fn changes(text: &Text, (callee, calls): (&str, &[u32]), touched: &BTreeSet<String>) -> bool {
     calls
@@ -130,7 +130,7 @@ fn changes(text: &Text, (callee, calls): (&str, &[u32]), touched: &BTreeSet<Stri
         .any(|object| touched.iter().any(|name| name.to_lowercase() == object))
 }
 
-/// Whether one of these names is the result of a call.
+/// Returns whether one of these names is the result of a call.
 pub(super) fn is_result(code: &str, callee: &str, names: &BTreeSet<String>) -> bool {
     let (before, _) = code.split_once(callee).unwrap_or_default();
     let (target, _) = before.rsplit_once('=').unwrap_or_default();

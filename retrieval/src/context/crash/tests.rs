@@ -1,9 +1,9 @@
-//! Which functions beside the stack a crash report brings, and why.
+//! Tests of the functions that a crash report brings beside its stack.
 
 use crate::context::tests::tree_of;
 use crate::{Frame, Request, Role};
 
-/// What is shown for a stack, the top first, and why.
+/// Returns what is shown for a stack, the top first, and why.
 fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, String)> {
     let (_folder, engine) = tree_of(files);
     let frames = stack

@@ -1,4 +1,4 @@
-//! Who gave its value to what the crashing line reads: a field, a global or
+//! Writers of the values that the crashing line reads: of a field, a global or
 //! an entry of a table that another function sets, grows or fills.
 //!
 //! Only names that functions share are followed; what is local is followed to
@@ -6,7 +6,7 @@
 //! syntax: it has to be quick, and the same for all languages.
 
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::snippet::line;
 use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;
@@ -43,7 +43,7 @@ pub(super) struct Writer {
     pub(super) symbol: Symbol,
     /// Where it writes.
     pub(super) lines: Vec<u32>,
-    /// How many functions of the file write the same.
+    /// Says how many functions of the file write the same.
     pub(super) among: usize,
     /// The name that it writes.
     pub(super) name: String,
@@ -199,7 +199,7 @@ fn keyed_lines(text: &Text, key: &str) -> BTreeSet<u32> {
         .collect()
 }
 
-/// Whether a line writes, grows or hands out for writing what it names.
+/// Returns whether a line writes, grows or hands out for writing what it names.
 fn fills(code: &str, name: &str) -> bool {
     words(code)
         .filter(|(word, _)| *word == name)
@@ -232,7 +232,7 @@ fn is_handed_out(before: &str) -> bool {
     argument.trim_start().starts_with('&')
 }
 
-/// What follows the index, if one follows.
+/// Returns what follows the index, if one follows.
 fn past_index(after: &str) -> &str {
     match after
         .strip_prefix('[')

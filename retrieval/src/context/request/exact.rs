@@ -1,18 +1,18 @@
-//! What a request names: symbols, misspelt symbols, places in files.
+//! Names in a request: symbols, misspelt symbols, places in files.
 
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::query::Query;
 use crate::rank::{is_aside, is_vendored};
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::identifiers;
 
-/// How alike a misspelt name must be.
+/// Weight that says how alike a misspelt name must be.
 const ALIKE: f64 = 0.78;
-/// How many near names are taken for one that was not found.
+/// Limit on how many near names are taken for one that was not found.
 const NEAR_NAMES: usize = 3;
-/// How many definitions of one name are taken.
+/// Limit on how many definitions of one name are taken.
 const SAME_NAME: usize = 4;
 
 pub(super) fn add(engine: &Engine, text: &str, picks: &mut Picks) {

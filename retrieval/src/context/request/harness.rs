@@ -4,24 +4,24 @@
 use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, VecDeque};
 
-/// How many calls the search goes away from the harness.
+/// Limit on how many calls the search goes away from the harness.
 const HOPS: u32 = 4;
-/// How many definitions are visited.
+/// Limit on how many definitions are visited.
 const VISITED: usize = 120;
-/// How many definitions of one called name are followed, in the nearest file.
+/// Limit on how many definitions of one called name are followed, in the nearest file.
 const OVERLOADS: usize = 12;
-/// How much one call away matters against none.
+/// Weight that says how much one call away matters against none.
 const PER_HOP: f64 = 0.92;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
 
-/// What a kind of finding is done with: functions that do it come first.
+/// States what a kind of finding is done with: functions that do it come first.
 const SINKS: [(&[&str], &[&str]); 6] = [
     (
         &["outside", "traversal", "written", "path", "file"],

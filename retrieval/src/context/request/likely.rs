@@ -1,30 +1,28 @@
-//! What a request may mean without naming it: definitions that speak of the
+//! Candidates that a request does not name: definitions that speak of the
 //! same words, weighed by several signals.
 
-mod odds;
-
-use super::asked_for;
 use crate::context::picks::Picks;
+use crate::context::request::{asked_for, scoring};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
-use crate::search::Scored;
+use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many candidates are weighed.
+/// Limit on how many candidates are weighed.
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
 const CLOSE_TO_BEST: f64 = 0.02;
 /// Below this share of the best only heads are shown.
 const WORTH_READING: f64 = 0.15;
-/// How many files candidates may bring.
+/// Limit on how many files candidates may bring.
 const FILES: usize = 3;
-/// What a further file must hold against the first.
+/// Weight of what a further file must hold against the first.
 const AGAINST_FIRST: f64 = 0.35;
 /// When the files shown hold so much of it, no further one is.
 const CERTAIN: f64 = 0.8;
@@ -33,38 +31,38 @@ const CERTAIN: f64 = 0.8;
 const LINES: [usize; 6] = [36, 20, 10, 10, 8, 6];
 /// Lines of one that is less likely.
 const HEAD: usize = 3;
-/// How many definitions that say some of the words are looked through for
+/// Limit on how many definitions that say some of the words are looked through for
 /// further ones of the files that are shown.
 const SEARCHED: usize = 2_000;
-/// How many further functions of these files are named by one line each: the
+/// Limit on how many further functions of these files are named by one line each: the
 /// file is mostly right before the function is.
 const HEADS: usize = 28;
-/// How many definitions of one name are taken: overloads, variants.
+/// Limit on how many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
-/// How much the likeliest candidate counts.
+/// Weight that says how much the likeliest candidate counts.
 const LIKELIEST: f64 = 0.95;
-/// How much the next candidate counts against the one before.
+/// Weight that says how much the next candidate counts against the one before.
 const PER_RANK: f64 = 0.06;
-/// How many candidates are shown beside what was named.
+/// Limit on how many candidates are shown beside what was named.
 const BESIDE: usize = 14;
 /// Lines that are shown of a candidate beside what was named.
 const BESIDE_LINES: usize = 12;
-/// How much a candidate counts beside what was named.
+/// Weight that says how much a candidate counts beside what was named.
 const BESIDE_NAMED: f64 = 0.3;
 /// A type of fewer lines is shown with what is in it.
 const SHOWN_WHOLE: u32 = 8;
 /// Lines of a body in which those are looked for that say most of a request.
 const LOOKED_AT: u32 = 200;
-/// How many such lines are taken.
+/// Limit on how many such lines are taken.
 const HITS: usize = 3;
 
 /// Adds what is likely meant; gives the further functions of the files that
 /// this brings.
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
     let stems = asked_for(text, intent);
-    let scored = engine.search_words(&stems, SEARCHED);
+    let scored = engine.by_words(&stems, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
-    let likely = odds::shares(engine, text, (&stems, intent), first);
+    let likely = scoring::shares(engine, text, (&stems, intent), first);
     let candidates = engine.with_signals(text, likely);
     let files = choose(engine, (&candidates, &stems), picks);
     further(engine, (&candidates, &scored), &files)
@@ -129,7 +127,7 @@ fn choose(
     files
 }
 
-/// Whether a definition is where something is done: a name of plain data says
+/// Returns whether a definition is where something is done: a name of plain data says
 /// what a request speaks of, and not what is to be changed.
 fn does_something(symbol: &Symbol) -> bool {
     symbol.kind.is_callable()
@@ -142,7 +140,7 @@ fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
     let mut held = 0.0;
     let mut first = 0.0;
     let mut files = Vec::new();
-    for (share, path) in odds::of_files(candidates) {
+    for (share, path) in scoring::of_files(candidates) {
         if files.len() >= FILES || held >= CERTAIN || share < AGAINST_FIRST * first {
             break;
         }
@@ -168,7 +166,7 @@ fn further(
     };
     let candidates = candidates.iter().map(|(_, symbol)| symbol);
     let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
-    let others = engine.those_in(scored, files).into_iter();
+    let others = those_in(&engine.index, scored, files).into_iter();
     let others = others
         .filter(|id| !known.contains(id))
         .filter_map(|id| or_nothing(engine.index.symbol(id)));
@@ -180,7 +178,7 @@ fn further(
         .collect()
 }
 
-/// Whether one is a part of the other: it is shown once.
+/// Returns whether one is a part of the other: it is shown once.
 fn overlap(one: &Symbol, other: &Symbol) -> bool {
     let small = |symbol: &Symbol| symbol.end_line - symbol.start_line < SHOWN_WHOLE;
     one.encloses(other) && small(one) || other.encloses(one) && !small(other)

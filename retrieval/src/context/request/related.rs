@@ -1,4 +1,4 @@
-//! What belongs to what a request is about: what that calls, what this calls
+//! Relatives of the definitions of a request: what that calls, what this calls
 //! in turn, and what is like it. Of the same file as code; of other files, up to
 //! two calls away, as a few cards: a file is opened for what is asked about,
 //! and beyond that the model asks when it needs more.
@@ -6,37 +6,37 @@
 use crate::context::picks::Picks;
 use crate::context::{Form, Mention, Part, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, shortened, stems_of};
 use std::collections::BTreeSet;
 
-/// How much one call away counts, and two.
+/// Weight that says how much one call away counts, and two.
 const CALLED: f64 = 0.22;
 const CALLED_BY_CALLED: f64 = 0.14;
-/// How much counts what the others of the first call, where its name says what
+/// Weight that says how much counts what the others of the first call, where its name says what
 /// is asked about: `super_len` below what computes a length.
 const CALLED_BY_OTHERS: f64 = 0.3;
-/// How much a function counts that is like it, at most.
+/// Weight that says how much a function counts that is like it, at most.
 const ALIKE: f64 = 0.2;
 /// Below this they have no more in common than others.
 const LIKENESS: f64 = 0.45;
-/// How many of each are taken.
+/// Limit on how many of each are taken.
 const FEW: usize = 2;
 /// A longer name than this has many words that happen to be said.
 const LONGEST_NAME: usize = 3;
-/// How many functions of other files are mentioned: called at once, by each of
+/// Limit on how many functions of other files are mentioned: called at once, by each of
 /// those that are, and by them in all.
 const ELSEWHERE: usize = 2;
 const BY_EACH: usize = 1;
 const BY_THOSE: usize = 2;
-/// What is called from more places than this is everybody's.
+/// States what is called from more places than this is everybody's.
 const EVERYBODYS: usize = 24;
-/// How many functions may have a name that is to mean one in another file.
+/// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 3;
-/// How many calls of a function are looked up.
+/// Limit on how many calls of a function are looked up.
 const CALLS: usize = 40;
 /// Lines of each that are read.
 const LOOKED_AT: u32 = 40;
@@ -84,7 +84,7 @@ fn add_spoken(engine: &Engine, caller: &Symbol, stems: &[String], picks: &mut Pi
     }
 }
 
-/// What the first of what was chosen needs of other files: what it calls there,
+/// Returns what the first of what was chosen needs of other files: what it calls there,
 /// and what this calls in turn, wherever that is.
 pub(super) fn elsewhere(engine: &Engine, primary: &[Wanted], stems: &[String]) -> Vec<Mention> {
     let Some(first) = primary.first().filter(|one| one.symbol.kind.is_callable()) else {
@@ -164,7 +164,7 @@ fn best(engine: &Engine, found: Vec<Symbol>, stems: &[String], most: usize) -> V
     ranked.into_iter().map(|(_, _, callee)| callee).collect()
 }
 
-/// Whether a name says what the request is about, in whole or shortened.
+/// Returns whether a name says what the request is about, in whole or shortened.
 fn is_spoken(name: &str, stems: &[String]) -> bool {
     let words = stems_of(name);
     let said = |asked: &String| {
@@ -174,7 +174,7 @@ fn is_spoken(name: &str, stems: &[String]) -> bool {
     words.len() <= LONGEST_NAME && stems.iter().any(said)
 }
 
-/// How many of the stems the head and the first lines of a function say.
+/// Returns how many of the stems the head and the first lines of a function say.
 fn spoken_of(engine: &Engine, symbol: &Symbol, stems: &[String]) -> usize {
     let Ok(text) = engine.text(&symbol.path) else {
         return 0;

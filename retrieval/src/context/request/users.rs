@@ -1,23 +1,23 @@
-//! Who uses what a request is about: its callers and the tests that call it.
-//! How much of them is wanted is said by the intent's shares of the budget: a
+//! Users of what a request is about: its callers and the tests that call it.
+//! The intent's shares of the budget say how much of them is wanted: a
 //! large one shows their code, a small one a card each, none nothing.
 
 use crate::context::budget::Part;
 use crate::context::picks::Picks;
 use crate::context::{Form, Mention, Wanted};
 use crate::engine::Engine;
-use crate::engine::lookup::or_nothing;
+use crate::error::or_nothing;
 use crate::intent::Shares;
 use crate::rank::is_aside;
 use crate::symbol::Call;
 
-/// How many callers and tests are looked at.
+/// Limit on how many callers and tests are looked at.
 const USERS: usize = 60;
 /// Lines of each of them.
 const USER_LINES: usize = 16;
-/// How many of them are shown.
+/// Limit on how many of them are shown.
 const SHOWN_USERS: usize = 6;
-/// What something must weigh for its users to be looked up.
+/// Weight of what something must weigh for its users to be looked up.
 const MATTERS: f64 = 0.6;
 /// From this share on, in hundredths, users come as code.
 const AS_CODE: u32 = 30;
@@ -52,7 +52,7 @@ pub(super) fn add(
     }
 }
 
-/// Who calls it, product code first.
+/// Returns who calls it, product code first.
 fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) {
     let calls = in_order(engine, one).into_iter();
     for (rank, call) in calls.take(SHOWN_USERS).enumerate() {

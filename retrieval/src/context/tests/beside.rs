@@ -1,4 +1,4 @@
-//! What comes along with what a request most likely means, and what does not.
+//! Tests of what comes along with the likeliest definitions of a request.
 
 use super::{symbols, tree_of};
 use crate::Request;

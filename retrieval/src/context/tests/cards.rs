@@ -1,4 +1,4 @@
-//! What cards say, what they are made of, and whom they bring.
+//! Tests of cards: what they say, what they are made of, and what they bring.
 
 use super::tree_of;
 use crate::context::Form;

@@ -1,4 +1,4 @@
-//! What a crash report's stacks bring and in which order, one thing at a time:
+//! Tests of what a crash report's stacks bring and in which order, one thing at a time:
 //! each test fails when that one is gone.
 
 use super::tree_of;
@@ -162,4 +162,93 @@ fn what_everybody_allocates_with_is_passed_over() {
     assert_eq!(order(usize::MAX).get(..2).unwrap(), ["use_it", "make_it"]);
     // What only one function calls may well be wrong itself.
     assert_eq!(order(4).get(..2).unwrap(), ["use_it", "reserve"]);
+}
+
+/// Returns what a table of a generator holds lies in no definition; the report's number
+/// of a frame stays although frames above it lie outside the tree.
+#[test]
+fn a_frame_without_a_definition_shows_the_lines_around_it_under_its_own_number() {
+    let rules: String = (1..=200).fold(String::new(), |all, n| {
+        all + &format!("rule{n}: TOKEN {{ reduce({n}); }}\n")
+    });
+    let (_folder, engine) = tree_of(&[
+        ("lib/grammar.y", &rules),
+        ("lib/other.c", "int start(void)\n{\n    return 1;\n}\n"),
+    ]);
+    let mut frames = stack(
+        Role::Crash,
+        &[
+            ("memcpy", "../sysdeps/x86_64/memcpy.S", 10),
+            ("yyparse", "/build/x/lib/grammar.y", 120),
+        ],
+    );
+    frames.extend(stack(
+        Role::Freed,
+        &[("free", "", 0), ("start", "/w/lib/other.c", 3)],
+    ));
+    let context = context(&engine, frames);
+    assert_eq!(
+        context.stack,
+        [
+            "crash #1 yyparse lib/grammar.y:120",
+            "freed #1 start lib/other.c:3"
+        ]
+    );
+    let first = &context.snippets[0];
+    assert_eq!(first.place(), "lib/grammar.y:90-149");
+    assert_eq!(first.symbols, ["yyparse"]);
+}
+
+#[test]
+fn a_path_of_a_report_is_matched_by_its_end() {
+    let (_folder, engine) = tree_of(&[
+        (
+            "core/json/read.c",
+            "int read_it(int n)\n{\n    return n;\n}\n",
+        ),
+        ("compat/memcpy.c", "void *copy(void)\n{\n    return 0;\n}\n"),
+    ]);
+    let found = context(
+        &engine,
+        stack(
+            Role::Crash,
+            &[
+                // The name alone is that of a file of the C library.
+                ("memcpy", "/build/glibc/string/memcpy.c", 2),
+                ("read_it", "/build/project/src/json/read.c", 3),
+            ],
+        ),
+    );
+    assert_eq!(found.stack, ["crash #1 read_it core/json/read.c:3"]);
+}
+
+/// libsass: lines of a macro that the report calls `perform` stand in no
+/// definition, and `perform` is called everywhere.
+#[test]
+fn a_frame_without_a_definition_is_no_allocator() {
+    let callers: String = (0..30)
+        .map(|n| format!("int user_{n}(struct node *n)\n{{\n    return perform(n);\n}}\n"))
+        .collect();
+    let code = functions(&[("drop_it", "free(total);"), ("other", "return total;")]);
+    let macros =
+        "#define ATTACH(x) int perform(struct node *n) \\\n  { return run(n); }\n\nATTACH(a)\n";
+    let (_folder, engine) = tree_of(&[
+        ("src/a.c", &code),
+        ("src/u.c", &callers),
+        ("src/m.def", macros),
+        ("src/b.c", "int crash(int *p)\n{\n    return *p;\n}\n"),
+    ]);
+    let mut frames = stack(Role::Crash, &[("crash", "src/b.c", 3)]);
+    frames.extend(stack(
+        Role::Freed,
+        &[("drop_it", "src/a.c", TOP), ("perform", "src/m.def", 4)],
+    ));
+    let located = engine.locate(&frames);
+    assert_eq!(located.len(), 3);
+    let freed = located.iter().filter(|place| place.role == Role::Freed);
+    let wrappers: Vec<&str> = freed
+        .filter(|place| place.is_wrapper)
+        .map(|place| place.symbol.name.as_str())
+        .collect();
+    assert!(wrappers.is_empty(), "{wrappers:?}");
 }

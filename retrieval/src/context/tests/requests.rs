@@ -1,4 +1,4 @@
-//! What makes a request find its code, one thing at a time: each test fails
+//! Tests of what makes a request find its code, one thing at a time: each test fails
 //! when that one is gone.
 
 use super::tree_of;
@@ -26,7 +26,7 @@ fn pair(name: &str, why: &str) -> (String, String) {
 }
 
 fn by_words(engine: &Engine, text: &str) -> Vec<String> {
-    let scored = engine.search_words(&meaningful(text), 5);
+    let scored = engine.by_words(&meaningful(text), 5);
     let symbols = scored
         .iter()
         .filter_map(|one| engine.index.symbol(one.id).unwrap());

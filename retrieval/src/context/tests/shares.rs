@@ -1,4 +1,4 @@
-//! How the parts of a context share its budget: what each takes, and what it
+//! Tests of the shares of the budget: what each takes, and what it
 //! leaves to others.
 
 use super::tree_of;
@@ -85,7 +85,8 @@ fn every_share_steers_its_part() {
         }
     };
     for (at, part) in Part::ALL.into_iter().enumerate() {
-        let of = |large: Part| taken(&pack(&engine, &plan(&engine, shares(large)), 1_200))[at];
+        let of =
+            |large: Part| taken(&pack(&engine, &plan(&engine, shares(large)), (1_200, 1.0)))[at];
         let large = of(part);
         for other in Part::ALL.into_iter().filter(|other| *other != part) {
             let small = of(other);
@@ -101,7 +102,7 @@ fn every_share_steers_its_part() {
 fn what_matters_less_is_said_in_fewer_words() {
     let (_folder, engine) = crowd();
     let shares = Intent::BugFix.shares();
-    let cards = pack(&engine, &plan(&engine, shares), 8_000).definitions;
+    let cards = pack(&engine, &plan(&engine, shares), (8_000, 1.0)).definitions;
     let forms: Vec<Form> = cards
         .iter()
         .filter(|card| card.why.is_none())
@@ -130,7 +131,7 @@ fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
             one.part = Part::Snippets;
             one.why = "as Snippets".to_owned();
         }
-        let context = pack(engine, &plan, 900);
+        let context = pack(engine, &plan, (900, 1.0));
         assert!(context.tokens <= 900, "{}", context.tokens);
         taken(&context)
     };
@@ -156,4 +157,37 @@ fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
     };
     let [cards, ..] = taken_by(&engine, 3, shares_of_code);
     assert!(cards > 3 * 900 * 5 / 100, "{cards}");
+}
+
+#[test]
+fn more_budget_brings_more_code() {
+    let body = |n: usize| {
+        format!(
+            "int step_{n}(int a)\n{{\n{}    return step_{}(a);\n}}\n",
+            "    a += 1;\n".repeat(60),
+            n + 1
+        )
+    };
+    let code: String = (0..40).map(body).collect();
+    let (_folder, engine) = crate::context::tests::tree_of(&[("src/a.c", &code)]);
+    let frames: Vec<crate::Frame> = (0..40)
+        .map(|n: u32| crate::Frame {
+            function: format!("step_{n}"),
+            file: Some("src/a.c".to_owned()),
+            line: Some(64 * n + 63),
+            role: crate::Role::Crash,
+            depth: n,
+        })
+        .collect();
+    let tokens = |budget| {
+        let request = crate::Request {
+            frames: frames.clone(),
+            budget,
+            ..crate::Request::default()
+        };
+        engine.context(&request).tokens
+    };
+    let [usual, more, most] = [2_500, 5_000, 9_000].map(tokens);
+    assert!(usual <= 2_500 && more <= 5_000 && most <= 9_000);
+    assert!(usual < more && more < most, "{usual} {more} {most}");
 }

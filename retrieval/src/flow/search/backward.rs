@@ -9,7 +9,7 @@ use crate::flow::place::{Place, Source};
 use crate::symbol::Symbol;
 use std::sync::Arc;
 
-/// How many calls deep a pointer is followed to where it is written through.
+/// Limit on how many calls deep a pointer is followed to where it is written through.
 const WRITE_DEPTH: u32 = 4;
 
 impl Search<'_> {
@@ -152,7 +152,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a callee writes through an argument: its own text says so, or
+    /// Returns whether a callee writes through an argument: its own text says so, or
     /// the models of the C library do.
     pub(super) fn writes_through(&self, callee: &str, argument: usize) -> Result<bool> {
         let mut open = vec![(callee.to_owned(), argument, 0)];

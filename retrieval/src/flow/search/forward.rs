@@ -109,7 +109,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether an edge hands a place over only to have it written to.
+    /// Returns whether an edge hands a place over only to have it written to.
     fn is_written(&self, edge: &Edge, source: &Place) -> Result<bool> {
         match &edge.target {
             Target::Argument(callee, index) => {
@@ -120,7 +120,7 @@ impl Search<'_> {
         }
     }
 
-    /// Whether a callee in the tree reads what it gets through a parameter.
+    /// Returns whether a callee in the tree reads what it gets through a parameter.
     fn reads_value(&self, callee: &str, argument: usize) -> Result<bool> {
         for function in self.bodies(callee)? {
             let analysis = self.index.analysis(&function);

@@ -1,16 +1,20 @@
-//! What the functions, variables, namespaces and plain names of C and C++ become
+//! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
+use super::declarations::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
-use crate::language::facts::{NameId, SymbolFact};
-use crate::language::walk::{Place, children_in_field, first_line, last_line};
+use crate::language::facts::{NameId, SymbolFact, Takes};
+use crate::language::macros::{identifiers, is_reserved};
+use crate::language::walk::{NodeContext, children_in_field, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
+use patchwright_source::Language;
+use std::ops::Range;
 use tree_sitter::Node;
 
-impl CVisitor<'_> {
+impl<'a> CVisitor<'a> {
     /// The first line of a definition, its `template <...>` included.
-    pub(super) fn start_line(&self, place: &Place<'_, '_>) -> u32 {
+    pub(super) fn start_line(&self, place: &NodeContext<'_, '_>) -> u32 {
         let mut line = first_line(place.node);
         for level in 0..3 {
             match place.ancestor(level) {
@@ -37,6 +41,12 @@ impl CVisitor<'_> {
         0
     }
 
+    /// Returns whether a word of the language was taken for a name.
+    fn is_reserved(&self, found: &Declared<'_>) -> bool {
+        let name = self.facts.bytes.get(found.name.byte_range());
+        is_reserved(name.unwrap_or_default(), self.language == Language::Cpp) && !found.composed
+    }
+
     /// The name and the full scope of something declared.
     pub(super) fn naming(&mut self, found: &Declared<'_>) -> (NameId, NameId) {
         let name = if found.composed {
@@ -54,11 +64,13 @@ impl CVisitor<'_> {
         (name, scope)
     }
 
-    pub(super) fn function(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn function(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
+        let body = node.child_by_field_id(self.grammar.body);
+        let head = body.and_then(|body| self.head_at(body.start_byte()));
         let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
-        // `CASE(x) {` in a function looks like one; only types hold functions.
-        let real = in_type || !self.facts.in_function();
+        // In a body only local types hold functions: `CASE(x) {` looks like one.
+        let real = head.is_some() || in_type && self.facts.in_function();
         let declarator = node
             .child_by_field_id(self.grammar.declarators.declarator_field)
             .filter(|_| real);
@@ -67,6 +79,13 @@ impl CVisitor<'_> {
             self.facts.open(place.depth, 0, 0, true);
             return;
         };
+        let is_other = |head: &&FunctionHead| {
+            head.is_composed != found.composed
+                || !found.composed && head.name.end != found.name.end_byte()
+        };
+        if let Some(head) = head.filter(is_other) {
+            return self.define_head(head, place.depth);
+        }
         let (name, scope) = self.naming(&found);
         let type_name = self.base_type(node);
         let kind = if !in_type && found.scope.is_empty() {
@@ -76,7 +95,6 @@ impl CVisitor<'_> {
         } else {
             SymbolKind::Method
         };
-        let body = node.child_by_field_id(self.grammar.body);
         let parent = if self.facts.in_function() {
             0
         } else {
@@ -89,12 +107,174 @@ impl CVisitor<'_> {
             kind,
             parent,
             line: self.start_line(place),
-            end_line: last_line(node),
+            end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: body.map_or(0, first_line),
+            takes: self.takes(&found),
+            is_static: kind == SymbolKind::Function && self.is_static(node)
+                || head.is_some_and(|head| head.is_made),
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, true);
+    }
+
+    /// Returns how many arguments a function takes, by its parameters.
+    fn takes(&self, found: &Declared<'_>) -> Takes {
+        let Some(list) = found.parameters else {
+            return Takes::ANY;
+        };
+        let is_cpp = self.language == Language::Cpp;
+        let mut cursor = list.walk();
+        let (mut least, mut most) = (0, 0);
+        for one in list.named_children(&mut cursor) {
+            match one.kind() {
+                "parameter_declaration" => {
+                    let text = self.facts.bytes.get(one.byte_range());
+                    if text.is_some_and(|text| text != b"void") {
+                        (least, most) = (least + 1, most + 1);
+                    }
+                }
+                "optional_parameter_declaration" => most += 1,
+                "comment" => {}
+                // `...`, a macro, or names in the style before C89.
+                _ => return Takes::ANY,
+            }
+        }
+        let has_dots = list.child_count() > 2
+            && (0..list.child_count()).any(|at| {
+                let child = list.child(at);
+                child.is_some_and(|child| child.kind() == "...")
+            });
+        if has_dots || most == 0 && !is_cpp && list.named_child_count() == 0 {
+            return Takes::ANY;
+        }
+        Takes { least, most }
+    }
+
+    fn is_static(&self, node: Node<'_>) -> bool {
+        let mut cursor = node.walk();
+        node.named_children(&mut cursor).any(|child| {
+            child.kind() == "storage_class_specifier"
+                && self.facts.bytes.get(child.byte_range()) == Some(b"static")
+        })
+    }
+
+    /// The function whose body begins at an offset.
+    fn head_at(&self, offset: usize) -> Option<&'a FunctionHead> {
+        let functions = &self.prepared.functions;
+        let at = functions
+            .binary_search_by(|one| one.body.start.cmp(&offset))
+            .ok()?;
+        functions.get(at)
+    }
+
+    /// A body: of a function that `prepare` has found it is parsed by itself.
+    pub(super) fn body(&mut self, place: &NodeContext<'_, '_>) -> bool {
+        let functions = &self.prepared.functions;
+        let offset = place.node.start_byte();
+        let Ok(number) = functions.binary_search_by(|one| one.body.start.cmp(&offset)) else {
+            return true;
+        };
+        let Some(head) = functions.get(number).filter(|_| !self.is_seen(number)) else {
+            return true;
+        };
+        let of_function = place
+            .parent()
+            .is_some_and(|parent| self.role_of(parent) == Role::Function);
+        if !of_function {
+            self.define_head(head, place.depth);
+        }
+        self.read_body(number, head, place.depth + 1);
+        false
+    }
+
+    fn is_seen(&self, number: usize) -> bool {
+        self.seen.get(number) == Some(&true)
+    }
+
+    /// Functions that the tree of the declarations does not have.
+    pub(super) fn unseen_functions(&mut self) {
+        for (number, head) in self.prepared.functions.iter().enumerate() {
+            if self.is_seen(number) {
+                continue;
+            }
+            self.broken = true;
+            let mut scope = 0;
+            for range in &head.around {
+                let name = self.facts.intern_range(range.clone());
+                scope = self.facts.join(scope, name);
+            }
+            self.facts.open(1, 0, scope, false);
+            self.define_head(head, 2);
+            self.read_body(number, head, 3);
+            self.facts.close_all();
+        }
+    }
+
+    /// Defines and opens a function as its head tells.
+    fn define_head(&mut self, head: &FunctionHead, depth: u32) {
+        let bytes = self.facts.bytes;
+        let text = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+        let name = if head.is_composed {
+            self.facts.compose(operator_name(text(&head.name)))
+        } else {
+            self.facts.intern_range(head.name.clone())
+        };
+        let mut scope = self.facts.scope_name();
+        for part in &head.scope {
+            let part = self.facts.intern_range(part.clone());
+            scope = self.facts.join(scope, part);
+        }
+        let in_type = self.facts.owner_kind().is_some_and(SymbolKind::is_type);
+        let last = head.scope.last().map(text);
+        let kind = match last {
+            Some(last) if last == text(&head.name) => SymbolKind::Constructor,
+            Some(_) => SymbolKind::Method,
+            None if in_type => SymbolKind::Method,
+            None => SymbolKind::Function,
+        };
+        let parent = self.facts.owner();
+        let symbol = self.facts.define(SymbolFact {
+            name,
+            scope,
+            type_name: 0,
+            kind,
+            parent,
+            line: head.line,
+            end_line: head.end_line,
+            name_line: head.name_line,
+            body_line: head.body_line,
+            takes: Takes::ANY,
+            is_static: false,
+        });
+        let inside = self.facts.join(scope, name);
+        self.facts.open(depth, symbol, inside, true);
+        for token in identifiers(bytes, head.parameters.clone()) {
+            let after = bytes
+                .get(token.range.end..)
+                .unwrap_or_default()
+                .trim_ascii_start();
+            if matches!(after.first(), Some(b',' | b')' | b'[' | b'=')) {
+                let name = self.facts.intern_range(token.range);
+                self.facts.declare_local(name);
+            }
+        }
+    }
+
+    fn read_body(&mut self, number: usize, head: &FunctionHead, depth: u32) {
+        if let Some(seen) = self.seen.get_mut(number) {
+            *seen = true;
+        }
+        let row = head.body_line as usize - 1;
+        let code = &self.prepared.code;
+        match patchwright_source::parse_part(self.language, code, head.body.clone(), row) {
+            Some(tree) => {
+                self.broken |= tree.root_node().has_error();
+                walk_from(&tree, depth, self);
+            }
+            None => self.broken = true,
+        }
+        self.unparsed_names_in(&head.body);
     }
 
     fn is_constructor(&self, found: &Declared<'_>, name: NameId, scope: NameId) -> bool {
@@ -110,7 +290,7 @@ impl CVisitor<'_> {
 
     /// A declaration: globals and prototypes outside functions, variables
     /// inside.
-    pub(super) fn declaration(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn declaration(&mut self, place: &NodeContext<'_, '_>) {
         if self.facts.in_function() {
             return;
         }
@@ -123,13 +303,11 @@ impl CVisitor<'_> {
         self.declarators(place, variable);
     }
 
-    pub(super) fn fields(&mut self, place: &Place<'_, '_>) {
-        if !self.facts.in_function() {
-            self.declarators(place, SymbolKind::Field);
-        }
+    pub(super) fn fields(&mut self, place: &NodeContext<'_, '_>) {
+        self.declarators(place, SymbolKind::Field);
     }
 
-    fn declarators(&mut self, place: &Place<'_, '_>, variable: SymbolKind) {
+    fn declarators(&mut self, place: &NodeContext<'_, '_>, variable: SymbolKind) {
         self.declare_each(place, 0, |found, _| {
             if found.function {
                 SymbolKind::Prototype
@@ -144,7 +322,7 @@ impl CVisitor<'_> {
     /// from it and from whether it is the first.
     pub(super) fn declare_each(
         &mut self,
-        place: &Place<'_, '_>,
+        place: &NodeContext<'_, '_>,
         body_line: u32,
         kind_of: impl Fn(&Declared<'_>, bool) -> SymbolKind,
     ) {
@@ -152,10 +330,15 @@ impl CVisitor<'_> {
         let type_name = self.base_type(node);
         let line = self.start_line(place);
         let mut first = None;
-        for child in children_in_field(node, self.grammar.declarators.declarator_field) {
+        let children = children_in_field(node, self.grammar.declarators.declarator_field);
+        let last = children.last().map(Node::id);
+        for child in children {
             let Some(found) = declared(&self.grammar.declarators, child) else {
                 continue;
             };
+            if self.is_reserved(&found) {
+                continue;
+            }
             let (name, scope) = self.naming(&found);
             let parent = self.facts.owner();
             let symbol = self.facts.define(SymbolFact {
@@ -165,9 +348,15 @@ impl CVisitor<'_> {
                 kind: kind_of(&found, first.is_none()),
                 parent,
                 line,
-                end_line: last_line(node),
+                end_line: last_line(if last == Some(child.id()) {
+                    node
+                } else {
+                    child
+                }),
                 name_line: first_line(found.name),
                 body_line,
+                takes: Takes::ANY,
+                is_static: false,
             });
             first.get_or_insert((symbol, scope, name));
         }
@@ -177,8 +366,8 @@ impl CVisitor<'_> {
         }
     }
 
-    /// What has a plain name and nothing inside.
-    pub(super) fn named(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    /// Returns what has a plain name and nothing inside.
+    pub(super) fn named(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
             return;
@@ -194,11 +383,13 @@ impl CVisitor<'_> {
             end_line: last_line(node),
             name_line: first_line(name_node),
             body_line: 0,
+            takes: Takes::ANY,
+            is_static: false,
         };
         self.facts.define(symbol);
     }
 
-    pub(super) fn namespace(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn namespace(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
             return;
@@ -216,6 +407,8 @@ impl CVisitor<'_> {
             end_line: last_line(node),
             name_line: first_line(name_node),
             body_line: first_line(node),
+            takes: Takes::ANY,
+            is_static: false,
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, false);

@@ -1,73 +1,177 @@
-//! What the preprocessor's lines of C and C++ become in the database: macros with
-//! the names in their bodies, and includes.
+//! Preprocessor lines of C and C++, as they stand in the database: macros with
+//! the names in their bodies, includes, and the names in conditions.
 
 use super::CVisitor;
-use crate::language::facts::SymbolFact;
-use crate::language::macros::{identifiers, is_keyword};
-use crate::language::walk::{Place, first_line, last_line};
+use super::prepare::Piece;
+use crate::language::facts::{SymbolFact, Takes};
+use crate::language::macros::{Token, identifiers, is_keyword};
 use crate::symbol::{SymbolKind, UseKind};
 
 impl CVisitor<'_> {
-    /// A macro with the names in its body.
-    pub(super) fn macro_definition(&mut self, place: &Place<'_, '_>) {
-        let node = place.node;
-        let Some(name_node) = node.child_by_field_id(self.grammar.declarators.name_field) else {
+    /// Every macro with the names in its body.
+    pub(super) fn macros(&mut self) {
+        for piece in &self.prepared.defines {
+            self.macro_definition(piece);
+        }
+    }
+
+    fn macro_definition(&mut self, piece: &Piece) {
+        let bytes = self.facts.bytes;
+        let mut tokens = identifiers(bytes, piece.range.clone()).into_iter().skip(1);
+        // `#define inline`: a word of the language is no name to be asked for.
+        let is_name =
+            |token: &Token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default());
+        let Some(name) = tokens.next().filter(is_name) else {
             return;
         };
-        let name = self.facts.intern_range(name_node.byte_range());
-        let line = first_line(node);
-        let value = node.child_by_field_id(self.grammar.value);
-        let symbol = self.facts.define(SymbolFact {
-            name,
+        let value = after_parameters(bytes, piece, &name);
+        let body = bytes.get(value..piece.range.end).unwrap_or_default();
+        let blank = body.len() - body.trim_ascii_start().len();
+        let line = piece.line + lines_in(bytes, piece.range.start, name.range.start);
+        let symbol = SymbolFact {
+            name: self.facts.intern_range(name.range.clone()),
             scope: 0,
             type_name: 0,
             kind: SymbolKind::Macro,
             parent: 0,
-            line,
-            end_line: last_line(node),
+            line: piece.line,
+            end_line: piece.line + lines_in(bytes, piece.range.start, piece.range.end),
             name_line: line,
-            body_line: value.map_or(0, first_line),
-        });
-        let Some(value) = value else { return };
-        let bytes = self.facts.bytes;
-        let parameters: Vec<&[u8]> = node
-            .child_by_field_id(self.grammar.parameters)
-            .map(|node| identifiers(bytes, node.byte_range()))
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|token| bytes.get(token.range))
+            body_line: if body.trim_ascii().is_empty() {
+                0
+            } else {
+                piece.line + lines_in(bytes, piece.range.start, value + blank)
+            },
+            takes: parameters_of(bytes, &name, value),
+            is_static: false,
+        };
+        let symbol = self.facts.define(symbol);
+        let tokens: Vec<Token> = tokens.collect();
+        let (parameters, names): (Vec<&Token>, Vec<&Token>) =
+            tokens.iter().partition(|token| token.range.start < value);
+        let parameters: Vec<&[u8]> = parameters
+            .iter()
+            .filter_map(|token| bytes.get(token.range.clone()))
             .collect();
-        for token in identifiers(bytes, value.byte_range()) {
+        for token in names {
             let word = bytes.get(token.range.clone()).unwrap_or_default();
             if is_keyword(word) || parameters.contains(&word) {
                 continue;
             }
-            let kind = if token.called {
-                UseKind::Call
-            } else {
-                UseKind::Read
-            };
-            let used = self.facts.intern_range(token.range);
-            let line = first_line(value) + token.lines_down;
-            self.facts.use_in(used, line, kind, symbol);
+            let used = self.facts.intern_range(token.range.clone());
+            let line = piece.line + token.lines_down;
+            self.facts.use_in(used, line, kind_of(token), symbol);
         }
     }
 
-    pub(super) fn include(&mut self, place: &Place<'_, '_>) {
-        let Some(path) = place.node.child_by_field_id(self.grammar.path) else {
-            return;
-        };
-        let bytes = self.facts.bytes;
-        let text = bytes.get(path.byte_range()).unwrap_or_default();
-        let text = text
-            .strip_prefix(b"<")
-            .or_else(|| text.strip_prefix(b"\""))
-            .unwrap_or(text);
-        let text = text
-            .strip_suffix(b">")
-            .or_else(|| text.strip_suffix(b"\""))
-            .unwrap_or(text);
-        let target = self.facts.intern(text);
-        self.facts.import(first_line(place.node), target);
+    /// Every file that is included.
+    pub(super) fn includes(&mut self) {
+        for piece in &self.prepared.includes {
+            let text = self
+                .facts
+                .bytes
+                .get(piece.range.clone())
+                .unwrap_or_default();
+            let quoted = |open: u8, close: u8| {
+                let start = text.iter().position(|byte| *byte == open)? + 1;
+                let rest = text.get(start..)?;
+                rest.get(..rest.iter().position(|byte| *byte == close)?)
+            };
+            if let Some(path) = quoted(b'"', b'"').or_else(|| quoted(b'<', b'>')) {
+                let target = self.facts.intern(path);
+                self.facts.import(piece.line, target);
+            }
+        }
     }
+
+    /// The names in text that was kept from the parser, outside of functions.
+    pub(super) fn unparsed_names(&mut self) {
+        let is_inside = |piece: &&Piece| {
+            let functions = &self.prepared.functions;
+            let before = functions.partition_point(|one| one.body.start <= piece.range.start);
+            let last = before.checked_sub(1).and_then(|at| functions.get(at));
+            last.is_some_and(|one| piece.range.start < one.body.end)
+        };
+        let pieces: Vec<&Piece> = self
+            .prepared
+            .unparsed
+            .iter()
+            .filter(|piece| !is_inside(piece))
+            .collect();
+        for piece in pieces {
+            for (name, line, kind) in self.names_in(piece) {
+                self.facts.use_in(name, line, kind, 0);
+            }
+        }
+    }
+
+    /// The names in text that was kept from the parser, in the function that is
+    /// open.
+    pub(super) fn unparsed_names_in(&mut self, body: &std::ops::Range<usize>) {
+        let pieces = &self.prepared.unparsed;
+        let first = pieces.partition_point(|piece| piece.range.start < body.start);
+        let inside = pieces.get(first..).unwrap_or_default();
+        for piece in inside
+            .iter()
+            .take_while(|piece| piece.range.start < body.end)
+        {
+            for (name, line, kind) in self.names_in(piece) {
+                self.facts.use_name(name, line, kind);
+            }
+        }
+    }
+
+    fn names_in(&mut self, piece: &Piece) -> Vec<(u32, u32, UseKind)> {
+        let bytes = self.facts.bytes;
+        let is_directive = bytes.get(piece.range.start) == Some(&b'#');
+        identifiers(bytes, piece.range.clone())
+            .into_iter()
+            .skip(usize::from(is_directive))
+            .filter(|token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default()))
+            .map(|token| {
+                let name = self.facts.intern_range(token.range.clone());
+                (name, piece.line + token.lines_down, kind_of(&token))
+            })
+            .collect()
+    }
+}
+
+fn kind_of(token: &Token) -> UseKind {
+    if token.called {
+        UseKind::Call
+    } else {
+        UseKind::Read
+    }
+}
+
+/// Where the body of a macro begins: parameters stand right behind the name.
+fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
+    let rest = bytes
+        .get(name.range.end..piece.range.end)
+        .unwrap_or_default();
+    if rest.first() != Some(&b'(') {
+        return name.range.end;
+    }
+    let close = rest.iter().position(|byte| *byte == b')');
+    name.range.end + close.map_or(rest.len(), |close| close + 1)
+}
+
+/// Returns how many arguments a macro takes.
+fn parameters_of(bytes: &[u8], name: &Token, value: usize) -> Takes {
+    let list = bytes.get(name.range.end..value).unwrap_or_default();
+    let inside = list
+        .strip_prefix(b"(")
+        .and_then(|rest| rest.strip_suffix(b")"));
+    match inside.map(<[u8]>::trim_ascii) {
+        None => Takes::ANY,
+        Some(list) if list.ends_with(b"...") => Takes::ANY,
+        Some(b"") => Takes::exactly(0),
+        Some(list) => Takes::exactly(list.split(|byte| *byte == b',').count()),
+    }
+}
+
+fn lines_in(bytes: &[u8], from: usize, to: usize) -> u32 {
+    let text = bytes.get(from..to).unwrap_or_default();
+    let count = memchr::memchr_iter(b'\n', text).count();
+    u32::try_from(count).unwrap_or_default()
 }

@@ -1,15 +1,15 @@
-//! What the types of C and C++ become in the database: aggregates with their
+//! Types of C and C++, as they stand in the database: aggregates with their
 //! bases, and typedefs.
 
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
-use crate::language::facts::SymbolFact;
-use crate::language::walk::{Place, first_line, last_line};
+use crate::language::facts::{SymbolFact, Takes};
+use crate::language::walk::{NodeContext, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
 
 impl CVisitor<'_> {
-    /// Whether the type of a declaration is a `struct { ... }` without a name.
+    /// Returns whether the type of a declaration is a `struct { ... }` without a name.
     pub(super) fn has_nameless_body(&self, node: Node<'_>) -> bool {
         node.child_by_field_id(self.grammar.type_)
             .is_some_and(|node| {
@@ -20,11 +20,8 @@ impl CVisitor<'_> {
             })
     }
 
-    pub(super) fn typedef(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn typedef(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
-        if self.facts.in_function() {
-            return;
-        }
         let nameless = self.has_nameless_body(node);
         let named_here = node
             .child_by_field_id(self.grammar.type_)
@@ -38,7 +35,7 @@ impl CVisitor<'_> {
     }
 
     /// A struct, union, class or enum with a body.
-    pub(super) fn aggregate(&mut self, place: &Place<'_, '_>, kind: SymbolKind) {
+    pub(super) fn aggregate(&mut self, place: &NodeContext<'_, '_>, kind: SymbolKind) {
         let node = place.node;
         let Some(body) = node.child_by_field_id(self.grammar.body) else {
             return;
@@ -51,6 +48,15 @@ impl CVisitor<'_> {
         };
         let (name, scope) = self.naming(&found);
         let parent = self.facts.owner();
+        let known = self
+            .prepared
+            .types
+            .binary_search_by(|one| one.name.start.cmp(&found.name.start_byte()))
+            .ok();
+        if let Some(seen) = known.and_then(|at| self.seen_types.get_mut(at)) {
+            *seen = true;
+        }
+        let head = known.and_then(|at| self.prepared.types.get(at));
         let symbol = self.facts.define(SymbolFact {
             name,
             scope,
@@ -58,9 +64,11 @@ impl CVisitor<'_> {
             kind,
             parent,
             line: self.start_line(place),
-            end_line: last_line(node),
+            end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
             name_line: first_line(found.name),
             body_line: first_line(body),
+            takes: Takes::ANY,
+            is_static: false,
         });
         // What is used inside a type of a function is the function's use, but
         // its members are not the function's variables.
@@ -68,7 +76,42 @@ impl CVisitor<'_> {
         self.facts.open(place.depth, symbol, inside, false);
     }
 
-    pub(super) fn bases(&mut self, place: &Place<'_, '_>) {
+    /// Types that the tree of the declarations does not have.
+    pub(super) fn unseen_types(&mut self) {
+        let bytes = self.facts.bytes;
+        for (head, seen) in self.prepared.types.iter().zip(&self.seen_types) {
+            let kind = match bytes.get(head.key.clone()) {
+                Some(b"struct") => SymbolKind::Struct,
+                Some(b"union") => SymbolKind::Union,
+                Some(b"enum") => SymbolKind::Enum,
+                _ => SymbolKind::Class,
+            };
+            if *seen {
+                continue;
+            }
+            let mut scope = 0;
+            for range in &head.around {
+                let name = self.facts.intern_range(range.clone());
+                scope = self.facts.join(scope, name);
+            }
+            let name = self.facts.intern_range(head.name.clone());
+            self.facts.define(SymbolFact {
+                name,
+                scope,
+                type_name: 0,
+                kind,
+                parent: 0,
+                line: head.line,
+                end_line: head.end_line,
+                name_line: head.name_line,
+                body_line: head.body_line,
+                takes: Takes::ANY,
+                is_static: false,
+            });
+        }
+    }
+
+    pub(super) fn bases(&mut self, place: &NodeContext<'_, '_>) {
         let class = self.facts.owner();
         let node = place.node;
         let mut cursor = node.walk();

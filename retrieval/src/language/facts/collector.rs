@@ -12,10 +12,22 @@ pub(super) struct Site {
     pub(super) name: NameId,
     pub(super) line: u32,
     pub(super) kind: UseKind,
-    /// Whether it is a member of something, and so no variable of a function.
+    /// True when it is a member of something, and so no variable of a function.
     pub(super) member: bool,
     /// One more than the index of the enclosing symbol, 0 for none.
     pub(super) owner: u32,
+    /// The receiver of a call, and the number of its arguments.
+    pub(super) receiver: NameId,
+    pub(super) arguments: i32,
+}
+
+/// Describes how the name at an offset is used.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    offset: usize,
+    kind: UseKind,
+    receiver: NameId,
+    arguments: i32,
 }
 
 /// A symbol that is open while its subtree is walked.
@@ -45,7 +57,11 @@ pub(crate) struct Collector<'a> {
     local_in: Vec<u32>,
     functions: u32,
     /// Offsets of names that are not merely read.
-    marks: Vec<(usize, UseKind)>,
+    marks: Vec<Mark>,
+    /// The mark that was taken last: what is known of the call it belongs to.
+    taken: Option<Mark>,
+    /// The types of the variables of the function that is open.
+    local_types: FxHashMap<NameId, NameId>,
     pub(super) inherits: Vec<InheritFact>,
     pub(super) imports: Vec<(u32, NameId)>,
 }
@@ -65,6 +81,8 @@ impl<'a> Collector<'a> {
             local_in: Vec::new(),
             functions: 0,
             marks: Vec::new(),
+            taken: None,
+            local_types: FxHashMap::default(),
             inherits: Vec::new(),
             imports: Vec::new(),
         };
@@ -148,7 +166,7 @@ impl<'a> Collector<'a> {
         Some(self.symbols.get(index as usize)?.kind)
     }
 
-    /// Whether the walk is inside a function.
+    /// Returns whether the walk is inside a function.
     pub(crate) fn in_function(&self) -> bool {
         self.scopes.iter().rev().any(|scope| scope.function)
     }
@@ -179,6 +197,7 @@ impl<'a> Collector<'a> {
             if scope.function && !self.in_function() {
                 self.forget_locals(scope.first_site);
                 self.marks.clear();
+                self.local_types.clear();
             }
         }
     }
@@ -214,17 +233,58 @@ impl<'a> Collector<'a> {
 
     /// Notes how the name at an offset is going to be used.
     pub(crate) fn mark(&mut self, offset: usize, kind: UseKind) {
+        self.mark_call(offset, kind, (0, -1));
+    }
+
+    /// Notes that the name at an offset is called, on what, and with how many
+    /// arguments.
+    pub(crate) fn mark_call(
+        &mut self,
+        offset: usize,
+        kind: UseKind,
+        (receiver, arguments): (NameId, i32),
+    ) {
         // Marks whose names are never reached would pile up.
         if self.marks.len() > 64 {
             self.marks.clear();
         }
-        self.marks.push((offset, kind));
+        self.marks.push(Mark {
+            offset,
+            kind,
+            receiver,
+            arguments,
+        });
     }
 
-    /// How the name at an offset is used, as far as it was noted.
+    /// Notes the type of a variable of the function that is open.
+    pub(crate) fn type_local(&mut self, name: NameId, type_name: NameId) {
+        self.local_types.insert(name, type_name);
+    }
+
+    /// Returns what a call on a variable is written on: its type where the function
+    /// declares it.
+    pub(crate) fn receiver_of(&mut self, variable: NameId) -> NameId {
+        match self.local_types.get(&variable).copied() {
+            Some(0) => self.compose(b"?".to_vec()),
+            Some(declared) => self.compose_with(b'=', declared),
+            None => self.compose_with(b'.', variable),
+        }
+    }
+
+    /// A name behind a mark.
+    pub(crate) fn compose_with(&mut self, mark: u8, name: NameId) -> NameId {
+        let mut text = vec![mark];
+        text.extend_from_slice(self.bytes_of(name));
+        self.compose(text)
+    }
+
+    /// Returns how the name at an offset is used, as far as it was noted.
     pub(crate) fn take_mark(&mut self, offset: usize) -> Option<UseKind> {
-        let at = self.marks.iter().rposition(|mark| mark.0 == offset)?;
-        Some(self.marks.swap_remove(at).1)
+        self.taken = None;
+        let at = self.marks.iter().rposition(|mark| mark.offset == offset)?;
+        let mark = self.marks.swap_remove(at);
+        self.taken = Some(mark);
+        Some(mark.kind)
     }
 
     /// Adds a use of a name that may be a function's own variable.
@@ -236,23 +296,24 @@ impl<'a> Collector<'a> {
     /// Adds a use of a member: `len` in `p->len`.
     pub(crate) fn use_member(&mut self, name: NameId, line: u32, kind: UseKind) {
         let owner = self.owner();
-        self.sites.push(Site {
-            name,
-            line,
-            kind,
-            member: true,
-            owner,
-        });
+        self.add_site(name, line, kind, (true, owner));
     }
 
     /// Adds a use inside a given symbol (one more than its index).
     pub(crate) fn use_in(&mut self, name: NameId, line: u32, kind: UseKind, owner: u32) {
+        self.add_site(name, line, kind, (false, owner));
+    }
+
+    fn add_site(&mut self, name: NameId, line: u32, kind: UseKind, (member, owner): (bool, u32)) {
+        let call = self.taken.take().filter(|_| kind == UseKind::Call);
         self.sites.push(Site {
             name,
             line,
             kind,
-            member: false,
+            member,
             owner,
+            receiver: call.map_or(0, |call| call.receiver),
+            arguments: call.map_or(-1, |call| call.arguments),
         });
     }
 

@@ -1,7 +1,7 @@
 //! The end of a collection: sorted, grouped, in the form that is stored.
 
 use super::collector::{Collector, Site};
-use super::{Facts, SymbolFact, encode_site};
+use super::{CallFact, Facts, SymbolFact, encode_site};
 use crate::symbol::UseKind;
 use std::fmt::Write as _;
 
@@ -20,8 +20,17 @@ impl Collector<'_> {
             .sites
             .iter()
             .partition(|site| site.kind == UseKind::Call);
-        calls.sort_unstable_by_key(|site| (site.owner, site.name, site.line));
-        calls.dedup_by_key(|site| (site.owner, site.name, site.line));
+        let order = |site: &Site| {
+            (
+                site.owner,
+                site.name,
+                site.receiver,
+                site.arguments,
+                site.line,
+            )
+        };
+        calls.sort_unstable_by_key(order);
+        calls.dedup_by_key(|site| order(site));
         others.sort_unstable_by_key(|site| (site.name, site.line, site.kind));
         others.dedup_by_key(|site| (site.name, site.line, site.kind));
         group_calls(&calls, &mut facts);
@@ -68,40 +77,11 @@ impl Collector<'_> {
             inherit.symbol = moved(inherit.symbol + 1).saturating_sub(1);
         }
     }
-
-    /// Gives uses outside every function to the callable symbols that hold
-    /// their lines: broken syntax hides functions from the walk.
-    pub(crate) fn adopt_orphans(&mut self) {
-        let mut ranges: Vec<(u32, u32, u32)> = self
-            .symbols
-            .iter()
-            .zip(1_u32..)
-            .filter(|(symbol, _)| symbol.kind.is_callable())
-            .map(|(symbol, number)| (symbol.line, symbol.end_line, number))
-            .collect();
-        ranges.sort_unstable();
-        for site in &mut self.sites {
-            let inside = |number: u32| {
-                number
-                    .checked_sub(1)
-                    .and_then(|index| self.symbols.get(index as usize))
-                    .is_some_and(|symbol| (symbol.line..=symbol.end_line).contains(&site.line))
-            };
-            if inside(site.owner) {
-                continue;
-            }
-            let before = ranges.partition_point(|range| range.0 <= site.line);
-            site.owner = before
-                .checked_sub(1)
-                .and_then(|at| ranges.get(at))
-                .filter(|range| site.line <= range.1)
-                .map_or(0, |range| range.2);
-        }
-    }
 }
 
 fn group_calls(calls: &[Site], facts: &mut Facts) {
-    for group in calls.chunk_by(|a, b| a.owner == b.owner && a.name == b.name) {
+    let written = |site: &Site| (site.owner, site.name, site.receiver, site.arguments);
+    for group in calls.chunk_by(|a, b| written(a) == written(b)) {
         let start = facts.text.len();
         for (at, site) in group.iter().enumerate() {
             let comma = if at == 0 { "" } else { "," };
@@ -109,8 +89,13 @@ fn group_calls(calls: &[Site], facts: &mut Facts) {
             let _ = write!(facts.text, "{comma}{}", site.line);
         }
         if let Some(first) = group.first() {
-            let range = start..facts.text.len();
-            facts.calls.push((first.owner, first.name, range));
+            facts.calls.push(CallFact {
+                owner: first.owner,
+                name: first.name,
+                receiver: first.receiver,
+                arguments: first.arguments,
+                lines: start..facts.text.len(),
+            });
         }
     }
 }

@@ -1,15 +1,15 @@
 //! The definitions that one language or another writes in its own way.
 
 use super::{Key, Role, Tabled};
-use crate::language::facts::SymbolFact;
-use crate::language::walk::{Place, children_in_field, first_line, last_line};
-use crate::symbol::{SymbolKind, UseKind};
+use crate::language::facts::{SymbolFact, Takes};
+use crate::language::walk::{NodeContext, children_in_field, first_line, last_line};
+use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
 
 impl Tabled<'_, '_> {
     /// A variable outside functions; a function if that is its value.
-    pub(super) fn variable(&mut self, place: &Place<'_, '_>, key: Key) {
+    pub(super) fn variable(&mut self, place: &NodeContext<'_, '_>, key: Key) {
         if self.facts.in_function() {
             return;
         }
@@ -46,9 +46,9 @@ impl Tabled<'_, '_> {
     }
 
     /// `new T(...)`, with or without a body.
-    pub(super) fn creation(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn creation(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
-        self.mark_last(node, Key::Type, UseKind::Call);
+        self.call(node, Key::Type);
         let mut cursor = node.walk();
         let Some(body) = node
             .named_children(&mut cursor)
@@ -72,6 +72,8 @@ impl Tabled<'_, '_> {
             end_line: last_line(node),
             name_line: first_line(node),
             body_line: first_line(body),
+            takes: Takes::ANY,
+            is_static: false,
         });
         if base != 0 {
             self.facts.inherit(symbol, base, first_line(node));
@@ -80,7 +82,7 @@ impl Tabled<'_, '_> {
         self.facts.open(place.depth, symbol, inside, false);
     }
 
-    pub(super) fn initializer(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let scope = self.scope();
         let symbol = SymbolFact {
@@ -93,13 +95,15 @@ impl Tabled<'_, '_> {
             end_line: last_line(node),
             name_line: first_line(node),
             body_line: first_line(node),
+            takes: Takes::ANY,
+            is_static: false,
         };
         let symbol = self.facts.define(symbol);
         self.facts.open(place.depth, symbol, scope, true);
     }
 
     /// Rust's `impl Trait for Type`: no symbol, but a scope and a base.
-    pub(super) fn implementation(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn implementation(&mut self, place: &NodeContext<'_, '_>) {
         let name = self.type_of(place.node);
         let bytes = self.facts.bytes;
         let own = place.node.child_by_field_id(self.spec.key(Key::Type));
@@ -122,7 +126,7 @@ impl Tabled<'_, '_> {
     }
 
     /// Go's `func (r *Type) name()`.
-    pub(super) fn receiver(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn receiver(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let Some(name_node) = self.spec.child(node, Key::Name) else {
             return;
@@ -139,7 +143,7 @@ impl Tabled<'_, '_> {
         self.facts.open(place.depth, symbol, inside, true);
     }
 
-    pub(super) fn type_spec(&mut self, place: &Place<'_, '_>) {
+    pub(super) fn type_spec(&mut self, place: &NodeContext<'_, '_>) {
         let kind = self
             .spec
             .child(place.node, Key::Type)
@@ -197,7 +201,7 @@ impl Tabled<'_, '_> {
         }
     }
 
-    /// What is imported, as it is written.
+    /// Returns what is imported, as it is written.
     pub(super) fn import(&mut self, node: Node<'_>) {
         let bytes = self.facts.bytes;
         let range = match self.spec.language {

@@ -89,7 +89,7 @@ fn c_uses() {
         "#define DO(x) run(x, LIMIT)\nint total;\nint f(struct s *p, int n) {\n  p->len = n;\n  \
          total += p->size;\n  p->ops->read(n);\n  return g(total) + n;\n}\n",
     );
-    assert_eq!(calls(&found), ["DO>run@1", "f>g@7", "f>read@6"]);
+    assert_eq!(calls(&found), ["DO>run@1", "f>[*]read@6", "f>g@7"]);
     assert_eq!(
         uses(&found),
         [
@@ -154,6 +154,13 @@ fn cpp_calls() {
     );
     assert_eq!(
         calls(&found),
-        ["f>C@4", "f>g@2", "f>h@3", "f>i@3", "f>k@5", "f>m@6"]
+        [
+            "f>C@4",
+            "f>[:ns]g@2",
+            "f>[=B]h@3",
+            "f>[?]i@3",
+            "f>k@5",
+            "f>m@6"
+        ]
     );
 }

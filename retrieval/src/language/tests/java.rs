@@ -54,7 +54,10 @@ fn java_uses() {
         "class A {\n  int count;\n  void f(int n, B b) {\n    count = n;\n    b.go(n).count += 1;\n    \
          String s = new String(b.name);\n    f(n, null);\n    for (int i : list) use(i);\n  }\n}\n",
     );
-    assert_eq!(calls(&found), ["f>String@6", "f>f@7", "f>go@5", "f>use@8"]);
+    assert_eq!(
+        calls(&found),
+        ["f>String@6", "f>[=B]go@5", "f>f@7", "f>use@8"]
+    );
     let found = uses(&found);
     for expected in [
         "count:write@4",

@@ -91,7 +91,7 @@ impl Framework {
         fs::remove_dir_all(self.house.path("fetch/povs")).expect("a folder that goes");
     }
 
-    /// What lies in the folder of submissions.
+    /// Lists the files in the folder of submissions.
     pub(super) fn submitted(&self) -> Vec<String> {
         crate::scene::files(&self.house.path("submit"))
             .iter()

@@ -1,4 +1,4 @@
-//! What each misbehaviour sends.
+//! The plan of each misbehaviour: the bytes that it sends.
 
 use std::time::Duration;
 

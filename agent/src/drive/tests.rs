@@ -1,0 +1,180 @@
+//! Runs that are driven with a journal in memory, a model that answers as it is
+//! told, and no target.
+
+use super::{Drive, EngineCell, Parts, Patience, Speaker};
+use crate::journal::test_double::MemoryJournal;
+use crate::journal::{EventKind, JournalError};
+use crate::progress::{Notice, Observer};
+use crate::record::EndingKind;
+use crate::repair::Run;
+use crate::signals::Signals;
+use crate::task::Mode;
+use crate::wire;
+use futures::future::{BoxFuture, FutureExt};
+use patchwright_model::price::{Price, Prices};
+use patchwright_model::tokens::Counter;
+use patchwright_model::{Finish, Model, ModelError, Reply, Request, Usage};
+use patchwright_patcher::Guard;
+use patchwright_source::Tree;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+const PATCH: &str = "<patch><edit file=\"a.c\" lines=\"1\"><original>int f(void) { return 1; }</original><replacement>int f(void) { return 2; }</replacement></edit></patch>";
+const PRICE: Price = Price {
+    input: 2.0,
+    cached: 2.0,
+    output: 8.0,
+};
+
+/// Proposes a patch at once; lets the run be lost before it answers, if asked to.
+#[derive(Debug)]
+struct Author(Option<Arc<MemoryJournal>>);
+
+impl Model for Author {
+    fn name(&self) -> &'static str {
+        "author"
+    }
+
+    fn ask<'a>(&'a self, _: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        if let Some(journal) = &self.0 {
+            journal.lose();
+        }
+        let reply = Reply {
+            text: PATCH.to_owned(),
+            finish: Finish::Stop,
+            usage: Usage {
+                tokens_in: 100,
+                tokens_out: 50,
+                ..Usage::default()
+            },
+            model: "author".to_owned(),
+        };
+        futures::future::ready(Ok(reply)).boxed()
+    }
+}
+
+fn parts(folder: &Path, model: Author, observer: Observer) -> Arc<Parts> {
+    let tree = folder.join("tree");
+    std::fs::create_dir(&tree).unwrap();
+    std::fs::write(tree.join("a.c"), "int f(void) { return 1; }\n").unwrap();
+    let settings = patchwright_retrieval::Settings::default();
+    Arc::new(Parts {
+        lanes: vec![Speaker {
+            model: Arc::new(model),
+            max_output_tokens: 500,
+            window: 100_000,
+            counter: Counter::Unknown,
+            prices: Some(Prices::of_one("author", PRICE, 1.0)),
+            paid: true,
+        }],
+        critic: None,
+        patience: Patience {
+            at_most: Duration::ZERO,
+            each: Duration::ZERO,
+        },
+        in_flight: AtomicU64::new(0),
+        usd_day: None,
+        usd_total: None,
+        target: None,
+        verdicts: None,
+        engine: EngineCell::open(tree.clone(), folder.join("cache"), settings),
+        guard: Guard::new(&[]).unwrap(),
+        tree: Arc::new(Tree::open(&tree).unwrap()),
+        context_tokens: 1000,
+        signals: Signals::default(),
+        observer,
+        facts: Parts::no_facts(),
+    })
+}
+
+fn proposing(usd: f64) -> Run {
+    let mut plan = wire::empty_plan();
+    plan.mode = Mode::DryRun;
+    plan.language = patchwright_source::Language::C;
+    plan.limits.attempts = 1;
+    plan.limits.rounds = 2;
+    plan.limits.usd = Some(usd);
+    plan.limits.wall = std::time::Duration::from_mins(10);
+    Run::new(plan)
+}
+
+fn names(journal: &MemoryJournal) -> Vec<String> {
+    let told = journal.told().into_iter();
+    let name = |(kind, name)| match kind {
+        EventKind::Intent => name,
+        EventKind::Outcome => format!("{name}!"),
+        EventKind::Note => format!("{name}?"),
+    };
+    told.map(name).collect()
+}
+
+#[tokio::test]
+async fn a_run_is_written_down_step_by_step_and_told_to_its_observer() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Arc::new(MemoryJournal::default());
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = told.clone();
+    let observer = Observer::new(move |notice| {
+        let word = match notice {
+            Notice::Doing(progress) => progress.doing.clone(),
+            Notice::Done(_) => "done".to_owned(),
+            Notice::Remark(text) => (*text).to_owned(),
+            Notice::Over => "over".to_owned(),
+        };
+        heard.lock().unwrap().push(word);
+    });
+    let parts = parts(folder.path(), Author(None), observer);
+    let drive = Drive::new(parts, journal.clone(), CancellationToken::new());
+    let run = drive.to_the_end(proposing(1.0)).await.unwrap();
+    assert_eq!(run.ending().unwrap().kind, EndingKind::Proposed);
+    assert_eq!(
+        names(&journal),
+        ["context", "context!", "ask", "ask!", "locate", "locate!"]
+    );
+    // Settled with what the call cost, not with what it might have.
+    let usd = (100.0 * PRICE.input + 50.0 * PRICE.output) / 1e6;
+    assert!(
+        (journal.booked() - usd).abs() < 1e-9,
+        "{}",
+        journal.booked()
+    );
+    assert_eq!(
+        *told.lock().unwrap(),
+        [
+            "gathering the code of the crash",
+            "done",
+            "asking the model",
+            "done",
+            "placing a patch of 1 edits",
+            "done"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn a_money_limit_of_the_journal_ends_the_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Arc::new(MemoryJournal::default());
+    let parts = parts(folder.path(), Author(None), Observer::silent());
+    let drive = Drive::new(parts, journal.clone(), CancellationToken::new());
+    let run = drive.to_the_end(proposing(0.000_001)).await.unwrap();
+    let ending = run.ending().unwrap();
+    assert_eq!(ending.kind, EndingKind::BudgetExhausted);
+    assert_eq!(ending.detail, "money: the run has too little");
+    assert!(journal.booked().abs() < f64::EPSILON);
+}
+
+#[tokio::test]
+async fn nothing_is_written_to_a_run_that_somebody_else_has() {
+    let folder = tempfile::tempdir().unwrap();
+    let journal = Arc::new(MemoryJournal::default());
+    let author = Author(Some(journal.clone()));
+    let parts = parts(folder.path(), author, Observer::silent());
+    let drive = Drive::new(parts, journal.clone(), CancellationToken::new());
+    let failed = drive.to_the_end(proposing(1.0)).await.unwrap_err();
+    assert!(matches!(failed, JournalError::Superseded(_)), "{failed}");
+    assert_eq!(names(&journal), ["context", "context!", "ask"]);
+}

@@ -1,0 +1,69 @@
+//! Plan of a run: everything about a task that its decisions depend on.
+
+use crate::record::{Crash, CrashFrame, RunLimits};
+use crate::task::{Hints, Mode};
+use patchwright_evaluator::RungName;
+use patchwright_source::Language;
+
+/// Everything about a task that decisions depend on.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// True when anything is executed.
+    pub mode: Mode,
+    /// Number of lanes.
+    pub lanes: u32,
+    /// Limits of the run.
+    pub limits: RunLimits,
+    /// The language of the task.
+    pub language: Language,
+    /// A line for people.
+    pub title: Option<String>,
+    /// Crash that was handed in, or what stands in its place.
+    pub crash: Option<Crash>,
+    /// Where that comes from.
+    pub origin: Origin,
+    /// Further knowledge about the bug.
+    pub hints: Hints,
+    /// Places that the hints name.
+    pub hinted: Vec<CrashFrame>,
+    /// True when there is a PoV.
+    pub has_povs: bool,
+    /// Paths and globs that are never edited.
+    pub protect: Vec<String>,
+    /// The rungs, from the bottom.
+    pub ladder: Vec<RungName>,
+    /// Number of times that a critic may be asked; `None` when there is none.
+    pub critic: Option<u32>,
+}
+
+/// Where the text that a run starts from comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// It was seen here.
+    Seen,
+    /// Somebody handed in the report of a crash.
+    Given,
+    /// A static analyser found something.
+    Finding,
+    /// There is no report of any kind.
+    Nothing,
+}
+
+impl Origin {
+    /// The word that templates ask for.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Seen => "seen",
+            Self::Given => "given",
+            Self::Finding => "finding",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
+impl Plan {
+    /// Tells whether there is a program that a debugger can look at.
+    pub fn probes(&self) -> bool {
+        self.mode == Mode::Repair && self.has_povs
+    }
+}

@@ -1,0 +1,105 @@
+//! Progress of a run: the notices that whoever watches it is given.
+//!
+//! Nothing is printed here, and no run depends on what is done with a notice.
+
+use crate::record::{Outcome, Purpose, Step, StepId};
+use crate::repair::Run;
+use std::fmt;
+use std::sync::Arc;
+
+/// One thing that happens to a run.
+#[derive(Debug)]
+pub enum Notice<'a> {
+    /// A step is about to be done.
+    Doing(Progress),
+    /// A step was done.
+    Done(&'a Outcome),
+    /// Something worth telling that is no step.
+    Remark(&'a str),
+    /// Nothing more will be told: the run has ended, or is left paused.
+    Over,
+}
+
+/// Whoever is told the notices of a run.
+#[derive(Clone)]
+pub struct Observer(Arc<dyn Fn(&Notice<'_>) + Send + Sync>);
+
+impl fmt::Debug for Observer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Observer").finish_non_exhaustive()
+    }
+}
+
+impl Observer {
+    /// Calls a function with every notice.
+    pub fn new(told: impl Fn(&Notice<'_>) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(told))
+    }
+
+    /// Ignores every notice.
+    pub fn silent() -> Self {
+        Self::new(|_| {})
+    }
+
+    /// Passes a notice on.
+    pub fn tell(&self, notice: &Notice<'_>) {
+        (self.0)(notice);
+    }
+}
+
+/// The step that is about to be done, and the budget that is left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Progress {
+    /// In a few words.
+    pub doing: String,
+    /// In a few words.
+    pub left: String,
+}
+
+impl Progress {
+    /// The progress of a run that is about to take a step.
+    pub fn of(id: StepId, step: &Step, run: &Run) -> Self {
+        let lane = if run.lanes() > 1 && id.lane > 0 {
+            format!("lane {}: ", id.lane)
+        } else {
+            String::new()
+        };
+        let doing = match step {
+            Step::Baseline => {
+                "building the unpatched tree, replaying the PoVs, running the tests".to_owned()
+            }
+            Step::Context { .. } => "gathering the code of the crash".to_owned(),
+            Step::Ask { purpose, .. } => asked(*purpose).to_owned(),
+            Step::Wait { until, .. } => format!("paused until {until}"),
+            Step::Retrieve { round, queries, .. } => {
+                format!("round {round}: {} queries", queries.len())
+            }
+            Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
+            Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
+            Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
+            Step::End { ending } => ending.kind.to_string(),
+        };
+        let left = run.left();
+        let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
+        words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
+        if let Some(limit) = run.limits().usd {
+            words.push(format!(
+                "{:.2}/{limit:.2} USD",
+                (limit - run.spent().usd).max(0.0)
+            ));
+        }
+        Self {
+            doing: format!("{lane}{doing}"),
+            left: format!("left {}", words.join(", ")),
+        }
+    }
+}
+
+fn asked(purpose: Purpose) -> &'static str {
+    match purpose {
+        Purpose::Repair => "asking the model",
+        Purpose::Compact => "asking the model what of the conversation still matters",
+        Purpose::Critic => "asking the critic",
+        Purpose::Judge => "asking which candidate is the best",
+    }
+}

@@ -1,0 +1,25 @@
+//! Records: the plain values that the steps of a run exchange and its journal
+//! keeps.
+//!
+//! They hold what was observed and decide nothing: no clock, no input or output.
+
+mod attempt;
+mod crash;
+mod ending;
+mod limits;
+mod probe;
+mod retrieved;
+pub(crate) mod seconds;
+mod step;
+
+pub use attempt::{Attempt, FoundRecord, RungRecord};
+pub use crash::{Crash, CrashFrame};
+pub use ending::{Ending, EndingKind};
+pub use limits::{Left, RunLimits, Spent};
+pub use probe::{ProbeQuestion, ProbeTold, Probed};
+pub use retrieved::{ContextText, Retrieved, SignalRecord};
+pub use seconds::duration;
+pub use step::{
+    BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,
+    StepId, Unanswered,
+};

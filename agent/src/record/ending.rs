@@ -1,0 +1,115 @@
+//! Endings of a run and their exit statuses.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The kinds of endings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndingKind {
+    /// Every rung holds, and there were tests.
+    Verified,
+    /// Dry run: candidates, nothing executed.
+    Proposed,
+    /// Attempts used up, none acceptable.
+    NoPatch,
+    /// The task is wrong, or the unpatched tree does not build.
+    InvalidTask,
+    /// Rounds, tokens, money or format retries are used up.
+    BudgetExhausted,
+    /// The clock ran out.
+    Deadline,
+    /// No PoV crashes here.
+    NotReproducible,
+    /// Disk, sandbox, network, model endpoint.
+    InfraError,
+    /// Some rung could not be climbed.
+    Plausible,
+    /// There is no PoV at all.
+    Unverified,
+    /// Somebody stopped it.
+    Canceled,
+}
+
+impl EndingKind {
+    /// Returns the exit status of the command line.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Verified | Self::Proposed => 0,
+            Self::NoPatch => 1,
+            Self::InvalidTask => 2,
+            Self::BudgetExhausted | Self::Deadline => 3,
+            Self::NotReproducible => 4,
+            Self::InfraError => 5,
+            Self::Plausible | Self::Unverified => 6,
+            Self::Canceled => 130,
+        }
+    }
+
+    /// Returns the kind that a report names by its word.
+    pub fn of_word(word: &str) -> Option<Self> {
+        serde_json::from_value(word.into()).ok()
+    }
+
+    /// Returns the word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Verified => "verified",
+            Self::Proposed => "proposed",
+            Self::NoPatch => "no_patch",
+            Self::InvalidTask => "invalid_task",
+            Self::BudgetExhausted => "budget_exhausted",
+            Self::Deadline => "deadline",
+            Self::NotReproducible => "not_reproducible",
+            Self::InfraError => "infra_error",
+            Self::Plausible => "plausible",
+            Self::Unverified => "unverified",
+            Self::Canceled => "canceled",
+        }
+    }
+}
+
+impl fmt::Display for EndingKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// An ending with the reason for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ending {
+    /// Which kind.
+    pub kind: EndingKind,
+    /// Why, in a sentence for people; may hold the end of a log.
+    pub detail: String,
+}
+
+impl Ending {
+    /// An ending of a kind, with its reason.
+    pub fn new(kind: EndingKind, detail: impl Into<String>) -> Self {
+        Self {
+            kind,
+            detail: detail.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::EndingKind;
+
+    #[test]
+    fn an_ending_is_read_from_its_word() {
+        for kind in [
+            EndingKind::Verified,
+            EndingKind::NoPatch,
+            EndingKind::Canceled,
+        ] {
+            assert_eq!(EndingKind::of_word(kind.as_str()), Some(kind));
+        }
+        for word in ["paused", "running", ""] {
+            assert_eq!(EndingKind::of_word(word), None, "{word}");
+        }
+        assert_eq!(EndingKind::Canceled.exit_code(), 130);
+    }
+}

@@ -1,0 +1,108 @@
+//! Limits of a run, and the budget that it has used.
+
+use super::retrieved::SignalRecord;
+use patchwright_model::Usage;
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// The limits of one run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunLimits {
+    /// Patches that are evaluated, over all lanes.
+    pub attempts: u32,
+    /// Rounds of retrieval, over all lanes.
+    pub rounds: u32,
+    /// Malformed replies that are asked again, over all lanes.
+    pub format_retries: u32,
+    /// Tokens, in and out together.
+    pub tokens: Option<u64>,
+    /// Money in US dollars.
+    pub usd: Option<f64>,
+    /// Working time.
+    #[serde(with = "super::seconds")]
+    pub wall: Duration,
+    /// Failures of one kind in a row after which alternatives are asked for.
+    pub same_failures: u32,
+    /// Fewest queries of a round.
+    pub queries_min: usize,
+    /// Most queries of a round.
+    pub queries_max: usize,
+}
+
+/// Budget that a run has used.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spent {
+    /// Rounds of retrieval.
+    pub rounds: u32,
+    /// Malformed replies.
+    pub format_retries: u32,
+    /// Model calls that were answered.
+    pub calls: u32,
+    /// Tokens sent.
+    pub tokens_in: u64,
+    /// Tokens received.
+    pub tokens_out: u64,
+    /// Money in US dollars.
+    pub usd: f64,
+    /// Seconds spent on model calls.
+    pub model_seconds: f64,
+    /// Seconds spent in commands: builds, PoVs, tests and what else is run.
+    pub command_seconds: f64,
+    /// Seconds of working time.
+    pub total_seconds: f64,
+}
+
+/// Rest of the budget, as the model is told it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Left {
+    /// Attempts not yet used.
+    pub attempts: u32,
+    /// The limit.
+    pub attempts_of: u32,
+    /// Rounds not yet used.
+    pub rounds: u32,
+    /// The limit.
+    pub rounds_of: u32,
+    /// Malformed replies that will still be forgiven.
+    pub format_retries: u32,
+    /// Tokens that are left, in percent, when they are limited.
+    pub tokens_percent: Option<u64>,
+    /// Money that is left, in percent, when it is limited.
+    pub usd_percent: Option<u64>,
+}
+
+impl Spent {
+    /// Adds what a call used, answered or not.
+    pub(crate) fn add_call(&mut self, usage: &Usage, usd: f64, seconds: f64) {
+        self.tokens_in += usage.tokens_in;
+        self.tokens_out += usage.tokens_out;
+        self.usd += usd;
+        self.model_seconds += seconds;
+    }
+
+    /// Adds what signals took.
+    pub(crate) fn add_signals(&mut self, signals: &[SignalRecord]) {
+        for one in signals {
+            self.add_call(&one.usage, one.usd, one.seconds);
+        }
+    }
+}
+
+impl RunLimits {
+    /// Returns what is left of these limits.
+    pub fn left(&self, spent: &Spent, attempts: u32) -> Left {
+        let percent = |used: f64, limit: f64| {
+            (100.0 - 100.0 * used / limit.max(f64::MIN_POSITIVE)).clamp(0.0, 100.0) as u64
+        };
+        let tokens = (spent.tokens_in + spent.tokens_out) as f64;
+        Left {
+            attempts: self.attempts.saturating_sub(attempts),
+            attempts_of: self.attempts,
+            rounds: self.rounds.saturating_sub(spent.rounds),
+            rounds_of: self.rounds,
+            format_retries: self.format_retries.saturating_sub(spent.format_retries),
+            tokens_percent: self.tokens.map(|limit| percent(tokens, limit as f64)),
+            usd_percent: self.usd.map(|limit| percent(spent.usd, limit)),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Steps of a run and their outcomes.
+
+use super::attempt::RungRecord;
+use super::crash::{Crash, CrashFrame};
+use super::ending::Ending;
+use super::probe::{ProbeQuestion, Probed};
+use super::retrieved::{ContextText, Retrieved};
+use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Message, Usage};
+use patchwright_patcher::{Patch, RawQuery};
+use patchwright_retrieval::Memory;
+use serde::{Deserialize, Serialize};
+
+/// Which step of which lane. Lane 0 is the run itself: baseline and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct StepId {
+    /// The lane, from 1; 0 for the run.
+    pub lane: u32,
+    /// Number of steps that this lane has taken before.
+    pub number: u32,
+}
+
+/// Something to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "step", rename_all = "snake_case")]
+pub enum Step {
+    /// Build the unpatched tree, run the PoVs and the tests.
+    Baseline,
+    /// Gather the code that a crash or a request concerns, without any query.
+    Context {
+        /// Number of rounds that this lane has behind it.
+        round: u32,
+        /// The text of the crash or of the feedback.
+        request: String,
+        /// The frames of the crash.
+        frames: Vec<CrashFrame>,
+        /// Memory of the code that was shown before.
+        memory: Memory,
+    },
+    /// Ask a model.
+    Ask {
+        /// Purpose of the question, which decides whom it goes to.
+        purpose: Purpose,
+        /// The whole conversation.
+        messages: Vec<Message>,
+    },
+    /// Do nothing until a time: no model can answer before.
+    Wait {
+        /// UTC, as RFC 3339 writes it.
+        until: String,
+        /// Why.
+        reason: String,
+    },
+    /// Answer the model's queries.
+    Retrieve {
+        /// Which round of this lane it is, from 1.
+        round: u32,
+        /// The queries, well formed.
+        queries: Vec<RawQuery>,
+        /// Memory of the code that was shown before.
+        memory: Memory,
+    },
+    /// Ask a debugger what expressions hold.
+    Probe {
+        /// Expressions to evaluate, and in which build.
+        probes: Vec<ProbeQuestion>,
+    },
+    /// Find the places of a patch in the pristine tree.
+    Locate {
+        /// Patch as the model wrote it.
+        patch: Patch,
+    },
+    /// Climb one rung with an attempt.
+    Climb {
+        /// The attempt's number.
+        attempt: u32,
+        /// The rung.
+        rung: RungName,
+    },
+    /// Nothing is left to do.
+    End {
+        /// The ending.
+        ending: Ending,
+    },
+}
+
+impl Step {
+    /// One word for journals and displays.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Baseline => "baseline",
+            Self::Context { .. } => "context",
+            Self::Ask { purpose, .. } => purpose.as_str(),
+            Self::Wait { .. } => "wait",
+            Self::Retrieve { .. } => "retrieve",
+            Self::Probe { .. } => "probe",
+            Self::Locate { .. } => "locate",
+            Self::Climb { .. } => "climb",
+            Self::End { .. } => "end",
+        }
+    }
+}
+
+/// Purpose of a question to a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Purpose {
+    /// Queries or a patch.
+    Repair,
+    /// Summary of a conversation.
+    Compact,
+    /// Review of a patch.
+    Critic,
+    /// Which of several patches it would take.
+    Judge,
+}
+
+impl Purpose {
+    /// One word for journals and displays.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Repair => "ask",
+            Self::Compact => "compact",
+            Self::Critic => "critic",
+            Self::Judge => "judge",
+        }
+    }
+}
+
+/// Outcome of a step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "snake_case")]
+pub enum Outcome {
+    /// The unpatched tree builds and crashes.
+    Baseline(BaselineSummary),
+    /// The code that goes with an issue.
+    Context(ContextText),
+    /// The model answered.
+    Reply(ReplyRecord),
+    /// The conversation does not fit the model's window any more.
+    Full(Full),
+    /// No model can answer before a time.
+    Postponed(Postponed),
+    /// The time has come.
+    Waited,
+    /// Somebody who need not be asked could not be: a critic, say.
+    Unanswered(Unanswered),
+    /// The queries are answered.
+    Retrieved(Retrieved),
+    /// The probes are answered.
+    Probed(Probed),
+    /// The patch was placed, or refused.
+    Located(Located),
+    /// A rung was climbed, or not.
+    Climbed(RungRecord),
+    /// The step could not be done, and the run ends: a limit, an invalid task,
+    /// a failing infrastructure, somebody's wish.
+    Stopped {
+        /// The ending.
+        ending: Ending,
+        /// Seconds spent before it stopped.
+        seconds: f64,
+    },
+}
+
+/// Result of the baseline.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct BaselineSummary {
+    /// The crashes that were seen here, one for each distinct signature.
+    pub crashes: Vec<Crash>,
+    /// Result of the tests: how many passed, which fail already.
+    pub tests: String,
+    /// True when there are tests.
+    pub has_tests: bool,
+    /// Seconds spent in commands.
+    pub seconds: f64,
+}
+
+/// A reply of the model.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReplyRecord {
+    /// Text of the reply.
+    pub text: String,
+    /// Why it stopped writing.
+    pub finish: Finish,
+    /// Counts of tokens.
+    pub usage: Usage,
+    /// Which model answered.
+    pub model: String,
+    /// Cost in US dollars.
+    pub usd: f64,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+/// A conversation that nears the end of the model's window, or passes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Full {
+    /// About how many tokens it has.
+    pub tokens: u64,
+    /// Tokens that fit, with room for a reply.
+    pub fits: u64,
+    /// Message of the endpoint, when it was the one to refuse.
+    pub reason: String,
+}
+
+/// A call that was put off.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Postponed {
+    /// UTC, as RFC 3339 writes it.
+    pub until: String,
+    /// Why.
+    pub reason: String,
+    /// Tokens that tries which broke off may have used.
+    pub usage: Usage,
+    /// Cost in US dollars that they may have caused.
+    pub usd: f64,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+/// A call that came to nothing, and that the run can do without.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Unanswered {
+    /// Why.
+    pub reason: String,
+    /// Tokens that tries which broke off may have used.
+    pub usage: Usage,
+    /// Cost in US dollars that they may have caused.
+    pub usd: f64,
+    /// Duration in seconds.
+    pub seconds: f64,
+}
+
+/// Result of placing a patch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Located {
+    /// Every edit has its place.
+    Placed(LocatedPatch),
+    /// At least one has none, or may not be.
+    Refused {
+        /// One text for each refused edit, for the model.
+        reasons: Vec<String>,
+    },
+}
+
+/// A patch that has its place.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LocatedPatch {
+    /// Against the pristine tree.
+    pub diff: String,
+    /// True when the tree is no UTF-8 there: the characters of the diff stand for
+    /// the bytes of the same numbers.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub latin1: bool,
+    /// For recognising the same patch again.
+    pub normal_form: String,
+    /// Warnings for the model; nothing is refused for them.
+    pub warnings: Vec<String>,
+}

@@ -1,0 +1,50 @@
+//! First issue of a run, with paths of the tree: the crash that was handed in, a
+//! static analyser's findings, or the change that introduced the bug.
+
+use crate::drive::crash_from_report;
+use crate::hints::{delta, sarif};
+use crate::plan::{Origin, Plan};
+use crate::record::Crash;
+use crate::task::Task;
+use patchwright_evaluator::crash;
+use patchwright_source::Tree;
+
+/// Adds what a task says of its bug to the plan of its run.
+pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
+    let rebase = |path: &str| tree.rebase(path).map(|path| path.to_string());
+    // That it can be read was checked with the task.
+    let findings = task
+        .hints
+        .sarif
+        .as_deref()
+        .and_then(|report| sarif::read(report, &rebase).ok());
+    let mut plan = Plan {
+        crash: task.crash.as_deref().map(|text| given(text, tree)),
+        ..plan
+    };
+    plan.hints.sarif = findings.as_ref().map(|findings| findings.text.clone());
+    plan.hinted = findings.map(|findings| findings.frames).unwrap_or_default();
+    if plan.crash.is_some() {
+        plan.origin = Origin::Given;
+    } else if let Some(text) = plan.hints.sarif.clone() {
+        plan.origin = Origin::Finding;
+        let frames = plan.hinted.clone();
+        plan.crash = Some(Crash { text, frames });
+    } else if let Some(diff) = &plan.hints.diff {
+        plan.crash = Some(Crash {
+            text: plan.hints.note.clone().unwrap_or_default(),
+            frames: delta::frames(diff),
+        });
+    }
+    plan
+}
+
+fn given(text: &str, tree: &Tree) -> Crash {
+    match crash::parse(text) {
+        Some(report) => crash_from_report(report, tree),
+        None => Crash {
+            text: text.to_owned(),
+            frames: Vec::new(),
+        },
+    }
+}

@@ -1,0 +1,70 @@
+//! Models by role: those of the lanes and the critic, with prices and windows.
+
+use crate::drive::Speaker;
+use crate::record::{Ending, EndingKind};
+use crate::task::Task;
+use patchwright_config::{self as settings, Settings};
+use patchwright_model::price::Prices;
+use patchwright_model::tokens::Counter;
+use patchwright_model::{Model, Models};
+use std::sync::Arc;
+
+/// The lanes' models and the critic, with what asking them means; the ending
+/// when money is limited and nobody knows what one of them costs.
+pub(super) fn speakers(
+    task: &Task,
+    settings: &Settings,
+    models: Models,
+) -> Result<(Vec<Speaker>, Option<Speaker>), Ending> {
+    let mut endpoints = settings.lanes();
+    endpoints.truncate(models.lanes.len().min(task.candidates.max(1) as usize));
+    let critic: Vec<settings::Model> = settings.critic().into_iter().collect();
+    let limited = [
+        task.limits.usd,
+        settings.limits.usd,
+        settings.limits.usd_day,
+    ];
+    let limited = limited.iter().any(Option::is_some) || settings.limits.usd_total.is_some();
+    if limited && models.paid {
+        for asked in endpoints.iter().chain([&critic]) {
+            if let Err(missing) = Prices::of_endpoints(asked) {
+                return Err(unpriced(&missing));
+            }
+        }
+    }
+    let lanes = endpoints
+        .iter()
+        .zip(models.lanes)
+        .map(|(asked, model)| speaker(asked, model, models.paid))
+        .collect();
+    let critic = models
+        .critic
+        .map(|model| speaker(&critic, model, models.paid));
+    Ok((lanes, critic))
+}
+
+fn speaker(endpoints: &[settings::Model], model: Arc<dyn Model>, paid: bool) -> Speaker {
+    let windows = endpoints.iter().map(|endpoint| endpoint.context_window);
+    let output = endpoints.first().map(|endpoint| endpoint.max_output_tokens);
+    let names = endpoints.iter().map(|endpoint| endpoint.name.as_str());
+    Speaker {
+        counter: Counter::of_all(names),
+        max_output_tokens: output.unwrap_or_default(),
+        window: windows.min().unwrap_or_default(),
+        prices: Prices::of_endpoints(endpoints)
+            .ok()
+            .filter(|_| !endpoints.is_empty()),
+        model,
+        paid,
+    }
+}
+
+fn unpriced(missing: &[String]) -> Ending {
+    let detail = format!(
+        "a money limit is set, but what {} costs is not: set usd_per_million_in and \
+         usd_per_million_out beside its name (model.usd_per_million_in for the first model), or \
+         take the limit away",
+        missing.join(" and ")
+    );
+    Ending::new(EndingKind::InvalidTask, detail)
+}

@@ -1,0 +1,80 @@
+//! Common parts of the subcommands: flags, forms of output, exit statuses.
+
+use clap::{Args, ValueEnum};
+use patchwright_config::{Flag, Loaded, SettingsError, Sources};
+use patchwright_source::visible;
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+
+/// Flags of every subcommand.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Common {
+    /// Settings file, over the user's own
+    #[arg(long, global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Folder for runs and journals
+    #[arg(long, global = true, value_name = "DIR")]
+    pub state: Option<PathBuf>,
+    /// Set any setting, as in --set limits.attempts=3
+    #[arg(long, global = true, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+/// Form of a printed result.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}
+
+/// The exit status of a wrong command line or configuration.
+pub(crate) const USAGE: u8 = 2;
+
+/// The exit status of a run that was left paused: not decided, to be resumed
+/// later (what `sysexits.h` calls a temporary failure).
+pub(crate) const PAUSED: u8 = 75;
+
+/// Something that the user named and that is not there, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct WrongInput(pub String);
+
+impl Common {
+    /// Loads the settings, with the flags of a subcommand on top.
+    pub(crate) fn load(&self, mut flags: Vec<Flag>) -> Result<Loaded, SettingsError> {
+        for set in &self.set {
+            let (key, value) = set.split_once('=').unwrap_or((set, ""));
+            flags.push(flag("--set", key, value));
+        }
+        if let Some(state) = &self.state {
+            flags.push(flag(
+                "--state",
+                "store.folder",
+                &state.display().to_string(),
+            ));
+        }
+        patchwright_config::load(&Sources::from_process(self.config.clone(), flags))
+    }
+}
+
+/// Writes code, a diff or a mail to standard output: byte for byte for a file or
+/// a program, with hidden characters escaped for a terminal.
+pub(crate) fn write_result(bytes: &[u8]) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    if out.is_terminal() {
+        return out.write_all(visible(&String::from_utf8_lossy(bytes)).as_bytes());
+    }
+    out.write_all(bytes)
+}
+
+/// A flag that sets a setting.
+pub(crate) fn flag(name: &str, key: &str, value: &str) -> Flag {
+    Flag {
+        name: name.to_owned(),
+        key: key.to_owned(),
+        value: value.to_owned(),
+    }
+}

@@ -1,0 +1,75 @@
+//! A crash report as people read it.
+
+use patchwright_evaluator::CrashReport;
+use patchwright_evaluator::crash::{Frame, Stack, parse};
+use patchwright_source::Tree;
+use std::fmt::Write as _;
+
+/// Most frames of a stack that are shown to people.
+const SHOWN_FRAMES: usize = 16;
+
+/// Describes the crash report in a log for people; `None` when it holds none.
+pub(crate) fn describe(log: &str, tree: Option<&Tree>) -> Option<String> {
+    let (report, signature) = in_tree(log, tree)?;
+    Some(as_text(&report, &signature))
+}
+
+/// The report in a log with the paths of the tree, and its signature.
+pub(crate) fn in_tree(log: &str, tree: Option<&Tree>) -> Option<(CrashReport, String)> {
+    let mut report = parse(log)?;
+    if let Some(tree) = tree {
+        report.rebase(&|path| tree.rebase(path).map(|path| path.to_string()));
+    }
+    let in_project = |frame: &Frame| {
+        let file = frame.file.as_deref();
+        let known = |tree: &Tree| file.is_some_and(|file| tree.rebase(file).is_some());
+        tree.is_some_and(known)
+    };
+    let signature = report.signature(&in_project).to_string();
+    Some((report, signature))
+}
+
+/// The report and its signature, stack by stack.
+pub(crate) fn as_text(report: &CrashReport, signature: &str) -> String {
+    let mut text = format!("{}\n", report.summary);
+    let cwe = report.cwe.as_deref().unwrap_or("unknown");
+    let _ = writeln!(text, "weakness   {cwe}");
+    let _ = writeln!(text, "signature  {signature}");
+    for stack in &report.stacks {
+        show(&mut text, stack);
+    }
+    text
+}
+
+fn show(text: &mut String, stack: &Stack) {
+    let _ = writeln!(text, "\n{}", stack.role.name());
+    for (number, frame) in stack.frames.iter().take(SHOWN_FRAMES).enumerate() {
+        let _ = writeln!(text, "  #{number:<3} {frame}");
+    }
+    if stack.frames.len() > SHOWN_FRAMES {
+        let _ = writeln!(text, "  .. {} more", stack.frames.len() - SHOWN_FRAMES);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{as_text, parse};
+
+    const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
+        WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\
+        0x60200000001a is located 0 bytes after 10-byte region [0x602000000010,0x60200000001a)\n\
+        allocated by thread T0 here:\n    #0 0x1 in malloc (/out/x+0x1)\n    #1 0x2 in make /src/a.c:9\n\nSUMMARY: x\n";
+
+    #[test]
+    fn people_see_the_stacks() {
+        let report = parse(REPORT).unwrap();
+        let text = as_text(&report, "s");
+        for words in [
+            "CWE-122",
+            "\ncrash\n  #0   fill /src/a.c:17:3\n",
+            "\nallocated\n",
+        ] {
+            assert!(text.contains(words), "{words}: {text}");
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Progress of a run on the terminal: the stage, the round, the attempt,
+//! the rung, and the budget that is left. On standard error, so that standard
+//! output carries the report alone.
+//!
+//! A terminal gets one moving line below the lines that stay; everything else
+//! gets plain lines.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use patchwright_agent::progress::{Notice, Observer, Progress};
+use patchwright_agent::record::{Located, Outcome, RungRecord};
+use patchwright_agent::report::counted;
+use patchwright_config::{self as settings, Settings};
+use patchwright_source::{visible, visible_line};
+use std::io::{IsTerminal, Write};
+use std::time::Duration;
+
+/// Interval at which the moving line is drawn anew.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Where progress is shown.
+#[derive(Debug)]
+pub(crate) enum Display {
+    /// A moving line on a terminal.
+    Terminal {
+        /// The line.
+        bar: ProgressBar,
+        /// True when colours are used.
+        color: bool,
+    },
+    /// One of many moving lines; nothing stays.
+    Batch {
+        /// The line.
+        bar: ProgressBar,
+        /// Name at its beginning.
+        name: String,
+    },
+    /// A line for each thing.
+    Plain,
+    /// Nothing.
+    Silent,
+}
+
+impl Display {
+    /// A display with a moving line.
+    pub(crate) fn terminal(color: bool) -> Self {
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        let template = if color {
+            "{spinner:.cyan} {elapsed:>4} {wide_msg}"
+        } else {
+            "{spinner} {elapsed:>4} {wide_msg}"
+        };
+        if let Ok(style) = ProgressStyle::with_template(template) {
+            bar.set_style(style);
+        }
+        bar.enable_steady_tick(TICK);
+        Self::Terminal { bar, color }
+    }
+
+    /// One of many moving lines, with a name.
+    pub(crate) fn batch(bar: ProgressBar, name: &str) -> Self {
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed:>4} {wide_msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(name.to_owned());
+        bar.enable_steady_tick(TICK);
+        Self::Batch {
+            bar,
+            name: name.to_owned(),
+        }
+    }
+
+    /// Prints a line that stays; what a terminal would obey is escaped.
+    pub(crate) fn line(&self, text: &str) {
+        self.print(&visible(text));
+    }
+
+    fn print(&self, text: &str) {
+        match self {
+            Self::Terminal { bar, .. } => bar.println(text),
+            Self::Plain => {
+                // A closed standard error is no reason to stop a run.
+                let _ = writeln!(std::io::stderr(), "{text}");
+            }
+            Self::Silent | Self::Batch { .. } => {}
+        }
+    }
+
+    /// Shows what happens to a run.
+    pub(crate) fn observer(self) -> Observer {
+        Observer::new(move |notice| match notice {
+            Notice::Doing(progress) => self.show(progress),
+            Notice::Done(outcome) => self.tell(outcome),
+            Notice::Remark(text) => self.line(text),
+            Notice::Over => self.close(),
+        })
+    }
+
+    /// Says what is about to be done.
+    fn show(&self, progress: &Progress) {
+        let doing = visible_line(&progress.doing);
+        match self {
+            Self::Terminal { bar, .. } => {
+                bar.set_message(format!("{doing}  ({})", progress.left));
+            }
+            Self::Batch { bar, name } => {
+                bar.set_message(format!("{name}: {doing}  ({})", progress.left));
+            }
+            Self::Plain => self.print(&format!("  .. {doing} ({})", progress.left)),
+            Self::Silent => {}
+        }
+    }
+
+    /// Says what came of it.
+    fn tell(&self, outcome: &Outcome) {
+        let Some((mark, text)) = told(outcome) else {
+            return;
+        };
+        self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
+    }
+
+    /// Takes the moving line away.
+    fn close(&self) {
+        if let Self::Terminal { bar, .. } | Self::Batch { bar, .. } = self {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn paint(&self, mark: Mark) -> String {
+        let (word, color) = match mark {
+            Mark::Good => ("ok", 32),
+            Mark::Bad => ("no", 31),
+            Mark::Open => ("--", 33),
+        };
+        match self {
+            Self::Terminal { color: true, .. } => format!("\u{1b}[{color}m{word}\u{1b}[0m"),
+            _ => word.to_owned(),
+        }
+    }
+}
+
+/// The display that the settings ask for.
+pub(crate) fn of_settings(settings: &Settings) -> Display {
+    let terminal = std::io::stderr().is_terminal();
+    match settings.display.progress {
+        settings::Progress::None => Display::Silent,
+        settings::Progress::Auto if terminal => {
+            Display::terminal(settings.display.color != settings::Color::Never)
+        }
+        settings::Progress::Auto | settings::Progress::Plain => Display::Plain,
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    Good,
+    Bad,
+    Open,
+}
+
+fn told(outcome: &Outcome) -> Option<(Mark, String)> {
+    Some(match outcome {
+        Outcome::Baseline(summary) => {
+            let seen = summary
+                .crashes
+                .first()
+                .and_then(|crash| crash.text.lines().find(|line| !line.trim().is_empty()));
+            (
+                Mark::Good,
+                format!("crash reproduced: {}", seen.unwrap_or("no PoV").trim()),
+            )
+        }
+        Outcome::Context(_) | Outcome::Waited => return None,
+        Outcome::Full(full) => (
+            Mark::Open,
+            format!(
+                "the conversation is told in short ({} tokens, {} fit)",
+                full.tokens, full.fits
+            ),
+        ),
+        Outcome::Postponed(postponed) => (
+            Mark::Open,
+            format!("paused until {}: {}", postponed.until, postponed.reason),
+        ),
+        Outcome::Unanswered(missing) => {
+            (Mark::Open, format!("without an answer: {}", missing.reason))
+        }
+        Outcome::Reply(reply) => {
+            let (given, written) = (reply.usage.tokens_in, reply.usage.tokens_out);
+            let text = format!("the model answered ({given} tokens in, {written} out)");
+            (Mark::Good, text)
+        }
+        Outcome::Retrieved(answers) => (
+            Mark::Good,
+            format!(
+                "{} queries answered, {} found nothing",
+                answers.found, answers.missed
+            ),
+        ),
+        Outcome::Probed(probed) => (
+            Mark::Good,
+            format!("{} answered", counted(probed.answers.len() as u64, "probe")),
+        ),
+        Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
+        Outcome::Located(Located::Refused { reasons }) => {
+            let first = reasons
+                .first()
+                .and_then(|reason| reason.lines().next())
+                .unwrap_or_default()
+                .to_owned();
+            (Mark::Bad, format!("patch refused: {first}"))
+        }
+        Outcome::Climbed(rung) => climbed(rung),
+        Outcome::Stopped { ending, .. } => {
+            (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
+        }
+    })
+}
+
+fn climbed(rung: &RungRecord) -> (Mark, String) {
+    let mark = match rung.holds {
+        Some(true) => Mark::Good,
+        Some(false) => Mark::Bad,
+        None => Mark::Open,
+    };
+    let (name, seconds) = (rung.name.name(), rung.seconds);
+    (mark, format!("{name}: {} ({seconds:.1} s)", rung.reason))
+}

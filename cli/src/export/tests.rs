@@ -1,0 +1,106 @@
+//! Mails and stories whose words come from anybody.
+
+use super::{mail, story};
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::{AttemptReport, Report, RungReport};
+use patchwright_agent::wire;
+
+const DIFF: &str = "diff --git a/a.c b/a.c\n--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n";
+
+fn report(explanation: &str, diff: &str) -> Report {
+    let attempt = AttemptReport {
+        number: 1,
+        lane: 1,
+        diff: diff.into(),
+        latin1: false,
+        explanation: Some(explanation.into()),
+        rungs: vec![RungReport {
+            name: "builds".into(),
+            holds: Some(true),
+            reason: "it | builds".into(),
+            seconds: 1.0,
+            log: Some("logs/x.log".into()),
+            counts: [].into(),
+            found: Vec::new(),
+        }],
+    };
+    Report {
+        best: Some(attempt.clone()),
+        attempts: vec![attempt],
+        ..Report::of(&Run::new(wire::empty_plan()), "run-1", "task", "live")
+    }
+}
+
+fn mailed(explanation: &str, diff: &str) -> String {
+    let report = report(explanation, diff);
+    let best = report.best.clone().unwrap();
+    mail(
+        Some("a\ntitle: ü"),
+        "2026-01-02T03:04:05Z".parse().unwrap(),
+        (&report, &best),
+    )
+    .unwrap()
+}
+
+#[test]
+fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
+    let text = mailed(
+        "From: me@evil\n--- a/b\ndiff --git\nFrom here on\u{7}",
+        DIFF,
+    );
+    let (headers, body) = text.split_once("\n\n").unwrap();
+    assert!(
+        headers.contains("\nSubject: [PATCH] Repair a title: ü\n"),
+        "{headers}"
+    );
+    assert!(
+        headers.contains("\nDate: Fri, 2 Jan 2026 03:04:05 +0000\n"),
+        "{headers}"
+    );
+    assert!(headers.contains("8bit"));
+    let (message, patch) = body.split_once("\n---\n").unwrap();
+    assert!(message.starts_with("Written and checked by Patchwright"));
+    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\\u{7}\n"] {
+        assert!(message.contains(line), "{line:?}: {message}");
+    }
+    assert!(patch.contains(DIFF));
+}
+
+#[test]
+fn carriage_returns_travel_encoded() {
+    let text = mailed("e", &DIFF.replace("+y\n", "+y=\r\n"));
+    assert!(text.contains("Content-Transfer-Encoding: quoted-printable"));
+    assert!(
+        text.contains("+y=3D=0D\n") && !text.contains('\r'),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_story_keeps_foreign_words_in_their_place() {
+    let report = report("```\n# HACKED", DIFF);
+    let text = story(Some("# t\n*x*"), &report, &[]);
+    assert!(text.starts_with("# \\# t \\*x\\*\n"), "{text}");
+    assert!(text.contains("````text\n```\n# HACKED\n````"), "{text}");
+    assert!(
+        text.contains("| builds | yes | it \\| builds ([log](logs/x.log)) | 1.0 |"),
+        "{text}"
+    );
+}
+
+#[test]
+fn what_people_read_shows_hidden_characters() {
+    let diff = "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y // \u{202e}\u{1b}[8m\n";
+    let report = report("fine\u{200b}\u{1b}[2J", diff);
+    let told = story(Some("t\u{2066}"), &report, &[]);
+    assert!(
+        !told.contains(['\u{202e}', '\u{1b}', '\u{200b}', '\u{2066}']),
+        "{told}"
+    );
+    assert!(told.contains("+y // \\u{202e}\\u{1b}[8m"), "{told}");
+    let mail = mailed("fine\u{202e}", diff);
+    let (message, patch) = mail.split_once("\n---\n").unwrap();
+    assert!(message.contains("fine\\u{202e}"), "{message}");
+    // `git am` takes the patch as it is.
+    assert!(patch.contains("y // \u{202e}\u{1b}[8m"), "{patch}");
+}

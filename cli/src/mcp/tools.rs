@@ -1,0 +1,286 @@
+//! The tools: what each is for, what it takes, and how a call becomes a query.
+//!
+//! One table ([`table`]) says it all; the schemas are made from it. Answering is
+//! not done here.
+
+mod table;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Map, Value, json};
+use std::sync::Arc;
+use table::TOOLS;
+
+/// The longest text of one argument, in bytes: crash logs grow large.
+const LONGEST: usize = 64 * 1024 * 1024;
+/// The most tokens that a context may be asked to have.
+const MOST_TOKENS: u64 = 200_000;
+
+/// The guide to patterns, rules and SQL that a repairing model reads as well.
+const GUIDE: &str = include_str!("../../../prompts/retrieval.md");
+
+/// Request of a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Call {
+    pub(super) wish: Wish,
+    /// The kind of query, which is the name of the tool.
+    pub(super) kind: String,
+    pub(super) body: String,
+    pub(super) attributes: Vec<(String, String)>,
+}
+
+/// Which of the three sorts of tools was called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wish {
+    Query,
+    Context { budget: Option<usize> },
+    Crash,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Form {
+    Text,
+    Number,
+    YesNo,
+}
+
+struct Field {
+    name: &'static str,
+    form: Form,
+    needed: bool,
+    about: &'static str,
+}
+
+struct Entry {
+    name: &'static str,
+    title: &'static str,
+    about: &'static str,
+    fields: &'static [Field],
+}
+
+/// Every tool with its description and schema.
+pub(super) fn list() -> Vec<Tool> {
+    TOOLS.iter().map(Entry::tool).collect()
+}
+
+/// Tells whether there is such a tool.
+pub(super) fn is_tool(name: &str) -> bool {
+    TOOLS.iter().any(|tool| tool.name == name)
+}
+
+/// Reads a call; the reason when it does not fit the schema.
+pub(super) fn read(name: &str, arguments: &Map<String, Value>) -> Result<Call, String> {
+    let tool = TOOLS
+        .iter()
+        .find(|tool| tool.name == name)
+        .ok_or_else(|| format!("there is no tool {name}"))?;
+    let known = |key: &String| tool.fields.iter().any(|field| field.name == key);
+    if let Some(key) = arguments.keys().find(|key| !known(key)) {
+        return Err(format!("{name} takes no {key}; it takes {}", tool.takes()));
+    }
+    let mut values = Vec::new();
+    for field in tool.fields {
+        if let Some(value) = field.read(name, arguments)? {
+            values.push((field.name.to_owned(), value));
+        }
+    }
+    let mut values = values.into_iter();
+    let mut body = values.next().map(|(_, value)| value).unwrap_or_default();
+    if name == "path"
+        && let Some((_, to)) = values.next()
+    {
+        body = format!("{body} -> {to}");
+    }
+    let attributes: Vec<(String, String)> = values.collect();
+    let wish = match name {
+        "crash" => Wish::Crash,
+        "context" => Wish::Context {
+            budget: attributes.first().and_then(|(_, text)| text.parse().ok()),
+        },
+        _ => Wish::Query,
+    };
+    Ok(Call {
+        wish,
+        kind: name.to_owned(),
+        body,
+        attributes,
+    })
+}
+
+impl Entry {
+    fn tool(&self) -> Tool {
+        let about = match self.name {
+            "sql" => format!("{} {}", self.about, views()),
+            _ => self.about.to_owned(),
+        };
+        let annotations = ToolAnnotations::new()
+            .read_only(true)
+            .idempotent(true)
+            .open_world(false);
+        Tool::new(self.name, about, Arc::new(self.schema()))
+            .with_title(self.title)
+            .with_annotations(annotations)
+    }
+
+    fn schema(&self) -> JsonObject {
+        let properties: JsonObject = self
+            .fields
+            .iter()
+            .map(|field| (field.name.to_owned(), field.schema()))
+            .collect();
+        let needed = self.fields.iter().filter(|field| field.needed);
+        let mut schema = JsonObject::new();
+        schema.insert("type".to_owned(), json!("object"));
+        schema.insert("properties".to_owned(), Value::Object(properties));
+        let needed: Vec<&str> = needed.map(|field| field.name).collect();
+        schema.insert("required".to_owned(), json!(needed));
+        schema.insert("additionalProperties".to_owned(), json!(false));
+        schema
+    }
+
+    fn takes(&self) -> String {
+        let names: Vec<&str> = self.fields.iter().map(|field| field.name).collect();
+        names.join(", ")
+    }
+}
+
+impl Field {
+    fn schema(&self) -> Value {
+        match self.form {
+            Form::Text => json!({ "type": "string", "description": self.about }),
+            Form::YesNo => json!({ "type": "boolean", "description": self.about }),
+            Form::Number => {
+                json!({ "type": "integer", "minimum": 1, "description": self.about })
+            }
+        }
+    }
+
+    /// The value as text, with the tolerance that models need: a number may come
+    /// as text.
+    fn read(&self, tool: &str, arguments: &Map<String, Value>) -> Result<Option<String>, String> {
+        let text = match (arguments.get(self.name), self.form) {
+            (None | Some(Value::Null), _) if self.needed => {
+                return Err(format!("{tool} needs {}: {}", self.name, self.about));
+            }
+            (None | Some(Value::Null), _) => return Ok(None),
+            (Some(Value::String(text)), _) => text.clone(),
+            (Some(Value::Number(number)), Form::Number | Form::Text) => number.to_string(),
+            (Some(Value::Bool(yes)), Form::YesNo) => yes.to_string(),
+            _ => return Err(format!("{tool}: {} has the wrong type", self.name)),
+        };
+        if text.len() > LONGEST {
+            return Err(format!(
+                "{tool}: {} is longer than {LONGEST} bytes",
+                self.name
+            ));
+        }
+        let number = text.trim().parse::<u64>().ok();
+        let fits = number.is_some_and(|number| (1..=MOST_TOKENS).contains(&number));
+        if matches!(self.form, Form::Number) && !fits {
+            return Err(format!("{tool}: {} must be a number from 1 on", self.name));
+        }
+        Ok(Some(text))
+    }
+}
+
+/// The views and their columns, from the guide.
+fn views() -> &'static str {
+    let section = GUIDE.split_once("| view |").map(|(_, rest)| rest);
+    section
+        .and_then(|rest| rest.split_once("\n```"))
+        .map_or("", |(table, _)| table)
+        .trim_start_matches(" columns |\n| --- | --- |\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Form, TOOLS, Wish, is_tool, list, read, views};
+    use patchwright_retrieval::{KINDS, Query};
+    use serde_json::{Value, json};
+
+    fn call(name: &str, arguments: &Value) -> Result<super::Call, String> {
+        read(name, arguments.as_object().unwrap())
+    }
+
+    #[test]
+    fn every_kind_of_query_is_a_tool_that_reads() {
+        for kind in KINDS {
+            let tool = TOOLS.iter().find(|tool| tool.name == kind).unwrap();
+            let mut arguments = serde_json::Map::new();
+            for field in tool.fields {
+                let value = match field.form {
+                    Form::Text if field.name == "lines" => json!("3-9"),
+                    Form::Text => json!("a_b"),
+                    Form::Number => json!(2),
+                    Form::YesNo => json!(true),
+                };
+                arguments.insert(field.name.to_owned(), value);
+            }
+            let call = read(kind, &arguments).unwrap();
+            let query = Query::read(&call.kind, &call.body, &call.attributes).unwrap();
+            assert_eq!(query.kind(), kind);
+            let shown = query.to_string();
+            let expected = match kind {
+                "file" => "file: a_b:3-9",
+                "path" => "path: a_b -> a_b",
+                "callers" | "callees" => "depth 2",
+                "text" | "pattern" | "rule" => "(in a_b)",
+                "more" => "more: query 2",
+                _ => "a_b",
+            };
+            assert!(shown.contains(expected), "{kind}: {shown}");
+        }
+        assert!(is_tool("context") && is_tool("crash") && !is_tool("shell"));
+    }
+
+    #[test]
+    fn schemas_name_what_is_needed() {
+        for tool in list() {
+            let schema = Value::Object((*tool.input_schema).clone());
+            assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
+            assert!(!schema["required"].as_array().unwrap().is_empty());
+            for (name, field) in schema["properties"].as_object().unwrap() {
+                assert!(field["description"].as_str().unwrap().len() > 5, "{name}");
+            }
+            assert!(jsonschema::validator_for(&schema).is_ok(), "{}", tool.name);
+        }
+    }
+
+    #[test]
+    fn calls_that_do_not_fit_are_told_why() {
+        for (name, arguments, reason) in [
+            ("symbol", json!({}), "symbol needs name"),
+            ("symbol", json!({ "name": ["a"] }), "wrong type"),
+            (
+                "symbol",
+                json!({ "name": "a", "depth": 2 }),
+                "takes no depth; it takes name",
+            ),
+            ("callers", json!({ "name": "a", "depth": 0 }), "from 1 on"),
+            (
+                "context",
+                json!({ "request": "x", "budget": -4 }),
+                "from 1 on",
+            ),
+            ("shell", json!({}), "no tool shell"),
+        ] {
+            let told = call(name, &arguments).unwrap_err();
+            assert!(told.contains(reason), "{name}: {told}");
+        }
+        let call = call("context", &json!({ "request": "x", "budget": "900" })).unwrap();
+        assert_eq!(call.wish, Wish::Context { budget: Some(900) });
+    }
+
+    #[test]
+    fn the_schema_of_the_database_is_told() {
+        let views = views();
+        for view in [
+            "files", "symbols", "calls", "uses", "includes", "inherits", "guards", "flows",
+        ] {
+            assert!(views.contains(&format!("`{view}`")), "{view}: {views}");
+        }
+        assert!(
+            views.starts_with("| `files`") && !views.contains("<sql>"),
+            "{views}"
+        );
+    }
+}

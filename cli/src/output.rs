@@ -1,0 +1,124 @@
+//! The folder that `--out` names: the report, the patch, the journal, and the
+//! log of every rung, the inputs that were found, for people and programs that come later.
+
+use patchwright_agent::report::Report;
+use patchwright_store::{Store, StoreError};
+use std::path::{Path, PathBuf};
+
+/// Error while the folder was written.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum OutputError {
+    /// A file cannot be written.
+    #[error("{path} cannot be written: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Error of the operating system.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The store cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A value cannot be written as JSON.
+    #[error("the report cannot be written: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// The file that holds the run's id, from its first moment on.
+pub(crate) const RUN: &str = "run";
+
+/// Makes sure that a folder can be written, before anything is spent, and takes
+/// away what an earlier run left there: nothing of it may pass for this one's.
+pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
+    make(folder)?;
+    save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
+    let of_attempts = ["logs", "found"].into_iter().flat_map(|part| {
+        let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
+        entries.flatten().map(|entry| entry.path()).filter(|path| {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            name.starts_with("attempt-")
+        })
+    });
+    let files =
+        ["report.json", "patch.diff", "journal.jsonl", "story.md"].map(|name| folder.join(name));
+    for file in files.into_iter().chain(of_attempts) {
+        match std::fs::remove_file(&file) {
+            Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
+                return Err(OutputError::Write { path: file, source });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn make(folder: &Path) -> Result<(), OutputError> {
+    std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
+        path: folder.to_path_buf(),
+        source,
+    })
+}
+
+/// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
+/// that refuted attempts, in `found/`; returns the report as it was written, its
+/// logs named by their files.
+pub(crate) async fn write(
+    folder: &Path,
+    report: &Report,
+    store: &Store,
+) -> Result<Report, OutputError> {
+    make(&folder.join("logs"))?;
+    let mut report = report.clone();
+    let best = report.best.iter_mut();
+    for attempt in report.attempts.iter_mut().chain(best) {
+        for rung in &mut attempt.rungs {
+            let name = format!("attempt-{}-{}", attempt.number, rung.name.replace(' ', "-"));
+            if let Some(hash) = rung.log.take() {
+                rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
+            }
+            let mut found = Vec::new();
+            for (index, hash) in std::mem::take(&mut rung.found).iter().enumerate() {
+                let path = format!("found/{name}-{}", index + 1);
+                make(&folder.join("found"))?;
+                found.extend(bring_out(folder, path, hash, store).await?);
+            }
+            rung.found = found;
+        }
+    }
+    if let Some(best) = &report.best {
+        save(&folder.join("patch.diff"), &best.diff_bytes())?;
+    }
+    let mut journal = String::new();
+    for event in store.events(&report.run).await? {
+        journal.push_str(&serde_json::to_string(&event)?);
+        journal.push('\n');
+    }
+    save(&folder.join("journal.jsonl"), journal.as_bytes())?;
+    save(
+        &folder.join("report.json"),
+        serde_json::to_string_pretty(&report)?.as_bytes(),
+    )?;
+    Ok(report)
+}
+
+/// Writes a blob as a file below the folder and gives its path there.
+async fn bring_out(
+    folder: &Path,
+    path: String,
+    hash: &str,
+    store: &Store,
+) -> Result<Option<String>, OutputError> {
+    let Some(bytes) = store.blob(hash).await? else {
+        return Ok(None);
+    };
+    save(&folder.join(&path), &bytes)?;
+    Ok(Some(path))
+}
+
+fn save(path: &Path, bytes: &[u8]) -> Result<(), OutputError> {
+    std::fs::write(path, bytes).map_err(|source| OutputError::Write {
+        path: path.to_path_buf(),
+        source,
+    })
+}

@@ -1,0 +1,152 @@
+//! The command line: one file a subcommand.
+//!
+//! Each subcommand has its arguments and a function that runs it and yields
+//! the exit status. Settings are loaded here and handed in; nothing below
+//! reads the environment.
+
+pub(crate) mod apply;
+pub(crate) mod batch;
+pub(crate) mod check;
+mod client;
+pub(crate) mod config;
+pub(crate) mod context;
+pub(crate) mod crash;
+pub(crate) mod db;
+pub(crate) mod evaluate;
+pub(crate) mod events;
+pub(crate) mod export;
+pub(crate) mod judge;
+pub(crate) mod mcp;
+pub(crate) mod oss_crs;
+pub(crate) mod replay;
+pub(crate) mod resume;
+pub(crate) mod retrieve;
+pub(crate) mod run;
+pub(crate) mod serve;
+mod session;
+pub(crate) mod show;
+pub(crate) mod submit;
+pub(crate) mod tasks;
+pub(crate) mod token;
+pub(crate) mod work;
+
+use crate::common::Common;
+use clap::{Parser, Subcommand};
+use std::process::ExitCode;
+
+/// Repairs crashes on its own, and proves every patch it gives out.
+#[derive(Debug, Parser)]
+#[command(name = "patchwright", version, max_term_width = 100)]
+pub(crate) struct CommandLine {
+    /// Flags of every subcommand.
+    #[command(flatten)]
+    pub common: Common,
+    /// The subcommand.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Repair a crash and print the patch with its evidence
+    Run(Box<run::RunArguments>),
+    /// Climb the ladder with a patch that somebody else wrote
+    Judge(judge::JudgeArguments),
+    /// Print the diff that a reply stands for, or why there is none
+    Apply(apply::ApplyArguments),
+    /// Climb the ladder with a candidate that a dry run proposed
+    Evaluate(evaluate::EvaluateArguments),
+    /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
+    Export(export::ExportArguments),
+    /// Read a crash report from a log
+    Crash(crash::CrashArguments),
+    /// Go on with a run that was cut off
+    Resume(resume::ResumeArguments),
+    /// Walk a finished run again, offline, and judge its patches anew
+    Replay(replay::ReplayArguments),
+    /// Index a source tree, and say what was skipped
+    Index(retrieve::IndexArguments),
+    /// Ask a source tree, as a model would
+    Retrieve(retrieve::RetrieveArguments),
+    /// Gather the code that a request or a crash report on standard input concerns
+    Context(context::ContextArguments),
+    /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
+    Mcp(mcp::McpArguments),
+    /// Say what works on this machine, and what to do about the rest
+    Check(check::CheckArguments),
+    /// Print every setting and where its value comes from
+    Config(config::ConfigArguments),
+    /// Show the report of a run, or how far it has come
+    Show(show::ShowArguments),
+    /// Many tasks at once.
+    #[command(flatten)]
+    Many(Many),
+}
+
+/// The subcommands for many tasks: the daemon, its callers, and a batch.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Many {
+    /// Take tasks in over HTTP and work them off
+    Serve(serve::ServeArguments),
+    /// Make, list and revoke the tokens of the daemon's callers
+    Token(token::TokenArguments),
+    /// Repair what lies in the folders of an OSS-CRS run, with its sidecars
+    OssCrs(Box<oss_crs::OssCrsArguments>),
+    /// Hand tasks to a daemon
+    Submit(submit::SubmitArguments),
+    /// List the tasks of a daemon
+    Tasks(tasks::TasksArguments),
+    /// Follow what happens to a task of a daemon
+    Events(events::EventsArguments),
+    /// Take tasks out of a daemon's queue, or kill what runs for them
+    Cancel(tasks::CancelArguments),
+    /// Work off a set of tasks, and print a table of what came of them
+    Batch(batch::BatchArguments),
+    /// Work off the tasks of a queue that a daemon fills
+    Work(work::WorkArguments),
+    /// Bring the database up to date, copy it, or forget what is old
+    Db(db::DbArguments),
+}
+
+/// Runs a subcommand.
+///
+/// # Errors
+/// Whatever it could not deal with itself; the message is for people.
+pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
+    match line.command {
+        Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
+        Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
+        Command::Apply(arguments) => apply::run(&arguments),
+        Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
+        Command::Export(arguments) => export::export(&line.common, arguments).await,
+        Command::Crash(arguments) => crash::run(&arguments),
+        Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
+        Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
+        Command::Check(arguments) => {
+            check::run(&line.common, &arguments, patchwright_agent::wire::host()).await
+        }
+        Command::Index(arguments) => retrieve::index(&line.common, &arguments),
+        Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments).await,
+        Command::Context(arguments) => context::context(&line.common, &arguments).await,
+        Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
+        Command::Config(arguments) => config::run(&line.common, &arguments),
+        Command::Show(arguments) => show::run(&line.common, arguments).await,
+        Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_many(common: &Common, many: Many) -> anyhow::Result<ExitCode> {
+    match many {
+        Many::Serve(arguments) => serve::run(common, arguments).await,
+        Many::Token(arguments) => token::run(common, arguments).await,
+        Many::OssCrs(arguments) => Box::pin(oss_crs::run(common, *arguments)).await,
+        Many::Submit(arguments) => submit::run(common, &arguments).await,
+        Many::Tasks(arguments) => tasks::list(common, &arguments).await,
+        Many::Events(arguments) => events::run(common, &arguments).await,
+        Many::Cancel(arguments) => tasks::cancel(common, &arguments).await,
+        Many::Batch(arguments) => batch::run(common, &arguments).await,
+        Many::Work(arguments) => work::run(common, &arguments).await,
+        Many::Db(arguments) => db::run(common, &arguments).await,
+    }
+}

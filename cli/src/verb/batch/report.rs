@@ -1,0 +1,272 @@
+//! The report of a batch: a table for people, or a shape for programs.
+
+use super::ReportShape;
+use super::list::Listed;
+use patchwright_agent::report::Report;
+use patchwright_daemon::service::Service;
+use patchwright_source::{visible, visible_line};
+use serde::Serialize;
+use std::fmt::Write;
+
+/// Endings that say nothing about a patch.
+const ERRORS: [&str; 3] = ["invalid_task", "infra_error", "not_reproducible"];
+
+/// One task of the report.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub(super) struct Row {
+    pub(super) task: String,
+    /// Empty when it has not ended.
+    pub(super) ending: String,
+    pub(super) detail: String,
+    pub(super) run: String,
+    pub(super) attempts: usize,
+    pub(super) rounds: u32,
+    pub(super) usd: f64,
+    pub(super) seconds: f64,
+}
+
+impl Row {
+    /// A task that was not taken.
+    pub(super) fn refused(task: &str, reason: &str) -> Self {
+        Self {
+            task: task.to_owned(),
+            ending: "invalid_task".to_owned(),
+            detail: reason.to_owned(),
+            ..Self::default()
+        }
+    }
+}
+
+/// Reads the row of each task, in the order of the batch.
+pub(super) async fn rows(
+    service: &Service,
+    listed: &[Listed],
+    refused: &[Row],
+) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut refused = refused.to_vec();
+    for listed in listed {
+        let of_it = |row: &Row| row.task == listed.id;
+        let wrong = listed.task.is_err() || refused.iter().any(of_it);
+        if let Some(at) = refused.iter().position(of_it).filter(|_| wrong) {
+            rows.push(refused.remove(at));
+            continue;
+        }
+        let mut row = Row {
+            task: listed.id.clone(),
+            ..Row::default()
+        };
+        if let Some(task) = service.task(&listed.id).await? {
+            row.ending = task.ending.unwrap_or_default();
+            row.detail = task.detail.unwrap_or_default();
+            row.run = task.run.unwrap_or_default();
+        }
+        if let Some(report) = service.report(&listed.id).await? {
+            let report: Report = serde_json::from_value(report)?;
+            row.attempts = report.attempts.len();
+            row.rounds = report.rounds;
+            row.usd = report.cost.usd;
+            row.seconds = report.seconds.total;
+        }
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The report; the table for people when no shape is asked for.
+pub(super) fn write(rows: &[Row], shape: Option<ReportShape>) -> anyhow::Result<String> {
+    Ok(match shape {
+        None => table(rows),
+        Some(ReportShape::Json) => serde_json::to_string_pretty(rows)? + "\n",
+        Some(ReportShape::Csv) => csv(rows),
+        Some(ReportShape::Markdown) => markdown(rows),
+        Some(ReportShape::Junit) => junit(rows),
+    })
+}
+
+const HEAD: [&str; 7] = [
+    "task", "ending", "attempts", "rounds", "usd", "seconds", "run",
+];
+
+fn cells(row: &Row) -> [String; 7] {
+    let ending = if row.ending.is_empty() {
+        "not ended"
+    } else {
+        &row.ending
+    };
+    [
+        row.task.clone(),
+        ending.to_owned(),
+        row.attempts.to_string(),
+        row.rounds.to_string(),
+        format!("{:.4}", row.usd),
+        format!("{:.1}", row.seconds),
+        row.run.clone(),
+    ]
+}
+
+fn table(rows: &[Row]) -> String {
+    let mut lines = vec![HEAD.map(str::to_owned)];
+    let shown = |row| cells(row).map(|cell| visible_line(&cell).into_owned());
+    lines.extend(rows.iter().map(shown));
+    let mut widths = [0; 7];
+    for line in &lines {
+        for (width, cell) in widths.iter_mut().zip(line) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for line in lines {
+        let mut padded = String::new();
+        for (cell, width) in line.iter().zip(widths) {
+            let _ = write!(padded, "{cell:<width$}  ");
+        }
+        text.push_str(padded.trim_end());
+        text.push('\n');
+    }
+    let verified = rows.iter().filter(|row| row.ending == "verified").count();
+    let _ = writeln!(text, "{verified} of {} verified", rows.len());
+    text
+}
+
+fn csv(rows: &[Row]) -> String {
+    let quoted = |cell: &str| {
+        if cell.contains([',', '"', '\n', '\r']) {
+            format!("\"{}\"", cell.replace('"', "\"\""))
+        } else {
+            cell.to_owned()
+        }
+    };
+    let mut text = format!("{},detail\n", HEAD.join(","));
+    for row in rows {
+        let cells = cells(row);
+        let cells = cells.iter().chain([&row.detail]).map(|cell| quoted(cell));
+        text.push_str(&cells.collect::<Vec<_>>().join(","));
+        text.push('\n');
+    }
+    text
+}
+
+fn markdown(rows: &[Row]) -> String {
+    let escaped = |cell: &str| visible_line(cell).replace('|', "\\|");
+    let mut text = format!("| {} |\n|{}\n", HEAD.join(" | "), " --- |".repeat(7));
+    for row in rows {
+        let cells = cells(row).map(|cell| escaped(&cell));
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
+
+/// `verified` passes; an ending that says nothing about a patch is an error,
+/// any other a failure, none at all is skipped.
+fn junit(rows: &[Row]) -> String {
+    let of = |kind: &str| rows.iter().filter(|row| verdict(row) == kind).count();
+    let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
+    let mut text = format!(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"patchwright\" tests=\"{}\" \
+         failures=\"{}\" errors=\"{}\" skipped=\"{}\" time=\"{seconds:.3}\">\n",
+        rows.len(),
+        of("failure"),
+        of("error"),
+        of("skipped"),
+    );
+    for row in rows {
+        let name = xml(&row.task);
+        let _ = write!(
+            text,
+            "    <testcase classname=\"patchwright\" name=\"{name}\" time=\"{:.3}\"",
+            row.seconds
+        );
+        let _ = match verdict(row) {
+            "passed" => writeln!(text, "/>"),
+            "skipped" => writeln!(text, "><skipped/></testcase>"),
+            kind => writeln!(
+                text,
+                "><{kind} type=\"{}\" message=\"{}\"/></testcase>",
+                xml(&row.ending),
+                xml(&row.detail)
+            ),
+        };
+    }
+    text + "  </testsuite>\n</testsuites>\n"
+}
+
+fn verdict(row: &Row) -> &'static str {
+    match row.ending.as_str() {
+        "" | "canceled" => "skipped",
+        "verified" => "passed",
+        ending if ERRORS.contains(&ending) => "error",
+        _ => "failure",
+    }
+}
+
+/// Escapes text for an attribute of XML 1.0, which has no place for most control
+/// characters.
+fn xml(text: &str) -> String {
+    let mut escaped = String::new();
+    for letter in visible(text).chars() {
+        match letter {
+            '&' => escaped.push_str("&amp;"),
+            '<' => escaped.push_str("&lt;"),
+            '>' => escaped.push_str("&gt;"),
+            '"' => escaped.push_str("&quot;"),
+            '\n' => escaped.push_str("&#10;"),
+            '\t' => escaped.push_str("&#9;"),
+            '\r' => escaped.push_str("&#13;"),
+            '\u{fffe}'..='\u{ffff}' => escaped.push('\u{fffd}'),
+            letter => escaped.push(letter),
+        }
+    }
+    escaped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows() -> Vec<Row> {
+        let row = |task: &str, ending: &str, detail: &str| Row {
+            task: task.to_owned(),
+            ending: ending.to_owned(),
+            detail: detail.to_owned(),
+            seconds: 1.5,
+            ..Row::default()
+        };
+        vec![
+            row("a", "verified", "all, \"good\""),
+            row("b|c", "no_patch", "<no>\u{1}\n"),
+            row("d", "infra_error", "disk"),
+            row("e", "", ""),
+        ]
+    }
+
+    #[test]
+    fn each_shape_says_every_task() {
+        let text = |shape| write(&rows(), shape).unwrap();
+        let table = text(None);
+        assert!(table.starts_with("task  ending       attempts"), "{table}");
+        assert!(table.contains("\ne     not ended    0 "), "{table}");
+        assert!(table.ends_with("\n1 of 4 verified\n"), "{table}");
+        let csv = text(Some(ReportShape::Csv));
+        assert!(
+            csv.contains("\na,verified,0,0,0.0000,1.5,,\"all, \"\"good\"\"\"\n"),
+            "{csv}"
+        );
+        let markdown = text(Some(ReportShape::Markdown));
+        assert!(
+            markdown.contains("\n| b\\|c | no_patch | 0 |"),
+            "{markdown}"
+        );
+        let junit = text(Some(ReportShape::Junit));
+        for part in [
+            "tests=\"4\" failures=\"1\" errors=\"1\" skipped=\"1\" time=\"6.000\"",
+            "<failure type=\"no_patch\" message=\"&lt;no&gt;\\u{1}&#10;\"/>",
+            "name=\"a\" time=\"1.500\"/>",
+            "<skipped/>",
+        ] {
+            assert!(junit.contains(part), "{part} is not in {junit}");
+        }
+        let json: serde_json::Value = serde_json::from_str(&text(Some(ReportShape::Json))).unwrap();
+        assert_eq!(json[1]["ending"], "no_patch");
+    }
+}

@@ -1,0 +1,192 @@
+//! `patchwright check`: what works here, tried and not guessed.
+//!
+//! The sandbox is asked to break out, the compilers to find a planted bug, the
+//! model's endpoint to answer. Nothing is installed and nothing is spent.
+
+mod attack;
+mod model;
+mod sandbox;
+
+use crate::common::{Common, Format, flag};
+use clap::Args;
+use patchwright_evaluator::sandbox::Host;
+use patchwright_source::visible;
+use serde::Serialize;
+use std::io::Write;
+use std::os::unix::fs::DirBuilderExt;
+use std::process::ExitCode;
+
+/// The exit status when something that every run needs does not work.
+const BROKEN: u8 = 5;
+
+/// Arguments of `check`.
+#[derive(Debug, Args)]
+pub(crate) struct CheckArguments {
+    /// Check the endpoint for this model
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the endpoint is, as in http://127.0.0.1:8000/v1
+    #[arg(long, value_name = "URL")]
+    pub base_url: Option<String>,
+    /// Try to get out of every sandbox that this machine offers, and nothing else
+    #[arg(long)]
+    pub attack: bool,
+    /// Format in which the findings are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// State of a finding.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum State {
+    /// It works.
+    Ok,
+    /// It is not there; some tasks need it.
+    Missing,
+    /// It does not work, and no run goes well without it.
+    Failed,
+}
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Finding {
+    name: &'static str,
+    state: State,
+    /// Finding, and what to do about it.
+    detail: String,
+}
+
+impl Finding {
+    fn new(name: &'static str, state: State, detail: impl Into<String>) -> Self {
+        Self {
+            name,
+            state,
+            detail: detail.into(),
+        }
+    }
+}
+
+/// Looks at everything and prints what was found. `host` is what commands may
+/// see of this machine.
+///
+/// # Errors
+/// The settings are wrong, or nothing can be printed.
+pub(crate) async fn run(
+    common: &Common,
+    arguments: &CheckArguments,
+    host: Host,
+) -> anyhow::Result<ExitCode> {
+    if arguments.attack {
+        let (text, held) = attack::look(&host, arguments.format).await;
+        return print(&text, held);
+    }
+    let named = [
+        ("--model", "model.name", &arguments.model),
+        ("--base-url", "model.base_url", &arguments.base_url),
+    ];
+    let flags = named
+        .into_iter()
+        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_ref()?)))
+        .collect();
+    let loaded = common.load(flags)?;
+    let settings = &loaded.settings;
+    let mut findings = vec![
+        Finding::new("configuration", State::Ok, origins(&loaded.entries)),
+        folder("store", &settings.store.folder),
+        folder("cache", &settings.cache.folder),
+    ];
+    findings.extend(sandbox::look(settings, host).await);
+    findings.extend(model::look(settings).await);
+    let works = findings
+        .iter()
+        .all(|finding| finding.state != State::Failed);
+    let text = match arguments.format {
+        Format::Text => visible(&table(&findings)).into_owned(),
+        Format::Json => {
+            let all = serde_json::json!({ "schema": 1, "works": works, "findings": findings });
+            format!("{all:#}\n")
+        }
+    };
+    print(&text, works)
+}
+
+fn print(text: &str, works: bool) -> anyhow::Result<ExitCode> {
+    std::io::stdout().write_all(text.as_bytes())?;
+    Ok(if works {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::from(BROKEN)
+    })
+}
+
+/// The places that settings came from.
+fn origins(entries: &[patchwright_config::Entry]) -> String {
+    let mut places: Vec<&str> = entries
+        .iter()
+        .map(|entry| match entry.origin.rsplit_once(':') {
+            Some((file, line)) if line.parse::<u32>().is_ok() => file,
+            _ => &entry.origin,
+        })
+        .collect();
+    places.sort_unstable();
+    places.dedup();
+    format!("valid; from {}", places.join(", "))
+}
+
+/// Tells whether a folder can be written, tried by writing.
+fn folder(name: &'static str, folder: &std::path::Path) -> Finding {
+    let shown = folder.display();
+    let mut private = std::fs::DirBuilder::new();
+    let made = private.recursive(true).mode(0o700).create(folder);
+    let tried = made.and_then(|()| tempfile::tempfile_in(folder));
+    match tried {
+        Ok(_) => Finding::new(name, State::Ok, shown.to_string()),
+        Err(error) => {
+            let detail = format!("{shown} cannot be written: {error}; set {name}.folder");
+            Finding::new(name, State::Failed, detail)
+        }
+    }
+}
+
+fn table(findings: &[Finding]) -> String {
+    let names = findings.iter().map(|finding| finding.name.len()).max();
+    let wide = names.unwrap_or(0);
+    let lines = findings.iter().map(|finding| {
+        let state = match finding.state {
+            State::Ok => "ok",
+            State::Missing => "missing",
+            State::Failed => "FAILED",
+        };
+        format!("{:wide$}  {state:7}  {}\n", finding.name, finding.detail)
+    });
+    lines.collect::<Vec<_>>().concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_a_failure() {
+        let place = tempfile::tempdir().unwrap();
+        assert_eq!(folder("store", &place.path().join("a/b")).state, State::Ok);
+        let file = place.path().join("file");
+        std::fs::write(&file, "").unwrap();
+        let finding = folder("store", &file.join("below"));
+        assert_eq!(finding.state, State::Failed);
+        assert!(finding.detail.contains("set store.folder"), "{finding:?}");
+    }
+
+    #[test]
+    fn findings_are_printed_in_columns() {
+        let findings = [
+            Finding::new("sandbox", State::Failed, "none works"),
+            Finding::new("c", State::Ok, "cc 12"),
+        ];
+        assert_eq!(
+            table(&findings),
+            "sandbox  FAILED   none works\nc        ok       cc 12\n"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! `patchwright check --attack`: tries to get out of every isolation that this
+//! machine offers, and prints what held.
+
+use crate::common::Format;
+use patchwright_evaluator::attack::{Attack, attack};
+use patchwright_evaluator::sandbox::{Host, IsolationChoice};
+use std::fmt::Write;
+
+/// All that a sandbox can be.
+const ISOLATIONS: [IsolationChoice; 2] = [IsolationChoice::Bubblewrap, IsolationChoice::Landlock];
+
+/// An isolation, and what came of the attack; or why it was not attacked.
+type Tried = (IsolationChoice, Result<Attack, String>);
+
+/// Attacks every isolation, one after the other; the text to print, and whether
+/// there was one and all of them held.
+pub(super) async fn look(host: &Host, format: Format) -> (String, bool) {
+    let mut all = Vec::new();
+    for isolation in ISOLATIONS {
+        let attacked = attack(isolation, host.clone()).await;
+        all.push((isolation, attacked.map_err(|error| error.to_string())));
+    }
+    let text = match format {
+        Format::Text => text(&all),
+        Format::Json => format!("{:#}\n", json(&all)),
+    };
+    (text, held(&all))
+}
+
+fn held(all: &[Tried]) -> bool {
+    let mut attacked = all.iter().filter_map(|(_, attack)| attack.as_ref().ok());
+    let any = attacked.clone().next().is_some();
+    any && attacked.all(|attack| attack.escaped().next().is_none())
+}
+
+fn text(all: &[Tried]) -> String {
+    let mut text = String::new();
+    for (isolation, attack) in all {
+        let name = name(*isolation);
+        // Writing to a string cannot go wrong.
+        let _ = match attack {
+            Err(reason) => writeln!(text, "{name}: not attacked: {reason}"),
+            Ok(attack) => {
+                let tried = attack.escapes.len();
+                let escaped = attack.escaped().count();
+                for escape in &attack.escapes {
+                    let result = if escape.held { "held" } else { "ESCAPED" };
+                    let (what, detail) = (&escape.name, &escape.detail);
+                    let _ = writeln!(text, "  {result:7}  {what}  {detail}");
+                }
+                for open in &attack.isolation.leaves_open {
+                    let _ = writeln!(text, "  open     {open}");
+                }
+                writeln!(text, "{name}: {} of {tried} held", tried - escaped)
+            }
+        };
+    }
+    text
+}
+
+fn json(all: &[Tried]) -> serde_json::Value {
+    let isolations: Vec<_> = all
+        .iter()
+        .map(|(isolation, attack)| {
+            let name = name(*isolation);
+            match attack {
+                Err(reason) => serde_json::json!({ "isolation": name, "not_attacked": reason }),
+                Ok(attack) => serde_json::json!({
+                    "isolation": name,
+                    "leaves_open": attack.isolation.leaves_open,
+                    "escapes": attack.escapes,
+                }),
+            }
+        })
+        .collect();
+    serde_json::json!({ "schema": 1, "held": held(all), "isolations": isolations })
+}
+
+fn name(isolation: IsolationChoice) -> String {
+    format!("{isolation:?}").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Tried, held, json, text};
+    use patchwright_evaluator::attack::{Attack, Escape};
+    use patchwright_evaluator::sandbox::{Isolation, IsolationChoice};
+
+    fn tried(held: &[bool]) -> Tried {
+        let escape = |held: &bool| Escape {
+            name: "reads a file outside".to_owned(),
+            held: *held,
+            detail: "why".to_owned(),
+        };
+        let isolation = Isolation {
+            kind: IsolationChoice::Landlock,
+            leaves_open: vec!["names of processes".to_owned()],
+            passed_over: Vec::new(),
+        };
+        let escapes = held.iter().map(escape).collect();
+        (IsolationChoice::Landlock, Ok(Attack { isolation, escapes }))
+    }
+
+    #[test]
+    fn one_way_out_is_a_failure_and_so_is_no_sandbox_at_all() {
+        let refused = (IsolationChoice::Bubblewrap, Err("no bwrap".to_owned()));
+        assert!(held(&[tried(&[true, true]), refused.clone()]));
+        assert!(!held(&[tried(&[true, true]), tried(&[true, false])]));
+        assert!(!held(std::slice::from_ref(&refused)));
+        let all = [tried(&[true, false]), refused];
+        let expected = "  held     reads a file outside  why\n  ESCAPED  reads a file outside  why\n  open     names of processes\nlandlock: 1 of 2 held\nbubblewrap: not attacked: no bwrap\n";
+        assert_eq!(text(&all), expected);
+        assert_eq!(json(&all)["isolations"][0]["escapes"][1]["held"], false);
+    }
+}

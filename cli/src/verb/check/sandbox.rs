@@ -1,0 +1,290 @@
+//! Check of the sandbox: commands are really kept apart, and toolchains work in there.
+//!
+//! One small task is built in the sandbox as any other. Its command tries what
+//! must not succeed, and what it claims is held against what was seen from
+//! outside; then it compiles a program with a bug that a sanitizer must find.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{TcpListener, UdpSocket};
+use std::path::Path;
+
+use patchwright_evaluator::sandbox::{Host, Isolation};
+use patchwright_evaluator::{
+    BuildKind, Changes, CommandLimits, Commands, LocalTarget, Target, TargetError, TargetTask,
+};
+use secrecy::ExposeSecret;
+
+use super::{Finding, State};
+use patchwright_agent::wire;
+use patchwright_config::Settings;
+
+/// What the sandbox is asked to do. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
+const SCRIPT: &str = include_str!("probe.sh");
+/// What the file beside the sandbox holds, which nobody inside may read.
+const CANARY: &str = "canary-that-nobody-reads";
+
+/// Looks at the sandbox and, inside it, at the toolchains.
+pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
+    let trap = match Trap::set() {
+        Ok(trap) => trap,
+        Err(error) => {
+            let detail = format!("it cannot be tried: {error}");
+            return vec![Finding::new("sandbox", State::Failed, detail)];
+        }
+    };
+    match trap.spring(settings, host).await {
+        Ok((isolation, output)) => {
+            let key = settings.model.api_key.expose_secret();
+            let said = Said::read(&output);
+            let mut findings = vec![verdict(&isolation, &trap.escapes(&output, key), &said)];
+            findings.extend(toolchains(&said));
+            findings
+        }
+        Err(error) => {
+            let detail = format!("{error}; install bubblewrap (apt-get install bubblewrap)");
+            vec![Finding::new("sandbox", State::Failed, detail)]
+        }
+    }
+}
+
+/// Places that a command in the sandbox must not reach.
+struct Trap {
+    folder: tempfile::TempDir,
+    tcp: TcpListener,
+    udp: UdpSocket,
+}
+
+impl Trap {
+    fn set() -> io::Result<Self> {
+        let trap = Self {
+            folder: tempfile::tempdir()?,
+            tcp: TcpListener::bind(("127.0.0.1", 0))?,
+            udp: UdpSocket::bind(("127.0.0.1", 0))?,
+        };
+        trap.tcp.set_nonblocking(true)?;
+        trap.udp.set_nonblocking(true)?;
+        std::fs::write(trap.file(), CANARY)?;
+        for folder in ["tree", "task", "scratch"] {
+            std::fs::create_dir(trap.folder.path().join(folder))?;
+        }
+        std::fs::write(trap.folder.path().join("tree/empty"), "")?;
+        Ok(trap)
+    }
+
+    fn file(&self) -> std::path::PathBuf {
+        self.folder.path().join("canary")
+    }
+
+    async fn spring(
+        &self,
+        settings: &Settings,
+        host: Host,
+    ) -> Result<(Isolation, String), TargetError> {
+        let port = |address: io::Result<std::net::SocketAddr>| {
+            address.map_or_else(|_| "0".to_owned(), |address| address.port().to_string())
+        };
+        let script = SCRIPT
+            .replace("%FILE%", &self.file().display().to_string())
+            .replace("%TCP%", &port(self.tcp.local_addr()))
+            .replace("%UDP%", &port(self.udp.local_addr()));
+        let task = TargetTask {
+            tree: self.folder.path().join("tree"),
+            task_folder: self.folder.path().join("task"),
+            commands: Commands {
+                build: script,
+                ..Commands::default()
+            },
+            limits: CommandLimits::default(),
+            ..TargetTask::default()
+        };
+        let scratch = self.folder.path().join("scratch");
+        let choice = wire::isolation(settings);
+        let target = LocalTarget::open(task, choice, host, &scratch).await?;
+        let build = target
+            .build(&Changes::default(), "", BuildKind::Clean)
+            .await?;
+        Ok((target.isolation().clone(), build.execution.text()))
+    }
+
+    /// What got out, as seen from here.
+    fn escapes(&self, output: &str, key: &str) -> Vec<&'static str> {
+        let mut escapes = Vec::new();
+        if output.contains(CANARY) {
+            escapes.push("it reads files of this user");
+        }
+        if self.written() {
+            escapes.push("it writes outside its workspace");
+        }
+        if self.tcp.accept().is_ok() {
+            escapes.push("it reaches the network (TCP)");
+        }
+        if self.udp.recv(&mut [0; 16]).is_ok() {
+            escapes.push("it reaches the network (UDP)");
+        }
+        if key.len() > 3 && output.contains(key) {
+            escapes.push("it reads the model's key");
+        }
+        escapes
+    }
+
+    fn written(&self) -> bool {
+        Path::new(&format!("{}.written", self.file().display())).exists()
+    }
+}
+
+/// What the script printed: a name, a tab, a value.
+struct Said(BTreeMap<String, String>);
+
+impl Said {
+    fn read(output: &str) -> Self {
+        let pairs = output.lines().filter_map(|line| {
+            let (name, value) = line.split_once('\t')?;
+            Some((name.to_owned(), value.trim().to_owned()))
+        });
+        Self(pairs.collect())
+    }
+
+    fn get(&self, name: &str) -> Option<&str> {
+        self.0
+            .get(name)
+            .map(String::as_str)
+            .filter(|value| !value.is_empty())
+    }
+}
+
+fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
+    let kind = format!("{:?}", isolation.kind).to_lowercase();
+    if said.get("end").is_none() {
+        let detail = format!("{kind}: the probe did not come to its end");
+        return Finding::new("sandbox", State::Failed, detail);
+    }
+    let mut parts = vec![kind];
+    if !isolation.leaves_open.is_empty() {
+        parts.push(format!("leaves open: {}", isolation.leaves_open.join(", ")));
+    }
+    parts.extend(isolation.passed_over.iter().map(|(passed, reason)| {
+        let passed = format!("{passed:?}").to_lowercase();
+        format!("not {passed}: {reason}")
+    }));
+    if said.get("network") != Some("tried") {
+        parts.push("the network was not tried: there is no bash".to_owned());
+    }
+    let detail = parts.join("; ");
+    if escapes.is_empty() {
+        return Finding::new("sandbox", State::Ok, detail);
+    }
+    let detail = format!("{detail}; PROBED: {}", escapes.join(", "));
+    Finding::new("sandbox", State::Failed, detail)
+}
+
+/// A toolchain: its name, what of it must work, what is told besides, and what
+/// to install.
+type Toolchain = (
+    &'static str,
+    &'static [&'static str],
+    &'static [&'static str],
+    &'static str,
+);
+
+const TOOLCHAINS: [Toolchain; 4] = [
+    (
+        "c",
+        &["cc sanitizer", "clang sanitizer"],
+        &["cc", "clang"],
+        "gcc libc6-dev",
+    ),
+    (
+        "c++",
+        &["c++ sanitizer", "clang++ sanitizer"],
+        &["c++", "clang++"],
+        "g++",
+    ),
+    (
+        "java",
+        &["javac"],
+        &["java", "mvn"],
+        "default-jdk-headless maven",
+    ),
+    ("debugger", &["gdb", "jdb"], &["gdb"], "gdb"),
+];
+
+fn toolchains(said: &Said) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (name, any_of, told, packages) in TOOLCHAINS {
+        let works = any_of.iter().any(|part| said.get(part).is_some());
+        let versions: Vec<_> = told.iter().filter_map(|part| said.get(part)).collect();
+        let install = format!("apt-get install {packages}");
+        let finding = if works {
+            Finding::new(name, State::Ok, versions.join("; "))
+        } else if versions.is_empty() {
+            Finding::new(name, State::Missing, install)
+        } else {
+            let detail = format!(
+                "{} does not work in the sandbox; {install}",
+                versions.join("; ")
+            );
+            Finding::new(name, State::Missing, detail)
+        };
+        findings.push(finding);
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use patchwright_evaluator::sandbox::IsolationChoice;
+
+    fn landlock() -> Isolation {
+        Isolation {
+            kind: IsolationChoice::Landlock,
+            leaves_open: vec!["the host's /proc".to_owned()],
+            passed_over: vec![(IsolationChoice::Bubblewrap, "not there".to_owned())],
+        }
+    }
+
+    #[test]
+    fn what_got_out_is_a_failure_whatever_the_sandbox_says_of_itself() {
+        let trap = Trap::set().unwrap();
+        let address = trap.udp.local_addr().unwrap();
+        UdpSocket::bind(("127.0.0.1", 0))
+            .unwrap()
+            .send_to(b"x", address)
+            .unwrap();
+        std::fs::write(format!("{}.written", trap.file().display()), "").unwrap();
+        let escapes = trap.escapes(&format!("A={CANARY}\nKEY=secret"), "secret");
+        assert_eq!(escapes.len(), 4, "{escapes:?}");
+        let said = Said::read("end\tyes\nnetwork\ttried\n");
+        let finding = verdict(&landlock(), &escapes, &said);
+        assert_eq!(finding.state, State::Failed);
+        let clean = verdict(&landlock(), &[], &said);
+        assert_eq!(clean.state, State::Ok);
+        let expected = "landlock; leaves open: the host's /proc; not bubblewrap: not there";
+        assert_eq!(clean.detail, expected);
+    }
+
+    #[test]
+    fn a_probe_that_broke_off_proves_nothing() {
+        let finding = verdict(&landlock(), &[], &Said::read("network\ttried\n"));
+        assert_eq!(finding.state, State::Failed);
+    }
+
+    #[test]
+    fn a_compiler_counts_when_its_sanitizer_finds_the_bug() {
+        let said = Said::read("cc\tcc 12.2\ncc sanitizer\tworks\nc++\tg++ 12.2\nc++ sanitizer\t\n");
+        let found: Vec<_> = toolchains(&said)
+            .into_iter()
+            .map(|finding| (finding.name, finding.state))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("c", State::Ok),
+                ("c++", State::Missing),
+                ("java", State::Missing),
+                ("debugger", State::Missing),
+            ]
+        );
+    }
+}

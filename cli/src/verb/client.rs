@@ -1,0 +1,101 @@
+//! Client of a daemon, for the verbs that talk to one: where it is, who asks, and what
+//! its refusals say.
+
+use anyhow::{Context, anyhow, bail};
+use patchwright_config::{self as settings, Loaded};
+use patchwright_source::visible_line;
+use reqwest::{Client, Method, RequestBuilder, Response, Url};
+use secrecy::ExposeSecret;
+use serde_json::Value;
+use std::time::Duration;
+
+/// Longest time for connecting to a daemon.
+const CONNECTING: Duration = Duration::from_secs(10);
+/// The most of a refusal that is shown.
+const SHOWN: usize = 4_000;
+
+/// A daemon to talk to.
+#[derive(Debug)]
+pub(super) struct Daemon {
+    client: Client,
+    server: Url,
+    token: settings::Client,
+}
+
+impl Daemon {
+    /// The daemon that the settings name, or the one that they would start.
+    pub(super) fn of(loaded: &Loaded) -> anyhow::Result<Self> {
+        let token = loaded.settings.client.clone();
+        let address = match &token.server {
+            Some(server) => server.clone(),
+            None => format!("http://{}", loaded.settings.http.listen),
+        };
+        let server = Url::parse(&address)
+            .with_context(|| format!("client.server: {address:?} is no address"))?;
+        let client = Client::builder().connect_timeout(CONNECTING).build()?;
+        Ok(Self {
+            client,
+            server,
+            token,
+        })
+    }
+
+    /// A request of a path, each of its parts escaped.
+    pub(super) fn request(&self, method: Method, path: &[&str]) -> anyhow::Result<RequestBuilder> {
+        let mut url = self.server.clone();
+        match url.path_segments_mut() {
+            Ok(mut parts) => {
+                parts.pop_if_empty().extend(["api", "v1"]).extend(path);
+            }
+            Err(()) => bail!("client.server: {} cannot be asked", self.server),
+        }
+        let request = self.client.request(method, url);
+        let token = self.token.token.expose_secret();
+        Ok(if token.is_empty() {
+            request
+        } else {
+            request.bearer_auth(token)
+        })
+    }
+
+    /// Sends a request; what the daemon says against it is the error.
+    pub(super) async fn send(&self, request: RequestBuilder) -> anyhow::Result<Response> {
+        let response = request.send().await.map_err(|error| {
+            if error.is_connect() {
+                return anyhow!(
+                    "no daemon answers at {}: start one with `patchwright serve`, or name another in client.server",
+                    self.server
+                );
+            }
+            anyhow::Error::from(error).context(format!("the daemon at {} broke off", self.server))
+        })?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(response);
+        }
+        let text = response.text().await.unwrap_or_default();
+        let problem: Value = serde_json::from_str(&text).unwrap_or_default();
+        let said = problem.get("detail").or_else(|| problem.get("title"));
+        let said = said.and_then(Value::as_str).unwrap_or(&text);
+        let said: String = said.chars().take(SHOWN).collect();
+        bail!("the daemon refuses ({status}): {said}")
+    }
+
+    /// Sends a request and reads the answer.
+    pub(super) async fn json(&self, request: RequestBuilder) -> anyhow::Result<Value> {
+        let response = self.send(request).await?;
+        response
+            .json()
+            .await
+            .context("the daemon's answer is no JSON")
+    }
+}
+
+/// Returns a field of an answer for one line of text; `-` when it is not there.
+pub(super) fn field(answer: &Value, name: &str) -> String {
+    match answer.get(name) {
+        Some(Value::String(text)) => visible_line(text).into_owned(),
+        None | Some(Value::Null) => "-".to_owned(),
+        Some(other) => other.to_string(),
+    }
+}

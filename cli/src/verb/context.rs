@@ -1,0 +1,173 @@
+//! `patchwright context`: the code that a request or a crash report calls for,
+//! with the help of a model when one is named.
+//!
+//! Without `--model` no model is asked; with it, a call that fails leads back to
+//! the plain context.
+
+use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
+use crate::common::{Common, Format, WrongInput, flag};
+use clap::Args;
+use patchwright_agent::anchors::{Pipeline, shortened};
+use patchwright_agent::drive::frames_for_retrieval;
+use patchwright_agent::signals::Charged;
+use patchwright_agent::wire;
+use patchwright_config::Flag;
+use patchwright_evaluator::crash;
+use patchwright_model::account::{Account, Accounted};
+use patchwright_retrieval::{Context, Engine, Request};
+use serde_json::{Value, json};
+use std::io::Read;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The most that is read of a request, in bytes: crash logs of fuzzers grow
+/// large, and the report is near their start or end.
+const MOST_INPUT: u64 = 64 * 1024 * 1024;
+/// Longest time that the model's help may take in all. People wait no longer.
+const PATIENCE: Duration = Duration::from_mins(10);
+/// Hits of one pattern that are looked at, in place of what one answer shows.
+const HITS: usize = 200;
+
+/// Arguments of `patchwright context`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ContextArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+    /// The most tokens that the context takes; more than 2500 brings more code
+    #[arg(long, value_name = "TOKENS")]
+    pub budget: Option<usize>,
+    /// Let this model write patterns and SQL: two calls
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// Where the model's endpoint is, as in http://127.0.0.1:8000/v1
+    #[arg(long, value_name = "URL", requires = "model")]
+    pub base_url: Option<String>,
+    /// Format in which the context is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Runs `patchwright context`: reads a request or a crash report on standard
+/// input and prints the code that it calls for.
+///
+/// # Errors
+/// The settings are wrong, or the tree, the cache or the input cannot be used.
+pub(crate) async fn context(
+    common: &Common,
+    arguments: &ContextArguments,
+) -> anyhow::Result<ExitCode> {
+    let mut bytes = Vec::new();
+    std::io::stdin()
+        .lock()
+        .take(MOST_INPUT)
+        .read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes).into_owned();
+    if text.trim().is_empty() {
+        let reason = "standard input is empty: give a request in words, or a crash report";
+        return Err(WrongInput(reason.to_owned()).into());
+    }
+    let report = crash::parse(&text);
+    let mut flags = flags(arguments);
+    if arguments.model.is_some() {
+        flags.push(flag("", "retrieval.max_results", &HITS.to_string()));
+    }
+    let Opened { engine, settings } = open(common, &arguments.repo, flags)?;
+    let request = Request {
+        frames: report
+            .as_ref()
+            .map(frames_for_retrieval)
+            .unwrap_or_default(),
+        text: report.map_or(text, |report| report.purified),
+        budget: arguments
+            .budget
+            .unwrap_or(settings.retrieval.context_tokens),
+    };
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = Arc::new(wire::signals(&settings, &account)?);
+    let engine = Arc::new(engine);
+    let (context, notes) = match arguments.model {
+        Some(_) => {
+            let model = Accounted::connect(&settings.model, &account);
+            let model = model.map_err(|error| error.to_string());
+            let pipeline = model.map(|model| Pipeline {
+                engine: Arc::clone(&engine),
+                model,
+                signals: Arc::clone(&signals),
+                max_output_tokens: settings.model.max_output_tokens,
+            });
+            helped(pipeline, (&engine, &signals), &request).await
+        }
+        None => plain(&engine, &signals, &request).await,
+    };
+    note(&notes)?;
+    let printed = print(&match arguments.format {
+        Format::Text => context.render(),
+        Format::Json => format!("{:#}\n", context_value(&context, &notes)),
+    })?;
+    tell_cost(&account)?;
+    Ok(printed)
+}
+
+fn flags(arguments: &ContextArguments) -> Vec<Flag> {
+    let given = [
+        ("--model", "model.name", &arguments.model),
+        ("--base-url", "model.base_url", &arguments.base_url),
+    ];
+    given
+        .into_iter()
+        .filter_map(|(name, key, value)| Some(flag(name, key, value.as_ref()?)))
+        .collect()
+}
+
+/// The context without patterns and SQL of a model.
+async fn plain(
+    engine: &Arc<Engine>,
+    signals: &Charged,
+    request: &Request,
+) -> (Context, Vec<String>) {
+    let notes = if signals.is_empty() {
+        Vec::new()
+    } else {
+        signals.consult(engine, &engine.words_of(request)).await
+    };
+    (engine.context(request), notes)
+}
+
+/// The context with a model's help; the plain one, and why, when that fails.
+async fn helped(
+    pipeline: Result<Pipeline, String>,
+    (engine, signals): (&Arc<Engine>, &Charged),
+    request: &Request,
+) -> (Context, Vec<String>) {
+    let asked = shortened(request);
+    let reason = match pipeline {
+        Ok(pipeline) => match tokio::time::timeout(PATIENCE, pipeline.context(&asked)).await {
+            Ok(Ok(helped)) => return helped,
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => "it took longer than 10 minutes".to_owned(),
+        },
+        Err(reason) => reason,
+    };
+    let (context, mut notes) = plain(engine, signals, request).await;
+    notes.insert(
+        0,
+        format!("this is the context without the model: {reason}"),
+    );
+    (context, notes)
+}
+
+fn context_value(context: &Context, notes: &[String]) -> Value {
+    json!({
+        "intent": context.intent,
+        "confidence": context.confidence,
+        "tokens": context.tokens,
+        "elapsed_ms": context.elapsed_ms,
+        "snippets": context.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+        "stack": context.stack,
+        "definitions": context.definitions,
+        "notes": notes,
+    })
+}

@@ -1,0 +1,60 @@
+//! `patchwright db`: bring the database up to date, or copy it while it is used.
+
+use crate::common::Common;
+use clap::{Args, Subcommand};
+use patchwright_store::Store;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// Arguments of `db`.
+#[derive(Debug, Args)]
+pub(crate) struct DbArguments {
+    /// What to do
+    #[command(subcommand)]
+    pub command: DbCommand,
+}
+
+/// Actions on the database.
+#[derive(Debug, Subcommand)]
+pub(crate) enum DbCommand {
+    /// Bring the tables up to date; every command does so when it opens the store
+    Migrate,
+    /// Copy the database to a file while it is used
+    Backup {
+        /// The file; it must not be there
+        file: PathBuf,
+    },
+    /// Forget what ended before queue.keep; a daemon does so every hour
+    Prune,
+}
+
+/// Does it.
+///
+/// # Errors
+/// When the store cannot be opened, or the copy cannot be written.
+pub(crate) async fn run(common: &Common, arguments: &DbArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let store = Store::of(&loaded.settings).await?;
+    let mut out = std::io::stdout();
+    match &arguments.command {
+        DbCommand::Migrate => {
+            patchwright_daemon::queue::Queue::open(&store, loaded.settings.queue.lost_after)
+                .await?;
+            writeln!(out, "the database is up to date")?;
+        }
+        DbCommand::Backup { file } => {
+            store.back_up(file).await?;
+            writeln!(out, "copied to {}", file.display())?;
+        }
+        DbCommand::Prune => {
+            let pruned = store.prune(loaded.settings.queue.keep).await?;
+            writeln!(
+                out,
+                "forgot {} tasks, {} runs and {} logs",
+                pruned.tasks, pruned.runs, pruned.blobs
+            )?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

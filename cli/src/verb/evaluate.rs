@@ -1,0 +1,56 @@
+//! `patchwright evaluate`: climb the ladder with a candidate that a dry run
+//! proposed.
+
+use super::export::{candidate, report};
+use super::judge;
+use super::session::{self, OutputArguments, run_id};
+use crate::common::Common;
+use anyhow::Context;
+use clap::Args;
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::task::{Mode, Task};
+use patchwright_patcher::Patch;
+use patchwright_store::Store;
+use std::process::ExitCode;
+
+/// Arguments of `evaluate`.
+#[derive(Debug, Args)]
+pub(crate) struct EvaluateArguments {
+    /// The run's id, or the folder that --out made
+    pub run: String,
+    /// The candidate, by its number
+    pub candidate: u32,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Evaluates a candidate in a run of its own.
+///
+/// # Errors
+/// There is no such run or candidate, or the store fails.
+pub(crate) async fn evaluate(
+    common: &Common,
+    arguments: EvaluateArguments,
+) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let id = run_id(&arguments.run)?;
+    let store = Store::of(&loaded.settings).await?;
+    let report = report(&store, &id).await?;
+    let attempt = candidate(&report, Some(arguments.candidate))?;
+    let (task, _) = store.run(&id).await?;
+    let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
+    if task.commands.build.is_none() {
+        let detail =
+            "commands.build: is needed to evaluate a candidate; the task of this run has none";
+        let ending = Ending::new(EndingKind::InvalidTask, detail);
+        return session::refuse(&task.id, ending, arguments.output.format);
+    }
+    let task = Task {
+        mode: Mode::Repair,
+        candidates: 1,
+        ..task
+    };
+    let patch = Patch::from_diff(&attempt.diff_bytes());
+    Box::pin(judge::climb(task, loaded, patch, &arguments.output)).await
+}

@@ -1,0 +1,182 @@
+//! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
+
+use super::session::run_id;
+use crate::common::{Common, WrongInput, write_result};
+use crate::export::{self, Branch};
+use crate::output;
+use anyhow::Context;
+use clap::{Args, ValueEnum};
+use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_agent::task::{Source, Task};
+use patchwright_store::Store;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `export`.
+#[derive(Debug, Args)]
+pub(crate) struct ExportArguments {
+    /// The run's id, or the folder that --out made
+    pub run: String,
+    /// Which candidate, by its number; the best when none is named
+    pub candidate: Option<u32>,
+    /// What is made of it
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Form,
+    /// Where it goes: a folder, or a file; by default a folder named by the run,
+    /// or standard output
+    #[arg(long, value_name = "PATH")]
+    pub out: Option<PathBuf>,
+    /// With --format branch: the repository, or the folder in it that the tree
+    /// is; by default the source of the task
+    #[arg(long, value_name = "DIR")]
+    pub repo: Option<PathBuf>,
+    /// With --format branch: where the branch begins
+    #[arg(long, value_name = "REVISION", default_value = "HEAD")]
+    pub base: String,
+    /// With --format branch: its name; by default patchwright/RUN
+    #[arg(long, value_name = "NAME")]
+    pub branch: Option<String>,
+}
+
+/// The forms of a run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Form {
+    /// Story, patch, evidence, journal, cost.
+    #[default]
+    Folder,
+    /// The patch alone.
+    Diff,
+    /// A mail for `git am`.
+    Mbox,
+    /// A branch of a git repository; no work tree is touched.
+    Branch,
+}
+
+/// Exports a run.
+///
+/// # Errors
+/// There is no such run or candidate, it has not ended, or what is made cannot
+/// be written.
+pub(crate) async fn export(
+    common: &Common,
+    arguments: ExportArguments,
+) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let id = run_id(&arguments.run)?;
+    let store = Store::of(&loaded.settings).await?;
+    let report = report(&store, &id).await?;
+    let (task, _) = store.run(&id).await?;
+    let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
+    if arguments.format == Form::Folder {
+        return folder(&store, &task, report, &arguments).await;
+    }
+    let attempt = candidate(&report, arguments.candidate)?;
+    let title = task.title.as_deref();
+    match arguments.format {
+        Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
+        Form::Mbox => {
+            let events = store.events(&id).await?;
+            let began = events.first().context("the journal of the run is empty")?;
+            let began = began.time.parse().context("the journal holds no time")?;
+            let mail = export::mail(title, began, (&report, attempt))?;
+            put(arguments.out.as_deref(), mail.as_bytes())?;
+        }
+        Form::Branch => branch(&task, (&report, attempt), &arguments).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The report of a run that has ended.
+pub(super) async fn report(store: &Store, id: &str) -> anyhow::Result<Report> {
+    let report = store.report(id).await?;
+    let report = report.ok_or_else(|| {
+        WrongInput(format!(
+            "run {id} has not ended; go on with it: patchwright resume {id}"
+        ))
+    })?;
+    serde_json::from_str(&report).context("the report of the run cannot be read")
+}
+
+/// A candidate by its number, or the best.
+pub(super) fn candidate(report: &Report, number: Option<u32>) -> anyhow::Result<&AttemptReport> {
+    let found = match number {
+        None => report.best.as_ref(),
+        Some(number) => report
+            .attempts
+            .iter()
+            .find(|attempt| attempt.number == number),
+    };
+    let missing = match (number, report.attempts.len()) {
+        (_, 0) => "has no candidate".to_owned(),
+        (Some(number), count) => format!("has no candidate {number}; it has 1 to {count}"),
+        (None, _) => "has no best candidate".to_owned(),
+    };
+    Ok(found.ok_or_else(|| WrongInput(format!("run {} {missing}", report.run)))?)
+}
+
+async fn folder(
+    store: &Store,
+    task: &Task,
+    mut report: Report,
+    arguments: &ExportArguments,
+) -> anyhow::Result<ExitCode> {
+    if arguments.candidate.is_some() {
+        report.best = Some(candidate(&report, arguments.candidate)?.clone());
+    }
+    let out = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(&report.run));
+    output::prepare(&out, &report.run)?;
+    let report = output::write(&out, &report, store).await?;
+    let events = store.events(&report.run).await?;
+    let story = export::story(task.title.as_deref(), &report, &events);
+    write(&out.join("story.md"), story.as_bytes())?;
+    say(format!("{}\n", out.display()).as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn branch(
+    task: &Task,
+    (report, attempt): (&Report, &AttemptReport),
+    arguments: &ExportArguments,
+) -> anyhow::Result<()> {
+    let folder = match (&arguments.repo, &task.source) {
+        (Some(repo), _) => repo.clone(),
+        (None, Source::Path(path)) => path.clone(),
+        (None, _) => anyhow::bail!(
+            "the source of the task is no folder of yours; name your repository with --repo DIR"
+        ),
+    };
+    let name = arguments
+        .branch
+        .clone()
+        .unwrap_or_else(|| format!("patchwright/{}", report.run));
+    let message = export::commit_message(task.title.as_deref(), report, attempt);
+    let commit = export::make_branch(&Branch {
+        folder: &folder,
+        base: &arguments.base,
+        name: &name,
+        diff: &attempt.diff_bytes(),
+        message: &message,
+    })
+    .await?;
+    say(format!("{name} {commit}\n").as_bytes())
+}
+
+fn put(out: Option<&Path>, bytes: &[u8]) -> anyhow::Result<()> {
+    match out {
+        Some(path) => write(path, bytes),
+        None => write_result(bytes).context("standard output is closed"),
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> anyhow::Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("{} cannot be written", path.display()))
+}
+
+fn say(bytes: &[u8]) -> anyhow::Result<()> {
+    let mut out = std::io::stdout();
+    out.write_all(bytes).context("standard output is closed")
+}

@@ -1,0 +1,41 @@
+//! `patchwright mcp`: the code search for agents and editors.
+//!
+//! Standard output belongs to the protocol; nothing else is written there.
+
+use super::retrieve::tell_cost;
+use crate::common::Common;
+use crate::mcp::{ServedTree, serve};
+use clap::Args;
+use patchwright_agent::wire::engine_settings;
+use patchwright_model::account::Account;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Arguments of `patchwright mcp`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct McpArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+}
+
+/// Serves the tree until the client hangs up.
+///
+/// # Errors
+/// The settings are wrong, the tree or the cache cannot be used, or the client
+/// does not speak the protocol.
+pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
+    let settings = common.load(Vec::new())?.settings;
+    let place = ServedTree {
+        tree: arguments.repo,
+        cache: settings.cache.folder.join("index"),
+        settings: engine_settings(&settings.retrieval),
+    };
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = patchwright_agent::wire::signals(&settings, &account)?;
+    let served = serve(place, signals, settings.retrieval.context_tokens).await;
+    tell_cost(&account)?;
+    served?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,111 @@
+//! `patchwright oss-crs`: the entry point of our container in an OSS-CRS run.
+//!
+//! Every crash that others found becomes a run; a patch that stops other
+//! crashes too saves theirs. What is submitted at the end, or when somebody
+//! says stop, is the smallest set of patches.
+
+mod campaign;
+
+use super::session::stop_on_signal;
+use crate::common::{Common, Format, flag};
+use crate::display;
+use anyhow::Context;
+use campaign::{Campaign, Summary};
+use clap::Args;
+use patchwright_agent::wire;
+use patchwright_config::{Flag, Sources};
+use patchwright_daemon::crs::oss::{Environment, Found, Sidecars, tasks};
+use patchwright_source::visible;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
+
+/// Arguments of `oss-crs`.
+#[derive(Debug, Args)]
+pub(crate) struct OssCrsArguments {
+    /// Ask this model, by the name the framework's proxy knows
+    #[arg(long, value_name = "NAME")]
+    pub model: Option<String>,
+    /// The builder sidecar, where it is not where the framework puts it
+    #[arg(long, value_name = "URL")]
+    pub builder: Option<String>,
+    /// The runner sidecar, where it is not where the framework puts it
+    #[arg(long, value_name = "URL")]
+    pub runner: Option<String>,
+    /// Take the model's answers from this transcript
+    #[arg(long, value_name = "FILE", conflicts_with = "model")]
+    pub replay: Option<PathBuf>,
+    /// Submit each patch when it is known, not the smallest set at the end
+    #[arg(long)]
+    pub at_once: bool,
+    /// Write each run's report, patch, journal and logs below this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Format in which the summary is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Repairs what lies in the framework's folders.
+///
+/// # Errors
+/// The environment is not the framework's, or the store fails.
+pub(crate) async fn run(common: &Common, arguments: OssCrsArguments) -> anyhow::Result<ExitCode> {
+    let variables = Sources::from_process(None, Vec::new()).variables;
+    let mut environment = Environment::read(&variables)?;
+    if let Some(url) = &arguments.builder {
+        environment.builder.clone_from(url);
+    }
+    if let Some(url) = &arguments.runner {
+        environment.runner.clone_from(url);
+    }
+    let loaded = common.load(flags(&environment, &arguments))?;
+    let display = display::of_settings(&loaded.settings);
+    let found = Found::read(&environment.fetch);
+    for line in &found.left_out {
+        display.line(&format!("left out: {line}"));
+    }
+    let everything = tasks::task(&environment, &found, &found.povs, None)?;
+    let answers = wire::answers(&everything, arguments.replay.as_ref(), &loaded)
+        .map_err(|reason| anyhow::anyhow!(reason))?;
+    let stop = CancellationToken::new();
+    let watcher = tokio::spawn(stop_on_signal(stop.clone()));
+    let mut campaign = Campaign {
+        sidecars: Sidecars::of(&environment),
+        environment,
+        found,
+        loaded,
+        answers,
+        display,
+        at_once: arguments.at_once,
+        out: arguments.out,
+        stop,
+    };
+    let summary = campaign.carry_out(everything).await?;
+    watcher.abort();
+    print(&summary, arguments.format)?;
+    Ok(ExitCode::from(summary.exit_code()))
+}
+
+/// The framework's proxy, and what the command line says.
+fn flags(environment: &Environment, arguments: &OssCrsArguments) -> Vec<Flag> {
+    let proxy = environment.model.iter();
+    let mut flags: Vec<Flag> = proxy
+        .map(|(key, value)| flag("the environment of OSS-CRS", key, value))
+        .collect();
+    if let Some(model) = &arguments.model {
+        flags.push(flag("--model", "model.name", model));
+    }
+    flags
+}
+
+fn print(summary: &Summary, format: Format) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Text => visible(&summary.text()).into_owned(),
+        Format::Json => serde_json::to_string_pretty(summary)? + "\n",
+    };
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .context("standard output is closed")
+}

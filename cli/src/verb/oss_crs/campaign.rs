@@ -1,0 +1,230 @@
+//! All crashes of one harness, one run after the other, and the choice among
+//! their patches.
+
+mod summary;
+
+pub(super) use summary::Summary;
+
+use crate::common::Format;
+use crate::display::{self, Display};
+use crate::verb::session::{self, OutputArguments};
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::repair::Run;
+use patchwright_agent::task::Task;
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::Loaded;
+use patchwright_daemon::crs::cover;
+use patchwright_daemon::crs::ground::Ground;
+use patchwright_daemon::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
+use patchwright_evaluator::Target;
+use patchwright_patcher::Guard;
+use patchwright_source::Tree;
+use std::path::PathBuf;
+use std::sync::Arc;
+use summary::{PovLine, RunLine};
+use tokio_util::sync::CancellationToken;
+
+/// Parts that the runs have in common.
+#[derive(Debug)]
+pub(super) struct Campaign {
+    pub(super) environment: Environment,
+    pub(super) found: Found,
+    pub(super) sidecars: Sidecars,
+    pub(super) loaded: Loaded,
+    pub(super) answers: Answers,
+    pub(super) display: Display,
+    pub(super) at_once: bool,
+    pub(super) out: Option<PathBuf>,
+    pub(super) stop: CancellationToken,
+}
+
+impl Campaign {
+    /// Runs every crash, or every suspicion where there is no PoV.
+    pub(super) async fn carry_out(&mut self, everything: Task) -> anyhow::Result<Summary> {
+        let mut summary = Summary {
+            target: self.environment.target.clone(),
+            harness: self.environment.harness.clone(),
+            ..Summary::default()
+        };
+        if everything.povs.is_empty() {
+            self.suspicions(&mut summary).await?;
+        } else {
+            match self.ground(&everything).await {
+                Ok(ground) => self.crashes(&ground, &mut summary).await?,
+                Err(ending) => summary.refused(&everything.id, ending),
+            }
+        }
+        self.submit(&mut summary)?;
+        Ok(summary)
+    }
+
+    async fn ground(&self, everything: &Task) -> Result<Ground, Ending> {
+        let target = self.target(everything)?;
+        self.display.line(&format!(
+            "replaying {} PoV(s) on the unpatched build",
+            everything.povs.len()
+        ));
+        tokio::select! {
+            ground = Ground::measure(Arc::new(target), self.tree()?) => ground,
+            () = self.stop.cancelled() => {
+                Err(Ending::new(EndingKind::Canceled, "stopped by request"))
+            }
+        }
+    }
+
+    fn tree(&self) -> Result<Tree, Ending> {
+        Tree::open(&self.environment.source)
+            .map_err(|error| Ending::new(EndingKind::InvalidTask, format!("source: {error}")))
+    }
+
+    fn target(&self, task: &Task) -> Result<SidecarTarget, Ending> {
+        let tree = self.tree()?;
+        let task = wire::target_task(task, &self.loaded.settings, tree.root());
+        Ok(SidecarTarget::new(task, self.sidecars.clone(), tree))
+    }
+
+    async fn crashes(&self, ground: &Ground, summary: &mut Summary) -> anyhow::Result<()> {
+        let seen: Vec<usize> = (0..ground.povs())
+            .filter(|place| ground.reproduces(*place))
+            .collect();
+        summary.povs = (0..ground.povs())
+            .map(|place| PovLine {
+                file: self.name(place),
+                crashes: ground.reproduces(place),
+                stopped_by: None,
+            })
+            .collect();
+        let signatures: Vec<_> = seen.iter().map(|place| ground.signature(*place)).collect();
+        for group in tasks::groups(&signatures) {
+            let places: Vec<usize> = group
+                .into_iter()
+                .filter_map(|at| seen.get(at).copied())
+                .filter(|place| summary.is_open(*place))
+                .collect();
+            if places.is_empty() || self.stop.is_cancelled() {
+                continue;
+            }
+            let povs: Vec<PathBuf> = places
+                .iter()
+                .filter_map(|place| self.found.povs.get(*place).cloned())
+                .collect();
+            let suspicion = match self.found.candidates.as_slice() {
+                [(_, only)] => Some(only.as_str()),
+                _ => None,
+            };
+            let task = tasks::task(&self.environment, &self.found, &povs, suspicion)?;
+            let mut line = Box::pin(self.repair(task)).await?;
+            let stops = self.stops(ground, &line).await;
+            summary.stopped(&stops, &mut line);
+            self.early(&mut line)?;
+            summary.runs.push(line);
+        }
+        Ok(())
+    }
+
+    /// A PoV's path below the folder of PoVs.
+    fn name(&self, place: usize) -> String {
+        let folder = self.environment.fetch.join("povs");
+        let file = self.found.povs.get(place);
+        file.map(|file| file.strip_prefix(&folder).unwrap_or(file))
+            .map(|file| file.display().to_string())
+            .unwrap_or_default()
+    }
+
+    async fn suspicions(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        let mut reports: Vec<Option<&str>> = Vec::new();
+        reports.extend(self.found.candidates.iter().map(|(_, text)| Some(&**text)));
+        if reports.is_empty() && self.found.diff.is_some() {
+            reports.push(None);
+        }
+        for report in reports {
+            if self.stop.is_cancelled() {
+                break;
+            }
+            let task = tasks::task(&self.environment, &self.found, &[], report)?;
+            let mut line = Box::pin(self.repair(task)).await?;
+            self.early(&mut line)?;
+            summary.runs.push(line);
+        }
+        Ok(())
+    }
+
+    async fn repair(&self, task: Task) -> anyhow::Result<RunLine> {
+        let target = match self.target(&task) {
+            Ok(target) => target,
+            Err(ending) => return Ok(RunLine::refused(&task.id, ending)),
+        };
+        let output = OutputArguments {
+            out: self.out.as_ref().map(|out| out.join(&task.id)),
+            format: Format::Text,
+        };
+        let answers = (self.answers.clone(), None);
+        let session = session::begin(task, self.loaded.clone(), answers, &output).await?;
+        let display = display::of_settings(&self.loaded.settings);
+        let start = |plan| Ok(Run::new(plan));
+        let target: Arc<dyn Target> = Arc::new(target);
+        let place = (display, Some(target));
+        // On the heap: the future of a run is large.
+        let whole = Box::pin(session::to_the_end(&session, &output, place, start));
+        let (run, report) = whole.await?;
+        Ok(RunLine {
+            run: report.run,
+            kind: run.ending().map(|ending| ending.kind),
+            diff: self.diff_of(&run),
+            ending: report.ending,
+            detail: report.detail,
+            stops: Vec::new(),
+            submitted: None,
+        })
+    }
+
+    /// The patch of a run that may be given out, byte for byte.
+    fn diff_of(&self, run: &Run) -> Option<Vec<u8>> {
+        cover::doubt_of(run.ending()?.kind)?;
+        let (tree, guard) = (self.tree().ok()?, Guard::new(&[]).ok()?);
+        let patch = &run.best()?.patch;
+        let prepared = patchwright_patcher::prepare(&tree, patch, &guard, &|_| true);
+        prepared.ok().map(|prepared| prepared.diff_bytes)
+    }
+
+    /// The places of all PoVs that a patch stops. Where that cannot be seen,
+    /// nothing is stopped.
+    async fn stops(&self, ground: &Ground, line: &RunLine) -> Vec<usize> {
+        let Some(diff) = &line.diff else {
+            return Vec::new();
+        };
+        match ground.stops(diff).await {
+            Ok(places) => places,
+            Err(ending) => {
+                let reason = ending.detail;
+                self.display
+                    .line(&format!("what else the patch stops is not known: {reason}"));
+                Vec::new()
+            }
+        }
+    }
+
+    fn early(&self, line: &mut RunLine) -> anyhow::Result<()> {
+        if let (true, Some(diff)) = (self.at_once, &line.diff) {
+            line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
+        }
+        Ok(())
+    }
+
+    /// Gives out the smallest set of patches. A patch that nothing could be
+    /// replayed for stands for its own run.
+    fn submit(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        if self.at_once {
+            return Ok(());
+        }
+        for place in cover::smallest(&summary.candidates()) {
+            let Some(line) = summary.runs.get_mut(place) else {
+                continue;
+            };
+            if let Some(diff) = &line.diff {
+                line.submitted = Some(oss::submit(&self.environment.submit, diff)?);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,46 @@
+//! `patchwright replay`: walk a finished run again, offline. The answers come
+//! from its journal; every patch is built and judged anew.
+
+use super::session::{OutputArguments, announce, begin, carry_out, run_id};
+use crate::common::Common;
+use crate::display;
+use clap::Args;
+use patchwright_agent::wire::Answers;
+use patchwright_daemon::session;
+use patchwright_store::Store;
+use std::process::ExitCode;
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArguments {
+    /// The run's id, or the folder that --out made
+    pub run: String,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Replays a run as a new one.
+///
+/// # Errors
+/// There is no such run, or the store fails.
+pub(crate) async fn replay(
+    common: &Common,
+    arguments: ReplayArguments,
+) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let id = run_id(&arguments.run)?;
+    let store = Store::of(&loaded.settings).await?;
+    let (task, beginning) = session::read(&store, &id).await?;
+    let models = session::journaled(&store, &id, beginning.critic.is_some()).await?;
+    let display = display::of_settings(&loaded.settings);
+    let answers = Answers::Journal(id);
+    announce(&display, &task, &answers);
+    let answers = (answers, beginning.foreign.clone());
+    let mut session = begin(task, loaded, answers, &arguments.output).await?;
+    session.models = models;
+    carry_out(&session, &arguments.output, display, |plan| {
+        Ok(beginning.run(plan))
+    })
+    .await
+}

@@ -1,0 +1,48 @@
+//! `patchwright resume`: go on with a run that was cut off, from its last event.
+
+use super::session::{OutputArguments, announce, carry_out, run_id};
+use crate::common::Common;
+use crate::{display, output};
+use clap::Args;
+use patchwright_daemon::session::{Right, Session};
+use patchwright_store::Store;
+use std::process::ExitCode;
+
+/// Arguments of `resume`.
+#[derive(Debug, Args)]
+pub(crate) struct ResumeArguments {
+    /// The run's id, or the folder that --out made
+    pub run: String,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Goes on with a run. What is on record is not done again; a run that has
+/// ended is only shown.
+///
+/// # Errors
+/// There is no such run, or the store fails.
+pub(crate) async fn resume(
+    common: &Common,
+    arguments: ResumeArguments,
+) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let id = run_id(&arguments.run)?;
+    let store = Store::of(&loaded.settings).await?;
+    if store.report(&id).await?.is_some() {
+        return super::show::show(&store, &id, arguments.output.format).await;
+    }
+    let picked =
+        Session::pick_up(&store, Right::Run(id.clone()), |flags| common.load(flags)).await?;
+    let display = display::of_settings(&picked.session.loaded.settings);
+    announce(&display, &picked.session.task, &picked.session.answers);
+    let mut output = arguments.output;
+    output.out = output.out.or_else(|| picked.beginning.out.clone());
+    if let Some(out) = &output.out {
+        output::prepare(out, &id)?;
+    }
+    display.line(&format!("going on after {} events", picked.events.len()));
+    let run = |plan| picked.run(plan);
+    carry_out(&picked.session, &output, display, run).await
+}

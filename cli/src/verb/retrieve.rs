@@ -1,0 +1,231 @@
+//! `patchwright index` and `retrieve`: the code search by itself.
+//!
+//! View of a tree as a run would see it, without a run: nothing is built, and the
+//! tree is only read. A model is asked only where the settings want its words.
+
+use crate::common::{Common, Format, USAGE, WrongInput, write_result};
+use clap::Args;
+use patchwright_agent::drive::{frames_for_retrieval, open_engine};
+use patchwright_agent::wire::engine_settings;
+use patchwright_config::{Flag, Settings};
+use patchwright_evaluator::crash;
+use patchwright_model::account::Account;
+use patchwright_retrieval::{Answer, Engine, Memory, Query, Snippet};
+use patchwright_source::visible;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Arguments of `patchwright index`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct IndexArguments {
+    /// Source tree to index
+    #[arg(value_name = "DIR")]
+    pub tree: PathBuf,
+    /// Format in which the figures are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `patchwright retrieve`.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RetrieveArguments {
+    /// Source tree to search
+    #[arg(long, value_name = "DIR")]
+    pub repo: PathBuf,
+    /// What to find, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
+    /// 'pattern:memcpy($A,$B,$C)', 'sql:SELECT ...'
+    #[arg(value_name = "KIND:QUERY", required = true)]
+    pub queries: Vec<String>,
+    /// How far callers and callees are followed
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Only files whose path holds this (text, pattern, rule)
+    #[arg(long = "in", value_name = "PATH")]
+    pub inside: Option<String>,
+    /// Crash report near which hits are shown first
+    #[arg(long, value_name = "FILE")]
+    pub crash: Option<PathBuf>,
+    /// Format in which the answers are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Runs `patchwright index`: builds or updates the index of a tree.
+///
+/// # Errors
+/// The settings are wrong, or the tree or the cache cannot be used.
+pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
+    let engine = open(common, &arguments.tree, Vec::new())?.engine;
+    engine.prepare_search();
+    let report = engine.report();
+    let text = match arguments.format {
+        Format::Text => {
+            let mut text = format!(
+                "{} files, {} indexed, {} lines, {} symbols; {} parsed in {:.2} s\n",
+                report.files,
+                report.indexed,
+                report.lines,
+                report.symbols,
+                report.parsed,
+                report.seconds
+            );
+            for (path, reason) in &report.skipped {
+                let _ = writeln!(text, "skipped {path}: {reason}");
+            }
+            text
+        }
+        Format::Json => {
+            let skipped: Vec<Value> = report
+                .skipped
+                .iter()
+                .map(|(path, reason)| json!({ "path": path.as_str(), "reason": reason }))
+                .collect();
+            let value = json!({
+                "schema": 1,
+                "files": report.files,
+                "indexed": report.indexed,
+                "lines": report.lines,
+                "symbols": report.symbols,
+                "parsed": report.parsed,
+                "removed": report.removed,
+                "rebuilt": report.rebuilt,
+                "broken": report.broken,
+                "skipped": skipped,
+                "seconds": report.seconds,
+            });
+            format!("{value:#}\n")
+        }
+    };
+    print(&text)
+}
+
+/// Runs `patchwright retrieve`: prints per query its hits or the reason why
+/// there are none. A query that finds nothing is no error; what is no query
+/// shows in the exit status.
+///
+/// # Errors
+/// The settings are wrong, or the tree or the cache cannot be used.
+pub(crate) async fn retrieve(
+    common: &Common,
+    arguments: &RetrieveArguments,
+) -> anyhow::Result<ExitCode> {
+    let Opened {
+        mut engine,
+        settings,
+    } = open(common, &arguments.repo, Vec::new())?;
+    if let Some(file) = &arguments.crash {
+        let log = String::from_utf8_lossy(&std::fs::read(file)?).into_owned();
+        let report = crash::parse(&log).ok_or_else(|| {
+            WrongInput(format!("--crash: {} holds no crash report", file.display()))
+        })?;
+        engine.set_crash(&frames_for_retrieval(&report));
+    }
+    let engine = Arc::new(engine);
+    let account = Arc::new(Account::new(settings.limits.usd));
+    let signals = patchwright_agent::wire::signals(&settings, &account)?;
+    let mut memory = Memory::default();
+    let mut text = String::new();
+    let mut values = Vec::new();
+    let mut status = ExitCode::SUCCESS;
+    for written in &arguments.queries {
+        match read(written, arguments) {
+            Ok(query) => {
+                if let Query::Search { words } = &query {
+                    note(&signals.consult(&engine, words).await)?;
+                }
+                let answer = engine.answer(&memory.expand(&query));
+                values.push(answer_value(&answer));
+                text.push_str(&memory.render(1, &[answer]));
+            }
+            Err(reason) => {
+                status = ExitCode::from(USAGE);
+                values.push(json!({ "query": written, "reason": reason }));
+                let _ = writeln!(text, "### {written}\n{reason}\n");
+            }
+        }
+    }
+    print(&match arguments.format {
+        Format::Text => text,
+        Format::Json => format!("{:#}\n", json!({ "schema": 1, "answers": values })),
+    })?;
+    tell_cost(&account)?;
+    Ok(status)
+}
+
+/// A tree and what its settings say.
+pub(super) struct Opened {
+    pub(super) engine: Engine,
+    pub(super) settings: Settings,
+}
+
+/// Opens a tree.
+pub(super) fn open(common: &Common, tree: &Path, flags: Vec<Flag>) -> anyhow::Result<Opened> {
+    let settings = common.load(flags)?.settings;
+    let engine = open_engine(
+        tree,
+        &settings.cache.folder.join("index"),
+        engine_settings(&settings.retrieval),
+    )?;
+    Ok(Opened { engine, settings })
+}
+
+/// Tells people what was left out.
+pub(super) fn note(notes: &[String]) -> anyhow::Result<()> {
+    for note in notes {
+        writeln!(std::io::stderr(), "note: {}", visible(note))?;
+    }
+    Ok(())
+}
+
+/// Tells people what models and signals cost, if they were asked.
+pub(super) fn tell_cost(account: &Account) -> anyhow::Result<()> {
+    if let Some(line) = account.told() {
+        writeln!(std::io::stderr(), "{line}")?;
+    }
+    Ok(())
+}
+
+fn read(written: &str, arguments: &RetrieveArguments) -> Result<Query, String> {
+    let Some((kind, body)) = written.split_once(':') else {
+        return Err("write KIND:QUERY, as in symbol:main".to_owned());
+    };
+    let mut attributes = Vec::new();
+    if let Some(depth) = arguments.depth {
+        attributes.push(("depth".to_owned(), depth.to_string()));
+    }
+    if let Some(path) = &arguments.inside {
+        attributes.push(("path".to_owned(), path.clone()));
+    }
+    Query::read(kind, body, &attributes).map_err(|error| error.to_string())
+}
+
+fn answer_value(answer: &Answer) -> Value {
+    json!({
+        "query": answer.query.to_string(),
+        "total": answer.total,
+        "reason": answer.miss.as_ref().map(ToString::to_string),
+        "notes": answer.notes,
+        "listing": answer.listing,
+        "snippets": answer.snippets.iter().map(snippet_value).collect::<Vec<_>>(),
+    })
+}
+
+pub(super) fn snippet_value(snippet: &Snippet) -> Value {
+    json!({
+        "path": snippet.path.as_str(),
+        "start_line": snippet.start_line,
+        "end_line": snippet.end_line,
+        "symbols": snippet.symbols,
+        "tier": snippet.tier,
+        "text": snippet.text,
+    })
+}
+
+pub(super) fn print(text: &str) -> anyhow::Result<ExitCode> {
+    write_result(text.as_bytes())?;
+    Ok(ExitCode::SUCCESS)
+}

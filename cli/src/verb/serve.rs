@@ -1,0 +1,62 @@
+//! `patchwright serve`: the daemon.
+
+use super::session::stop_on_signal;
+use super::work::{silent, workers_flag};
+use crate::common::Common;
+use anyhow::Context;
+use clap::Args;
+use patchwright_daemon::crs::watch::Watch;
+use patchwright_daemon::service::Service;
+use patchwright_daemon::worker::WorkerPool;
+use patchwright_daemon::{api, crs, telemetry};
+use patchwright_store::Store;
+use std::io::Write;
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Arguments of `serve`.
+#[derive(Debug, Args)]
+pub(crate) struct ServeArguments {
+    /// How many tasks this machine works on at once; 0 leaves all to `patchwright work`
+    #[arg(long, value_name = "N")]
+    pub workers: Option<usize>,
+}
+
+/// Serves until somebody says stop; then hands back what is not finished.
+///
+/// # Errors
+/// When the store, the queue or the port cannot be opened.
+pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(workers_flag(arguments.workers))?;
+    let settings = Arc::new(loaded.settings.clone());
+    let _telemetry = telemetry::start(&settings.telemetry)?;
+    let service = Service::new(Store::of(&settings).await?);
+    let pool = WorkerPool::open(&service, loaded, silent()).await?;
+    let stop = CancellationToken::new();
+    if settings.crs.enabled {
+        let watch = Watch::new(service.clone(), settings.clone());
+        tokio::spawn(watch.watch(stop.clone()));
+    }
+    let others = settings
+        .crs
+        .enabled
+        .then(|| crs::api::routes(&service, &settings));
+    let front = api::listen(
+        service,
+        settings.clone(),
+        others.unwrap_or_default(),
+        stop.clone(),
+    )
+    .await?;
+    writeln!(std::io::stderr(), "listening on http://{}", front.address())?;
+    if let Some(address) = front.health() {
+        writeln!(std::io::stderr(), "health at http://{address}")?;
+    }
+    tokio::spawn(stop_on_signal(stop.clone()));
+    let working = tokio::spawn(pool.work(settings.queue.workers, stop.clone()));
+    front.answer().await;
+    stop.cancel();
+    working.await.context("the workers failed")?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,171 @@
+//! Shared part of `run`, `resume`, `replay` and `judge`: from a run that is ready
+//! to go on to the printed report and the exit status.
+
+use crate::common::Format;
+use crate::display::Display;
+use crate::output;
+use anyhow::Context;
+use clap::Args;
+use patchwright_agent::plan::Plan;
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::{self, Report};
+use patchwright_agent::task::Task;
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::Loaded;
+use patchwright_daemon::session::{Right, Session, Start};
+use patchwright_evaluator::Target;
+use patchwright_patcher::Patch;
+use patchwright_source::visible_line;
+use patchwright_store::Store;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// Where the results go.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct OutputArguments {
+    /// Write report.json, patch.diff, journal.jsonl and logs to this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Format in which the report is printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Drives a run to its end, prints its report, and tells the exit status.
+/// `start` makes the run of its plan: a new one, or one that was resumed.
+pub(super) async fn carry_out(
+    session: &Session,
+    output: &OutputArguments,
+    display: Display,
+    start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+) -> anyhow::Result<ExitCode> {
+    let place = (display, None);
+    let (finished, report) = to_the_end(session, output, place, start).await?;
+    print(&report, output.format)?;
+    let code = finished.ending().map(|ending| ending.kind.exit_code());
+    Ok(ExitCode::from(code.unwrap_or(crate::common::PAUSED)))
+}
+
+/// Drives a run to its end and writes everything down but the report to
+/// standard output. Without a target, commands are run on this machine.
+pub(super) async fn to_the_end(
+    session: &Session,
+    output: &OutputArguments,
+    (display, target): (Display, Option<Arc<dyn Target>>),
+    start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+) -> anyhow::Result<(Run, Report)> {
+    let id = session.journal.run();
+    display.line(&format!(
+        "run {id} (should it be cut off: patchwright resume {id})"
+    ));
+    let stop = CancellationToken::new();
+    let watcher = tokio::spawn(stop_on_signal(stop.clone()));
+    // On the heap: what waits for a whole run is large.
+    let observer = display.observer();
+    let finished = Box::pin(session.drive((observer, target), &stop, start)).await;
+    watcher.abort();
+    let finished = finished?;
+    let report = session.conclude(&finished).await?;
+    if let Some(out) = &output.out {
+        output::write(out, &report, session.journal.store()).await?;
+    }
+    Ok((finished, report))
+}
+
+/// Begins a run in the store of the settings.
+pub(super) async fn begin(
+    task: Task,
+    loaded: Loaded,
+    (answers, foreign): (Answers, Option<Patch>),
+    output: &OutputArguments,
+) -> anyhow::Result<Session> {
+    let store = Store::of(&loaded.settings).await?;
+    let id = wire::run_id(&task.id);
+    let models = wire::models(&answers, &loaded.settings)?;
+    if let Some(out) = &output.out {
+        output::prepare(out, &id)?;
+    }
+    let start = Start {
+        right: Right::Run(id),
+        answers,
+        models,
+        foreign,
+        out: output.out.clone(),
+    };
+    Session::begin(&store, task, loaded, start).await
+}
+
+/// Says stop when the process is asked to end.
+pub(super) async fn stop_on_signal(stop: CancellationToken) {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else {
+        return;
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = terminate.recv() => {}
+    }
+    stop.cancel();
+}
+
+/// The first lines: what is run, and whose answers it uses.
+pub(super) fn announce(display: &Display, task: &Task, answers: &Answers) {
+    let title = task
+        .title
+        .as_deref()
+        .map(|title| format!(": {}", visible_line(title)))
+        .unwrap_or_default();
+    display.line(&format!("task {}{title}", task.id));
+    match answers {
+        Answers::Recorded(path) => display.line(&format!(
+            "the model's answers are RECORDED, read from {}; no model is asked",
+            path.display()
+        )),
+        Answers::Live(name) => display.line(&format!("asking the model {name}")),
+        Answers::Journal(run) => display.line(&format!(
+            "the model's answers are RECORDED, taken from the journal of {run}; no model is asked"
+        )),
+        Answers::Nobody => {}
+    }
+}
+
+/// An ending before there was a run.
+pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Result<ExitCode> {
+    let code = ending.kind.exit_code();
+    let run = Run::new(wire::empty_plan()).stopped(ending);
+    print(&Report::of(&run, "", name, "none"), format)?;
+    Ok(ExitCode::from(code))
+}
+
+/// Returns the exit status that goes with a report: that of its ending, or the
+/// one of a run that has not ended.
+pub(super) fn status(report: &Report) -> ExitCode {
+    let ending = EndingKind::of_word(&report.ending);
+    ExitCode::from(ending.map_or(crate::common::PAUSED, EndingKind::exit_code))
+}
+
+/// Prints a report to standard output.
+pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
+    let text = match format {
+        Format::Text => report::render(report),
+        Format::Json => serde_json::to_string_pretty(report)? + "\n",
+    };
+    std::io::stdout()
+        .write_all(text.as_bytes())
+        .context("standard output is closed")
+}
+
+/// The id of a run that was named by its id or by the folder that `--out` made.
+pub(super) fn run_id(named: &str) -> anyhow::Result<String> {
+    let file = Path::new(named).join(output::RUN);
+    if !file.is_file() {
+        return Ok(named.to_owned());
+    }
+    let text = std::fs::read_to_string(&file)
+        .with_context(|| format!("{} cannot be read", file.display()))?;
+    Ok(text.trim().to_owned())
+}

@@ -1,0 +1,169 @@
+//! `patchwright token`: makes, lists and revokes the tokens of the daemon's
+//! callers.
+
+use crate::common::Common;
+use clap::{Args, Subcommand, ValueEnum};
+use patchwright_store::Store;
+use patchwright_store::tokens::{Role, Token};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Arguments of `token`.
+#[derive(Debug, Args)]
+pub(crate) struct TokenArguments {
+    /// What to do with tokens
+    #[command(subcommand)]
+    pub command: TokenCommand,
+}
+
+/// Actions on tokens.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TokenCommand {
+    /// Make a token and print it; it cannot be shown again
+    Create(CreateArguments),
+    /// List the tokens, without showing them
+    List,
+    /// Take away what a token allows
+    Revoke(RevokeArguments),
+}
+
+/// Arguments of `token create`.
+#[derive(Debug, Args)]
+pub(crate) struct CreateArguments {
+    /// What the token is called, as in "ci"
+    pub name: String,
+    /// What it allows
+    #[arg(long, value_enum, default_value_t = RoleName::Submit)]
+    pub role: RoleName,
+    /// How long it works, as in 90d or 12h; for ever when this is not given
+    #[arg(long, value_name = "TIME")]
+    pub expires: Option<String>,
+}
+
+/// Arguments of `token revoke`.
+#[derive(Debug, Args)]
+pub(crate) struct RevokeArguments {
+    /// The name of the token
+    pub name: String,
+}
+
+/// Role of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum RoleName {
+    /// See everything
+    Review,
+    /// See everything, hand tasks in and cancel them
+    Submit,
+    /// Everything
+    Admin,
+}
+
+/// Runs `token`.
+///
+/// # Errors
+/// When the store fails, or a name or time makes no sense.
+pub(crate) async fn run(common: &Common, arguments: TokenArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let store = Store::of(&loaded.settings).await?;
+    match arguments.command {
+        TokenCommand::Create(arguments) => create(&store, arguments).await,
+        TokenCommand::List => list(&store.tokens().await?),
+        TokenCommand::Revoke(arguments) => revoke(&store, &arguments.name).await,
+    }
+}
+
+async fn create(store: &Store, arguments: CreateArguments) -> anyhow::Result<ExitCode> {
+    let fine = |name: &str| {
+        (1..=64).contains(&name.len())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    if !fine(&arguments.name) {
+        return refuse("the name of a token must be 1 to 64 of A-Z a-z 0-9 . _ -");
+    }
+    let expires = match arguments.expires.as_deref().map(until).transpose() {
+        Ok(expires) => expires,
+        Err(message) => return refuse(&message),
+    };
+    let role = match arguments.role {
+        RoleName::Review => Role::Review,
+        RoleName::Submit => Role::Submit,
+        RoleName::Admin => Role::Admin,
+    };
+    match store.create_token(&arguments.name, role, expires).await? {
+        Some(secret) => {
+            writeln!(std::io::stdout(), "{secret}")?;
+            Ok(ExitCode::SUCCESS)
+        }
+        None => refuse(&format!(
+            "there is a token {:?} already; revoke it first, or choose another name",
+            arguments.name
+        )),
+    }
+}
+
+/// The time that lies so far ahead. Days are 24 hours.
+fn until(text: &str) -> Result<jiff::Timestamp, String> {
+    let wrong = || format!("--expires {text}: write a time such as 90d, 12h or 30m");
+    let span: jiff::Span = text.trim().parse().map_err(|_| wrong())?;
+    let ahead = span
+        .to_duration(jiff::SpanRelativeTo::days_are_24_hours())
+        .map_err(|_| wrong())?;
+    if ahead <= jiff::SignedDuration::ZERO {
+        return Err(wrong());
+    }
+    jiff::Timestamp::now()
+        .checked_add(ahead)
+        .map_err(|_| wrong())
+}
+
+fn list(tokens: &[Token]) -> anyhow::Result<ExitCode> {
+    let now = patchwright_store::now();
+    let mut out = std::io::stdout();
+    for token in tokens {
+        let until = match (&token.revoked, &token.expires) {
+            (Some(revoked), _) => format!("revoked {revoked}"),
+            (None, Some(expires)) if token.works_at(&now) => format!("until {expires}"),
+            (None, Some(expires)) => format!("expired {expires}"),
+            (None, None) => "for ever".to_owned(),
+        };
+        let (name, role) = (&token.name, token.role.as_str());
+        writeln!(out, "{name:<24} {role:<7} made {} {until}", token.created)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+async fn revoke(store: &Store, name: &str) -> anyhow::Result<ExitCode> {
+    match store.revoke_token(name).await? {
+        0 => refuse(&format!("there is no token {name:?} to revoke")),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn refuse(message: &str) -> anyhow::Result<ExitCode> {
+    writeln!(std::io::stderr(), "patchwright: {message}")?;
+    Ok(ExitCode::from(crate::common::USAGE))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::until;
+
+    #[test]
+    fn times_ahead_are_read() {
+        let now = jiff::Timestamp::now();
+        for (text, hours) in [
+            ("12h", 12),
+            ("90d", 90 * 24),
+            ("1w", 7 * 24),
+            ("1d 12h", 36),
+        ] {
+            let found = until(text).unwrap().duration_since(now).as_hours();
+            assert!((hours - 1..=hours).contains(&found), "{text}: {found}");
+        }
+        for bad in ["", "soon", "-1h", "0s", "99999999y"] {
+            assert!(until(bad).unwrap_err().contains("such as 90d"), "{bad}");
+        }
+    }
+}

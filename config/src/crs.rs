@@ -1,0 +1,62 @@
+//! The section of the interfaces for cyber reasoning systems. Meanings and
+//! defaults stand in `config/default.toml`.
+
+use crate::value;
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+use std::time::Duration;
+
+/// The interfaces for cyber reasoning systems.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Crs {
+    /// True when they are answered.
+    pub enabled: bool,
+    /// Folder with a folder for each project that is known here.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub projects: Option<String>,
+    /// The weakest evidence with which a patch is given out.
+    pub least: Least,
+    /// Where the competition answers.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub competition: Option<String>,
+    /// Our key there.
+    pub key_id: String,
+    /// The token of the key.
+    #[schemars(with = "String")]
+    pub key_token: SecretString,
+    /// Between two looks at what there is to do.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub watch: Duration,
+    /// How long a patch waits for others that might make it superfluous.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub hold: Duration,
+}
+
+/// How much evidence a patch needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Least {
+    /// Every rung holds.
+    Verified,
+    /// No rung refutes it.
+    Plausible,
+    /// There was no PoV to try it on.
+    Unverified,
+}
+
+impl Least {
+    /// What is missing in the evidence, as the choice among patches counts it.
+    pub fn doubt(self) -> i64 {
+        match self {
+            Self::Verified => 0,
+            Self::Plausible => 1,
+            Self::Unverified => 2,
+        }
+    }
+}

@@ -1,0 +1,326 @@
+//! Puts the layers together.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use config::{ConfigError, Source, Value, ValueKind};
+
+use crate::layer::{Layer, read_file};
+use crate::value::UNSET;
+use crate::{Entry, Settings, SettingsError, check, entry};
+
+/// The built-in defaults: every key that there is.
+pub const DEFAULTS: &str = include_str!("../default.toml");
+
+/// Prefix of all variables that are settings.
+const PREFIX: &str = "PATCHWRIGHT_";
+/// Where the key of many other programs is kept.
+const KEY_OF_OTHERS: &str = "OPENAI_API_KEY";
+
+/// Where settings may come from besides the defaults.
+#[derive(Debug, Clone, Default)]
+pub struct Sources {
+    /// The file given with `--config`.
+    pub file: Option<PathBuf>,
+    /// The environment.
+    pub variables: BTreeMap<String, String>,
+    /// The flags of the command line that set something.
+    pub flags: Vec<Flag>,
+}
+
+/// A flag of the command line that sets something.
+#[derive(Debug, Clone)]
+pub struct Flag {
+    /// The flag as it was typed, as in `--model`.
+    pub name: String,
+    /// The key that it sets, as in `model.name`.
+    pub key: String,
+    /// The value as text.
+    pub value: String,
+}
+
+impl Sources {
+    /// The environment of this process, with the given file and flags.
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "the one reader of the environment"
+    )]
+    pub fn from_process(file: Option<PathBuf>, flags: Vec<Flag>) -> Self {
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
+        Self {
+            file,
+            variables,
+            flags,
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<&str> {
+        let value = self.variables.get(name)?;
+        (!value.is_empty()).then_some(value.as_str())
+    }
+
+    /// A folder of the XDG base directory specification, with its origin.
+    fn folder(&self, variable: &str, below_home: &str) -> Option<(PathBuf, String)> {
+        let base = match self.variable(variable) {
+            // The specification tells to ignore relative paths.
+            Some(base) if Path::new(base).is_absolute() => {
+                (PathBuf::from(base), format!("${variable}"))
+            }
+            _ => (
+                Path::new(self.variable("HOME")?).join(below_home),
+                "$HOME".to_owned(),
+            ),
+        };
+        Some((base.0.join("patchwright"), base.1))
+    }
+}
+
+/// The settings and how they came about.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The typed settings.
+    pub settings: Settings,
+    /// Every effective value and its origin, sorted by key.
+    pub entries: Vec<Entry>,
+}
+
+impl Loaded {
+    /// Where the value of `key` came from.
+    pub fn origin(&self, key: &str) -> &str {
+        origin(&self.entries, key)
+    }
+}
+
+fn origin<'e>(entries: &'e [Entry], key: &str) -> &'e str {
+    let mut entries = entries.iter();
+    let entry = entries.find(|entry| entry.key == key);
+    entry.map_or("default", |entry| entry.origin.as_str())
+}
+
+/// Reads all layers and checks the outcome.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub fn load(sources: &Sources) -> Result<Loaded, SettingsError> {
+    let defaults = Layer::defaults(DEFAULTS)?;
+    let mut layers = vec![defaults.clone()];
+    if let Some((folder, _)) = sources.folder("XDG_CONFIG_HOME", ".config") {
+        let file = folder.join("config.toml");
+        if file.is_file() {
+            layers.push(read_file(&file, &defaults)?);
+        }
+    }
+    if let Some(file) = &sources.file {
+        layers.push(read_file(file, &defaults)?);
+    }
+    layers.push(from_variables(sources, &defaults)?);
+    let mut flags = Layer::default();
+    for flag in &sources.flags {
+        flags.set(&flag.key, &flag.value, (&flag.name, &defaults))?;
+    }
+    layers.push(flags);
+    let derived = derived(&merge(&layers)?, sources, &defaults)?;
+    layers.push(derived);
+    finish(merge(&layers)?)
+}
+
+fn finish(merged: Value) -> Result<Loaded, SettingsError> {
+    let entries = entry::list(&merged);
+    let settings: Settings = merged
+        .try_deserialize()
+        .map_err(|error| placed(sorted(error, String::new()), &entries))?;
+    let loaded = Loaded { settings, entries };
+    match check::first_problem(&loaded.settings) {
+        None => Ok(loaded),
+        Some((key, message)) => Err(SettingsError::Value {
+            place: loaded.origin(key).to_owned(),
+            key: key.to_owned(),
+            message,
+        }),
+    }
+}
+
+fn merge(layers: &[Layer]) -> Result<Value, SettingsError> {
+    let mut merged = Value::new(None, ValueKind::Table(config::Map::new()));
+    for layer in layers {
+        layer
+            .collect_to(&mut merged)
+            .map_err(|error| sorted(error, String::new()))?;
+    }
+    Ok(merged)
+}
+
+/// The text at a key of the form `section.name`.
+fn text_at(merged: &Value, key: &str) -> String {
+    let mut value = merged;
+    for part in key.split('.') {
+        let ValueKind::Table(table) = &value.kind else {
+            return String::new();
+        };
+        match table.get(part) {
+            Some(inner) => value = inner,
+            None => return String::new(),
+        }
+    }
+    match &value.kind {
+        ValueKind::String(text) => text.clone(),
+        _ => String::new(),
+    }
+}
+
+/// The variables that are settings. One with a single underscore where two
+/// belong would be silently without effect, so it is refused as well.
+fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
+    let mut layer = Layer::default();
+    let flattened: BTreeMap<String, String> = defaults
+        .keys()
+        .into_iter()
+        .map(|key| (key.replace('.', "_"), key))
+        .collect();
+    for (name, value) in &sources.variables {
+        let Some(rest) = name.strip_prefix(PREFIX) else {
+            continue;
+        };
+        let rest = rest.to_lowercase();
+        if rest.contains("__") {
+            layer.set(&rest.replace("__", "."), value, (name, defaults))?;
+        } else if let Some(key) = flattened.get(&rest) {
+            let right = key.replace('.', "__").to_uppercase();
+            return Err(SettingsError::UnknownKey {
+                place: name.clone(),
+                key: rest,
+                hint: format!("; did you mean {PREFIX}{right}?"),
+            });
+        }
+    }
+    Ok(layer)
+}
+
+/// What follows from other values when it is not set itself.
+fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
+    let mut layer = Layer::default();
+    for (key, variable, below_home) in [
+        ("store.folder", "XDG_STATE_HOME", ".local/state"),
+        ("cache.folder", "XDG_CACHE_HOME", ".cache"),
+    ] {
+        if text_at(merged, key) != UNSET {
+            continue;
+        }
+        let Some((folder, origin)) = sources.folder(variable, below_home) else {
+            return Err(SettingsError::Value {
+                place: "default".to_owned(),
+                key: key.to_owned(),
+                message: format!("neither {variable} nor HOME is set, so name a folder"),
+            });
+        };
+        layer.set(key, &folder.display().to_string(), (&origin, defaults))?;
+    }
+    if let Some((key, origin)) = key_from_elsewhere(merged, sources)? {
+        layer.set("model.api_key", &key, (&origin, defaults))?;
+    }
+    Ok(layer)
+}
+
+fn key_from_elsewhere(
+    merged: &Value,
+    sources: &Sources,
+) -> Result<Option<(String, String)>, SettingsError> {
+    let text = |key: &str| text_at(merged, key);
+    if !text("model.api_key").is_empty() {
+        return Ok(None);
+    }
+    let file = text("model.api_key_file");
+    if !file.is_empty() && file != UNSET {
+        let path = PathBuf::from(&file);
+        let key = std::fs::read_to_string(&path)
+            .map_err(|source| SettingsError::Read { path, source })?;
+        return Ok(Some((key.trim().to_owned(), file)));
+    }
+    let key = sources.variable(KEY_OF_OTHERS);
+    Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))
+}
+
+/// What a reader of ours refuses has no place of its own: that of the value.
+fn placed(error: SettingsError, entries: &[Entry]) -> SettingsError {
+    match error {
+        SettingsError::Value {
+            place,
+            key,
+            message,
+        } if place.is_empty() => {
+            // In a list it is the list's.
+            let whole = key.split('[').next().unwrap_or_default();
+            SettingsError::Value {
+                place: origin(entries, whole).to_owned(),
+                key,
+                message,
+            }
+        }
+        other => other,
+    }
+}
+
+/// Finds the place and the key in an error of the crate `config`.
+fn sorted(error: ConfigError, outer: String) -> SettingsError {
+    let (key, place, message) = match error {
+        ConfigError::At { error, origin, key } => {
+            let key = key.unwrap_or(outer);
+            return match sorted(*error, key) {
+                SettingsError::Value {
+                    place,
+                    key,
+                    message,
+                } => SettingsError::Value {
+                    place: if place.is_empty() {
+                        origin.unwrap_or_default()
+                    } else {
+                        place
+                    },
+                    key,
+                    message,
+                },
+                other => other,
+            };
+        }
+        ConfigError::Type {
+            origin,
+            unexpected,
+            expected,
+            key,
+        } => (
+            key,
+            origin,
+            format!("expected {expected}, found {unexpected}"),
+        ),
+        ConfigError::NotFound(key) => (Some(key), None, "is missing".to_owned()),
+        other => (None, None, other.to_string()),
+    };
+    SettingsError::Value {
+        place: place.unwrap_or_default(),
+        key: key.unwrap_or(outer),
+        message,
+    }
+}
+
+impl Settings {
+    /// Returns the defaults with some values replaced; nothing is read from
+    /// this machine.
+    ///
+    /// # Errors
+    /// When a key or a value is wrong.
+    pub fn with(values: &[(&str, &str)]) -> Result<Self, SettingsError> {
+        let flags = values.iter().map(|(key, value)| Flag {
+            name: (*key).to_owned(),
+            key: (*key).to_owned(),
+            value: (*value).to_owned(),
+        });
+        let sources = Sources {
+            variables: [("HOME".to_owned(), "/nonexistent".to_owned())].into(),
+            flags: flags.collect(),
+            ..Sources::default()
+        };
+        Ok(load(&sources)?.settings)
+    }
+}

@@ -1,0 +1,265 @@
+//! The typed settings, one struct for each section of `config/default.toml`:
+//! the model's in [`model`], what ranks code in [`ranking`], the rest here.
+//! Meanings and defaults stand in that file, not here.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::Deserialize;
+
+use crate::crs::Crs;
+use crate::daemon::{Http, Intake, Telemetry};
+use crate::value;
+
+use model::{Critic, Model};
+use ranking::{Embedding, Expansion, Rerank, Retrieval};
+
+pub(super) mod model;
+pub(super) mod ranking;
+
+/// Everything that can be set.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    /// The model and its endpoint.
+    pub model: Model,
+    /// The model that looks at patches.
+    pub critic: Critic,
+    /// Limits of one run.
+    pub limits: Limits,
+    /// Settings of the code search.
+    pub retrieval: Retrieval,
+    /// Embeddings as a signal for ranking code.
+    pub embedding: Embedding,
+    /// A re-ranker as a signal for ranking code.
+    pub rerank: Rerank,
+    /// Words of the model as a signal for ranking code.
+    pub expansion: Expansion,
+    /// Isolation of commands from this machine.
+    pub sandbox: Sandbox,
+    /// Where runs are kept.
+    pub store: Store,
+    /// The database, when several machines share it.
+    pub database: Database,
+    /// Settings of the queue and its workers.
+    pub queue: Queue,
+    /// The daemon that the verbs talk to.
+    pub client: Client,
+    /// The interfaces for cyber reasoning systems.
+    pub crs: Crs,
+    /// Where what can be made again is kept.
+    pub cache: Cache,
+    /// Settings of the display.
+    pub display: Display,
+    /// The daemon's HTTP interface.
+    pub http: Http,
+    /// Rules for what the daemon lets in.
+    pub intake: Intake,
+    /// Settings of messages, traces and metrics.
+    pub telemetry: Telemetry,
+}
+
+/// Limits of one run.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Limits {
+    /// Patches that are tried.
+    pub attempts: u32,
+    /// Exchanges of queries and snippets.
+    pub rounds: u32,
+    /// Replies without usable content.
+    pub format_retries: u32,
+    /// Tokens of all calls.
+    pub tokens: u64,
+    /// US dollars.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd: Option<f64>,
+    /// US dollars of one day (UTC), over all runs of the store.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_day: Option<f64>,
+    /// US dollars of all runs of the store.
+    #[serde(deserialize_with = "value::number_or_unset")]
+    #[schemars(with = "value::NumberOrUnset")]
+    pub usd_total: Option<f64>,
+    /// Working time.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub wall: Duration,
+    /// Time that a run waits for models by itself.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub pause: Duration,
+    /// Time of the `prepare` or `fetch` command.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub prepare: Duration,
+    /// Time of one build.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub build: Duration,
+    /// Time of one run of a PoV.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub pov: Duration,
+    /// Time of the tests.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub test: Duration,
+    /// Time of the rung that mutates the PoVs.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub robust: Duration,
+    /// Time of the rung that compares the patched program with the unpatched.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub same: Duration,
+    /// Compared inputs that have to run the patched lines before that rung holds.
+    pub reached: u64,
+}
+
+/// Isolation of commands from this machine.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Sandbox {
+    /// By what means.
+    pub choice: SandboxChoice,
+    /// Resident memory in MiB.
+    pub memory_mb: u64,
+    /// Processes and threads.
+    pub processes: u64,
+    /// Output that is kept, in KiB.
+    pub output_kb: u64,
+    /// The largest file, in MiB.
+    pub file_mb: u64,
+    /// What `$JOBS` says; 0 for the number of processors.
+    pub jobs: u32,
+}
+
+/// By what means commands are kept apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxChoice {
+    /// The strongest that works.
+    Auto,
+    /// Namespaces, by bubblewrap.
+    Bubblewrap,
+    /// Landlock with a system call filter.
+    Landlock,
+    /// Nothing at all.
+    None,
+}
+
+/// Where runs are kept.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Store {
+    /// The folder.
+    pub folder: PathBuf,
+}
+
+/// The database, when several machines share it.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Database {
+    /// The address of a PostgreSQL.
+    #[serde(deserialize_with = "value::secret_or_unset")]
+    #[schemars(with = "String")]
+    pub url: SecretString,
+}
+
+/// Settings of the queue and its workers.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Queue {
+    /// Tasks at once.
+    pub workers: usize,
+    /// Number of times that a task is tried again when the infrastructure failed.
+    pub retries: u32,
+    /// The first pause before that.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub first_delay: Duration,
+    /// The longest pause before that.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub longest_delay: Duration,
+    /// Between two heartbeats of a process.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub heartbeat: Duration,
+    /// Without a heartbeat, a process is given up for dead after this.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub lost_after: Duration,
+    /// How many workers may take a task before it is given up.
+    pub claims: u32,
+    /// Room on the disk, in MiB, below which nothing is taken.
+    pub free_mb: u64,
+    /// How long what has ended is kept.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub keep: Duration,
+}
+
+/// The daemon that `submit`, `tasks`, `events` and `cancel` talk to.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Client {
+    /// Its address.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub server: Option<String>,
+    /// What it knows the caller by.
+    #[schemars(with = "String")]
+    pub token: SecretString,
+}
+
+/// Where what can be made again is kept.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cache {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The most megabytes of builds that are kept; 0 keeps none.
+    pub builds_mb: u64,
+    /// The most megabytes of verdicts that are kept; 0 keeps none.
+    pub verdicts_mb: u64,
+}
+
+/// Settings of the display.
+#[derive(Debug, Clone, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Display {
+    /// Form in which progress is shown.
+    pub progress: Progress,
+    /// True when colours are used.
+    pub color: Color,
+}
+
+/// Form in which progress is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Progress {
+    /// Drawn on a terminal, plain lines elsewhere.
+    Auto,
+    /// Plain lines.
+    Plain,
+    /// Not at all.
+    None,
+}
+
+/// True when colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}

@@ -1,0 +1,142 @@
+//! The kinds of values that TOML does not have: times written for people, and
+//! values that may be unset. From the environment everything arrives as text, so
+//! each reader takes text too.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use secrecy::SecretString;
+use serde::{Deserializer, de};
+
+/// The word for "no value".
+pub(super) const UNSET: &str = "unset";
+
+/// The shape of an optional number in the schema.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum NumberOrUnset {
+    Number(f64),
+    Unset(UnsetWord),
+}
+
+/// The word "unset" in the schema.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "only its schema is used")]
+pub(super) enum UnsetWord {
+    Unset,
+}
+
+/// Reads a time such as `"90s"` or `"1h 30m"`.
+///
+/// # Errors
+/// The text is not a time, or is negative. The message says what would be right.
+pub fn parse_duration(text: &str) -> Result<Duration, String> {
+    let expected = "expected a time such as \"500ms\", \"30s\", \"10m\" or \"1h 30m\"";
+    let span: jiff::SignedDuration = text
+        .trim()
+        .parse()
+        .map_err(|_| format!("{expected}, found {text:?}"))?;
+    Duration::try_from(span).map_err(|_| format!("{expected}, found the negative {text:?}"))
+}
+
+/// Writes a time so that [`parse_duration`] reads it back.
+pub fn write_duration(time: Duration) -> String {
+    match jiff::SignedDuration::try_from(time) {
+        Ok(span) => format!("{span:#}"),
+        Err(_) => format!("{}s", time.as_secs()),
+    }
+}
+
+pub(super) fn duration<'de, D: Deserializer<'de>>(from: D) -> Result<Duration, D::Error> {
+    let text = <String as serde::Deserialize>::deserialize(from)?;
+    parse_duration(&text).map_err(de::Error::custom)
+}
+
+/// Reads a secret; empty when it is unset.
+pub(super) fn secret_or_unset<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<SecretString, D::Error> {
+    Ok(text_or_unset(from)?.unwrap_or_default().into())
+}
+
+pub(super) fn text_or_unset<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<String>, D::Error> {
+    let text = <String as serde::Deserialize>::deserialize(from)?;
+    Ok((text != UNSET && !text.is_empty()).then_some(text))
+}
+
+pub(super) fn address_or_unset<'de, D: Deserializer<'de>>(
+    from: D,
+) -> Result<Option<SocketAddr>, D::Error> {
+    let text = text_or_unset(from)?;
+    text.map(|text| text.parse().map_err(de::Error::custom))
+        .transpose()
+}
+
+pub(super) fn number_or_unset<'de, D: Deserializer<'de>>(from: D) -> Result<Option<f64>, D::Error> {
+    from.deserialize_any(NumberVisitor)
+}
+
+struct NumberVisitor;
+
+impl de::Visitor<'_> for NumberVisitor {
+    type Value = Option<f64>;
+
+    fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("a number or \"unset\"")
+    }
+
+    fn visit_f64<E: de::Error>(self, number: f64) -> Result<Self::Value, E> {
+        if number.is_finite() {
+            Ok(Some(number))
+        } else {
+            Err(E::custom("expected a finite number or \"unset\""))
+        }
+    }
+
+    fn visit_i64<E: de::Error>(self, number: i64) -> Result<Self::Value, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_u64<E: de::Error>(self, number: u64) -> Result<Self::Value, E> {
+        Ok(Some(number as f64))
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        if text == UNSET {
+            return Ok(None);
+        }
+        match text.trim().parse() {
+            Ok(number) => self.visit_f64(number),
+            Err(_) => Err(E::invalid_value(de::Unexpected::Str(text), &self)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_and_written() {
+        for (text, millis) in [
+            ("500ms", 500),
+            ("30s", 30_000),
+            ("10m", 600_000),
+            ("1h 30m", 5_400_000),
+            (" 2h ", 7_200_000),
+        ] {
+            let time = parse_duration(text).unwrap();
+            assert_eq!(time, Duration::from_millis(millis), "{text}");
+            assert_eq!(parse_duration(&write_duration(time)).unwrap(), time);
+        }
+        for bad in ["", "ten", "-3s", "5", "3 parsecs"] {
+            assert!(parse_duration(bad).unwrap_err().contains("expected a time"));
+        }
+    }
+}

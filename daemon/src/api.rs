@@ -1,0 +1,162 @@
+//! The HTTP interface under `/api/v1`: one file a resource.
+//!
+//! It reads requests, asks the [`Service`], and writes answers. Every error is
+//! a problem ([`problem::Problem`]), and everything that it may answer stands
+//! in the OpenAPI document at `/api/v1/openapi.json`. It runs no task.
+
+mod auth;
+mod connection;
+mod document;
+mod events;
+pub(crate) mod extract;
+mod health;
+mod limit;
+mod listen;
+pub mod problem;
+mod results;
+mod submit;
+mod tasks;
+mod view;
+
+pub use listen::{ListenError, Listening, listen};
+
+use crate::service::Service;
+use crate::tokens::Tokens;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::{CONTENT_SECURITY_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS};
+use axum::http::{HeaderValue, Method, Uri};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Router, middleware};
+use limit::Limits;
+use metrics_exporter_prometheus::PrometheusHandle;
+use patchwright_config::Settings;
+use problem::{Kind, Problem};
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+use tower_http::catch_panic::CatchPanicLayer;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+/// State of every handler. Cheap to clone.
+#[derive(Clone)]
+pub(crate) struct Api {
+    pub(crate) service: Service,
+    pub(crate) settings: Arc<Settings>,
+    pub(crate) limits: Limits,
+    tokens: Tokens,
+    metrics: PrometheusHandle,
+    /// True when only this machine can connect.
+    loopback: bool,
+    stop: CancellationToken,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api")
+            .field("listen", &self.settings.http.listen)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    fn new(service: Service, settings: Arc<Settings>, stop: CancellationToken) -> Self {
+        Self {
+            tokens: Tokens::new(service.store().clone()),
+            limits: Limits::new(&settings.http),
+            metrics: crate::telemetry::metrics::recorder(),
+            loopback: settings.http.listen.ip().is_loopback(),
+            service,
+            settings,
+            stop,
+        }
+    }
+}
+
+/// Everything that is answered, with the description of it, and what others
+/// answer at the same port.
+fn router(api: Api, others: Router) -> Router {
+    let guarded = OpenApiRouter::new()
+        .routes(routes!(tasks::list, submit::submit))
+        .routes(routes!(tasks::one))
+        .routes(routes!(tasks::cancel))
+        .routes(routes!(events::events))
+        .routes(routes!(results::patch))
+        .routes(routes!(results::report))
+        .routes(routes!(results::journal))
+        .routes(routes!(tasks::queue))
+        .routes(routes!(tasks::pause))
+        .routes(routes!(tasks::resume))
+        .routes(routes!(health::metrics))
+        .route_layer(middleware::from_fn_with_state(api.clone(), auth::guard));
+    let open = OpenApiRouter::new()
+        .routes(routes!(health::live))
+        .routes(routes!(health::ready));
+    let upload = api.limits.upload();
+    let (router, described) = OpenApiRouter::with_openapi(document::base())
+        .merge(guarded)
+        .merge(open)
+        .split_for_parts();
+    router
+        .with_state(api.clone())
+        .merge(document::page(described, api.loopback))
+        .merge(others)
+        .fallback(nothing)
+        .method_not_allowed_fallback(method)
+        .layer(DefaultBodyLimit::max(upload))
+        .layer(middleware::from_fn_with_state(api, limit::apply))
+        .layer(CatchPanicLayer::custom(panicked))
+        .layer(middleware::from_fn(confine))
+        .layer(middleware::from_fn(
+            crate::telemetry::metrics::count_request,
+        ))
+}
+
+/// Returns the routes of the listener for health.
+fn health_router(api: Api) -> Router {
+    Router::new()
+        .route("/healthz", get(health::live))
+        .route("/readyz", get(health::ready))
+        .fallback(nothing)
+        .with_state(api)
+}
+
+/// Lets no page frame an answer, and no answer but the page of the documentation
+/// load anything.
+async fn confine(request: Request, next: Next) -> Response {
+    let is_page = request.uri().path().starts_with(document::PAGE);
+    let mut response = next.run(request).await;
+    let policy = if is_page {
+        document::POLICY
+    } else {
+        "default-src 'none'; frame-ancestors 'none'"
+    };
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, policy),
+        (X_FRAME_OPTIONS, "DENY"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    ] {
+        let headers = response.headers_mut();
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    response
+}
+
+async fn nothing(uri: Uri) -> Problem {
+    let shown: String = uri.path().chars().take(200).collect();
+    Problem::new(Kind::NotFound, format!("there is no {shown}"))
+}
+
+async fn method(method: Method, uri: Uri) -> Problem {
+    let shown: String = uri.path().chars().take(200).collect();
+    Problem::new(
+        Kind::Method,
+        format!("{method} is not understood at {shown}"),
+    )
+}
+
+/// A panic is a bug; the caller is told as much and no more.
+fn panicked(_: Box<dyn std::any::Any + Send>) -> Response {
+    Problem::internal(&"a handler panicked").into_response()
+}

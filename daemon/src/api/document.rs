@@ -1,0 +1,94 @@
+//! The description of the interface (OpenAPI), and the page to browse it.
+
+use super::problem::{Kind, MEDIA_TYPE, Problem, Wrong};
+use axum::Router;
+use utoipa::openapi::path::{Operation, PathItem};
+use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
+use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
+use utoipa::{Modify, OpenApi as _};
+use utoipa_swagger_ui::SwaggerUi;
+
+/// Paths of the document and of the page.
+const DOCUMENT: &str = "/api/v1/openapi.json";
+pub(super) const PAGE: &str = "/api/v1/docs";
+/// Content security policy of the page: its own files, and calls of this daemon.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
+    img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; \
+    frame-ancestors 'none'";
+/// The name of the way in.
+const TOKEN: &str = "token";
+
+#[derive(utoipa::OpenApi)]
+#[openapi(
+    info(
+        title = "Patchwright",
+        description = "Takes crashes in, repairs them, and gives patches out, with evidence."
+    ),
+    tags(
+        (name = "tasks", description = "Hand crashes in and see how far they are"),
+        (name = "results", description = "What came of them"),
+        (name = "queue", description = "The queue as a whole"),
+        (name = "health", description = "How the daemon is"),
+    ),
+    components(schemas(Problem, Wrong)),
+    security(("token" = [])),
+    modifiers(&Tokens)
+)]
+struct Description;
+
+/// Adds the security scheme that holds for every operation.
+struct Tokens;
+
+impl Modify for Tokens {
+    fn modify(&self, openapi: &mut OpenApi) {
+        let scheme = HttpBuilder::new()
+            .scheme(HttpAuthScheme::Bearer)
+            .description(Some(
+                "A token that `patchwright token create` made. On a daemon that only this machine reaches, none is \
+                 needed until the first one is made.",
+            ))
+            .build();
+        let components = openapi.components.get_or_insert_default();
+        components.add_security_scheme(TOKEN, SecurityScheme::Http(scheme));
+    }
+}
+
+/// The document without its paths.
+pub(super) fn base() -> OpenApi {
+    Description::openapi()
+}
+
+/// The document with every problem that an operation may answer, and the page.
+pub(super) fn page(mut document: OpenApi, loopback: bool) -> Router {
+    if loopback {
+        // Nobody needs a token before the first one is made.
+        let token = SecurityRequirement::new(TOKEN, [""; 0]);
+        document.security = Some(vec![SecurityRequirement::default(), token]);
+    }
+    for item in document.paths.paths.values_mut() {
+        for operation in operations(item) {
+            describe_problems(operation);
+        }
+    }
+    SwaggerUi::new(PAGE).url(DOCUMENT, document).into()
+}
+
+fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.get, &mut item.post].into_iter().flatten()
+}
+
+fn describe_problems(operation: &mut Operation) {
+    for kind in Kind::ALL {
+        let content = ContentBuilder::new()
+            .schema(Some(Ref::from_schema_name("Problem")))
+            .build();
+        let response = ResponseBuilder::new()
+            .description(kind.title())
+            .content(MEDIA_TYPE, content)
+            .build();
+        let responses = &mut operation.responses.responses;
+        responses
+            .entry(kind.status().as_str().to_owned())
+            .or_insert(RefOr::T(response));
+    }
+}

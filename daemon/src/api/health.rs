@@ -1,0 +1,50 @@
+//! Health of the daemon: liveness, readiness and metrics.
+
+use super::Api;
+use super::auth::{Caller, Right};
+use super::problem::Problem;
+use axum::Json;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Health of a daemon that works.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    /// Always `ok`.
+    status: &'static str,
+    /// The version of the daemon.
+    version: &'static str,
+}
+
+const WELL: Health = Health {
+    status: "ok",
+    version: env!("CARGO_PKG_VERSION"),
+};
+
+/// Says that the daemon lives
+#[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, description = "It lives", body = Health)))]
+pub(crate) async fn live() -> Json<Health> {
+    Json(WELL)
+}
+
+/// Says whether the daemon can take tasks
+#[utoipa::path(get, path = "/readyz", tag = "health", security(()), responses((status = 200, description = "It can take tasks", body = Health)))]
+pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Problem> {
+    // Reads the store once a second at most, however many ask.
+    api.tokens.nobody_has_one().await?;
+    api.service.ready().await?;
+    Ok(Json(WELL))
+}
+
+/// Gives the metrics for Prometheus
+#[utoipa::path(get, path = "/metrics", tag = "health", responses((status = 200, description = "The metrics", body = String, content_type = "text/plain")))]
+pub(crate) async fn metrics(State(api): State<Api>, caller: Caller) -> Result<Response, Problem> {
+    caller.needs(Right::Read)?;
+    crate::telemetry::metrics::tell_queue(&api.service.depth().await?);
+    let text = api.metrics.render();
+    let headers = [(CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")];
+    Ok((headers, text).into_response())
+}

@@ -1,0 +1,183 @@
+//! Rate limits: requests of a caller at once and in a second.
+//!
+//! A request over a limit is refused at once and not kept waiting.
+
+use super::Api;
+use super::extract::{media_type, too_large};
+use super::problem::{Kind, Problem};
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_LENGTH;
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use patchwright_config::Http;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+/// Callers that are remembered; more than that, and those are forgotten that
+/// have their full rate again.
+const CALLERS: usize = 10_000;
+/// Bytes of a kilobyte, and of a megabyte.
+const KILO: usize = 1024;
+/// The media type of an upload.
+pub(crate) const UPLOAD: &str = "multipart/form-data";
+
+/// The limits of one daemon.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    pub(crate) rate: Arc<Rate>,
+    requests: Arc<Semaphore>,
+    streams: Arc<Semaphore>,
+    settings: Arc<Http>,
+}
+
+impl Limits {
+    pub(crate) fn new(settings: &Http) -> Self {
+        Self {
+            rate: Arc::new(Rate::new(settings.rate)),
+            requests: Arc::new(Semaphore::new(settings.requests)),
+            streams: Arc::new(Semaphore::new(settings.streams)),
+            settings: Arc::new(settings.clone()),
+        }
+    }
+
+    /// A place among the event streams, free again when it is dropped.
+    pub(crate) fn stream(&self) -> Result<OwnedSemaphorePermit, Problem> {
+        let places = self.streams.clone();
+        places.try_acquire_owned().map_err(|_| {
+            Problem::new(
+                Kind::Busy,
+                "as many event streams are open as are allowed (http.streams)",
+            )
+        })
+    }
+
+    /// Bytes of a JSON body.
+    pub(crate) fn json(&self) -> usize {
+        self.settings.body_kb.saturating_mul(KILO)
+    }
+
+    /// Bytes of an upload.
+    pub(crate) fn upload(&self) -> usize {
+        self.settings.upload_mb.saturating_mul(KILO * KILO)
+    }
+}
+
+/// Refuses what is too large or too much, and ends what takes too long.
+pub(crate) async fn apply(State(api): State<Api>, request: Request, next: Next) -> Response {
+    let limits = &api.limits;
+    let uploads = media_type(request.headers()) == UPLOAD;
+    let (limit, time) = if uploads {
+        (limits.upload(), limits.settings.upload_timeout)
+    } else {
+        (limits.json(), limits.settings.timeout)
+    };
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|value| value.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > limit as u64) {
+        return too_large(limit).into_response();
+    }
+    let Ok(_place) = limits.requests.clone().try_acquire_owned() else {
+        let detail = "as many requests are being answered as are allowed (http.requests)";
+        return Problem::new(Kind::Busy, detail).into_response();
+    };
+    let answered = tokio::time::timeout(time, next.run(request)).await;
+    answered.unwrap_or_else(|_| {
+        let detail = format!("it was given up after {} seconds", time.as_secs());
+        Problem::new(Kind::Slow, detail).into_response()
+    })
+}
+
+/// A bucket of requests for every caller, filled up again as time goes by.
+#[derive(Debug)]
+pub(crate) struct Rate {
+    per_second: f64,
+    buckets: Mutex<HashMap<String, Bucket>>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bucket {
+    left: f64,
+    at: Instant,
+}
+
+impl Rate {
+    fn new(per_second: u32) -> Self {
+        Self {
+            per_second: f64::from(per_second),
+            buckets: Mutex::new(HashMap::new()),
+        }
+    }
+
+    /// Takes one request from a caller's bucket.
+    pub(crate) fn take(&self, caller: &str) -> Result<(), Problem> {
+        self.take_at(caller, Instant::now())
+    }
+
+    fn take_at(&self, caller: &str, now: Instant) -> Result<(), Problem> {
+        let refused = || {
+            let detail = format!("at most {} requests a second (http.rate)", self.per_second);
+            Problem::new(Kind::TooMany, detail)
+        };
+        let mut buckets = self.buckets.lock().map_err(|_| refused())?;
+        let filled = |bucket: &Bucket| {
+            let grown = now.saturating_duration_since(bucket.at).as_secs_f64() * self.per_second;
+            (bucket.left + grown).min(self.per_second)
+        };
+        if buckets.len() >= CALLERS && !buckets.contains_key(caller) {
+            buckets.retain(|_, bucket| filled(bucket) < self.per_second);
+        }
+        let bucket = buckets.entry(caller.to_owned()).or_insert(Bucket {
+            left: self.per_second,
+            at: now,
+        });
+        let left = filled(bucket) - 1.0;
+        if left < 0.0 {
+            return Err(refused());
+        }
+        *bucket = Bucket { left, at: now };
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn a_rate_holds_for_each_caller() {
+        let rate = Rate::new(3);
+        let start = Instant::now();
+        let takes = |caller, at: u64| {
+            rate.take_at(caller, start + Duration::from_millis(at))
+                .is_ok()
+        };
+        assert_eq!(
+            [0, 0, 0, 0].map(|at| takes("a", at)),
+            [true, true, true, false]
+        );
+        assert!(takes("b", 0));
+        assert_eq!(
+            [334, 335, 700].map(|at| takes("a", at)),
+            [true, false, true]
+        );
+        assert_eq!(
+            [9000, 9000, 9000, 9000].map(|at| takes("a", at)),
+            [true, true, true, false]
+        );
+    }
+
+    #[test]
+    fn callers_that_went_away_are_forgotten() {
+        let rate = Rate::new(1);
+        let start = Instant::now();
+        for number in 0..CALLERS {
+            rate.take_at(&number.to_string(), start).unwrap();
+        }
+        rate.take_at("one more", start + Duration::from_secs(5))
+            .unwrap();
+        assert_eq!(rate.buckets.lock().unwrap().len(), 1);
+    }
+}

@@ -1,0 +1,128 @@
+//! `/v1/patch/`: one PoV in, its patch out.
+
+use super::Front;
+use super::refused::{Refused, read};
+use super::task::{finding, only};
+use crate::crs::case::{self, queue_id};
+use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
+use crate::crs::protocol::Refusal;
+use crate::crs::watch::now;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::{Path, State};
+use patchwright_store::crs::{
+    Brought, CaseRow, CaseState, FindingKind, FindingRow, FindingState, PatchRow,
+};
+use patchwright_store::submissions::TaskState;
+
+/// `POST /v1/patch/`
+pub(super) async fn take(
+    State(front): State<Front>,
+    body: Bytes,
+) -> Result<Json<Refusal>, Refused> {
+    let mut request: PatchRequest = read(&body)?;
+    let wrong = request.wrong();
+    if !wrong.is_empty() {
+        return Err(Refused::wrong(wrong));
+    }
+    request.pov_id = request.pov_id.to_lowercase();
+    let store = front.service.store();
+    let text = serde_json::to_string(&request).unwrap_or_default();
+    match store.crs_finding(&request.pov_id).await? {
+        Some(known) if known.request == text => return Ok(taken("this PoV was handed in before")),
+        Some(_) => return Err(only("pov_id", "is the id of another PoV")),
+        None => {}
+    }
+    let case = case_of(&front, &request).await?;
+    let brought = Brought {
+        message: None,
+        findings: vec![finding(FindingKind::Pov, &case.id, &request)],
+        cases: vec![case],
+    };
+    store.crs_take(&brought).await?;
+    Ok(taken("a patch is sought"))
+}
+
+fn taken(message: &str) -> Json<Refusal> {
+    Json(Refusal {
+        message: message.to_owned(),
+        fields: None,
+    })
+}
+
+/// The newest challenge of the project that is still open, else the project as
+/// the settings know it.
+async fn case_of(front: &Front, request: &PatchRequest) -> Result<CaseRow, Refused> {
+    let name = &request.project_name;
+    let cases = front.service.store().crs_cases(Some(name)).await?;
+    let open = cases.into_iter().find(|case| {
+        let over = matches!(case.state, CaseState::Canceled | CaseState::Errored);
+        case.detail.is_some() && !over && !case.is_late(now())
+    });
+    if let Some(case) = open {
+        return Ok(case);
+    }
+    let known = case::template(name, &front.settings);
+    match known {
+        Ok(Some(_)) => Ok(CaseRow {
+            id: format!("project:{name}"),
+            project: name.clone(),
+            detail: None,
+            prepared: None,
+            state: CaseState::Waiting,
+            problem: None,
+            deadline: None,
+            created: 0,
+        }),
+        Ok(None) => Err(only("project_name", "is no project that is known here")),
+        Err(error) => Err(only("project_name", error.to_string())),
+    }
+}
+
+/// `GET /v1/patch/{pov_id}/`
+pub(super) async fn tell(
+    State(front): State<Front>,
+    Path(id): Path<String>,
+) -> Result<Json<PatchStatus>, Refused> {
+    let store = front.service.store();
+    let known = store.crs_finding(&id.to_lowercase()).await?;
+    let known = known.filter(|finding| finding.kind == FindingKind::Pov);
+    let finding = known.ok_or_else(|| Refused::unknown("the PoV"))?;
+    let patch = patch_of(&front, &finding).await?;
+    let status = state(&front, &finding, patch.as_ref()).await?;
+    Ok(Json(PatchStatus {
+        pov_id: finding.id,
+        status,
+        patch_diff: patch.map(|patch| patch.diff),
+    }))
+}
+
+/// The patch of a finding, if its evidence is enough to give it out.
+async fn patch_of(front: &Front, finding: &FindingRow) -> Result<Option<PatchRow>, Refused> {
+    if finding.patch.is_none() {
+        return Ok(None);
+    }
+    let patches = front.service.store().crs_patches(&finding.case).await?;
+    let least = front.settings.crs.least.doubt();
+    let mut own = patches
+        .into_iter()
+        .filter(|patch| finding.patch.as_ref() == Some(&patch.id) && patch.doubt <= least);
+    Ok(own.next())
+}
+
+async fn state(
+    front: &Front,
+    finding: &FindingRow,
+    patch: Option<&PatchRow>,
+) -> Result<PatchState, Refused> {
+    Ok(match finding.state {
+        FindingState::Patched | FindingState::Closed if patch.is_some() => PatchState::Succeeded,
+        FindingState::Patched | FindingState::Closed | FindingState::Failed => PatchState::Failed,
+        FindingState::Errored => PatchState::Errored,
+        FindingState::Open => match front.service.task(&queue_id(finding)).await? {
+            None => PatchState::Waiting,
+            Some(row) if row.state == TaskState::Queued => PatchState::Waiting,
+            Some(_) => PatchState::Processing,
+        },
+    })
+}

@@ -1,0 +1,81 @@
+//! `/status/`: whether work would be done, and how many challenges there are in
+//! each state.
+
+use super::Front;
+use super::refused::Refused;
+use crate::crs::READY;
+use crate::crs::protocol::{Status, StatusState, StatusTasks};
+use crate::crs::watch::now;
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use patchwright_store::crs::CaseState;
+use std::collections::BTreeMap;
+
+/// Since when the counters count.
+const SINCE: &str = "crs since";
+/// Looks of the watcher that may be missing before it counts as gone.
+const LOOKS: u32 = 5;
+
+/// `GET /status/`
+pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, Refused> {
+    let store = front.service.store();
+    let cases = store.crs_cases(None).await?;
+    let since = if let Some(since) = number(store.crs_switch(SINCE).await?) {
+        since
+    } else {
+        // Nobody asked before: everything that came is counted.
+        let first = cases.iter().map(|case| case.created).min();
+        reset_to(&front, first.unwrap_or_else(now)).await?
+    };
+    let mut tasks = StatusTasks::default();
+    let mut details = BTreeMap::new();
+    for case in cases {
+        if case.detail.is_none() || case.created < since {
+            continue;
+        }
+        *counter(&mut tasks, case.state) += 1;
+        if let Some(problem) = case.problem {
+            details.insert(case.id, problem);
+        }
+    }
+    let patience = front.settings.crs.watch.saturating_mul(LOOKS).as_millis();
+    let patience = i64::try_from(patience).unwrap_or(i64::MAX / 2).max(10_000);
+    let answered = number(store.crs_switch(READY).await?);
+    Ok(Json(Status {
+        ready: answered.is_some_and(|at| now() - at <= patience),
+        since,
+        state: StatusState { tasks },
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        details,
+    }))
+}
+
+fn counter(tasks: &mut StatusTasks, state: CaseState) -> &mut i64 {
+    match state {
+        CaseState::Pending => &mut tasks.pending,
+        CaseState::Waiting => &mut tasks.waiting,
+        CaseState::Processing => &mut tasks.processing,
+        CaseState::Succeeded => &mut tasks.succeeded,
+        CaseState::Failed => &mut tasks.failed,
+        CaseState::Errored => &mut tasks.errored,
+        CaseState::Canceled => &mut tasks.canceled,
+    }
+}
+
+/// `DELETE /status/`
+pub(super) async fn reset(State(front): State<Front>) -> Result<StatusCode, Refused> {
+    // What came within this very millisecond is not counted any more either.
+    reset_to(&front, now() + 1).await?;
+    Ok(StatusCode::OK)
+}
+
+async fn reset_to(front: &Front, since: i64) -> Result<i64, Refused> {
+    let store = front.service.store();
+    store.crs_set_switch(SINCE, &since.to_string()).await?;
+    Ok(since)
+}
+
+fn number(text: Option<String>) -> Option<i64> {
+    text?.parse().ok()
+}

@@ -1,0 +1,295 @@
+//! Cases: what a challenge or a known project is made of, and the tasks that
+//! its findings become.
+//!
+//! A challenge brings its files along, so that any machine can work on it; a
+//! project of the settings lies on the machine that knows it.
+
+mod challenge;
+mod oss_fuzz;
+
+pub use challenge::prepare;
+
+use super::patch_request::PatchRequest;
+use super::protocol::decode;
+use patchwright_agent::intake::download::DownloadError;
+use patchwright_agent::intake::unpack::UnpackError;
+use patchwright_agent::task::file::PovKeys;
+use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
+use patchwright_config::Settings;
+use patchwright_source::Tree;
+use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
+use patchwright_store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The largest file of a project's folder that goes along with a challenge.
+const PROJECT_FILE: u64 = 16 << 20;
+
+/// Facts that were read from the files of a challenge.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prepared {
+    /// The hashes of the files that go along with each task, by their names.
+    pub files: BTreeMap<String, String>,
+    /// `c`, `c++` or `java`.
+    pub language: String,
+    /// True when the project has a `test.sh`.
+    pub tests: bool,
+}
+
+/// Error of making a task of a case or a finding.
+#[derive(Debug, thiserror::Error)]
+pub enum CaseError {
+    /// A tarball does not come.
+    #[error("{url}: {source}")]
+    Download {
+        /// Its address.
+        url: String,
+        /// The error.
+        #[source]
+        source: DownloadError,
+    },
+    /// A tarball is another one.
+    #[error("{url}: has the SHA-256 {found}, the challenge says {told}")]
+    Hash {
+        /// Its address.
+        url: String,
+        /// Its hash.
+        found: String,
+        /// The hash that the challenge states.
+        told: String,
+    },
+    /// A tarball cannot be unpacked.
+    #[error("{0} cannot be unpacked: {1}")]
+    Unpack(&'static str, #[source] UnpackError),
+    /// Something is not in a tarball, or not known here.
+    #[error("{0}")]
+    Lacking(String),
+    /// The task that came of it is wrong.
+    #[error(transparent)]
+    Task(#[from] TaskError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file cannot be read or written.
+    #[error("files of the case: {0}")]
+    Disk(#[from] std::io::Error),
+}
+
+impl CaseError {
+    /// Returns true when trying again later may help.
+    pub fn may_pass(&self) -> bool {
+        match self {
+            Self::Download { source, .. } => !source.is_final(),
+            Self::Store(_) | Self::Disk(_) => true,
+            _ => false,
+        }
+    }
+}
+
+/// The template of a project that the settings know, and its folder.
+pub fn template(name: &str, settings: &Settings) -> Result<Option<(TaskFile, PathBuf)>, CaseError> {
+    let Some(projects) = &settings.crs.projects else {
+        return Ok(None);
+    };
+    let folder = Path::new(projects).join(name);
+    let file = folder.join("task.toml");
+    if !file.is_file() {
+        return Ok(None);
+    }
+    let folder = folder.canonicalize()?;
+    let text = std::fs::read_to_string(&file)?;
+    let keys = toml::from_str(&text).map_err(|error| TaskError::Malformed {
+        path: file,
+        message: error.to_string(),
+    })?;
+    Ok(Some((keys, folder)))
+}
+
+/// The task of a finding, under the id that the queue knows it by.
+pub async fn task(
+    case: &CaseRow,
+    finding: &FindingRow,
+    settings: &Settings,
+    store: &Store,
+) -> Result<Task, CaseError> {
+    let request: PatchRequest = serde_json::from_str(&finding.request)
+        .map_err(|error| CaseError::Lacking(format!("the finding cannot be read: {error}")))?;
+    let template = template(&case.project, settings)?;
+    let prepared = case
+        .prepared
+        .as_deref()
+        .and_then(|text| serde_json::from_str::<Prepared>(text).ok());
+    let mut keys = match (&template, &prepared) {
+        (Some((keys, _)), _) => keys.clone(),
+        (None, Some(prepared)) => oss_fuzz::keys(prepared, &request)?,
+        (None, None) => {
+            let reason = format!("the project {:?} is not known here", case.project);
+            return Err(CaseError::Lacking(reason));
+        }
+    };
+    keys.id = queue_id(finding);
+    keys.title = Some(format!("{} ({})", case.project, finding.id));
+    let task = match (prepared, template) {
+        (Some(prepared), template) => {
+            let folder = template.map(|(_, folder)| folder);
+            Challenge {
+                keys,
+                prepared,
+                request,
+            }
+            .task(folder.as_deref(), settings, store)
+            .await
+        }
+        (None, Some((_, folder))) => known(keys, &request, &folder, settings),
+        (None, None) => Err(CaseError::Lacking("there is no source".to_owned())),
+    }?;
+    Ok(Task {
+        sender: Sender::Crs,
+        ..task
+    })
+}
+
+/// The name of a finding's task in the queue; another one for each round.
+pub fn queue_id(finding: &FindingRow) -> String {
+    let kind = match finding.kind {
+        FindingKind::Pov => "pov",
+        FindingKind::Sarif => "sarif",
+    };
+    match finding.round {
+        0 => format!("{kind}-{}", finding.id),
+        round => format!("{kind}-{}.{}", finding.id, round + 1),
+    }
+}
+
+/// A task of a project on this machine.
+fn known(
+    mut keys: TaskFile,
+    request: &PatchRequest,
+    folder: &Path,
+    settings: &Settings,
+) -> Result<Task, CaseError> {
+    let inputs = settings.store.folder.join("crs-inputs");
+    std::fs::create_dir_all(&inputs)?;
+    keys.pov = povs(request, &keys, |bytes| {
+        let path = inputs.join(format!("{:x}", Sha256::digest(bytes)));
+        if !path.is_file() {
+            let fresh = tempfile::NamedTempFile::new_in(&inputs)?;
+            std::fs::write(fresh.path(), bytes)?;
+            fresh.persist(&path).map_err(|error| error.error)?;
+        }
+        Ok(path.display().to_string())
+    })?;
+    let mut task = task::from_file(keys, folder, &folder.join("task.toml"))?;
+    task.hints.sarif = request.sarif().or(task.hints.sarif);
+    Ok(task)
+}
+
+struct Challenge {
+    keys: TaskFile,
+    prepared: Prepared,
+    request: PatchRequest,
+}
+
+impl Challenge {
+    /// A task that brings its files along.
+    async fn task(
+        mut self,
+        template: Option<&Path>,
+        settings: &Settings,
+        store: &Store,
+    ) -> Result<Task, CaseError> {
+        let folder = scratch(settings)?;
+        let place = folder.path();
+        let mut fresh = template.map_or_else(|| Ok(Vec::new()), |from| copy(from, place))?;
+        std::fs::create_dir_all(place.join("pov"))?;
+        self.keys.pov = povs(&self.request, &self.keys, |bytes| {
+            // Named by content: the PoVs of several findings can lie side by side.
+            let name = format!("pov/{:x}", Sha256::digest(bytes));
+            std::fs::write(place.join(&name), bytes)?;
+            fresh.push(name.clone());
+            Ok(name)
+        })?;
+        if let Some(sarif) = self.request.sarif() {
+            std::fs::write(place.join("finding.sarif"), sarif)?;
+            fresh.push("finding.sarif".to_owned());
+            self.keys.hints.sarif = Some("finding.sarif".to_owned());
+        }
+        if let Some(hash) = self.prepared.files.get("ref.diff") {
+            store.file_to(hash, &place.join("ref.diff")).await?;
+            self.keys.hints.diff = Some("ref.diff".to_owned());
+        }
+        self.keys.source = oss_fuzz::source(&self.prepared);
+        let task = task::from_file(self.keys, place, Path::new("challenge"))?;
+        let mut sent = self.prepared.files;
+        for name in fresh {
+            let hash = hash_of(&place.join(&name))?;
+            store.keep_file(&hash, &place.join(&name), None).await?;
+            sent.insert(name, hash);
+        }
+        let task = task.moved_to(Path::new(NOWHERE));
+        Ok(Task { sent, ..task })
+    }
+}
+
+/// The PoVs of a request, each put where `keep` says.
+fn povs(
+    request: &PatchRequest,
+    keys: &TaskFile,
+    mut keep: impl FnMut(&[u8]) -> std::io::Result<String>,
+) -> Result<Vec<PovKeys>, CaseError> {
+    let mut povs = Vec::new();
+    for blob in &request.blobs {
+        let bytes = decode(&blob.blob_data).unwrap_or_default();
+        let known = keys.builds.contains_key(&blob.sanitizer_name);
+        if !known && !keys.builds.is_empty() {
+            let name = &blob.sanitizer_name;
+            let reason = format!("the project has no build for the sanitizer {name:?}");
+            return Err(CaseError::Lacking(reason));
+        }
+        let like = keys.pov.first();
+        povs.push(PovKeys {
+            file: keep(&bytes)?,
+            build: known.then(|| blob.sanitizer_name.clone()),
+            harness: Some(blob.harness_name.clone()),
+            command: like.and_then(|pov| pov.command.clone()),
+            repeat: None,
+            timeout: like.and_then(|pov| pov.timeout.clone()),
+            ran: like.and_then(|pov| pov.ran.clone()),
+            batch: like.is_some_and(|pov| pov.batch),
+        });
+    }
+    Ok(povs)
+}
+
+fn scratch(settings: &Settings) -> std::io::Result<tempfile::TempDir> {
+    let folder = settings.cache.folder.join("crs");
+    std::fs::create_dir_all(&folder)?;
+    tempfile::tempdir_in(&folder)
+}
+
+fn hash_of(file: &Path) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    std::io::copy(&mut std::fs::File::open(file)?, &mut hash)?;
+    Ok(format!("{:x}", hash.finalize()))
+}
+
+/// Copies the files of a project's folder, and tells their names.
+fn copy(from: &Path, into: &Path) -> Result<Vec<String>, CaseError> {
+    let unreadable = |error: patchwright_source::SourceError| {
+        CaseError::Lacking(format!("the project's folder cannot be read: {error}"))
+    };
+    let tree = Tree::open(from).map_err(unreadable)?;
+    let mut names = Vec::new();
+    for path in tree.files() {
+        let text = tree.read_up_to(&path, PROJECT_FILE).map_err(unreadable)?;
+        let place = into.join(path.as_str());
+        if let Some(above) = place.parent() {
+            std::fs::create_dir_all(above)?;
+        }
+        std::fs::write(&place, text.bytes())?;
+        names.push(path.as_str().to_owned());
+    }
+    Ok(names)
+}

@@ -1,0 +1,140 @@
+//! The client of the competition's side of AIxCC's CRS API v1.4.
+//!
+//! It sends what it is told to send and says what was answered. When to send
+//! again is not decided here.
+
+use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
+use reqwest::{RequestBuilder, StatusCode};
+use secrecy::{ExposeSecret, SecretString};
+use serde::de::DeserializeOwned;
+use std::time::Duration;
+
+/// Time limit of an answer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// The largest answer that is read, in bytes.
+const ANSWER_LIMIT: usize = 1 << 20;
+
+/// Error of a call to the competition.
+#[derive(Debug, thiserror::Error)]
+pub enum CompetitionError {
+    /// Nobody answers.
+    #[error("the competition cannot be reached at {url}: {source}")]
+    Unreachable {
+        /// The request.
+        url: String,
+        /// The error of the client.
+        #[source]
+        source: reqwest::Error,
+    },
+    /// It says no, and would say no again.
+    #[error("the competition refuses {url} with {status}: {message}")]
+    Refused {
+        /// The request.
+        url: String,
+        /// The status.
+        status: StatusCode,
+        /// Its answer.
+        message: String,
+    },
+    /// It is in trouble itself.
+    #[error("the competition answers {url} with {status}")]
+    Trouble {
+        /// The request.
+        url: String,
+        /// The status.
+        status: StatusCode,
+    },
+}
+
+impl CompetitionError {
+    /// Returns true when the same may be tried again.
+    pub fn may_pass(&self) -> bool {
+        !matches!(self, Self::Refused { .. })
+    }
+}
+
+/// The competition.
+#[derive(Debug, Clone)]
+pub struct Competition {
+    client: reqwest::Client,
+    url: String,
+    key: String,
+    token: SecretString,
+}
+
+impl Competition {
+    /// The competition at an address, with the key that it gave us.
+    pub fn new(url: &str, key: &str, token: SecretString) -> Self {
+        Self {
+            client: reqwest::Client::new(),
+            url: url.trim_end_matches('/').to_owned(),
+            key: key.to_owned(),
+            token,
+        }
+    }
+
+    /// Checks that it answers us.
+    pub async fn ping(&self) -> Result<(), CompetitionError> {
+        let url = format!("{}/v1/ping/", self.url);
+        self.ask::<serde_json::Value>(&url, self.client.get(&url))
+            .await
+            .map(|_| ())
+    }
+
+    /// Submits a patch.
+    pub async fn submit(&self, task: &str, diff: &[u8]) -> Result<PatchAnswer, CompetitionError> {
+        let url = format!("{}/v1/task/{task}/patch/", self.url);
+        let body = PatchSubmission {
+            patch: encode(diff),
+        };
+        self.ask(&url, self.client.post(&url).json(&body)).await
+    }
+
+    /// Outcome of a patch.
+    pub async fn patch(&self, task: &str, patch: &str) -> Result<PatchAnswer, CompetitionError> {
+        let url = format!("{}/v1/task/{task}/patch/{patch}/", self.url);
+        self.ask(&url, self.client.get(&url)).await
+    }
+
+    async fn ask<T: DeserializeOwned>(
+        &self,
+        url: &str,
+        request: RequestBuilder,
+    ) -> Result<T, CompetitionError> {
+        let unreachable = |source| CompetitionError::Unreachable {
+            url: url.to_owned(),
+            source,
+        };
+        let request = request.basic_auth(&self.key, Some(self.token.expose_secret()));
+        let mut answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
+        let status = answer.status();
+        let mut bytes = Vec::new();
+        while let Some(chunk) = answer.chunk().await.map_err(unreachable)? {
+            bytes.extend_from_slice(&chunk);
+            if bytes.len() > ANSWER_LIMIT {
+                break;
+            }
+        }
+        let refused = |message: String| CompetitionError::Refused {
+            url: url.to_owned(),
+            status,
+            message,
+        };
+        let later = matches!(
+            status,
+            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
+        );
+        if status.is_server_error() || later {
+            let url = url.to_owned();
+            return Err(CompetitionError::Trouble { url, status });
+        }
+        if !status.is_success() {
+            let message = serde_json::from_slice::<Refusal>(&bytes).map_or_else(
+                |_| String::from_utf8_lossy(&bytes).chars().take(300).collect(),
+                |refusal| refusal.message,
+            );
+            return Err(refused(message));
+        }
+        serde_json::from_slice(&bytes).map_err(|error| refused(error.to_string()))
+    }
+}

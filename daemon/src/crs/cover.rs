@@ -1,0 +1,217 @@
+//! The smallest set of patches that stops every PoV that some patch stops.
+//!
+//! Pure: it is told which patch stops which PoV and says which patches to give
+//! out. It does not run anything, and it does not say whether a patch is right;
+//! that is in the evidence it is told.
+
+use patchwright_agent::record::EndingKind;
+use std::collections::BTreeSet;
+
+/// Steps of the exact search. Sets of a dozen patches need a few hundred;
+/// beyond this the best cover found so far is taken.
+const STEPS: u32 = 200_000;
+
+/// A patch, as far as the choice needs it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Candidate {
+    /// The PoVs that it was seen to stop.
+    pub stops: BTreeSet<String>,
+    /// The doubt that it leaves; 0 for a patch that climbed every rung.
+    pub doubt: u32,
+}
+
+/// Returns the doubt that a run leaves that ended so; nothing when it has
+/// no patch to give out.
+pub fn doubt_of(ending: EndingKind) -> Option<u32> {
+    match ending {
+        EndingKind::Verified => Some(0),
+        EndingKind::Plausible => Some(1),
+        EndingKind::Unverified => Some(2),
+        _ => None,
+    }
+}
+
+/// Chooses as few candidates as possible that together stop everything that
+/// any of them stops: by number first, then by least doubt, then by order.
+/// The answer holds their places, ascending.
+pub fn smallest(candidates: &[Candidate]) -> Vec<usize> {
+    let all: BTreeSet<&String> = candidates.iter().flat_map(|one| &one.stops).collect();
+    let mut search = Search {
+        candidates,
+        best: greedy(candidates, &all),
+        steps: STEPS,
+    };
+    search.extend(&mut Vec::new(), &all);
+    let mut best = search.best;
+    best.sort_unstable();
+    best
+}
+
+/// Takes, again and again, the patch that stops most of what is left.
+fn greedy(candidates: &[Candidate], all: &BTreeSet<&String>) -> Vec<usize> {
+    let mut open = all.clone();
+    let mut chosen = Vec::new();
+    while !open.is_empty() {
+        let next = candidates.iter().enumerate().max_by_key(|(place, one)| {
+            let gain = one.stops.iter().filter(|pov| open.contains(pov)).count();
+            (gain, std::cmp::Reverse((one.doubt, *place)))
+        });
+        let Some((place, one)) = next else { break };
+        chosen.push(place);
+        open.retain(|pov| !one.stops.contains(*pov));
+    }
+    chosen
+}
+
+struct Search<'a> {
+    candidates: &'a [Candidate],
+    best: Vec<usize>,
+    steps: u32,
+}
+
+impl Search<'_> {
+    /// Tries every candidate that stops the open PoV which the fewest stop:
+    /// one of them must be in the cover.
+    fn extend(&mut self, chosen: &mut Vec<usize>, open: &BTreeSet<&String>) {
+        if self.steps == 0 {
+            return;
+        }
+        self.steps -= 1;
+        let Some(rarest) = open.iter().min_by_key(|pov| self.stoppers(pov).len()) else {
+            if self.cost(chosen) < self.cost(&self.best) {
+                self.best.clone_from(chosen);
+            }
+            return;
+        };
+        if chosen.len() + self.at_least(open) > self.best.len() {
+            return;
+        }
+        for place in self.stoppers(rarest) {
+            let Some(one) = self.candidates.get(place) else {
+                continue;
+            };
+            let left = open
+                .iter()
+                .filter(|pov| !one.stops.contains(**pov))
+                .copied()
+                .collect();
+            chosen.push(place);
+            self.extend(chosen, &left);
+            chosen.pop();
+        }
+    }
+
+    fn stoppers(&self, pov: &str) -> Vec<usize> {
+        let stopping = self.candidates.iter().enumerate();
+        stopping
+            .filter(|(_, one)| one.stops.contains(pov))
+            .map(|(place, _)| place)
+            .collect()
+    }
+
+    /// No cover of what is open is smaller than this.
+    fn at_least(&self, open: &BTreeSet<&String>) -> usize {
+        let most = self
+            .candidates
+            .iter()
+            .map(|one| one.stops.iter().filter(|pov| open.contains(pov)).count())
+            .max()
+            .unwrap_or(0);
+        open.len().div_ceil(most.max(1))
+    }
+
+    fn cost(&self, chosen: &[usize]) -> (usize, u32, Vec<usize>) {
+        let doubt = chosen
+            .iter()
+            .filter_map(|place| self.candidates.get(*place))
+            .map(|one| one.doubt)
+            .sum();
+        let mut places = chosen.to_vec();
+        places.sort_unstable();
+        (chosen.len(), doubt, places)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Candidate, smallest};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// `"ab 1"`: stops a and b, with doubt 1.
+    fn candidates(written: &[&str]) -> Vec<Candidate> {
+        let read = |text: &&str| {
+            let (stops, doubt) = text.split_once(' ').unwrap_or((text, "0"));
+            Candidate {
+                stops: stops.chars().map(String::from).collect(),
+                doubt: doubt.parse().unwrap(),
+            }
+        };
+        written.iter().map(read).collect()
+    }
+
+    #[test]
+    fn as_few_patches_as_possible() {
+        for (patches, expected) in [
+            (&[][..], &[][..]),
+            (&[""], &[]),
+            (&["a", "b"], &[0, 1]),
+            (&["a", "ab", "b"], &[1]),
+            // The biggest bite first would take three.
+            (&["abcd", "abe", "cdf"], &[1, 2]),
+            // The same PoVs: the better evidence, else the first.
+            (&["a 2", "a 1"], &[1]),
+            (&["a", "a"], &[0]),
+            // Fewer patches count for more than better evidence.
+            (&["a", "b", "ab 9"], &[2]),
+            (&["ab 1", "ab 1", "bc 1", "c"], &[0, 3]),
+        ] {
+            assert_eq!(smallest(&candidates(patches)), expected, "{patches:?}");
+        }
+    }
+
+    #[test]
+    fn ends_soon_on_many_patches() {
+        let many: Vec<Candidate> = (0_u64..60)
+            .map(|n| Candidate {
+                stops: (0..80)
+                    .filter(|pov| (n * 31 + pov * 17 + n * pov) % 7 == 0)
+                    .map(|pov| pov.to_string())
+                    .collect(),
+                doubt: 0,
+            })
+            .collect();
+        let all: BTreeSet<_> = many.iter().flat_map(|one| &one.stops).collect();
+        let chosen = smallest(&many);
+        let stopped: BTreeSet<_> = chosen
+            .iter()
+            .flat_map(|place| &many[*place].stops)
+            .collect();
+        assert_eq!(stopped, all);
+    }
+
+    proptest! {
+        #[test]
+        fn no_smaller_set_stops_as_much(
+            stops in prop::collection::vec(prop::collection::btree_set("[a-f]", 0..4), 0..8),
+        ) {
+            let patches: Vec<Candidate> =
+                stops.into_iter().map(|stops| Candidate { stops, doubt: 0 }).collect();
+            let all: BTreeSet<&String> = patches.iter().flat_map(|one| &one.stops).collect();
+            let covers = |set: u32| {
+                let stopped: BTreeSet<&String> = patches
+                    .iter()
+                    .enumerate()
+                    .filter(|(place, _)| set & (1 << place) != 0)
+                    .flat_map(|(_, one)| &one.stops)
+                    .collect();
+                stopped == all
+            };
+            let least = (0..1_u32 << patches.len()).filter(|set| covers(*set)).map(u32::count_ones).min();
+            let chosen = smallest(&patches);
+            let set = chosen.iter().fold(0_u32, |set, place| set | 1 << place);
+            prop_assert!(covers(set));
+            prop_assert_eq!(Some(set.count_ones()), least);
+        }
+    }
+}

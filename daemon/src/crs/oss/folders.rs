@@ -1,0 +1,197 @@
+//! The folders that the framework shares with us: what others found, and where
+//! our patches go.
+//!
+//! The files there were written by others. Links are not followed, sizes and
+//! numbers are limited, and files whose name begins with a dot are somebody's
+//! business in progress.
+
+use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+/// The most files of one kind that are taken, in the order of their names.
+const FILES: usize = 1_000;
+/// The largest PoV or seed, in bytes; the framework's exchange has no limit of its own.
+const INPUT_LIMIT: u64 = 64 << 20;
+/// The largest diff or SARIF report, in bytes.
+const TEXT_LIMIT: u64 = 16 << 20;
+/// Depth to which the folders are searched.
+const DEPTH: usize = 4;
+
+/// Findings of others.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Inputs that make the target crash, each content once.
+    pub povs: Vec<PathBuf>,
+    /// Inputs that a fuzzer kept.
+    pub seeds: Vec<PathBuf>,
+    /// The diff that is said to have brought the bug in.
+    pub diff: Option<String>,
+    /// Reports of suspected bugs: name and SARIF text.
+    pub candidates: Vec<(String, String)>,
+    /// Items that were left out, and why, for people.
+    pub left_out: Vec<String>,
+}
+
+impl Found {
+    /// Looks through the folder of what others found. A folder that is not there is empty.
+    pub fn read(fetch: &Path) -> Self {
+        let mut found = Self::default();
+        found.povs = found.inputs(&fetch.join("povs"));
+        found.seeds = found.inputs(&fetch.join("seeds"));
+        let mut diffs = found.texts(&fetch.join("diffs"));
+        // The framework stages the one of `--diff` under this name.
+        diffs.sort_by_key(|(name, _)| name != "ref.diff");
+        found.diff = diffs.into_iter().next().map(|(_, text)| text);
+        let candidates = found.texts(&fetch.join("bug-candidates"));
+        for (name, text) in candidates {
+            if is_sarif(&text) {
+                found.candidates.push((name, text));
+            } else {
+                found.left_out.push(format!("{name}: is no SARIF report"));
+            }
+        }
+        found
+    }
+
+    fn inputs(&mut self, folder: &Path) -> Vec<PathBuf> {
+        let mut known = BTreeSet::new();
+        let files = self.files(folder, INPUT_LIMIT);
+        files
+            .into_iter()
+            .filter(|path| match std::fs::read(path) {
+                Ok(bytes) => known.insert(Sha256::digest(&bytes)),
+                Err(error) => {
+                    self.left_out.push(format!("{}: {error}", path.display()));
+                    false
+                }
+            })
+            .collect()
+    }
+
+    fn texts(&mut self, folder: &Path) -> Vec<(String, String)> {
+        let mut texts = Vec::new();
+        for path in self.files(folder, TEXT_LIMIT) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            match std::fs::read(&path) {
+                Ok(bytes) => texts.push((
+                    name.into_owned(),
+                    String::from_utf8_lossy(&bytes).into_owned(),
+                )),
+                Err(error) => self.left_out.push(format!("{name}: {error}")),
+            }
+        }
+        texts
+    }
+
+    /// The regular files below a folder, sorted.
+    fn files(&mut self, folder: &Path, limit: u64) -> Vec<PathBuf> {
+        let mut files = Vec::new();
+        let mut folders = vec![(folder.to_path_buf(), 0)];
+        while let Some((folder, depth)) = folders.pop() {
+            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+                let (path, Ok(data)) = (entry.path(), entry.metadata()) else {
+                    continue;
+                };
+                if entry.file_name().to_string_lossy().starts_with('.') {
+                    continue;
+                }
+                if data.is_dir() && depth < DEPTH {
+                    folders.push((path, depth + 1));
+                } else if data.is_file() && data.len() > limit {
+                    let name = path.display();
+                    let reason = format!("{name}: is larger than {limit} bytes");
+                    self.left_out.push(reason);
+                } else if data.is_file() {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        if files.len() > FILES {
+            let more = files.len() - FILES;
+            let reason = format!("{}: {more} files more than {FILES}", folder.display());
+            self.left_out.push(reason);
+            files.truncate(FILES);
+        }
+        files
+    }
+}
+
+fn is_sarif(text: &str) -> bool {
+    serde_json::from_str::<serde_json::Value>(text)
+        .is_ok_and(|value| value.get("runs").is_some_and(serde_json::Value::is_array))
+}
+
+/// Puts a patch into the folder of submissions, under a name that its content
+/// gives it, so that the same patch is there once. Whoever collects them never
+/// sees half a file.
+pub fn submit(folder: &Path, diff: &[u8]) -> std::io::Result<PathBuf> {
+    let patches = folder.join("patches");
+    std::fs::create_dir_all(&patches)?;
+    let digest = format!("{:x}", Sha256::digest(diff));
+    let path = patches.join(format!("{}.diff", digest.get(..32).unwrap_or(&digest)));
+    if path.exists() {
+        return Ok(path);
+    }
+    let mut file = tempfile::Builder::new()
+        .prefix(".patch-")
+        .tempfile_in(&patches)?;
+    file.write_all(diff)?;
+    file.as_file().sync_all()?;
+    use_by_everybody(file.as_file())?;
+    file.persist(&path).map_err(|error| error.error)?;
+    Ok(path)
+}
+
+/// The exchange runs as another user.
+fn use_by_everybody(file: &std::fs::File) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Found, submit};
+    use std::fs;
+
+    #[test]
+    fn takes_what_others_found_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("povs/b", "crash");
+        write("povs/a", "crash");
+        write("povs/below/c", "another");
+        write("povs/.half", "written");
+        write("diffs/a.diff", "wrong");
+        write("diffs/ref.diff", "right");
+        write("bug-candidates/one.sarif", r#"{"runs":[]}"#);
+        write("bug-candidates/two.json", "{}");
+        write("patches/else.diff", "not ours");
+        std::os::unix::fs::symlink("/etc/passwd", folder.path().join("povs/link")).unwrap();
+        let found = Found::read(folder.path());
+        let names: Vec<_> = found.povs.iter().map(|path| path.file_name()).collect();
+        assert_eq!(names, [Some("a".as_ref()), Some("c".as_ref())]);
+        assert_eq!(found.diff.as_deref(), Some("right"));
+        assert_eq!(found.candidates.len(), 1);
+        assert_eq!(found.left_out, ["two.json: is no SARIF report"]);
+        assert_eq!(Found::read(&folder.path().join("none")), Found::default());
+    }
+
+    #[test]
+    fn a_patch_is_submitted_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = submit(folder.path(), b"--- a\n").unwrap();
+        assert_eq!(submit(folder.path(), b"--- a\n").unwrap(), first);
+        assert_ne!(submit(folder.path(), b"--- b\n").unwrap(), first);
+        assert_eq!(fs::read(&first).unwrap(), b"--- a\n");
+        assert_eq!(first.extension().unwrap(), "diff");
+        let left = fs::read_dir(folder.path().join("patches")).unwrap();
+        assert_eq!(left.count(), 2);
+    }
+}

@@ -1,0 +1,325 @@
+//! The framework's builder and runner sidecars, spoken to over HTTP.
+//!
+//! A build and a test are jobs: handed in, then asked after. A run of a PoV is
+//! one call. What an exit status means is not decided here.
+
+use super::Environment;
+use reqwest::StatusCode;
+use reqwest::multipart::{Form, Part};
+use serde::Deserialize;
+use std::time::{Duration, Instant};
+
+/// Time limit of the start of a sidecar.
+const COMES_UP: Duration = Duration::from_mins(2);
+/// Time limit of a job, the wait for a free builder included; the framework's own clients wait as long.
+const JOB: Duration = Duration::from_hours(1);
+/// Time limit of one run of a PoV; the runner itself gives up sooner.
+const RUN: Duration = Duration::from_mins(3);
+/// Time limit of any other answer.
+const ANSWER: Duration = Duration::from_secs(30);
+/// The pauses between two questions after a job: the first, and the longest.
+const PAUSES: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+/// Number of times a job is handed in again when the builder has forgotten it.
+const HANDED_IN: u32 = 3;
+/// Number of questions in a row that may stay without an answer.
+const SILENT: u32 = 10;
+/// The largest answer that is read, in bytes.
+const ANSWER_LIMIT: usize = 64 << 20;
+
+/// Error of a sidecar. None of it says anything about a patch.
+#[derive(Debug, thiserror::Error)]
+pub enum SidecarError {
+    /// Nobody answers.
+    #[error("the sidecar at {url} cannot be reached: {source}")]
+    Unreachable {
+        /// The request.
+        url: String,
+        /// The error of the client.
+        #[source]
+        source: reqwest::Error,
+    },
+    /// It answered something that is no answer.
+    #[error("the sidecar at {url} answered {status}: {text}")]
+    Refused {
+        /// The request.
+        url: String,
+        /// The status.
+        status: StatusCode,
+        /// The beginning of what it said.
+        text: String,
+    },
+    /// A job was lost again and again, or broke inside the sidecar.
+    #[error("the builder could not do its job: {0}")]
+    Job(String),
+    /// There is no such harness among what was built.
+    #[error("the runner does not know the harness {harness:?}: {text}")]
+    NoHarness {
+        /// Its name.
+        harness: String,
+        /// The runner's answer.
+        text: String,
+    },
+}
+
+/// Result of a command in a sidecar.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandResult {
+    /// The exit status; negative for a signal.
+    pub exit_code: i32,
+    /// Its output, standard output before standard error.
+    pub output: Vec<u8>,
+    /// The number by which the runner knows the build.
+    pub rebuild_id: Option<i64>,
+}
+
+/// The runner's answer to a PoV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ran {
+    /// It was run.
+    Finished(CommandResult),
+    /// This runner runs numbered builds only, not the unpatched one.
+    NeedsBuild,
+}
+
+/// The two sidecars of our container.
+#[derive(Debug, Clone)]
+pub struct Sidecars {
+    client: reqwest::Client,
+    builder: String,
+    runner: String,
+    crs: String,
+    cpuset: String,
+    memory: String,
+}
+
+#[derive(Deserialize)]
+struct Job {
+    id: String,
+    status: String,
+    result: Option<Outcome>,
+    error: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    exit_code: i32,
+    #[serde(default)]
+    stdout: String,
+    #[serde(default)]
+    stderr: String,
+    rebuild_id: Option<i64>,
+}
+
+impl From<Outcome> for CommandResult {
+    fn from(outcome: Outcome) -> Self {
+        let mut output = outcome.stdout;
+        if !output.is_empty() && !output.ends_with('\n') {
+            output.push('\n');
+        }
+        output.push_str(&outcome.stderr);
+        Self {
+            exit_code: outcome.exit_code,
+            output: output.into_bytes(),
+            rebuild_id: outcome.rebuild_id,
+        }
+    }
+}
+
+impl Sidecars {
+    /// The sidecars that the environment names. Nothing is sent yet.
+    pub fn of(environment: &Environment) -> Self {
+        Self {
+            client: reqwest::Client::new(),
+            builder: environment.builder.trim_end_matches('/').to_owned(),
+            runner: environment.runner.trim_end_matches('/').to_owned(),
+            crs: environment.name.clone(),
+            cpuset: environment.cpuset.clone(),
+            memory: environment.memory.clone(),
+        }
+    }
+
+    /// Waits until both are up.
+    pub async fn ready(&self) -> Result<(), SidecarError> {
+        for sidecar in [&self.builder, &self.runner] {
+            let url = format!("{sidecar}/health");
+            let (until, mut pause) = (Instant::now() + COMES_UP, PAUSES.0);
+            loop {
+                let asked = self.client.get(&url).timeout(ANSWER).send().await;
+                match asked {
+                    Ok(answer) if answer.status().is_success() => break,
+                    Err(source) if Instant::now() > until => {
+                        return Err(SidecarError::Unreachable { url, source });
+                    }
+                    Ok(answer) if Instant::now() > until => {
+                        return Err(refused(&url, answer).await);
+                    }
+                    _ => {}
+                }
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(Duration::from_secs(10));
+            }
+        }
+        Ok(())
+    }
+
+    /// Applies a patch and builds.
+    pub async fn build(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
+        self.job("build", patch).await
+    }
+
+    /// Applies a patch, builds, and runs the project's tests.
+    pub async fn test(&self, patch: &[u8]) -> Result<CommandResult, SidecarError> {
+        self.job("test", patch).await
+    }
+
+    async fn job(&self, what: &str, patch: &[u8]) -> Result<CommandResult, SidecarError> {
+        for _ in 0..HANDED_IN {
+            let job = self.hand_in(what, patch).await?;
+            if let Some(told) = self.wait_for(job).await? {
+                return Ok(told);
+            }
+        }
+        let reason = format!("it forgot the {what} {HANDED_IN} times");
+        Err(SidecarError::Job(reason))
+    }
+
+    async fn hand_in(&self, what: &str, patch: &[u8]) -> Result<Job, SidecarError> {
+        let url = format!("{}/{what}", self.builder);
+        let part = Part::bytes(patch.to_vec()).file_name("patch.diff");
+        let mut form = Form::new()
+            .part("patch", part)
+            .text("crs_name", self.crs.clone());
+        if what == "build" {
+            form = form.text("builder_name", "");
+        }
+        if !self.cpuset.is_empty() {
+            form = form.text("cpuset", self.cpuset.clone());
+        }
+        if !self.memory.is_empty() {
+            form = form.text("mem_limit", self.memory.clone());
+        }
+        let request = self.client.post(&url).timeout(ANSWER).multipart(form);
+        let answer = request.send().await;
+        let answer = answer.map_err(|source| unreachable(&url, source))?;
+        read(&url, answer).await
+    }
+
+    /// Returns the outcome of a job; nothing when the builder has forgotten it.
+    async fn wait_for(&self, mut job: Job) -> Result<Option<CommandResult>, SidecarError> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_:".contains(c);
+        if job.id.is_empty() || job.id.len() > 128 || !job.id.chars().all(plain) {
+            return Err(SidecarError::Job(format!("{:?} is no job", job.id)));
+        }
+        let url = format!("{}/status/{}", self.builder, job.id);
+        let (until, mut pause, mut silent) = (Instant::now() + JOB, PAUSES.0, 0);
+        loop {
+            match job.status.as_str() {
+                "done" => return finished(job).map(Some),
+                "error" => return Err(broken(job)),
+                _ => {}
+            }
+            if Instant::now() > until {
+                let reason = format!("it did not end within {} minutes", JOB.as_secs() / 60);
+                return Err(SidecarError::Job(reason));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(PAUSES.1);
+            match self.client.get(&url).timeout(ANSWER).send().await {
+                Ok(answer) if answer.status() == StatusCode::NOT_FOUND => return Ok(None),
+                Ok(answer) => (job, silent) = (read(&url, answer).await?, 0),
+                Err(_) if silent < SILENT => silent += 1,
+                Err(source) => return Err(unreachable(&url, source)),
+            }
+        }
+    }
+
+    /// Runs a PoV on a numbered build, or on the unpatched one.
+    pub async fn run_pov(
+        &self,
+        input: Vec<u8>,
+        harness: &str,
+        rebuild: Option<i64>,
+    ) -> Result<Ran, SidecarError> {
+        let url = format!("{}/run-pov", self.runner);
+        let part = Part::bytes(input).file_name("pov");
+        let mut form = Form::new()
+            .part("pov", part)
+            .text("harness_name", harness.to_owned())
+            .text("crs_name", self.crs.clone());
+        if let Some(number) = rebuild {
+            form = form.text("rebuild_id", number.to_string());
+        }
+        let request = self.client.post(&url).timeout(RUN).multipart(form);
+        let answer = request.send().await;
+        let answer = answer.map_err(|source| unreachable(&url, source))?;
+        match answer.status() {
+            StatusCode::UNPROCESSABLE_ENTITY if rebuild.is_none() => Ok(Ran::NeedsBuild),
+            StatusCode::NOT_FOUND => Err(SidecarError::NoHarness {
+                harness: harness.to_owned(),
+                text: beginning(answer).await,
+            }),
+            _ => Ok(Ran::Finished(read::<Outcome>(&url, answer).await?.into())),
+        }
+    }
+}
+
+fn finished(job: Job) -> Result<CommandResult, SidecarError> {
+    match job.result {
+        Some(outcome) => Ok(outcome.into()),
+        None => Err(broken(job)),
+    }
+}
+
+fn broken(job: Job) -> SidecarError {
+    let reason = job.error.unwrap_or_else(|| "it gave no result".to_owned());
+    SidecarError::Job(reason.chars().take(1_000).collect())
+}
+
+fn unreachable(url: &str, source: reqwest::Error) -> SidecarError {
+    SidecarError::Unreachable {
+        url: url.to_owned(),
+        source,
+    }
+}
+
+async fn refused(url: &str, answer: reqwest::Response) -> SidecarError {
+    SidecarError::Refused {
+        url: url.to_owned(),
+        status: answer.status(),
+        text: beginning(answer).await,
+    }
+}
+
+async fn beginning(answer: reqwest::Response) -> String {
+    let bytes = body(answer).await.unwrap_or_default();
+    String::from_utf8_lossy(&bytes).chars().take(300).collect()
+}
+
+async fn body(mut answer: reqwest::Response) -> Result<Vec<u8>, reqwest::Error> {
+    let mut bytes = Vec::new();
+    while let Some(chunk) = answer.chunk().await? {
+        bytes.extend_from_slice(&chunk);
+        if bytes.len() > ANSWER_LIMIT {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+async fn read<T: serde::de::DeserializeOwned>(
+    url: &str,
+    answer: reqwest::Response,
+) -> Result<T, SidecarError> {
+    let status = answer.status();
+    if !status.is_success() {
+        return Err(refused(url, answer).await);
+    }
+    let bytes = body(answer)
+        .await
+        .map_err(|source| unreachable(url, source))?;
+    serde_json::from_slice(&bytes).map_err(|error| SidecarError::Refused {
+        url: url.to_owned(),
+        status,
+        text: error.to_string(),
+    })
+}

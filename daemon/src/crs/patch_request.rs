@@ -1,0 +1,188 @@
+//! The shapes of the patch service: a crash is handed in under the id of its
+//! PoV, and asked after by it.
+
+use super::protocol::{Wrong, decode, is_name, is_uuid};
+use serde::{Deserialize, Serialize};
+
+/// The most inputs of one request.
+const BLOBS: usize = 64;
+/// The largest input, in bytes: what the competition takes, with room to spare.
+const BLOB_LIMIT: usize = 16 << 20;
+
+/// The body of `POST /v1/patch/`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct PatchRequest {
+    /// The OSS-Fuzz project.
+    pub project_name: String,
+    /// The inputs that crash it.
+    pub blobs: Vec<Blob>,
+    /// A UUID.
+    pub pov_id: String,
+    /// A SARIF report in base64, or nothing; the key must be there.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub sarif_report: Option<String>,
+    /// Subject of the challenge.
+    #[serde(rename = "type")]
+    pub kind: super::protocol::TaskKind,
+}
+
+/// An input that crashes.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Blob {
+    /// The program that it is fed to.
+    pub harness_name: String,
+    /// The sanitizer that sees it.
+    pub sanitizer_name: String,
+    /// The input in base64.
+    pub blob_data: String,
+}
+
+/// State of a patch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PatchState {
+    /// Nobody works on it yet.
+    Waiting,
+    /// It is worked on.
+    Processing,
+    /// There is a patch.
+    Succeeded,
+    /// There is none.
+    Failed,
+    /// It could not be worked on.
+    Errored,
+}
+
+/// The answer of `GET /v1/patch/{pov_id}/`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PatchStatus {
+    /// The id that was asked for.
+    pub pov_id: String,
+    /// Its state.
+    pub status: PatchState,
+    /// The unified diff in base64, when there is one.
+    pub patch_diff: Option<String>,
+}
+
+impl PatchRequest {
+    /// Returns the errors in it, apart from its shape.
+    pub fn wrong(&self) -> Wrong {
+        let mut wrong = Wrong::new();
+        let mut say = |key: String, reason: &str| {
+            wrong.insert(key, reason.to_owned());
+        };
+        if !is_uuid(&self.pov_id) {
+            say("pov_id".into(), "is no UUID");
+        }
+        if !is_name(&self.project_name) {
+            say("project_name".into(), "is no name of a project");
+        }
+        if self.blobs.len() > BLOBS {
+            say("blobs".into(), "holds more than 64 inputs");
+        }
+        if self.blobs.is_empty() && self.sarif_report.is_none() {
+            say("blobs".into(), "is empty, and there is no sarif_report");
+        }
+        for (at, blob) in self.blobs.iter().enumerate() {
+            if !is_name(&blob.harness_name) {
+                say(
+                    format!("blobs[{at}].harness_name"),
+                    "is no name of a harness",
+                );
+            }
+            if !is_name(&blob.sanitizer_name) {
+                say(
+                    format!("blobs[{at}].sanitizer_name"),
+                    "is no name of a sanitizer",
+                );
+            }
+            match decode(&blob.blob_data) {
+                None => say(format!("blobs[{at}].blob_data"), "is no base64"),
+                Some(bytes) if bytes.len() > BLOB_LIMIT => {
+                    say(format!("blobs[{at}].blob_data"), "is larger than 16 MiB");
+                }
+                Some(_) => {}
+            }
+        }
+        if self.sarif_report.is_some() && self.sarif().is_none() {
+            say("sarif_report".into(), "is no SARIF report in base64");
+        }
+        wrong
+    }
+
+    /// The SARIF report as text. Some callers send it as it is.
+    pub fn sarif(&self) -> Option<String> {
+        let given = self.sarif_report.as_deref()?;
+        let text = if given.trim_start().starts_with('{') {
+            given.to_owned()
+        } else {
+            String::from_utf8(decode(given)?).ok()?
+        };
+        let value: serde_json::Value = serde_json::from_str(&text).ok()?;
+        value.get("runs")?.as_array()?;
+        Some(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::PatchRequest;
+    use crate::crs::protocol::encode;
+    use serde_json::{Value, json};
+
+    fn request() -> Value {
+        json!({
+            "project_name": "libxml2",
+            "blobs": [{ "harness_name": "xml", "sanitizer_name": "address", "blob_data": encode(b"x") }],
+            "pov_id": "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10",
+            "sarif_report": null,
+            "type": "full",
+        })
+    }
+
+    fn wrong(change: impl FnOnce(&mut Value)) -> Vec<String> {
+        let mut value = request();
+        change(&mut value);
+        let read: PatchRequest = serde_json::from_value(value).unwrap();
+        read.wrong().into_keys().collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_by_key() {
+        assert!(wrong(|_| {}).is_empty());
+        assert_eq!(wrong(|all| all["pov_id"] = json!("../1")), ["pov_id"]);
+        assert_eq!(
+            wrong(|all| all["project_name"] = json!("a/b")),
+            ["project_name"]
+        );
+        assert_eq!(wrong(|all| all["blobs"] = json!([])), ["blobs"]);
+        assert_eq!(
+            wrong(|all| all["blobs"][0]["blob_data"] = json!("%")),
+            ["blobs[0].blob_data"]
+        );
+        assert_eq!(
+            wrong(|all| all["blobs"][0]["harness_name"] = json!("a b")),
+            ["blobs[0].harness_name"]
+        );
+        let sarif = r#"{"runs":[]}"#;
+        for good in [sarif.to_owned(), encode(sarif.as_bytes())] {
+            assert!(wrong(|all| all["sarif_report"] = json!(good)).is_empty());
+        }
+        assert_eq!(
+            wrong(|all| all["sarif_report"] = json!("{}")),
+            ["sarif_report"]
+        );
+    }
+
+    #[test]
+    fn every_key_must_be_there() {
+        for key in ["project_name", "blobs", "pov_id", "sarif_report", "type"] {
+            let mut value = request();
+            value.as_object_mut().unwrap().remove(key);
+            assert!(
+                serde_json::from_value::<PatchRequest>(value).is_err(),
+                "{key}"
+            );
+        }
+    }
+}

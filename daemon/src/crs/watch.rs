@@ -1,0 +1,264 @@
+//! Watches over the cases: gets their files, queues their findings, tries every
+//! patch on the other PoVs, sends the chosen ones, and asks what became of them.
+//!
+//! One process at a time does it. Everything it decides is in the rows, so that
+//! another one goes on where it stopped; a patch whose sending was cut off is
+//! sent again.
+
+mod findings;
+mod matrix;
+mod sending;
+
+use super::competition::Competition;
+use super::protocol::TaskDetail;
+use super::{READY, case};
+use crate::service::{Service, ServiceError};
+use futures::StreamExt;
+use patchwright_config::Settings;
+use patchwright_store::crs::{CaseRow, CaseState, FindingState};
+use patchwright_store::{Store, StoreError};
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+use tokio_util::sync::CancellationToken;
+
+/// Time without a sign of life after which another watcher takes over.
+const LEASE: Duration = Duration::from_mins(1);
+/// Pause of a case whose files do not come or whose disk fails.
+const REST: Duration = Duration::from_secs(30);
+/// Cases that are looked at side by side, so that a slow download or build
+/// holds up nobody else for long.
+const ABREAST: usize = 4;
+
+/// Error of one pass over a case; the next one may succeed.
+#[derive(Debug, thiserror::Error)]
+pub enum WatchError {
+    /// The queue failed.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// The store failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A task cannot be written down.
+    #[error("a task cannot be written down: {0}")]
+    Task(#[from] serde_json::Error),
+}
+
+/// The watcher of a daemon.
+#[derive(Debug)]
+pub struct Watch {
+    service: Service,
+    settings: Arc<Settings>,
+    competition: Option<Competition>,
+    holder: String,
+    /// Cases that are left alone for a while, and until when.
+    resting: Mutex<HashMap<String, Instant>>,
+}
+
+impl Watch {
+    /// The watcher that the settings ask for.
+    pub fn new(service: Service, settings: Arc<Settings>) -> Self {
+        let crs = &settings.crs;
+        let competition = crs
+            .competition
+            .as_deref()
+            .map(|url| Competition::new(url, &crs.key_id, crs.key_token.clone()));
+        Self {
+            service,
+            competition,
+            holder: uuid::Uuid::now_v7().to_string(),
+            settings,
+            resting: Mutex::default(),
+        }
+    }
+
+    /// Looks again and again until somebody says stop.
+    pub async fn watch(self, stop: CancellationToken) {
+        loop {
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = self.look() => {}
+            }
+            tokio::select! {
+                () = stop.cancelled() => return,
+                () = tokio::time::sleep(self.settings.crs.watch) => {}
+            }
+        }
+    }
+
+    async fn look(&self) {
+        match self.first().await {
+            Ok((competition, true)) => self.watched(self.round(competition)).await,
+            Ok((_, false)) => {}
+            Err(error) => warn("the cases cannot be watched", "", &error),
+        }
+    }
+
+    /// The competition, if there is one and it answers now; whether this
+    /// process is the one that watches.
+    async fn first(&self) -> Result<(Option<&Competition>, bool), StoreError> {
+        let answering = match &self.competition {
+            Some(competition) => competition.ping().await.map(|()| Some(competition)),
+            None => Ok(None),
+        };
+        if answering.is_ok() {
+            let store = self.store();
+            store.crs_set_switch(READY, &now().to_string()).await?;
+        }
+        let answering = answering.unwrap_or_else(|error| {
+            warn("the competition does not answer", "", &error);
+            None
+        });
+        Ok((answering, self.lease().await?))
+    }
+
+    /// Carries a look out as long as this process is the one that watches: one
+    /// that builds takes longer than the lease.
+    async fn watched(&self, round: impl Future<Output = ()>) {
+        tokio::pin!(round);
+        loop {
+            tokio::select! {
+                () = &mut round => return,
+                () = tokio::time::sleep(LEASE / 3) => {
+                    if !matches!(self.lease().await, Ok(true)) {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn lease(&self) -> Result<bool, StoreError> {
+        let now = now();
+        self.store()
+            .crs_lease(&self.holder, now, now + milliseconds(LEASE))
+            .await
+    }
+
+    fn store(&self) -> &Store {
+        self.service.store()
+    }
+
+    async fn round(&self, competition: Option<&Competition>) {
+        let cases = match self.store().crs_open_cases(now()).await {
+            Ok(cases) => cases,
+            Err(error) => return warn("the cases cannot be read", "", &error),
+        };
+        let cases = cases.into_iter().filter(|case| !self.rests(&case.id));
+        futures::stream::iter(cases)
+            .for_each_concurrent(ABREAST, |case| async move {
+                if let Err(error) = self.attend(&case, competition).await {
+                    warn("a look at a case failed", &case.id, &error);
+                }
+            })
+            .await;
+    }
+
+    /// Looks at a case and writes down how far it has come.
+    async fn attend(
+        &self,
+        before: &CaseRow,
+        competition: Option<&Competition>,
+    ) -> Result<(), WatchError> {
+        let mut case = before.clone();
+        self.look_at(&mut case, competition).await?;
+        if case != *before {
+            self.store().crs_change_case(before, &case).await?;
+        }
+        Ok(())
+    }
+
+    async fn look_at(
+        &self,
+        case: &mut CaseRow,
+        competition: Option<&Competition>,
+    ) -> Result<(), WatchError> {
+        self.collect(case).await?;
+        if case.is_late(now()) {
+            self.give_up(case).await?;
+        } else {
+            if !self.prepared(case).await {
+                return Ok(());
+            }
+            self.fill_matrix(case).await?;
+            self.queue(case).await?;
+            if let Some(competition) = competition {
+                self.send(case, competition).await?;
+            }
+        }
+        self.judge(case).await
+    }
+
+    /// Gets the files of a case when they are not there; true when they are.
+    async fn prepared(&self, case: &mut CaseRow) -> bool {
+        let (Some(detail), None) = (&case.detail, &case.prepared) else {
+            return true;
+        };
+        let errored = |case: &mut CaseRow, problem: String| {
+            case.state = CaseState::Errored;
+            case.problem = Some(problem);
+            false
+        };
+        let detail: TaskDetail = match serde_json::from_str(detail) {
+            Ok(detail) => detail,
+            Err(error) => return errored(case, error.to_string()),
+        };
+        match case::prepare(&detail, &self.settings, self.store()).await {
+            Ok(prepared) => {
+                case.prepared = serde_json::to_string(&prepared).ok();
+                case.problem = None;
+                true
+            }
+            Err(error) => {
+                warn("the files of a case cannot be had", &case.id, &error);
+                if !error.may_pass() {
+                    return errored(case, error.to_string());
+                }
+                self.leave_alone(&case.id);
+                case.problem = Some(error.to_string());
+                false
+            }
+        }
+    }
+
+    /// State of the case, as `/status/` counts it.
+    async fn judge(&self, case: &mut CaseRow) -> Result<(), WatchError> {
+        let findings = self.store().crs_findings(&case.id).await?;
+        let is = |state| findings.iter().any(|finding| finding.state == state);
+        case.state = if is(FindingState::Open) {
+            CaseState::Processing
+        } else if is(FindingState::Patched) || is(FindingState::Closed) {
+            CaseState::Succeeded
+        } else if !findings.is_empty() || case.is_late(now()) {
+            CaseState::Failed
+        } else {
+            CaseState::Waiting
+        };
+        Ok(())
+    }
+
+    fn leave_alone(&self, case: &str) {
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.insert(case.to_owned(), Instant::now() + REST);
+    }
+
+    fn rests(&self, case: &str) -> bool {
+        let mut resting = self.resting.lock().unwrap_or_else(PoisonError::into_inner);
+        resting.retain(|_, until| *until > Instant::now());
+        resting.contains_key(case)
+    }
+}
+
+fn warn(what: &'static str, id: &str, error: &dyn fmt::Display) {
+    tracing::warn!(id, %error, "{what}");
+}
+
+/// Milliseconds, as the protocol counts.
+pub(crate) fn now() -> i64 {
+    jiff::Timestamp::now().as_millisecond()
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 2)
+}

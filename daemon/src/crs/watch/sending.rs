@@ -1,0 +1,178 @@
+//! The way of a patch to the other side and what is heard of it.
+
+use super::{Watch, WatchError, milliseconds, now, warn};
+use crate::crs::choice::{Terms, to_send};
+use crate::crs::competition::{Competition, CompetitionError};
+use crate::crs::protocol::{
+    PATCH_LIMIT, PatchAnswer, SubmissionStatus, TaskDetail, decode, is_uuid,
+};
+use crate::telemetry::spans;
+use patchwright_store::crs::{CaseRow, Fate, FindingRow, FindingState, PatchRow};
+use serde_json::Value;
+use std::time::Duration;
+use tracing::Instrument;
+
+/// Number of times a finding is queued anew when its patches are refused on the other side.
+const ROUNDS: i64 = 2;
+/// The longest time between two sendings of one patch.
+const LONGEST_REST: Duration = Duration::from_mins(1);
+
+impl Watch {
+    /// Sends the chosen patches of a challenge and asks after those that were sent.
+    pub(super) async fn send(
+        &self,
+        case: &CaseRow,
+        competition: &Competition,
+    ) -> Result<(), WatchError> {
+        let Some(detail) = &case.detail else {
+            return Ok(());
+        };
+        let detail: TaskDetail = serde_json::from_str(detail)?;
+        let metadata = Value::from(detail.metadata).to_string();
+        let mut patches = self.store().crs_patches(&case.id).await?;
+        for at in 0..patches.len() {
+            let asked = patches.get_mut(at).filter(|patch| is_looked_at(patch));
+            let Some(patch) = asked else { continue };
+            self.ask_after(competition, patch).await?;
+            if patch.is_refuted() {
+                let refuted = patch.id.clone();
+                self.reopen(&refuted, &patches).await?;
+            }
+        }
+        let findings = self.store().crs_findings(&case.id).await?;
+        let terms = Terms {
+            doubt: self.settings.crs.least.doubt(),
+            hold: milliseconds(self.settings.crs.hold),
+            now: now(),
+            deadline: case.deadline,
+        };
+        for place in to_send(&findings, &patches, terms) {
+            if let Some(patch) = patches.get_mut(place) {
+                let action = ("scoring_submission", "submit_patch");
+                let span = spans::action(action, &patch.case, &metadata);
+                self.submit(competition, patch).instrument(span).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn submit(
+        &self,
+        competition: &Competition,
+        patch: &mut PatchRow,
+    ) -> Result<(), WatchError> {
+        let diff = decode(&patch.diff).unwrap_or_default();
+        if diff.len() > PATCH_LIMIT {
+            let reason = format!(
+                "it has {} bytes, the competition takes {PATCH_LIMIT}",
+                diff.len()
+            );
+            warn("a patch is not sent", &patch.id, &reason);
+            patch.fate = Some(Fate::Failed);
+            self.store().crs_set_patch(patch).await?;
+            return Ok(());
+        }
+        patch.fate = Some(Fate::Sending);
+        patch.sent += 1;
+        patch.rests = now() + milliseconds(rest(self.settings.crs.watch, patch.sent));
+        self.store().crs_set_patch(patch).await?;
+        let answer = competition.submit(&patch.case, &diff).await;
+        self.hear(patch, answer).await
+    }
+
+    async fn ask_after(
+        &self,
+        competition: &Competition,
+        patch: &mut PatchRow,
+    ) -> Result<(), WatchError> {
+        let Some(remote) = patch.remote.clone() else {
+            return Ok(());
+        };
+        match competition.patch(&patch.case, &remote).await {
+            Err(error) if error.may_pass() => {
+                warn("nothing is heard of a patch", &patch.id, &error);
+                Ok(())
+            }
+            answer => self.hear(patch, answer).await,
+        }
+    }
+
+    async fn hear(
+        &self,
+        patch: &mut PatchRow,
+        answer: Result<PatchAnswer, CompetitionError>,
+    ) -> Result<(), WatchError> {
+        let heard = match answer {
+            Ok(answer) if is_uuid(&answer.patch_id) => {
+                patch.remote = Some(answer.patch_id);
+                Ok(Fate::from(answer.status))
+            }
+            Ok(answer) => Err((
+                format!("its id {:?} is no UUID", answer.patch_id),
+                Fate::Failed,
+            )),
+            Err(error) if error.may_pass() => Err((error.to_string(), Fate::Errored)),
+            Err(error) => Err((error.to_string(), Fate::Failed)),
+        };
+        let fate = heard.unwrap_or_else(|(reason, fate)| {
+            warn("a patch was not taken", &patch.id, &reason);
+            fate
+        });
+        patch.fate = Some(fate);
+        self.store().crs_set_patch(patch).await?;
+        Ok(())
+    }
+
+    /// Handles what a refused patch was meant to stop: another patch that stops it too
+    /// takes its place, else it is open again, a few times.
+    async fn reopen(&self, refuted: &str, patches: &[PatchRow]) -> Result<(), WatchError> {
+        let Some(patch) = patches.iter().find(|patch| patch.id == refuted) else {
+            return Ok(());
+        };
+        for finding in self.store().crs_findings(&patch.case).await? {
+            if finding.patch.as_deref() != Some(refuted) {
+                continue;
+            }
+            let mut others = patches
+                .iter()
+                .filter(|other| !other.is_refuted() && other.stops.contains(&finding.id));
+            let mut after = FindingRow {
+                patch: others.next().map(|other| other.id.clone()),
+                state: FindingState::Closed,
+                ..finding.clone()
+            };
+            if after.patch.is_none() && finding.round < ROUNDS {
+                after.state = FindingState::Open;
+                after.round += 1;
+            } else if after.patch.is_none() {
+                after.state = FindingState::Failed;
+            }
+            self.store().crs_change_finding(&finding, &after).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Returns the pause after a patch was sent so often: twice as long each time.
+fn rest(first: Duration, sent: i64) -> Duration {
+    let doublings = u32::try_from(sent).unwrap_or(u32::MAX).min(16);
+    first.saturating_mul(1 << doublings).min(LONGEST_REST)
+}
+
+/// Returns true when the other side has a patch and has not said what it thinks.
+fn is_looked_at(patch: &PatchRow) -> bool {
+    patch.fate == Some(Fate::Accepted) && patch.remote.is_some()
+}
+
+impl From<SubmissionStatus> for Fate {
+    fn from(status: SubmissionStatus) -> Self {
+        match status {
+            SubmissionStatus::Accepted => Self::Accepted,
+            SubmissionStatus::Passed => Self::Passed,
+            SubmissionStatus::Failed => Self::Failed,
+            SubmissionStatus::DeadlineExceeded => Self::DeadlineExceeded,
+            SubmissionStatus::Errored => Self::Errored,
+            SubmissionStatus::Inconclusive => Self::Inconclusive,
+        }
+    }
+}

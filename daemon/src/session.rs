@@ -1,0 +1,334 @@
+//! A run from its beginning to its report, for whoever carries it out: the
+//! command line in front of a person, or a worker of the daemon.
+//!
+//! It writes the run down, claims it, puts its parts together, has it driven
+//! and writes down how it ended. It prints nothing and knows no signal.
+
+use crate::files;
+use anyhow::Context;
+use patchwright_agent::drive::{self, Drive};
+use patchwright_agent::journal::{Event, EventKind};
+use patchwright_agent::plan::Plan;
+use patchwright_agent::progress::{Notice, Observer};
+use patchwright_agent::record::{Ending, EndingKind, Outcome, RunLimits};
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::Report;
+use patchwright_agent::task::Task;
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::{self as settings, Flag, Loaded, SettingsError};
+use patchwright_evaluator::Target;
+use patchwright_model::journaled::Journaled;
+use patchwright_model::{Models, Reply};
+use patchwright_patcher::Patch;
+use patchwright_store::submissions::Claimed;
+use patchwright_store::{Journal, Store};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio_util::sync::CancellationToken;
+
+/// The steps whose intents hold a prompt.
+const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
+
+/// Start values of a run, kept in the store so that it can go on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beginning {
+    /// Its limits.
+    pub limits: RunLimits,
+    /// Whose answers it uses.
+    pub answers: Answers,
+    /// The patch of somebody else that is judged.
+    pub foreign: Option<Patch>,
+    /// Limit of the critic's calls; `None` when there is no critic.
+    #[serde(default)]
+    pub critic: Option<u32>,
+    /// The settings that the command line gave, but no secret.
+    pub flags: Vec<(String, String)>,
+    /// The folder of `--out`, absolute.
+    pub out: Option<PathBuf>,
+}
+
+impl Beginning {
+    /// The run that starts so.
+    pub fn run(&self, plan: Plan) -> Run {
+        let plan = Plan {
+            limits: self.limits.clone(),
+            critic: self.critic,
+            ..plan
+        };
+        match self.foreign.clone() {
+            Some(patch) => Run::judging(plan, patch),
+            None => Run::new(plan),
+        }
+    }
+
+    /// The settings of the command line that started it.
+    pub fn flags(&self) -> Vec<Flag> {
+        let flags = self.flags.iter().map(|(key, value)| Flag {
+            name: "the beginning of the run".to_owned(),
+            key: key.clone(),
+            value: value.clone(),
+        });
+        flags.collect()
+    }
+}
+
+/// A run that is ready to go on.
+#[derive(Debug)]
+pub struct Session {
+    /// Its task.
+    pub task: Task,
+    /// The settings.
+    pub loaded: Loaded,
+    /// Whose answers it uses.
+    pub answers: Answers,
+    /// The models that answer.
+    pub models: Models,
+    /// The right to write to it.
+    pub journal: Journal,
+}
+
+/// Start of a new run.
+#[derive(Debug)]
+pub struct Start {
+    /// The right to write to it.
+    pub right: Right,
+    /// Whose answers it uses.
+    pub answers: Answers,
+    /// The models that answer.
+    pub models: Models,
+    /// The patch of somebody else that is judged.
+    pub foreign: Option<Patch>,
+    /// The folder that its results will go to.
+    pub out: Option<PathBuf>,
+}
+
+/// The right to write to a run.
+#[derive(Debug)]
+pub enum Right {
+    /// A run of this id, to be claimed here.
+    Run(String),
+    /// A worker has claimed the run with its task.
+    Claimed(Claimed),
+}
+
+/// A run that was cut off, claimed anew.
+#[derive(Debug)]
+pub struct PickedUp {
+    /// The run.
+    pub session: Session,
+    /// Its start values.
+    pub beginning: Beginning,
+    /// Its events so far.
+    pub events: Vec<Event>,
+}
+
+impl Session {
+    /// A new run of a task: written down and claimed.
+    pub async fn begin(
+        store: &Store,
+        task: Task,
+        loaded: Loaded,
+        start: Start,
+    ) -> anyhow::Result<Self> {
+        let Start {
+            right,
+            answers,
+            models,
+            foreign,
+            out,
+        } = start;
+        let beginning = serde_json::to_string(&Beginning {
+            limits: wire::limits(&task, &loaded.settings),
+            answers: answers.clone(),
+            foreign,
+            critic: wire::plan(&task, &loaded.settings).critic,
+            flags: given(&loaded),
+            out: out.map(std::path::absolute).transpose()?,
+        })?;
+        let written = serde_json::to_string(&task)?;
+        let journal = match right {
+            Right::Claimed(claimed) => {
+                Journal::begin(store, &claimed, (&written, &beginning)).await?
+            }
+            Right::Run(id) => {
+                let task = (task.id.as_str(), written.as_str());
+                store.create_run(&id, task, &beginning).await?;
+                Journal::claim(store, &id).await?
+            }
+        };
+        Ok(Self {
+            task,
+            loaded,
+            answers,
+            models,
+            journal,
+        })
+    }
+
+    /// Picks up a run that was cut off, and claims it unless it is claimed.
+    /// `load` loads the settings with those of its beginning on top.
+    pub async fn pick_up(
+        store: &Store,
+        right: Right,
+        load: impl FnOnce(Vec<Flag>) -> Result<Loaded, SettingsError>,
+    ) -> anyhow::Result<PickedUp> {
+        let run = match &right {
+            Right::Run(id) => id,
+            Right::Claimed(claimed) => &claimed.run,
+        };
+        let (task, beginning) = read(store, run).await?;
+        let loaded = load(beginning.flags())?;
+        let models = match &beginning.answers {
+            Answers::Journal(of) => journaled(store, of, beginning.critic.is_some()).await?,
+            answers => wire::models(answers, &loaded.settings)?,
+        };
+        let journal = match &right {
+            Right::Run(id) => Journal::claim(store, id).await?,
+            Right::Claimed(claimed) => Journal::of(store, claimed),
+        };
+        let events = store.events(run).await?;
+        let session = Self {
+            task,
+            loaded,
+            answers: beginning.answers.clone(),
+            models,
+            journal,
+        };
+        Ok(PickedUp {
+            session,
+            beginning,
+            events,
+        })
+    }
+
+    /// Drives the run until it ends, would have to wait too long for a model, or
+    /// somebody says stop. `start` makes the run of its plan: a new one, or one that was resumed. Without a target,
+    /// commands are run on this machine.
+    pub async fn drive(
+        &self,
+        (observer, target): (Observer, Option<Arc<dyn Target>>),
+        stop: &CancellationToken,
+        start: impl FnOnce(Plan) -> anyhow::Result<Run>,
+    ) -> anyhow::Result<Run> {
+        let settings = &self.loaded.settings;
+        let plan = wire::plan(&self.task, settings);
+        let parts = async {
+            let task = files::ready(&self.task, self.journal.store(), settings).await?;
+            wire::parts_on(
+                &task,
+                settings,
+                self.models.clone(),
+                observer.clone(),
+                target,
+            )
+            .await
+        };
+        let parts = tokio::select! {
+            parts = parts => parts,
+            () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
+            canceled = drive::canceled(&self.journal) => Err(canceled?),
+        };
+        let parts = match parts {
+            Ok(parts) => parts,
+            Err(ending) => return Ok(start(plan)?.stopped(ending)),
+        };
+        let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
+        let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
+            .to_the_end(run)
+            .await;
+        observer.tell(&Notice::Over);
+        Ok(finished?)
+    }
+
+    /// Writes down how the run ended. One that is paused has not.
+    pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
+        let id = self.journal.run();
+        let report = Report::of(run, id, &self.task.id, &self.answers.to_string());
+        if run.ending().is_some() {
+            let written = serde_json::to_string(&report)?;
+            self.journal.finish(&report.ending, &written).await?;
+        }
+        Ok(report)
+    }
+}
+
+impl PickedUp {
+    /// The run as far as its journal tells, for its plan.
+    pub fn run(&self, plan: Plan) -> anyhow::Result<Run> {
+        drive::resume(self.beginning.run(plan), &self.events)
+            .context("the journal of the run cannot be read")
+    }
+}
+
+/// The task of a run, and what it was started with.
+pub async fn read(store: &Store, run: &str) -> anyhow::Result<(Task, Beginning)> {
+    let (task, beginning) = store.run(run).await?;
+    let task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
+    let beginning =
+        serde_json::from_str(&beginning).context("the settings of the run cannot be read")?;
+    Ok((task, beginning))
+}
+
+/// The settings that flags gave. What is secret stays out of the store, and the
+/// store itself is found before this is read.
+fn given(loaded: &Loaded) -> Vec<(String, String)> {
+    let flags = loaded.entries.iter().filter(|entry| {
+        entry.origin.starts_with("--") && !entry.secret && !entry.key.starts_with("store.")
+    });
+    flags
+        .filter_map(|entry| {
+            let value = match &entry.value {
+                serde_json::Value::String(text) => text.clone(),
+                value @ (serde_json::Value::Bool(_) | serde_json::Value::Number(_)) => {
+                    value.to_string()
+                }
+                value @ serde_json::Value::Array(_) => toml_list(value)?,
+                _ => return None,
+            };
+            Some((entry.key.clone(), value))
+        })
+        .collect()
+}
+
+/// A list as a flag has it; nothing when a key in it was hidden.
+fn toml_list(value: &serde_json::Value) -> Option<String> {
+    let hides = value.to_string().contains(settings::HIDDEN);
+    let list = toml::Value::try_from(value).ok()?;
+    (!hides).then(|| list.to_string())
+}
+
+/// Models that answer as the journal of a run tells.
+pub async fn journaled(store: &Store, run: &str, critic: bool) -> anyhow::Result<Models> {
+    let events = store.events(run).await?;
+    let journaled = Arc::new(Journaled::new(exchanges(&events)));
+    Ok(Models::on_record(journaled, critic))
+}
+
+/// Each prompt of a journal with the reply that it got.
+fn exchanges(events: &[Event]) -> Vec<(String, Reply)> {
+    let mut prompts: BTreeMap<(u32, u32), String> = BTreeMap::new();
+    let mut exchanges = Vec::new();
+    for event in events {
+        let key = (event.lane, event.step);
+        if event.kind == EventKind::Intent && ASKED.contains(&event.name.as_str()) {
+            let prompt = event.body.get("prompt").and_then(serde_json::Value::as_str);
+            prompts.insert(key, prompt.unwrap_or_default().to_owned());
+        }
+        let outcome = event.body.get("outcome").cloned().unwrap_or_default();
+        if event.kind == EventKind::Outcome
+            && let Ok(Outcome::Reply(record)) = serde_json::from_value(outcome)
+            && let Some(prompt) = prompts.remove(&key)
+        {
+            let reply = Reply {
+                text: record.text,
+                finish: record.finish,
+                usage: record.usage,
+                model: record.model,
+            };
+            exchanges.push((prompt, reply));
+        }
+    }
+    exchanges
+}

@@ -1,0 +1,202 @@
+//! One task of a worker, from its claim to its outcome.
+
+use super::WorkerPool;
+use crate::files;
+use crate::session::{Right, Session, Start};
+use anyhow::Context;
+use patchwright_agent::journal::JournalError;
+use patchwright_agent::record::EndingKind;
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::Report;
+use patchwright_agent::task::Task;
+use patchwright_agent::wire;
+use patchwright_store::StoreError;
+use patchwright_store::submissions::{Claimed, Ending, in_journal_form};
+use std::fmt;
+use std::time::Duration;
+use tokio_util::sync::CancellationToken;
+
+/// The outcome of a claim.
+#[derive(Debug)]
+pub(super) enum Outcome {
+    /// The task has an ending.
+    Ended(Ending),
+    /// The infrastructure failed; it is due again at this time.
+    Failed(jiff::Timestamp),
+    /// No model can answer before this time; it goes on then.
+    Paused(jiff::Timestamp),
+    /// This process is about to end; whoever is next goes on.
+    Stopped,
+    /// Somebody else has the task.
+    Lost,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ended(ending) => f.write_str(&ending.ending),
+            Self::Failed(due) => write!(f, "failed, due again at {due}"),
+            Self::Paused(until) => write!(f, "paused until {until}"),
+            Self::Stopped => f.write_str("handed back"),
+            Self::Lost => f.write_str("taken over by somebody else"),
+        }
+    }
+}
+
+/// A claimed task.
+#[derive(Debug)]
+pub(super) struct Work<'a> {
+    pool: &'a WorkerPool,
+    claimed: &'a Claimed,
+}
+
+impl<'a> Work<'a> {
+    pub(super) fn new(pool: &'a WorkerPool, claimed: &'a Claimed) -> Self {
+        Self { pool, claimed }
+    }
+
+    /// Carries the task's run out: the one that was begun, or a new one.
+    pub(super) async fn carry_out(&self) -> Outcome {
+        if let Some(ending) = self.over_already() {
+            return Outcome::Ended(ending);
+        }
+        let finished = if self.claimed.begun {
+            self.go_on().await
+        } else {
+            self.begin().await
+        };
+        match finished {
+            Ok(outcome) => outcome,
+            Err(error) if is_superseded(&error) => Outcome::Lost,
+            Err(error) => self.outcome_of(Ending {
+                ending: EndingKind::InfraError.as_str().to_owned(),
+                detail: format!("{error:#}"),
+            }),
+        }
+    }
+
+    /// Returns the ending of a task that is not to be worked on.
+    fn over_already(&self) -> Option<Ending> {
+        let claimed = self.claimed;
+        let most = self.pool.loaded.settings.queue.claims;
+        let late = claimed
+            .deadline
+            .as_ref()
+            .is_some_and(|deadline| *deadline <= in_journal_form(jiff::Timestamp::now()));
+        let (kind, detail) = if claimed.cancel {
+            (EndingKind::Canceled, "canceled".to_owned())
+        } else if late {
+            let detail = "the deadline had passed before a worker was free".to_owned();
+            (EndingKind::Deadline, detail)
+        } else if claimed.claims - claimed.handed_back > i64::from(most) {
+            let detail = format!(
+                "{most} workers took it and none came to an end; what it runs may kill them"
+            );
+            (EndingKind::InfraError, detail)
+        } else {
+            return None;
+        };
+        Some(Ending {
+            ending: kind.as_str().to_owned(),
+            detail,
+        })
+    }
+
+    /// An ending, or another try when the infrastructure failed.
+    fn outcome_of(&self, ending: Ending) -> Outcome {
+        let rules = &self.pool.loaded.settings.queue;
+        let failures = u32::try_from(self.claimed.failures).unwrap_or(u32::MAX);
+        if ending.ending != EndingKind::InfraError.as_str() || failures >= rules.retries {
+            return Outcome::Ended(ending);
+        }
+        let pause = rules.first_delay.saturating_mul(1 << failures.min(20));
+        let pause = pause.min(rules.longest_delay);
+        tracing::warn!(task = self.claimed.id, reason = ending.detail, "failed");
+        let pause = jiff::SignedDuration::try_from(pause).unwrap_or(jiff::SignedDuration::ZERO);
+        let now = jiff::Timestamp::now();
+        Outcome::Failed(now.checked_add(pause).unwrap_or(now))
+    }
+
+    /// Begins the run.
+    async fn begin(&self) -> anyhow::Result<Outcome> {
+        let loaded = self.pool.loaded.as_ref().clone();
+        let mut task: Task =
+            serde_json::from_str(&self.claimed.task).context("the task cannot be read")?;
+        let cache = &loaded.settings.cache.folder;
+        task = files::lay_out(task, &self.pool.store, cache).await?;
+        let wall = wire::limits(&task, &loaded.settings).wall;
+        self.shorten(&mut task, wall);
+        let answers = wire::answers(&task, None, &loaded).map_err(anyhow::Error::msg)?;
+        let start = Start {
+            right: Right::Claimed(self.claimed.clone()),
+            models: wire::models(&answers, &loaded.settings)?,
+            answers,
+            foreign: None,
+            out: None,
+        };
+        let session = Session::begin(&self.pool.store, task, loaded, start).await?;
+        let observer = (self.pool.observers)(&self.claimed.id);
+        let run = session
+            .drive((observer, None), &CancellationToken::new(), |plan| {
+                Ok(Run::new(plan))
+            })
+            .await?;
+        self.conclude(&session, &run).await
+    }
+
+    /// Goes on with the run of a worker that was stopped or died.
+    async fn go_on(&self) -> anyhow::Result<Outcome> {
+        let store = &self.pool.store;
+        if let Some(report) = store.report(&self.claimed.run).await? {
+            return Ok(self.ended(serde_json::from_str(&report)?));
+        }
+        let loaded = self.pool.loaded.as_ref().clone();
+        let picked =
+            Session::pick_up(store, Right::Claimed(self.claimed.clone()), |_| Ok(loaded)).await?;
+        let observer = (self.pool.observers)(&self.claimed.id);
+        let run = picked
+            .session
+            .drive((observer, None), &CancellationToken::new(), |plan| {
+                picked.run(plan)
+            })
+            .await?;
+        self.conclude(&picked.session, &run).await
+    }
+
+    /// Writes down how the run ended, if it has.
+    async fn conclude(&self, session: &Session, run: &Run) -> anyhow::Result<Outcome> {
+        let report = session.conclude(run).await?;
+        let until = run.paused().and_then(|(until, _)| until.parse().ok());
+        Ok(match until {
+            Some(until) => Outcome::Paused(until),
+            None => self.ended(report),
+        })
+    }
+
+    fn ended(&self, report: Report) -> Outcome {
+        self.outcome_of(Ending {
+            ending: report.ending,
+            detail: report.detail,
+        })
+    }
+
+    /// Nobody wants the patch after the deadline.
+    fn shorten(&self, task: &mut Task, wall: Duration) {
+        let left = self.claimed.deadline.as_ref().and_then(|deadline| {
+            let deadline: jiff::Timestamp = deadline.parse().ok()?;
+            let left = deadline.duration_since(jiff::Timestamp::now()).as_secs();
+            let left = u64::try_from(left).ok()?;
+            Some(Duration::from_secs(left.max(1)))
+        });
+        if let Some(left) = left
+            && left < wall
+        {
+            task.limits.wall = Some(left);
+        }
+    }
+}
+
+fn is_superseded(error: &anyhow::Error) -> bool {
+    matches!(error.downcast_ref(), Some(StoreError::Superseded { .. }))
+        || matches!(error.downcast_ref(), Some(JournalError::Superseded(_)))
+}

@@ -1,0 +1,311 @@
+//! Frame origin: the code that a frame belongs to, judged by its names and paths.
+
+use patchwright_source::{Frame, UNKNOWN_FUNCTION};
+use serde::{Deserialize, Serialize};
+
+/// The code that a frame belongs to, judged by its names and paths.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FrameOrigin {
+    /// The program under repair.
+    Project,
+    /// The harness around it: a fuzz target, a test runner.
+    Harness,
+    /// The runtime below both: the C and C++ libraries, the JDK, a sanitizer, a fuzzer.
+    Runtime,
+}
+
+/// Functions of the sanitizers, the fuzzers and the C library.
+const RUNTIME_PREFIXES: [&str; 23] = [
+    "__interceptor_",
+    "___interceptor_",
+    "__asan",
+    "__hwasan",
+    "__lsan",
+    "__msan",
+    "__tsan",
+    "__ubsan",
+    "__sanitizer",
+    "__sancov",
+    "__libc_",
+    "__GI_",
+    "__cxa_",
+    "__cxxabi",
+    "__gnu_cxx::",
+    "__pthread",
+    "pthread_",
+    "__restore_rt",
+    "__assert",
+    "fuzzer::",
+    "std::",
+    "operator new",
+    "operator delete",
+];
+
+/// Functions of the C library that appear above a crash without a path.
+const LIBC_FUNCTIONS: [&str; 62] = [
+    "_start",
+    "_exit",
+    "abort",
+    "atoi",
+    "bcmp",
+    "calloc",
+    "clone",
+    "clone3",
+    "exit",
+    "fclose",
+    "fgets",
+    "fopen",
+    "fprintf",
+    "fputs",
+    "fread",
+    "free",
+    "fscanf",
+    "fwrite",
+    "getenv",
+    "gsignal",
+    "longjmp",
+    "malloc",
+    "memchr",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "pthread_create",
+    "pthread_join",
+    "pthread_kill",
+    "printf",
+    "puts",
+    "qsort",
+    "raise",
+    "rawmemchr",
+    "read",
+    "realloc",
+    "reallocarray",
+    "snprintf",
+    "sprintf",
+    "sscanf",
+    "start_thread",
+    "stpcpy",
+    "strcat",
+    "strchr",
+    "strcmp",
+    "strcpy",
+    "strdup",
+    "strlen",
+    "strncat",
+    "strncmp",
+    "strncpy",
+    "strndup",
+    "strrchr",
+    "strstr",
+    "strtol",
+    "strtoul",
+    "vfprintf",
+    "vsnprintf",
+    "vsprintf",
+    "wcslen",
+    "write",
+];
+
+/// Parts of paths that no project has.
+const RUNTIME_PATHS: [&str; 16] = [
+    "/sysdeps/",
+    "/libsanitizer/",
+    "compiler-rt/",
+    "/usr/include/",
+    "/usr/lib/",
+    "/glibc",
+    "/csu/",
+    "nptl/",
+    "/rustc/",
+    "/libstdc++-v3/",
+    "/llvm-project/",
+    "/bits/stl_",
+    "/include/c++/",
+    "./stdlib/",
+    "./string/",
+    "./malloc/",
+];
+
+const JAVA_RUNTIME: [&str; 10] = [
+    "jaz.", "java.", "javax.", "jdk.", "sun.", "com.sun.", "kotlin.", "scala.", "groovy.",
+    "clojure.",
+];
+
+const JAVA_HARNESS: [&str; 8] = [
+    "com.code_intelligence.",
+    "org.junit.",
+    "junit.",
+    "org.testng.",
+    "org.apache.maven.",
+    "org.gradle.",
+    "worker.org.gradle.",
+    "org.opentest4j.",
+];
+
+impl FrameOrigin {
+    /// Classifies a frame. A caller that has the tree knows better and decides first.
+    pub fn of(frame: &Frame) -> Self {
+        let file = frame.file.as_deref().unwrap_or_default();
+        if is_java(file) || (frame.file.is_none() && is_java_name(&frame.function)) {
+            return Self::of_java(&frame.function);
+        }
+        if is_runtime(frame, file) {
+            Self::Runtime
+        } else if frame.function.starts_with("LLVMFuzzer") || is_harness_file(file) {
+            Self::Harness
+        } else {
+            Self::Project
+        }
+    }
+
+    fn of_java(function: &str) -> Self {
+        let starts = |prefixes: &[&str]| prefixes.iter().any(|prefix| function.starts_with(prefix));
+        let class = function.rsplit('.').nth(1).unwrap_or_default();
+        if starts(&JAVA_RUNTIME) || starts(&JAVA_HARNESS) && !function.ends_with("OneInput") {
+            Self::Runtime
+        } else if starts(&JAVA_HARNESS)
+            || function.ends_with(".fuzzerTestOneInput")
+            || function.ends_with(".fuzzerInitialize")
+            || class.split('$').next().is_some_and(|class| {
+                class.ends_with("Fuzzer") || class.ends_with("FuzzTest") || class.ends_with("Fuzz")
+            })
+        {
+            Self::Harness
+        } else {
+            Self::Project
+        }
+    }
+}
+
+fn is_runtime(frame: &Frame, file: &str) -> bool {
+    let function = frame.function.as_str();
+    let bare = function.split('(').next().unwrap_or(function);
+    // `void std::swap<..>` begins with its return type.
+    let named = bare.split(['<', ' ']).next_back().unwrap_or(bare);
+    RUNTIME_PREFIXES
+        .iter()
+        .any(|prefix| function.starts_with(prefix))
+        || is_standard_library(bare)
+        || RUNTIME_PATHS.iter().any(|path| file.contains(path))
+        || (file.is_empty() && is_bare_runtime(frame, named))
+}
+
+/// Classifies a frame without a source file by its module and name.
+fn is_bare_runtime(frame: &Frame, name: &str) -> bool {
+    let name = name
+        .trim_start_matches('_')
+        .split('@')
+        .next()
+        .unwrap_or(name);
+    let stem = ["_sse2", "_avx", "_evex", "_unaligned", "_erms", "_chk"]
+        .iter()
+        .find_map(|suffix| name.find(suffix))
+        .and_then(|at| name.get(..at))
+        .unwrap_or(name);
+    LIBC_FUNCTIONS.contains(&stem)
+        || LIBC_FUNCTIONS.contains(&name)
+        || stem == "start"
+        || frame.function == UNKNOWN_FUNCTION
+        || frame.module.as_deref().is_some_and(is_system_module)
+}
+
+fn is_java_name(function: &str) -> bool {
+    JAVA_RUNTIME
+        .iter()
+        .chain(&JAVA_HARNESS)
+        .any(|prefix| function.starts_with(prefix))
+        || function.ends_with(".fuzzerTestOneInput")
+}
+
+fn is_java(file: &str) -> bool {
+    [".java", ".kt", ".scala", ".groovy", ".clj"]
+        .iter()
+        .any(|extension| file.ends_with(extension))
+}
+
+/// `std::vector<..>::push_back(..)`, `void std::sort<..>(..)`, `core::panic..`.
+fn is_standard_library(bare: &str) -> bool {
+    let head = bare.split('<').next().unwrap_or(bare);
+    let name = head.rsplit(' ').next().unwrap_or(head);
+    ["std::", "core::", "alloc::", "__gnu_cxx::", "__rust"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+fn is_harness_file(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    !stem.is_empty()
+        && (stem == "harness"
+            || stem.ends_with("fuzzer")
+            || stem.ends_with("_fuzz")
+            || stem.starts_with("fuzz_"))
+}
+
+fn is_system_module(module: &str) -> bool {
+    let name = module.rsplit('/').next().unwrap_or(module);
+    ["/lib/", "/lib64/", "/usr/lib", "/usr/local/lib"]
+        .iter()
+        .any(|folder| module.starts_with(folder))
+        || [
+            "libc.so",
+            "libc-",
+            "libstdc++",
+            "libjvm",
+            "ld-linux",
+            "libpthread",
+            "libjli",
+            "libjava",
+            "libasan",
+        ]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FrameOrigin;
+    use patchwright_source::Frame;
+
+    /// Rows of `place | function | file | module`.
+    #[test]
+    fn tells_whose_code_it_is() {
+        for row in [
+            "project | parse | /src/a/parse.c | ",
+            "project | main | /src/a/tool.c | ",
+            "harness | main | /case/harness.c | ",
+            "harness | LLVMFuzzerTestOneInput | /src/x.c | ",
+            "runtime | __interceptor_malloc | ../../src/libsanitizer/asan/x.cpp | ",
+            "runtime | malloc |  | ",
+            "project | malloc | /src/jemalloc/src/malloc.c | ",
+            "runtime | __memcpy_avx_unaligned_erms |  | ",
+            "runtime | foo |  | /usr/lib/x86_64-linux-gnu/libxml2.so.2",
+            "project | foo |  | /out/fuzzer",
+            "runtime | std::vector<A>::push_back(A const&) | /usr/include/c++/12/bits/x.h | ",
+            "runtime | void std::sort<int*>(int*, int*) |  | ",
+            "project | ns::read(std::string const&) | /src/a.cc | ",
+            "runtime | fuzzer::Fuzzer::ExecuteCallback(unsigned char*) |  | /out/f",
+            "runtime | __libc_start_main_impl | ../csu/libc-start.c | ",
+            "runtime | core::panicking::panic_fmt | /rustc/abc/library/core/src/x.rs | ",
+            "runtime | java.util.ArrayList.add | java/util/ArrayList.java | ",
+            "project | org.jsoup.Jsoup.parse | org/jsoup/Jsoup.java | ",
+            "harness | HtmlFuzzer.fuzzerTestOneInput | HtmlFuzzer.java | ",
+            "harness | UnzipFuzzer.unpack | UnzipFuzzer.java | ",
+            "runtime | com.code_intelligence.jazzer.Jazzer.main | x/Jazzer.java | ",
+            "runtime | jdk.internal.misc.Unsafe.park |  | ",
+            "runtime | ?? |  | ",
+        ] {
+            let fields: Vec<&str> = row.split(" | ").collect();
+            let given = |at: usize| Some(fields[at].to_owned()).filter(|text| !text.is_empty());
+            let frame = Frame {
+                file: given(2),
+                module: given(3),
+                ..Frame::named(fields[1])
+            };
+            let place = format!("{:?}", FrameOrigin::of(&frame)).to_lowercase();
+            assert_eq!(place, fields[0], "{row}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Scrubbed text: sentences of a report without the parts that differ from run to run.
+//!
+//! Addresses, process and thread numbers, build ids and temporary paths tell
+//! nothing about the program.
+
+use patchwright_source::built_in_regex;
+use regex::{Captures, Regex};
+use std::sync::LazyLock;
+
+/// The largest number that is no address: field offsets from null, characters, flags.
+const SMALL: u64 = 0xffff;
+
+/// The full name of `std::string`.
+const LONG_STRING: &str =
+    "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >";
+
+static ADDRESS: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\b0x[0-9a-fA-F]+(?:/0x[0-9a-fA-F]+)?\b"));
+static NUMBERS: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(
+        r"(?x) ==[0-9]+==\ ?
+    | \ at\ pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+
+    | \ \(pc\ 0x[0-9a-f]+\ bp\ 0x[0-9a-f]+\ sp\ 0x[0-9a-f]+\ T[0-9]+\)
+    | \ \[0x[0-9a-f]+,\ ?0x[0-9a-f]+\)
+    | \ \(use\ '-X(?:ss|mx)[0-9]+[kmg]?'\ to\ reproduce\)
+    | \btid=[0-9]+,\s?
+    | \s?\(BuildId:\ [0-9a-f]+\)
+    | \s?\(pid=[0-9]+\)
+    | ,?\s?\b(?:pid|tid|nid|lwp|LWP)[=\ :]\s?(?:0x)?[0-9a-f]+
+    | ,\s?\(?tid=[0-9]+",
+    )
+});
+static HASH: LazyLock<Regex> =
+    LazyLock::new(|| built_in_regex(r"\b(?P<class>[A-Za-z_][\w.$]*)@[0-9a-f]{4,16}\b"));
+static TEMPORARY: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r#"(?:/var/tmp|/tmp|/dev/shm|/run/user/[0-9]+|/scratch)/[^\s:'"`(),;\]>]+"#)
+});
+static MUTEX: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"\bM[0-9]{3,}\b"));
+
+/// Removes the parts of a sentence that differ from run to run.
+pub fn scrub(text: &str) -> String {
+    let text = NUMBERS.replace_all(text, "");
+    let text = text.replace(LONG_STRING, "std::string");
+    let text = ADDRESS.replace_all(&text, |found: &Captures<'_>| {
+        let digits = found.get(0).map_or("", |found| found.as_str());
+        match u64::from_str_radix(digits.trim_start_matches("0x"), 16) {
+            Ok(number) if number <= SMALL => format!("{number:#x}"),
+            _ => "<address>".to_owned(),
+        }
+    });
+    let text = HASH.replace_all(&text, "${class}@<hash>");
+    let text = TEMPORARY.replace_all(&text, "<temporary file>");
+    let text = MUTEX.replace_all(&text, "M");
+    text.into_owned()
+}
+
+/// Returns the first characters of a line, with a mark where more followed.
+pub(crate) fn shorten(text: &str, limit: usize) -> String {
+    match text.char_indices().nth(limit) {
+        Some((end, _)) => format!("{}..", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Replaces a path where it occurs as a whole.
+pub(crate) fn replace_path(text: &str, old: &str, new: &str) -> String {
+    let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/' | '.' | '$');
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(old) {
+        let previous = before.chars().next_back().or(replaced.chars().next_back());
+        let inside = previous.is_some_and(part)
+            || after.chars().next().is_some_and(|c| part(c) && c != '.')
+            || old.is_empty();
+        replaced.push_str(before);
+        replaced.push_str(if inside { old } else { new });
+        rest = after;
+        if old.is_empty() {
+            break;
+        }
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// Drops a folder in front of paths: `/tree/a.c` becomes `a.c`.
+pub(crate) fn replace_folder(text: &str, folder: &str) -> String {
+    let with_slash = format!("{folder}/");
+    let mut replaced = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once(&with_slash) {
+        replaced.push_str(before);
+        let inside = replaced
+            .chars()
+            .next_back()
+            .is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/'));
+        if inside {
+            replaced.push_str(&with_slash);
+        }
+        rest = after;
+    }
+    replaced.push_str(rest);
+    replaced
+}
+
+/// Removes addresses inside names: `LambdaForm$DMH/0x00007f0df4015400.invoke`.
+pub(super) fn scrub_function(text: &str) -> String {
+    ADDRESS
+        .replace_all(text, "<address>")
+        .replace(LONG_STRING, "std::string")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{replace_path, scrub};
+
+    #[test]
+    fn takes_out_what_differs_from_run_to_run() {
+        for (given, expected) in [
+            ("==123==ERROR: x", "ERROR: x"),
+            ("on address 0x60200000086e at", "on address <address> at"),
+            ("address 0x000000000018", "address 0x18"),
+            ("data race (pid=3811)", "data race"),
+            ("T1 (tid=3812, running) created", "T1 (running) created"),
+            ("f (/out/x+0x1f) (BuildId: 00ff)", "f (/out/x+0x1f)"),
+            (
+                "java.lang.Object@1b6d3586 is not",
+                "java.lang.Object@<hash> is not",
+            ),
+            (
+                "wrote '/tmp/.tmpXy/a.bin': no",
+                "wrote '<temporary file>': no",
+            ),
+            ("mutex M18446 (0x7b0400)", "mutex M (<address>)"),
+            ("mail a@b.org", "mail a@b.org"),
+        ] {
+            assert_eq!(scrub(given), expected, "{given}");
+        }
+    }
+
+    #[test]
+    fn replaces_whole_paths_only() {
+        let text = "/src/a.c:3 /x/src/a.c:3 (/src/a.c) /src/a.cc /src/a.c";
+        assert_eq!(
+            replace_path(text, "/src/a.c", "a.c"),
+            "a.c:3 /x/src/a.c:3 (a.c) /src/a.cc a.c"
+        );
+        assert_eq!(replace_path("abc", "", "x"), "abc");
+    }
+}

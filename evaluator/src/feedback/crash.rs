@@ -1,0 +1,125 @@
+//! Crash feedback: the purified report of a remaining crash or hang, and its differences
+//! from the last one.
+
+use super::excerpt::cut;
+use super::{LocationTranslator, bytes};
+use crate::crash::{CrashReport, Frame, FrameOrigin, busiest_thread, read_threads, stack_text};
+use crate::signature::{Change, compare, plain_name};
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+/// Renders the crash of the patched program.
+///
+/// `before` is the crash of the previous attempt, or of the unpatched program.
+pub fn crash(
+    before: Option<&CrashReport>,
+    now: &CrashReport,
+    in_project: &dyn Fn(&Frame) -> bool,
+    places: &LocationTranslator<'_>,
+    tokens: usize,
+) -> String {
+    let mut now = now.clone();
+    now.rebase(places.rebase);
+    let mut text = String::new();
+    if let Some(before) = before {
+        let mut before = before.clone();
+        before.rebase(places.rebase);
+        let change = compare(&before, &now, in_project);
+        text.push_str(match change {
+            Change::Same => "It is the same crash as before.\n",
+            Change::Moved => "The crash has moved.\n",
+            Change::New => "It is a new crash, not the one of before.\n",
+        });
+        describe_change(&mut text, &before, &now, places);
+        text.push('\n');
+    }
+    let report = places.translate(&now.purified);
+    let lines: Vec<String> = report.lines().map(str::to_owned).collect();
+    text.push_str(&cut(&lines, bytes(tokens).saturating_sub(text.len())));
+    text.push('\n');
+    text
+}
+
+/// Lists the differences in kind, access, position and functions on the stack.
+fn describe_change(
+    text: &mut String,
+    before: &CrashReport,
+    now: &CrashReport,
+    places: &LocationTranslator<'_>,
+) {
+    let mut differs = |what: &str, old: &str, new: &str| {
+        if old != new {
+            let _ = writeln!(text, "- {what} before: {old}\n  {what} now: {new}");
+        }
+    };
+    differs("kind", &before.kind, &now.kind);
+    let access = |report: &CrashReport| {
+        let words = report.access.as_ref().map(crate::crash::describe_access);
+        words
+            .filter(|words| !words.is_empty())
+            .unwrap_or_else(|| "none".to_owned())
+    };
+    differs("access", &access(before), &access(now));
+    let place = |report: &CrashReport| {
+        report
+            .first_project_frame()
+            .map_or_else(|| "unknown".to_owned(), ToString::to_string)
+    };
+    differs("place", &place(before), &places.translate(&place(now)));
+    let (old, new) = (functions(before), functions(now));
+    let gone: Vec<&str> = old.difference(&new).map(String::as_str).take(8).collect();
+    let added: Vec<&str> = new.difference(&old).map(String::as_str).take(8).collect();
+    if !gone.is_empty() {
+        let _ = writeln!(text, "- no longer on the stack: {}", gone.join(", "));
+    }
+    if !added.is_empty() {
+        let _ = writeln!(text, "- new on the stack: {}", added.join(", "));
+    }
+}
+
+fn functions(report: &CrashReport) -> BTreeSet<String> {
+    let frames = report.main_stack().map(|stack| stack.frames.as_slice());
+    frames
+        .unwrap_or_default()
+        .iter()
+        .filter(|frame| FrameOrigin::of(frame) == FrameOrigin::Project)
+        .map(|frame| plain_name(&frame.function))
+        .collect()
+}
+
+/// Renders the place of a hang in a Java program from dumps of its threads: the stack of
+/// the project's code, and the frames that all dumps have in common.
+pub fn hang(dumps: &[String], places: &LocationTranslator<'_>, tokens: usize) -> Option<String> {
+    let stacks: Vec<Vec<Frame>> = dumps
+        .iter()
+        .filter_map(|dump| {
+            let threads = read_threads(dump);
+            busiest_thread(&threads).map(|thread| thread.frames.clone())
+        })
+        .collect();
+    let last = stacks.last()?;
+    let common = stacks
+        .iter()
+        .map(|stack| {
+            let pairs = stack.iter().rev().zip(last.iter().rev());
+            pairs.take_while(|(a, b)| a.function == b.function).count()
+        })
+        .min()?;
+    let mut text = "While it hung, the program was here:\n".to_owned();
+    let lines: Vec<String> = stack_text(last)
+        .lines()
+        .map(|line| places.translate(line))
+        .collect();
+    text.push_str(&cut(&lines, bytes(tokens).saturating_sub(200)));
+    text.push('\n');
+    let steady = last.len().checked_sub(common).and_then(|at| last.get(at));
+    if let (true, Some(frame)) = (stacks.len() > 1, steady) {
+        let _ = writeln!(
+            text,
+            "In all of {} looks it was inside of {}: that function does not return.",
+            stacks.len(),
+            frame.function
+        );
+    }
+    Some(text)
+}

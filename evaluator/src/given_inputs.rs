@@ -1,0 +1,122 @@
+//! Given inputs, which the unpatched program accepts: the task's own, and files of the tree
+//! and of the task's folder with the file extension of the PoV.
+
+use crate::TargetError;
+use crate::runner::{Pov, TargetTask};
+use patchwright_source::{Tree, TreePath};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The largest file that serves as an input.
+const LARGEST: u64 = 1 << 20;
+/// The most inputs that are used.
+const MOST: usize = 400;
+/// The most files of the tree with the file extension of the PoV.
+const MOST_ALIKE: usize = 64;
+
+/// Returns the inputs by their files' names, each once; the PoVs are none of them.
+pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+    let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
+    let mut found = Vec::new();
+    let mut add = |path: &Path, bytes: Option<Vec<u8>>| {
+        if let Some(bytes) = bytes.filter(|bytes| seen.insert(bytes.clone())) {
+            let name = path.file_name().unwrap_or_default();
+            found.push((name.to_string_lossy().into_owned(), bytes));
+        }
+    };
+    let harmless = task.harmless.iter().take(MOST);
+    let left = MOST - harmless.len();
+    for path in harmless {
+        add(path, read(path)?);
+    }
+    // Nobody named these as inputs, so one that cannot be read is none.
+    for path in alike(task, pov)?.iter().take(left) {
+        add(path, read(path).unwrap_or(None));
+    }
+    Ok(found)
+}
+
+/// Returns the contents of a task's PoVs.
+pub(crate) fn povs(task: &TargetTask) -> Result<Vec<Vec<u8>>, TargetError> {
+    task.povs.iter().map(pov).collect()
+}
+
+/// Returns the content of a PoV.
+pub(crate) fn pov(pov: &Pov) -> Result<Vec<u8>, TargetError> {
+    fs::read(&pov.file).map_err(|e| TargetError::io("a PoV cannot be read", &pov.file, e))
+}
+
+/// Reads a file that serves as an input; none where it is too large for one.
+pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TargetError> {
+    let fail = |e| TargetError::io("an input cannot be read", path, e);
+    let facts = fs::metadata(path).map_err(fail)?;
+    if !facts.is_file() || facts.len() > LARGEST {
+        return Ok(None);
+    }
+    fs::read(path).map(Some).map_err(fail)
+}
+
+/// Returns the files of the tree and of the task's folder with the file extension of the
+/// PoV, which are mostly inputs of tests.
+fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<PathBuf>, TargetError> {
+    let Some(ending) = pov.file.extension().and_then(|e| e.to_str()) else {
+        return Ok(Vec::new());
+    };
+    let povs: BTreeSet<&Path> = task
+        .povs
+        .iter()
+        .filter_map(|pov| pov.file.parent())
+        .collect();
+    let mut found = Vec::new();
+    for root in [&task.tree, &task.task_folder] {
+        let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
+        let files = tree.files();
+        let alike = files
+            .iter()
+            .filter(|path: &&TreePath| path.extension() == Some(ending))
+            .map(|path| tree.absolute(path))
+            .filter(|path| !povs.iter().any(|folder| path.starts_with(folder)));
+        found.extend(alike.take(MOST_ALIKE));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{inputs, povs};
+    use crate::runner::{Pov, TargetTask};
+    use std::fs;
+
+    #[test]
+    fn an_input_or_a_pov_that_cannot_be_read_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        for name in ["tree", "pov"] {
+            fs::create_dir(path(name)).unwrap();
+        }
+        for name in ["pov/pov.bin", "fine.bin", "tree/alike.bin"] {
+            fs::write(path(name), name).unwrap();
+        }
+        let pov = Pov {
+            file: path("pov/pov.bin"),
+            ..Pov::default()
+        };
+        let mut task = TargetTask {
+            tree: path("tree"),
+            task_folder: path("tree"),
+            povs: vec![pov.clone()],
+            harmless: vec![path("fine.bin"), path("pov/pov.bin")],
+            ..TargetTask::default()
+        };
+        let names = |task: &TargetTask| -> Vec<String> {
+            let inputs = inputs(task, &pov).unwrap().into_iter();
+            inputs.map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(&task), ["fine.bin", "alike.bin"]);
+        task.harmless.push(path("missing.bin"));
+        assert!(inputs(&task, &pov).is_err());
+        task.povs[0].file = path("missing.bin");
+        assert!(povs(&task).is_err());
+    }
+}

@@ -1,0 +1,225 @@
+//! Builds with counters in what a patch touches, and runs that are counted.
+//!
+//! The build of an attempt is copied, its files are touched, and its command is
+//! run again with compilers on the path that add the counters: so only what
+//! depends on the patch is compiled again, and the task needs to know nothing of
+//! it. Where a build names its compilers by absolute paths there are no counters.
+
+use super::{Job, LocalTarget, test_reports};
+use crate::TargetError;
+use crate::runner::{Build, BuildKind, Counted, Coverage};
+use crate::workspace::{OUT, TREE, Workspace};
+use patchwright_source::{Changes, Language};
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The stand-in for each compiler.
+const COMPILER: &str = include_str!("programs/compiler.sh");
+/// Reads the counters.
+const COUNTS: &str = include_str!("programs/counts.sh");
+/// Runs the command `$1` with stand-ins (`$2`) before the compilers on the path.
+const WITH_COMPILERS: &str = r#"mkdir "$WORK/tools"
+printf %s "$2" >"$WORK/tools/.compiler"
+chmod +x "$WORK/tools/.compiler"
+patchwright_fields=$IFS; IFS=:
+for folder in $PATH; do
+  for program in "$folder"/cc "$folder"/c++ "$folder"/*gcc "$folder"/*g++ "$folder"/gcc-[0-9]* "$folder"/g++-[0-9]* "$folder"/clang "$folder"/clang++ "$folder"/clang-[0-9]* "$folder"/clang++-[0-9]*; do
+    [ ! -x "$program" ] || [ -e "$WORK/tools/${program##*/}" ] || ln -s .compiler "$WORK/tools/${program##*/}"
+  done
+done
+IFS=$patchwright_fields
+COUNTING_PATH=$PATH; PATH=$WORK/tools:$PATH
+export COUNTING_PATH PATH
+"#;
+/// The loop over one batch; the counts of each input go where outputs go.
+const LOOP: &str = r#"set +e
+for input in "$WORK"/in/*; do
+  name=${input##*/}
+  (set -eu; POV=$input; GCOV_PREFIX=$WORK/counts; export POV GCOV_PREFIX; eval "$1") >/dev/null 2>&1 </dev/null
+  status=$?
+  counts >"$WORK/out/$name"
+  rm -rf "$WORK/counts"
+  echo "$name $status"
+done
+"#;
+/// Runs the tests and prints the counts of all of them together.
+const TESTS: &str = r#"GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX
+(eval "$1") >/dev/null 2>&1 </dev/null || :
+unset GCOV_PREFIX
+counts
+"#;
+/// Folders below which a compiler's notes are looked for.
+const NOTES: [&str; 2] = [TREE, OUT];
+/// Entries that are looked at for them.
+const MOST_ENTRIES: usize = 200_000;
+
+/// Builds an attempt with counters; nothing where that cannot be had.
+pub(super) async fn build(
+    target: &LocalTarget,
+    changes: &Changes,
+    name: &str,
+) -> Result<Option<Build>, TargetError> {
+    if target.task.language == Language::Java {
+        return Ok(None);
+    }
+    let digest = format!("counted {}", changes.digest());
+    let key = (digest, name.to_owned(), BuildKind::Incremental);
+    if let Some(build) = target.at_hand(&key) {
+        return Ok(has_notes(build.place()?).then_some(build));
+    }
+    let plain = target
+        .build_changed(changes, name, BuildKind::Incremental)
+        .await?;
+    if !plain.succeeded() {
+        return Ok(None);
+    }
+    let workspace = Arc::new(target.copy(plain.place()?).await?);
+    workspace.touch(changes.files.keys())?;
+    let arguments: [OsString; 2] = [(&target.task.commands.build).into(), COMPILER.into()];
+    let script = format!("{WITH_COMPILERS}eval \"$1\"");
+    let job = Job {
+        wall: target.task.limits.build,
+        arguments: &arguments,
+        ..Job::new(&script, &workspace, name)
+    };
+    let execution = target.command(job).await?;
+    if !execution.ending.success() {
+        tracing::info!(log = %execution.text(), "no build with counters");
+    }
+    let build = Build {
+        name: name.to_owned(),
+        changes: key.0.clone(),
+        execution,
+        workspace: Some(Arc::clone(&workspace)),
+    };
+    let counts = build.succeeded() && has_notes(&workspace);
+    target.keep(key, &build);
+    Ok(counts.then_some(build))
+}
+
+/// Whether a compiler left notes about what it counts.
+fn has_notes(workspace: &Workspace) -> bool {
+    let mut folders: Vec<_> = NOTES.map(|part| workspace.part(part)).into();
+    let mut left = MOST_ENTRIES;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            left = left.saturating_sub(1);
+            let Some(kind) = entry.file_type().ok().filter(|_| left > 0) else {
+                continue;
+            };
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|end| end == "gcno") {
+                return true;
+            }
+        }
+    }
+    false
+}
+
+/// The loop over a batch of inputs that are counted.
+pub(super) fn counting_loop() -> String {
+    format!("{COUNTS}{LOOP}")
+}
+
+/// Runs the tests of a build with counters and says what they cover; nothing
+/// when the task has none.
+pub(super) async fn tests(
+    target: &LocalTarget,
+    build: &Build,
+    counted: &Counted,
+    most: Duration,
+) -> Result<Option<Coverage>, TargetError> {
+    let Some(test) = &target.task.commands.test else {
+        return Ok(None);
+    };
+    test_reports::clear(build.place()?, &target.task.commands.reports)?;
+    let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
+    let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
+    let environment = variables(counted);
+    let job = Job {
+        wall: most,
+        arguments: &arguments,
+        environment: &environment,
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    Ok(Some(Coverage::read(&execution.text())))
+}
+
+/// The lines and functions as `counts.sh` wants them.
+pub(super) fn variables(counted: &Counted) -> Vec<(&'static str, String)> {
+    let lines = counted.lines.iter();
+    let rows: Vec<String> = lines
+        .map(|range| format!("{}\t{}\t{}", range.path, range.first, range.last))
+        .collect();
+    let file = |path: &str| {
+        let name = Path::new(path).file_name()?;
+        Some(name.to_string_lossy().into_owned())
+    };
+    let paths = counted.lines.iter().filter_map(|range| file(&range.path));
+    let mut names: Vec<String> = paths.chain(counted.functions.iter().cloned()).collect();
+    names.sort();
+    names.dedup();
+    vec![
+        ("COUNTED_LINES", rows.join("\n")),
+        ("COUNTED_FUNCTIONS", counted.functions.join("\n")),
+        ("COUNTED_NAMES", names.join("\n")),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::local::tests::{PARSE, attempt, open, task};
+    use crate::runner::{Capture, Counted, Coverage, Inputs, LineRange, Target};
+    use std::time::Duration;
+
+    /// The third line holds the branch; `0 0 0` is said of what was never run.
+    #[tokio::test]
+    async fn lines_and_branches_are_counted_input_by_input_and_in_tests() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(task(folder.path()), folder.path()).await;
+        assert!(PARSE.lines().nth(3).unwrap().contains("if (n < 2)"));
+        let fix = attempt("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let build = target.counting_build(&fix.changes, "address").await;
+        let build = build.unwrap().expect("a build with counters");
+        let lines = vec![LineRange {
+            path: "parse.c".to_owned(),
+            first: 4,
+            last: 5,
+        }];
+        let counted = Counted {
+            lines,
+            functions: vec!["parse".to_owned()],
+        };
+        let inputs = Inputs {
+            contents: vec![vec![3, 0], vec![200, 0]],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            capture: Capture::Coverage(counted.clone()),
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let read = |index: usize| Coverage::read(&String::from_utf8_lossy(&runs[index].output));
+        let (fine, refused) = (read(0), read(1));
+        assert!(fine.reached() && refused.reached(), "{runs:#?}");
+        assert_eq!(fine.functions["parse"], 1);
+        let taken = |coverage: &Coverage| -> Vec<u64> {
+            let at = |entry: (&(String, u32, u32), &u64)| (entry.0.1 == 4).then_some(*entry.1);
+            coverage.branches.iter().filter_map(at).collect()
+        };
+        let (one, other) = (taken(&fine), taken(&refused));
+        assert!(one.len() >= 4 && one != other, "{one:?} {other:?}");
+        assert_eq!(fine.lines[&("parse.c".to_owned(), 5)], 1);
+        assert_eq!(refused.lines[&("parse.c".to_owned(), 5)], 0);
+        let most = Duration::from_mins(1);
+        let tests = target.covered_by_tests(&build, &counted, most).await;
+        let tests = tests.unwrap().expect("the task has tests");
+        assert!(tests.reached(), "{tests:#?}");
+        assert_eq!(tests.functions["parse"], 1);
+    }
+}

@@ -1,0 +1,103 @@
+//! Debugger: runs a PoV under gdb for C and C++, and under the debugger interface of the
+//! JDK for Java, whose expressions `Expression.java` evaluates.
+//!
+//! The debugger runs inside the sandbox, beside the program. Their output is read back as
+//! untrusted data.
+
+use super::{Job, LocalTarget};
+use crate::TargetError;
+use crate::contained_path::ContainedFolder;
+use crate::probe::{Observations, Probe};
+use crate::runner::{Build, Pov};
+use patchwright_source::Language;
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// Time for the program under the debugger.
+const TIME: Duration = Duration::from_secs(30);
+/// Time for the debugger to start and to write its observations.
+const MORE: Duration = Duration::from_secs(20);
+/// Bytes of an answer that are read back.
+const LIMIT: u64 = 4 << 20;
+
+/// Runs the PoV's command with each program of the build under gdb; `$2` is the
+/// program for it. The command sees a copy of the build, made of links, in which a script
+/// that calls gdb replaces each program. So other programs that the shell starts do not
+/// matter, and each gdb has one program.
+pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
+printf %s "$2" >"$WORK/gdb.py"
+cp -rs "$OUT" "$WORK/out"
+find "$OUT" -type f -perm -u+x | while IFS= read -r program; do
+  [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
+  stand_in=$WORK/out${program#"$OUT"}
+  rm -f "$stand_in"
+  printf '#!/bin/sh\nexec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$program" >"$stand_in"
+  chmod +x "$stand_in"
+done
+OUT=$WORK/out
+eval "$1" >/dev/null 2>&1 </dev/null"#;
+/// The commands for gdb.
+const GDB_PROGRAM: &str = include_str!("programs/probe.py");
+
+/// Compiles and runs the debugger for Java; it starts the PoV itself.
+const JAVA: &str = r#"command -v java >/dev/null || { echo "java is not installed here"; exit 3; }
+printf %s "$2" >"$WORK/Probe.java"
+java --list-modules | grep -q '^jdk.jdi@' || { echo "the java here has no debugger (module jdk.jdi)"; exit 3; }
+exec java -XX:TieredStopAtLevel=1 -XX:+UseSerialGC --add-modules jdk.jdi "$WORK/Probe.java" "$1" >/dev/null 2>&1 </dev/null"#;
+/// The debugger for Java in one file, since `java` runs a single source file.
+const JAVA_PROGRAM: &str = concat!(
+    include_str!("programs/Probe.java"),
+    include_str!("programs/Expression.java")
+);
+
+/// Asks all probes in one run.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    probes: &[Probe],
+) -> Result<Observations, TargetError> {
+    let command = target.pov_command(pov)?;
+    let folder = target.batch_folder()?;
+    let rows: Vec<String> = probes
+        .iter()
+        .map(|probe| format!("{}\t{}\t{}", probe.path, probe.line, probe.expression))
+        .collect();
+    let environment = vec![
+        ("PROBES", rows.join("\n")),
+        ("PROBE_SECONDS", TIME.as_secs().to_string()),
+    ];
+    let (script, program) = if target.task.language == Language::Java {
+        (JAVA, JAVA_PROGRAM)
+    } else {
+        (STAND_INS, GDB_PROGRAM)
+    };
+    let arguments: [OsString; 2] = [command.into(), program.into()];
+    let job = Job {
+        wall: TIME + MORE,
+        arguments: &arguments,
+        environment: &environment,
+        pov: Some(&pov.file),
+        harness: pov.harness.as_deref(),
+        work: Some(folder.path()),
+        ..Job::new(script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    let answer = ContainedFolder::open(folder.path())
+        .and_then(|folder| folder.read("answer.json", LIMIT))
+        .ok()
+        .and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    Ok(answer.unwrap_or_else(|| Observations {
+        problem: Some(match execution.text().lines().next() {
+            Some(line) if execution.ending == crate::Ending::Exited(3) => line.to_owned(),
+            _ if matches!(execution.ending, crate::Ending::Limit(_)) => {
+                "it came to no end".to_owned()
+            }
+            _ => "the command runs no program of the build that could be looked at".to_owned(),
+        }),
+        ..Observations::default()
+    }))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,99 @@
+//! Exit watcher: runs a PoV under gdb to observe the ends of its processes.
+//!
+//! Each program of the build that the command starts has a gdb of its own, as with probes
+//! ([`super::debugger`]).
+
+use super::debugger::STAND_INS;
+use super::{Job, LocalTarget};
+use crate::contained_path::ContainedFolder;
+use crate::runner::{Build, Exits, Pov, ProcessExit};
+use crate::{Ending, TargetError};
+use patchwright_source::Language;
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+/// Time for the program under the debugger.
+const TIME: Duration = Duration::from_secs(40);
+/// Time for the debugger to start and to write its observations.
+const MORE: Duration = Duration::from_secs(20);
+/// Bytes of one process's answer that are read back.
+const LIMIT: u64 = 4 << 20;
+/// The most processes that are read back.
+const MOST: usize = 16;
+/// The commands for gdb.
+const PROGRAM: &str = include_str!("programs/exits.py");
+
+/// Watches one run; `functions` are those whose sanitizer checks are counted.
+pub(super) async fn run(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    functions: &[String],
+) -> Result<Exits, TargetError> {
+    if target.task.language == Language::Java {
+        return Ok(unseen("a Java program is not watched"));
+    }
+    let command = target.pov_command(pov)?;
+    let folder = target.batch_folder()?;
+    let environment = vec![
+        ("WATCH_SECONDS", TIME.as_secs().to_string()),
+        ("WATCHED", functions.join("\n")),
+    ];
+    let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
+    let script = format!("mkdir \"$WORK/exits\"\n{STAND_INS}");
+    let job = Job {
+        wall: TIME + MORE,
+        arguments: &arguments,
+        environment: &environment,
+        pov: Some(&pov.file),
+        harness: pov.harness.as_deref(),
+        work: Some(folder.path()),
+        ..Job::new(&script, build.place()?, &build.name)
+    };
+    let execution = target.command(job).await?;
+    let processes = read(folder.path());
+    if let Some(problem) = processes.iter().find_map(|process| process.problem.clone()) {
+        return Ok(unseen(&problem));
+    }
+    if !processes.is_empty() {
+        return Ok(Exits {
+            processes,
+            problem: None,
+        });
+    }
+    let text = execution.text();
+    Ok(match text.lines().next() {
+        Some(line) if execution.ending == Ending::Exited(3) => unseen(line),
+        _ => unseen("the command runs no program of the build that could be looked at"),
+    })
+}
+
+fn unseen(problem: &str) -> Exits {
+    Exits {
+        processes: Vec::new(),
+        problem: Some(problem.to_owned()),
+    }
+}
+
+/// Reads the answers, in the order in which the processes began.
+fn read(folder: &Path) -> Vec<ProcessExit> {
+    let Ok(contained) = ContainedFolder::open(folder) else {
+        return Vec::new();
+    };
+    let entries = fs::read_dir(folder.join("exits")).into_iter().flatten();
+    let mut numbers: Vec<u64> = entries
+        .flatten()
+        .filter_map(|entry| {
+            let name = entry.file_name().to_string_lossy().into_owned();
+            name.strip_suffix(".json")?.parse().ok()
+        })
+        .collect();
+    numbers.sort_unstable();
+    let answers = numbers.iter().take(MOST).filter_map(|number| {
+        let bytes = contained.read(&format!("exits/{number}.json"), LIMIT);
+        serde_json::from_slice(&bytes.ok()?).ok()
+    });
+    answers.collect()
+}

@@ -1,0 +1,467 @@
+//! Dictionary mutator: inputs changed by the constants of a patch and the numbers of PoVs.
+//!
+//! Constants (and one less, and one more) and numbers of PoVs replace the numbers of an
+//! input. Items (parts of a list, lines, brackets, letters of a word) are repeated up to a
+//! constant and one beyond. A format whose lines must agree refuses a change of one line,
+//! so items and numbers that occur more than once are also changed everywhere at once. In
+//! a binary input constants are written over its header.
+
+use std::collections::BTreeSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// Numbers of the PoVs that are taken: the longest, which are the rarest.
+const TOKENS: usize = 4;
+/// Inputs of each kind that are made of one: with one change, and with two.
+const EACH: usize = 48;
+/// Numbers of an input that are changed wherever they occur.
+const REPEATED: usize = 8;
+/// The largest text whose items are repeated, in bytes.
+const LARGEST_REPEATED: usize = 1 << 14;
+/// The largest input that is made, in bytes.
+const LARGEST: usize = 1 << 20;
+/// Bytes at the begin of a binary input that are set: its header.
+const HEAD: usize = 48;
+/// Occurrences of the last part of every line after the change.
+const TIMES: [usize; 3] = [2, 3, 0];
+/// Separators of the parts of a list.
+const SEPARATORS: [char; 4] = ['|', ',', ';', '\t'];
+/// Brackets that a part of a list may open.
+const OPENING: [char; 3] = ['(', '[', '{'];
+/// Characters that end a part of a list besides separators.
+const CLOSING: [char; 4] = [')', ']', '}', '\n'];
+
+/// A replacement of a place in a text.
+type Change = (Range<usize>, String);
+
+/// The constants and numbers that inputs are changed with.
+#[derive(Debug, Default)]
+pub(crate) struct Dictionary {
+    constants: Vec<usize>,
+    tokens: Vec<String>,
+}
+
+impl Dictionary {
+    /// Creates a dictionary of the constants of a patch.
+    pub(crate) fn new(constants: &[u64]) -> Self {
+        let constants = constants.iter();
+        Self {
+            constants: constants.filter_map(|c| usize::try_from(*c).ok()).collect(),
+            tokens: Vec::new(),
+        }
+    }
+
+    /// Adds the numbers of PoVs that are in no harmless input: the harmful one may reach
+    /// the defect on another path.
+    pub(crate) fn with_povs(mut self, povs: &[Vec<u8>], harmless: &[Vec<u8>]) -> Self {
+        let known: BTreeSet<&str> = harmless.iter().flat_map(|input| said(input)).collect();
+        let mut tokens: Vec<&str> = povs.iter().flat_map(|input| said(input)).collect();
+        tokens.retain(|token| !known.contains(token));
+        tokens.sort_by_key(|token| (usize::MAX - token.len(), *token));
+        tokens.dedup();
+        let tokens = tokens.into_iter().take(TOKENS);
+        self.tokens = tokens.map(str::to_owned).collect();
+        self
+    }
+
+    /// Returns at most `most` inputs that are made of one, the most promising first.
+    pub(crate) fn mutants(&self, input: &[u8], most: usize) -> Vec<Vec<u8>> {
+        let mut made = match text(input) {
+            Some(text) => self.of_text(text, most),
+            None => self.of_binary(input),
+        };
+        let mut seen = BTreeSet::from([input.to_vec()]);
+        made.retain(|bytes| bytes.len() <= LARGEST && seen.insert(bytes.clone()));
+        made.truncate(most);
+        made
+    }
+
+    fn of_text(&self, text: &str, most: usize) -> Vec<Vec<u8>> {
+        let numbers = numbers(text);
+        let mut made = Vec::new();
+        let tokens = numbers.iter().flat_map(|place| {
+            let tokens = self.tokens.iter();
+            tokens.map(|token| changed(text, &[&(place.clone(), token.clone())]))
+        });
+        made.extend(tokens.take(2 * EACH));
+        made.extend(repeated_numbers(text, &numbers));
+        made.extend(last_parts(text));
+        for constant in &self.constants {
+            if made.len() < most && text.len() <= LARGEST_REPEATED {
+                towards(text, &numbers, *constant, &mut made);
+            }
+        }
+        made
+    }
+
+    /// Writes constants wherever a header may hold a length or a count.
+    fn of_binary(&self, input: &[u8]) -> Vec<Vec<u8>> {
+        let mut made = Vec::new();
+        for value in self.constants.iter().flat_map(|c| around(*c)) {
+            let Ok(value) = u16::try_from(value) else {
+                continue;
+            };
+            for at in 0..input.len().min(HEAD) {
+                if let Ok(byte) = u8::try_from(value) {
+                    made.extend(set(input, at, &[byte]));
+                }
+                made.extend(set(input, at, &value.to_be_bytes()));
+                made.extend(set(input, at, &value.to_le_bytes()));
+            }
+        }
+        made
+    }
+}
+
+/// Returns a constant, one more and one less.
+fn around(constant: usize) -> [usize; 3] {
+    [
+        constant,
+        constant.saturating_add(1),
+        constant.saturating_sub(1),
+    ]
+}
+
+fn set(input: &[u8], at: usize, bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut made = input.to_vec();
+    made.get_mut(at..at + bytes.len())?.copy_from_slice(bytes);
+    Some(made)
+}
+
+fn text(bytes: &[u8]) -> Option<&str> {
+    let text = std::str::from_utf8(bytes).ok()?;
+    (!text.contains('\0')).then_some(text)
+}
+
+/// Returns the numbers of a text.
+fn said(bytes: &[u8]) -> Vec<&str> {
+    let Some(text) = text(bytes) else {
+        return Vec::new();
+    };
+    let places = numbers(text).into_iter();
+    places.filter_map(|place| text.get(place)).collect()
+}
+
+/// Finds the numbers of a text with their signs; digits of names are none.
+fn numbers(text: &str) -> Vec<Range<usize>> {
+    let bytes = text.as_bytes();
+    let of_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let mut found = Vec::new();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        if !of_name(byte) {
+            at += 1;
+            continue;
+        }
+        let rest = bytes.get(at..).unwrap_or_default();
+        let end = at + rest.iter().take_while(|byte| of_name(byte)).count();
+        let word = bytes.get(at..end).unwrap_or_default();
+        if word.iter().all(u8::is_ascii_digit) {
+            let signed = at > 0 && bytes.get(at - 1) == Some(&b'-');
+            found.push(at - usize::from(signed)..end);
+        }
+        at = end;
+    }
+    found
+}
+
+/// Changes numbers that occur more than once by one, everywhere.
+fn repeated_numbers(text: &str, places: &[Range<usize>]) -> Vec<Vec<u8>> {
+    let number = |place: &Range<usize>| text.get(place.clone());
+    let mut seen = BTreeSet::new();
+    let all = places.iter().filter_map(number);
+    let twice: BTreeSet<&str> = all.filter(|one| !seen.insert(*one)).collect();
+    let mut made = Vec::new();
+    for repeated in twice.into_iter().take(REPEATED) {
+        let Ok(value) = repeated.parse::<i64>() else {
+            continue;
+        };
+        for other in [value.checked_add(1), value.checked_sub(1)] {
+            let alike = places
+                .iter()
+                .filter(|place| number(place) == Some(repeated));
+            let changes = alike.filter_map(|place| Some((place.clone(), other?.to_string())));
+            let changes: Vec<Change> = changes.collect();
+            made.push(changed(text, &changes.iter().collect::<Vec<_>>()));
+        }
+    }
+    made
+}
+
+/// Adds or removes the last part of every line that has several.
+fn last_parts(text: &str) -> Vec<Vec<u8>> {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let mut made = Vec::new();
+    for separator in SEPARATORS {
+        let with = lines.iter().filter(|line| line.contains(separator));
+        if with.count() < 2 {
+            continue;
+        }
+        for times in TIMES {
+            let line = |line: &&str| with_last_part(line, separator, times);
+            made.push(lines.iter().map(line).collect::<String>().into_bytes());
+        }
+    }
+    made
+}
+
+/// Returns a line with its last part `times` times.
+fn with_last_part(line: &str, separator: char, times: usize) -> String {
+    let bare = line.trim_end_matches(['\n', '\r']);
+    let (bare, end) = line.split_at(bare.len());
+    // The last part includes its separator, which stands before or after it.
+    let start = match bare.strip_suffix(separator) {
+        Some(open) => {
+            let before = open.rfind(separator);
+            Some(before.map_or(0, |at| at + separator.len_utf8()))
+        }
+        None => bare.rfind(separator),
+    };
+    let Some((head, last)) = start.and_then(|at| bare.split_at_checked(at)) else {
+        return line.to_owned();
+    };
+    format!("{head}{}{end}", last.repeat(times))
+}
+
+/// Brings a text to a constant: its numbers, words and items one at a time, all items of
+/// a kind at once, and items together with a number that refers to the last of them.
+fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<Vec<u8>>) {
+    let signed = |place: &Range<usize>, value: usize| -> Change {
+        let number = text.get(place.clone()).unwrap_or_default();
+        let sign = if number.starts_with('-') { "-" } else { "" };
+        (place.clone(), format!("{sign}{value}"))
+    };
+    let values = |value: usize| places.iter().map(move |place| signed(place, value));
+    let asking: Vec<Change> = values(constant.saturating_add(1)).collect();
+    let parts = parts(text, constant);
+    for in_brackets in [true, false] {
+        let all = parts.iter().filter(|(_, ends)| *ends == Some(in_brackets));
+        let all: Vec<&Change> = all.map(|(change, _)| change).collect();
+        made.extend(all_longer(text, &all, &asking));
+    }
+    let mut longer: Vec<Change> = parts.into_iter().map(|(change, _)| change).collect();
+    longer.extend(lines_and_brackets(text, constant));
+    let mut singles: Vec<Change> = around(constant).into_iter().flat_map(values).collect();
+    singles.extend(longer.iter().cloned());
+    singles.extend(words(text, constant));
+    let singles = some(&singles, EACH);
+    made.extend(singles.map(|one| changed(text, &[one])));
+    let pairs = asking.iter().flat_map(|one| {
+        let others = longer.iter().filter(|other| are_apart(one, other));
+        others.map(move |other| [one, other])
+    });
+    let pairs: Vec<[&Change; 2]> = pairs.collect();
+    made.extend(some(&pairs, EACH).map(|pair| changed(text, pair)));
+}
+
+/// Makes all these items longer, also together with one number that refers to their end.
+fn all_longer(text: &str, all: &[&Change], asking: &[Change]) -> Vec<Vec<u8>> {
+    if all.is_empty() {
+        return Vec::new();
+    }
+    let mut made = vec![changed(text, all)];
+    made.extend(some(asking, EACH / 2).map(|one| {
+        let apart = all.iter().copied().filter(|other| are_apart(one, other));
+        changed(text, &apart.chain([one]).collect::<Vec<_>>())
+    }));
+    made
+}
+
+/// Repeats each part of a list. For the last part of a list the flag is true where a
+/// bracket ends the list, false where the line ends.
+fn parts(text: &str, times: usize) -> Vec<(Change, Option<bool>)> {
+    let mut found = Vec::new();
+    for (at, separator) in text.match_indices(SEPARATORS) {
+        let rest = text.get(at + separator.len()..).unwrap_or_default();
+        let ends = |c: char| SEPARATORS.contains(&c) || CLOSING.contains(&c);
+        let end = rest.find(ends).unwrap_or(rest.len());
+        let (inside, after) = rest.split_at(end);
+        // A part that opens a bracket is incomplete.
+        if inside.contains(OPENING) {
+            continue;
+        }
+        let place = at + separator.len() + end;
+        let part = text.get(at..place).unwrap_or_default();
+        let in_brackets = match after.chars().next() {
+            Some(')' | ']' | '}') => Some(true),
+            Some('\n') | None => Some(false),
+            Some(_) => None,
+        };
+        found.push(((place..place, part.repeat(times)), in_brackets));
+    }
+    found
+}
+
+/// Repeats lines and nests brackets.
+fn lines_and_brackets(text: &str, times: usize) -> Vec<Change> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for line in text.split_inclusive('\n') {
+        let end = start + line.len();
+        found.push((end..end, line.repeat(times)));
+        start = end;
+    }
+    for (open, close) in [('[', ']'), ('{', '}'), ('(', ')')] {
+        let Some((first, last)) = text.find(open).zip(text.rfind(close)) else {
+            continue;
+        };
+        if let Some(inside) = text.get(first..=last) {
+            let (open, close) = (open.to_string(), close.to_string());
+            let deep = format!("{}{inside}{}", open.repeat(times), close.repeat(times));
+            found.push((first..last + 1, deep));
+        }
+    }
+    found
+}
+
+/// Makes words as long as a constant, and one letter longer.
+fn words(text: &str, constant: usize) -> Vec<Change> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for part in text.split_inclusive(|c: char| !c.is_alphanumeric()) {
+        let word = part.trim_end_matches(|c: char| !c.is_alphanumeric());
+        let place = at..at + word.len();
+        at += part.len();
+        if !word.chars().all(char::is_alphabetic) {
+            continue;
+        }
+        let Some(last) = word.chars().next_back() else {
+            continue;
+        };
+        for length in [constant, constant.saturating_add(1)] {
+            let letters = word.chars().chain(std::iter::repeat(last));
+            found.push((place.clone(), letters.take(length).collect()));
+        }
+    }
+    found
+}
+
+fn are_apart(one: &Change, other: &Change) -> bool {
+    other.0.end <= one.0.start || one.0.end <= other.0.start
+}
+
+/// Chooses among many by a fixed hash of their numbers.
+fn some<T>(all: &[T], most: usize) -> impl Iterator<Item = &T> {
+    let mut numbered: Vec<(u64, &T)> = all
+        .iter()
+        .enumerate()
+        .map(|(number, one)| {
+            let mut hasher = DefaultHasher::new();
+            number.hash(&mut hasher);
+            (hasher.finish(), one)
+        })
+        .collect();
+    numbered.sort_by_key(|(hash, _)| *hash);
+    numbered.into_iter().take(most).map(|(_, one)| one)
+}
+
+/// Returns a text with some changes, which do not overlap.
+fn changed(text: &str, changes: &[&Change]) -> Vec<u8> {
+    let mut changes = changes.to_vec();
+    changes.sort_by_key(|(place, _)| std::cmp::Reverse(place.start));
+    let mut made = text.to_owned();
+    for (place, with) in changes {
+        made.replace_range(place.clone(), with);
+    }
+    made.into_bytes()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Dictionary, EACH};
+    use proptest::prelude::*;
+
+    const ALL: usize = usize::MAX;
+
+    fn made(dictionary: &Dictionary, input: &str) -> Vec<String> {
+        let made = dictionary.mutants(input.as_bytes(), ALL).into_iter();
+        made.map(|m| String::from_utf8(m).unwrap()).collect()
+    }
+
+    #[test]
+    fn numbers_of_a_pov_take_the_places_of_others() {
+        for (pov, given, expected) in [
+            (
+                "get(1, -99)",
+                "set(-1, x2)\nget(1)",
+                vec!["set(-99, x2)\nget(1)", "set(-1, x2)\nget(-99)"],
+            ),
+            ("get(7)", "get(7)", vec![]),
+            ("get(7)", "none", vec![]),
+            ("\0 7", "get(1)", vec![]),
+            ("get(7, 88)", "é1", vec!["é88", "é7"]),
+        ] {
+            let povs = [pov.as_bytes().to_vec()];
+            let harmless = [given.as_bytes().to_vec()];
+            let dictionary = Dictionary::default().with_povs(&povs, &harmless);
+            assert_eq!(made(&dictionary, given), expected, "{pov} {given}");
+        }
+        let tokens = Dictionary::default().with_povs(&["77".into()], &[]);
+        assert_eq!(made(&tokens, &"1 ".repeat(9000)).len(), 2 * EACH + 2);
+        assert_eq!(tokens.mutants(b"1 2 3 1", 2), [b"77 2 3 1", b"1 77 3 1"]);
+        assert!(tokens.mutants(&[0xff, b'1'], ALL).is_empty());
+    }
+
+    #[test]
+    fn the_same_change_is_made_everywhere() {
+        for (pov, expected) in [
+            (
+                "|a|b|\n|:-|-:|\nc\n",
+                vec![
+                    "|a|b|b|\n|:-|-:|-:|\nc\n",
+                    "|a|b|b|b|\n|:-|-:|-:|-:|\nc\n",
+                    "|a|\n|:-|\nc\n",
+                ],
+            ),
+            (
+                "a,b\r\n1,2",
+                vec!["a,b,b\r\n1,2,2", "a,b,b,b\r\n1,2,2,2", "a\r\n1"],
+            ),
+            ("f(7) g(7) 8", vec!["f(8) g(8) 8", "f(6) g(6) 8"]),
+            ("a,b\nc", vec![]),
+            ("é|\n|", vec!["é|é|\n||", "é|é|é|\n|||", "\n"]),
+        ] {
+            assert_eq!(made(&Dictionary::default(), pov), expected, "{pov:?}");
+        }
+        let binary = [0xff, b',', b'\n', b','];
+        assert!(Dictionary::default().mutants(&binary, ALL).is_empty());
+    }
+
+    #[test]
+    fn texts_are_brought_to_a_constant_and_beyond() {
+        let made = made(&Dictionary::new(&[3]), "f(a, -1)\nlongword [x]\n");
+        for expected in [
+            "f(a, -2)\nlongword [x]\n",
+            "f(a, -3)\nlongword [x]\n",
+            "f(a, -4)\nlongword [x]\n",
+            "f(a, -1, -1, -1, -1)\nlongword [x]\n",
+            "f(a, -1)\nlon [x]\n",
+            "f(a, -1)\nlong [x]\n",
+            "f(a, -1)\nlongword [[[[x]]]]\n",
+            "f(aaaa, -1)\nlongword [x]\n",
+            // A number that refers to the last of the added parts.
+            "f(a, -4, -1, -1, -1)\nlongword [x]\n",
+            // A larger number together with more lines.
+            "f(a, -4)\nlongword [x]\nlongword [x]\nlongword [x]\nlongword [x]\n",
+        ] {
+            assert!(made.iter().any(|m| m == expected), "{expected:?} {made:#?}");
+        }
+    }
+
+    #[test]
+    fn headers_hold_a_constant_in_every_place() {
+        let made = Dictionary::new(&[300]).mutants(b"\0abc", ALL);
+        assert!(made.contains(&b"\x01\x2cbc".to_vec()) && made.contains(&b"\0a\x2d\x01".to_vec()));
+        let made = Dictionary::new(&[7]).mutants(b"\0ab", ALL);
+        assert!(made.contains(&b"\0\x08b".to_vec()) && made.contains(&b"\0\x06b".to_vec()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_input_will_do(input in prop::collection::vec(any::<u8>(), 0..60), text in "[a-z0-9,;|()\\[\\]{}\n é-]{0,60}", constant in 2..4096u64) {
+            let dictionary = Dictionary::new(&[constant]).with_povs(&["-77 9".into()], &[]);
+            prop_assert!(dictionary.mutants(&input, ALL).len() <= 9 * 48);
+            prop_assert!(dictionary.mutants(text.as_bytes(), ALL).len() <= 2 * 48 + 16 + 12 + 50 + 96);
+        }
+    }
+}

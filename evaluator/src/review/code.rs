@@ -1,0 +1,129 @@
+//! Lexical helpers for single lines of C, C++ and Java in a diff.
+
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Keywords that may be followed by a parenthesis and are no calls.
+const KEYWORDS: &[&str] = &[
+    "if",
+    "for",
+    "while",
+    "switch",
+    "return",
+    "sizeof",
+    "catch",
+    "defined",
+    "else",
+    "do",
+    "case",
+    "synchronized",
+    "try",
+    "alignof",
+    "typeof",
+    "decltype",
+];
+
+/// Returns a line without comments and without the contents of string literals.
+pub(crate) fn bare(line: &str) -> String {
+    let mut kept = String::new();
+    let mut characters = line.chars().peekable();
+    let mut quote: Option<char> = None;
+    while let Some(character) = characters.next() {
+        match (quote, character) {
+            (Some(_), '\\') => {
+                characters.next();
+            }
+            (Some(open), close) if open == close => {
+                kept.push(close);
+                quote = None;
+            }
+            (Some(_), _) => {}
+            (None, '"' | '\'') => {
+                kept.push(character);
+                quote = Some(character);
+            }
+            (None, '/') if characters.peek() == Some(&'/') => break,
+            (None, '/') if characters.peek() == Some(&'*') => skip_comment(&mut characters),
+            (None, _) => kept.push(character),
+        }
+    }
+    let trimmed = kept.trim();
+    // The inner lines of a block comment begin with a star.
+    if trimmed.starts_with("* ") || trimmed == "*" || trimmed == "*/" {
+        return String::new();
+    }
+    trimmed.to_owned()
+}
+
+fn skip_comment(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    characters.next();
+    let mut last = ' ';
+    for next in characters.by_ref() {
+        if last == '*' && next == '/' {
+            return;
+        }
+        last = next;
+    }
+}
+
+/// Returns the functions that a line without comments calls.
+pub(super) fn calls(line: &str) -> BTreeSet<String> {
+    static CALL: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"([A-Za-z_][A-Za-z0-9_]*)\s*\("));
+    CALL.captures_iter(line)
+        .filter_map(|found| Some(found.get(1)?.as_str().to_owned()))
+        .filter(|name| !KEYWORDS.contains(&name.as_str()))
+        .collect()
+}
+
+/// Returns every name in a line without comments.
+pub(super) fn names(line: &str) -> BTreeSet<String> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+        .filter(|word| !word.is_empty() && !word.starts_with(|c: char| c.is_ascii_digit()))
+        .filter(|word| !KEYWORDS.contains(word))
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Tells whether a line without comments begins or continues a branch or a loop.
+pub(super) fn branches(line: &str) -> bool {
+    let line = line.trim_start_matches(['}', ' ']);
+    [
+        "if", "else", "for", "while", "switch", "case", "default", "catch", "do",
+    ]
+    .iter()
+    .any(|word| {
+        line.strip_prefix(word)
+            .is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{bare, branches, calls};
+
+    #[test]
+    fn strips_comments_and_strings() {
+        for (line, expected) in [
+            ("  f(\"a // b\"); // c", "f(\"\");"),
+            ("a /* b */ c", "a  c"),
+            (" * text", ""),
+            ("*p = 1;", "*p = 1;"),
+            ("x = '\"'; y", "x = ''; y"),
+            ("/* open", ""),
+        ] {
+            assert_eq!(bare(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn tells_calls_and_branches() {
+        let found: Vec<_> = calls("if (f(x) && (a) + g (y)) return sizeof(z);")
+            .into_iter()
+            .collect();
+        assert_eq!(found, ["f", "g"]);
+        assert!(branches("} else if (x) {") && branches("case 3:") && !branches("iffy(x);"));
+    }
+}

@@ -1,0 +1,156 @@
+//! Rules against patches that remove functionality.
+
+use super::{Case, Finding, patched};
+use crate::review::code::{bare, branches, calls, names};
+use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Finds code that is kept and never runs.
+pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
+    static OFF: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
+            r"^#\s*if\s+0\b|\b(?:if|while)\s*\(\s*(?:0|false|FALSE)\s*(?:\)|&&)|&&\s*(?:0|false|FALSE)\s*\)|\bif\s*\(\s*(?:1|true|TRUE)\s*(?:\)|\|\|)|\|\|\s*(?:1|true|TRUE)\s*\)",
+        )
+    });
+    let removed: BTreeSet<&str> = case
+        .file
+        .lines(Sign::Removed)
+        .map(|line| line.text.trim())
+        .filter(|text| text.len() >= 8)
+        .collect();
+    let mut findings = Vec::new();
+    for line in case.file.lines(Sign::Added) {
+        let code = bare(&line.text);
+        if OFF.is_match(&code) {
+            findings.push(Finding::new(case, Some(line), "it switches code off"));
+            continue;
+        }
+        let comment = line.text.trim().trim_start_matches(['/', '*', ' ']);
+        let comment = comment.trim_end_matches(['/', '*', ' ']);
+        if code.is_empty() && removed.contains(comment) {
+            findings.push(Finding::new(case, Some(line), "it comments code out"));
+        }
+    }
+    findings
+}
+
+/// Finds an added `return` before other statements of its block.
+pub(super) fn unreachable_rest(case: &Case<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for hunk in &case.file.hunks {
+        for window in patched(hunk).windows(3) {
+            let [(_, before), (line, this), (_, after)] = window else {
+                continue;
+            };
+            if line.sign == Sign::Added && leaves(this) && always_reached(before) && goes_on(after)
+            {
+                let what = "what follows can no longer be reached";
+                findings.push(Finding::new(case, Some(line), what));
+            }
+        }
+    }
+    findings
+}
+
+fn leaves(code: &str) -> bool {
+    (code.starts_with("return ") || code == "return;" || code.starts_with("return("))
+        && code.ends_with(';')
+}
+
+/// Tells whether the line after this one runs unconditionally.
+fn always_reached(code: &str) -> bool {
+    let plain_end = code.ends_with(';') || code == "{" || code.ends_with(") {");
+    let conditional = branches(code) || code.starts_with("try") || code.starts_with('#');
+    // The condition of an `if` may span lines, of which the last ends with `) {`.
+    let balanced = code.matches('(').count() == code.matches(')').count();
+    plain_end && !conditional && balanced && code != "{"
+}
+
+fn goes_on(code: &str) -> bool {
+    let label = code.ends_with(':');
+    !code.starts_with('}') && !code.starts_with('#') && !label && !branches_as_label(code)
+}
+
+fn branches_as_label(code: &str) -> bool {
+    code.starts_with("case ") || code.starts_with("default")
+}
+
+/// Parts of names of functions that release something; removing a wrong release is right.
+const RELEASING: &[&str] = &[
+    "free", "delete", "close", "release", "destroy", "unref", "dispose", "drop",
+];
+
+/// Finds removed calls in a patch that adds little in their place.
+pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
+    let code = |sign| -> Vec<(&Line, String)> {
+        case.file
+            .lines(sign)
+            .map(|line| (line, bare(&line.text)))
+            .filter(|(_, code)| code.chars().any(char::is_alphanumeric))
+            .collect()
+    };
+    let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+    let kept: BTreeSet<String> = added.iter().flat_map(|(_, code)| names(code)).collect();
+    let lifetime = ["free", "use-after", "leak", "scope", "return"]
+        .iter()
+        .any(|word| case.kind.contains(word));
+    let lost = |code: &str| {
+        let lost_call = calls(code).into_iter().find(|name| {
+            let releases = RELEASING
+                .iter()
+                .any(|word| name.to_lowercase().contains(word));
+            !(kept.contains(name) || releases && lifetime)
+        });
+        lost_call.is_some()
+    };
+    let Some((line, _)) = removed.iter().find(|(_, code)| lost(code)) else {
+        return Vec::new();
+    };
+    let only_leaves = added
+        .iter()
+        .all(|(_, code)| leaves(code) || code == "break;" || code == "continue;");
+    if only_leaves {
+        let what = "it removes a call and puts nothing in its place";
+        return vec![Finding::new(case, Some(line), what)];
+    }
+    if removed.len() >= 10 && added.len() * 4 < removed.len() {
+        let what = "it removes much more than it adds, this call among it";
+        return vec![Finding::new(case, Some(line), what)];
+    }
+    vec![Finding::new(case, Some(line), "this call is gone").doubted()]
+}
+
+/// Finds removed assertions without a check of the same values in their place.
+pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
+    static ASSERTION: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"(?i)\b\w*assert\w*\s*\(|\b\w*_?DCHECK\w*\s*\(|^assert\s")
+    });
+    let checked: BTreeSet<String> = case
+        .file
+        .lines(Sign::Added)
+        .map(|line| bare(&line.text))
+        .filter(|code| branches(code) || ASSERTION.is_match(code) || code.contains('?'))
+        .flat_map(|code| names(&code))
+        .collect();
+    case.file
+        .lines(Sign::Removed)
+        .filter(|line| {
+            let code = bare(&line.text);
+            let about: Vec<String> = names(&code)
+                .into_iter()
+                .filter(|name| !name.to_lowercase().contains("assert"))
+                .collect();
+            ASSERTION.is_match(&code) && !about.iter().any(|name| checked.contains(name))
+        })
+        .map(|line| {
+            Finding::new(
+                case,
+                Some(line),
+                "it removes an assertion and checks nothing instead",
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,171 @@
+//! Rules against patches that keep a check without its effect, or that enlarge a buffer
+//! instead of repairing the defect.
+
+use super::{Case, Finding, patched};
+use crate::review::code::{bare, names};
+use crate::review::diff::{Line, Sign};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Bytes added to a buffer that count as padding. Fewer are needed for the end of a string
+/// or one more element.
+const PADDING: u64 = 8;
+
+/// Finds a refusal with an error that became a jump.
+pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
+    static REFUSAL: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
+            r"^(?:return\s+(?:-\d+|0|NULL|nullptr|false|FALSE|[A-Z][A-Z0-9_]*(?:ERR|FAIL|BAD|INVALID|CORRUPT)[A-Z0-9_]*)\s*;|throw\b.*;|goto\s+\w*(?:err|fail|bad|abort)\w*\s*;)$",
+        )
+    });
+    let mut findings = Vec::new();
+    for hunk in &case.file.hunks {
+        let code = |sign: Sign| -> Vec<(&Line, String)> {
+            let lines = hunk.iter().filter(|line| line.sign == sign);
+            lines.map(|line| (line, bare(&line.text))).collect()
+        };
+        let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+        let refusal = |code: &str| REFUSAL.is_match(code);
+        let leaves = |code: &str| {
+            let words = ["return", "throw", "goto"];
+            words.iter().any(|word| code.starts_with(word)) || code.contains("RETURN")
+        };
+        let was_refused = removed.iter().any(|(_, code)| refusal(code));
+        let is_refused = added.iter().any(|(_, code)| leaves(code));
+        let jump = added
+            .iter()
+            .find(|(_, code)| code == "break;" || code == "continue;");
+        if let (true, false, Some((line, _))) = (was_refused, is_refused, jump) {
+            let what = "what was refused with an error is now passed over";
+            findings.push(Finding::new(case, Some(line), what));
+        }
+    }
+    findings
+}
+
+/// Lines around a guard in which its variable is searched.
+const AROUND: usize = 40;
+
+/// Finds a guard of the patch that returns success for a value which another guard refuses
+/// with an error: the caller takes a part of the work for all of it. A guard for nothing
+/// to do, such as a size of zero, is no such case.
+pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
+    let old: Vec<String> = case.old.lines().map(bare).collect();
+    let mut findings = Vec::new();
+    for hunk in &case.file.hunks {
+        let mut code = patched(hunk);
+        code.retain(|(_, code)| code != "{");
+        for (at, (line, code_here)) in code.iter().enumerate() {
+            let next = code.get(at + 1).map_or("", |(_, next)| next);
+            let guarded = guard(code_here, next).filter(|_| line.sign == Sign::Added);
+            let Some((condition, end)) = guarded else {
+                continue;
+            };
+            let near = (line.number as usize).saturating_sub(AROUND);
+            let near = old.iter().skip(near).take(2 * AROUND);
+            let lines: Vec<&str> = near.map(String::as_str).collect();
+            if is_good(end) && is_refused_otherwise(&lines, condition) {
+                let what = "what is refused with an error elsewhere is called a good end here";
+                findings.push(Finding::new(case, Some(line), what));
+            }
+        }
+    }
+    findings
+}
+
+/// Returns the condition of a guard, and the named status that it returns.
+fn guard<'a>(code: &'a str, next: &'a str) -> Option<(&'a str, &'a str)> {
+    static GUARD: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
+            r"^(?:\}\s*else\s+)?if\s*\((.*?[<>].*?)\)\s*\{?\s*((?:return\b|[A-Z_]*RETURN\w*)[^;]*;)?\s*\}?$",
+        )
+    });
+    static LEAVES: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"^(?:return\s*\(?|[A-Z_]*RETURN\w*\s*\()\s*([A-Za-z_]\w*)\s*\)?\s*;$")
+    });
+    let guard = GUARD.captures(code)?;
+    let statement = guard.get(2).map_or(next, |found| found.as_str());
+    let status = LEAVES.captures(statement.trim())?.get(1)?;
+    let condition = guard.get(1)?.as_str();
+    // Without arrows and shifts, the remaining signs compare.
+    let compares = condition
+        .replace("->", "")
+        .replace("<<", "")
+        .replace(">>", "");
+    let compares = compares.contains(['<', '>']);
+    compares.then(|| (condition, status.as_str()))
+}
+
+/// Tells whether a status is named after a success.
+fn is_good(status: &str) -> bool {
+    let last = status.rsplit('_').next().unwrap_or(status).to_uppercase();
+    let good = [
+        "OK", "SUCCESS", "END", "DONE", "FINISHED", "COMPLETE", "NONE",
+    ];
+    status.contains('_') && good.contains(&last.as_str())
+}
+
+/// Tells whether another guard near by compares a variable of a condition and returns an
+/// error.
+fn is_refused_otherwise(lines: &[&str], condition: &str) -> bool {
+    static BAD: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"(?i)ERR|FAIL|BAD|INVALID|CORRUPT|MALFORMED"));
+    let wanted = compared(condition);
+    let pairs = lines.iter().zip(lines.iter().skip(1));
+    let mut guards = pairs.filter_map(|(line, next)| guard(line, next));
+    guards.any(|(other, status)| {
+        let bad = BAD.is_match(status);
+        bad && !is_good(status) && !wanted.is_disjoint(&compared(other))
+    })
+}
+
+/// Returns the variables and members in a condition, without the owners of members and
+/// without constants.
+fn compared(condition: &str) -> BTreeSet<String> {
+    static OWNER: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"[A-Za-z_]\w*\s*(?:->|\.)"));
+    let mut found = names(&OWNER.replace_all(condition, " "));
+    found.retain(|name| name.chars().any(char::is_lowercase));
+    found
+}
+
+/// Finds a buffer that grew by a constant, in a patch that does nothing else.
+pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
+    let code = |sign| -> Vec<(&Line, String)> {
+        let lines = case.file.lines(sign).map(|line| (line, bare(&line.text)));
+        lines.filter(|(_, code)| !code.is_empty()).collect()
+    };
+    let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+    if removed.is_empty() || removed.len() != added.len() {
+        return Vec::new();
+    }
+    let padded = removed
+        .iter()
+        .zip(&added)
+        .all(|((_, old), (_, new))| padding(old, new).is_some_and(|bytes| bytes >= PADDING));
+    match added.first() {
+        Some((line, _)) if padded => {
+            let what = "it adds room to a buffer, and what writes past its end is as it was";
+            vec![Finding::new(case, Some(line), what)]
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Returns the number that is added between two brackets, where nothing else differs.
+fn padding(old: &str, new: &str) -> Option<u64> {
+    static ADDED: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"^\s*\+\s*(\d+)\s*$"));
+    let head = old
+        .bytes()
+        .zip(new.bytes())
+        .take_while(|(a, b)| a == b)
+        .count();
+    let tail = old.get(head..)?;
+    let middle = new.get(head..)?.strip_suffix(tail)?;
+    let closes = tail.starts_with([']', ')']);
+    let opened = old.get(..head)?;
+    let is_room = opened.contains('[') || opened.contains("alloc") || opened.contains("new ");
+    let number = ADDED.captures(middle)?.get(1)?;
+    (closes && is_room).then(|| number.as_str().parse().ok())?
+}

@@ -1,0 +1,376 @@
+//! Proof that a silent run came back from the harness: the exits of its processes, judged.
+//!
+//! Without a report a run looks alike whether the defect is gone or the process
+//! was ended before the sanitizer could speak. So one run of each PoV is watched
+//! by a debugger. An exit that the C library makes after `main` is a return. Any
+//! other way to leave (an exit from the project's code, another program, another
+//! process, a signal that was survived) has to be one that the unpatched program
+//! takes as well, on inputs that it handles; else it is an objection.
+
+use crate::TargetError;
+use crate::attempt::{AttemptFacts, touched_functions};
+use crate::given_inputs;
+use crate::mutation::Mutator;
+use crate::review;
+use crate::rung::InputFile;
+use crate::runner::{
+    BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, InputRun, Inputs, Pov,
+    Target,
+};
+use patchwright_source::{Tree, TreePath};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+/// Mutants of the PoVs and given inputs among which ways to leave are looked for.
+const TRIED: (usize, usize) = (96, 16);
+/// Time for all of them, and for one.
+const TIME: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(5));
+/// Runs after which a flaky command is given up.
+const TRIES: u32 = 5;
+/// Inputs of the unpatched program that are watched, each another way through it.
+const WATCHED: usize = 6;
+
+/// The verdict on the watched runs of one PoV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// It came back from the harness, or left as the unpatched program does.
+    Returned,
+    /// It left in a way that makes its silence worthless.
+    Objection(String),
+    /// It left in a way of the project's own that the unpatched program was not seen to take.
+    Doubt(String),
+    /// Nothing could be observed.
+    Unseen(String),
+}
+
+/// Watches one run of a PoV on the patched build and judges its exits.
+pub(super) async fn judge(
+    target: &dyn Target,
+    (old, new): (&Build, &Build),
+    (pov, before): (&Pov, &BaselinePov),
+    attempt: &AttemptFacts,
+) -> Result<Verdict, TargetError> {
+    let functions = touched_functions(attempt);
+    let mut exits = target.exits(new, pov, &functions).await?;
+    // A command that is flaky may not run the program each time.
+    for _ in 1..before.repeat.min(TRIES) {
+        if exits.problem.is_some() {
+            exits = target.exits(new, pov, &functions).await?;
+        }
+    }
+    if let Some(problem) = &exits.problem {
+        return Ok(Verdict::Unseen(problem.clone()));
+    }
+    if let Some(late) = exits.processes.iter().find(|one| one.ended == "time") {
+        let reason = format!("it came to no end under the debugger ({})", late.ended);
+        return Ok(Verdict::Unseen(reason));
+    }
+    if let Some(blind) = unwatched(target, (old, pov), &exits, &functions).await? {
+        return Ok(Verdict::Objection(blind));
+    }
+    let departures = departures(&exits);
+    if departures.is_empty() {
+        return Ok(Verdict::Returned);
+    }
+    let usual = usual_departures(target, old, pov, &departures).await?;
+    let mut verdict = Verdict::Returned;
+    for departure in &departures {
+        let known = usual.contains(&departure.key());
+        match weigh(departure, attempt, &|path| ends_elsewhere(target, path)) {
+            Verdict::Objection(what) if !known => return Ok(Verdict::Objection(what)),
+            Verdict::Doubt(what) if !known => verdict = Verdict::Doubt(what),
+            _ => {}
+        }
+    }
+    Ok(verdict)
+}
+
+/// A way to leave other than by a return from the harness.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Departure {
+    kind: ExitEventKind,
+    name: String,
+    /// The innermost function with debug information; its file and line where
+    /// that lies in the tree.
+    function: String,
+    file: String,
+    line: u32,
+    /// True where it runs through the C library's `exit`, and so through its handlers.
+    orderly: bool,
+    /// True where a signal handler does it.
+    handler: bool,
+    /// True where a sanitizer does it.
+    sanitizer: bool,
+    ended: String,
+}
+
+impl Departure {
+    /// Returns the key that equal departures share.
+    fn key(&self) -> (ExitEventKind, String, bool, bool) {
+        let function = format!("{}:{}:{}", self.name, self.file, self.function);
+        (self.kind, function, self.orderly, self.handler)
+    }
+
+    fn place(&self) -> String {
+        match (self.function.as_str(), self.file.as_str()) {
+            ("", _) => "code of the program that has no debug information".to_owned(),
+            (function, "") => function.to_owned(),
+            (function, file) => format!("{function} ({file}:{})", self.line),
+        }
+    }
+}
+
+fn departures(exits: &Exits) -> Vec<Departure> {
+    let mut found: Vec<Departure> = Vec::new();
+    for process in &exits.processes {
+        for event in &process.events {
+            let departure = departure(event, &process.ended);
+            found.extend(departure.filter(|new| !found.contains(new)));
+            if event.what == ExitEventKind::Exec {
+                // The following events are of another program.
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// Reads one event; none where it is a return.
+fn departure(event: &ExitEvent, ended: &str) -> Option<Departure> {
+    let stack = &event.stack;
+    // A frame with debug information from outside of the tree is the harness, or
+    // says that it is.
+    let tells = |frame: &&ExitFrame| {
+        frame.file.is_some() || frame.named && !frame.in_library && !is_sanitizer(frame)
+    };
+    let end = stack.iter().position(|frame| tells(&frame));
+    let above = stack.get(..end.unwrap_or(stack.len())).unwrap_or_default();
+    let sanitizer = above.iter().any(is_sanitizer);
+    let handler = above.iter().any(|frame| frame.handler)
+        || stack.iter().any(|frame| frame.handler) && event.what == ExitEventKind::Exit;
+    let place = end.and_then(|end| stack.get(end));
+    let plain = event.what == ExitEventKind::Exit && !sanitizer && !handler;
+    if plain && place.is_none() && stack.iter().any(starts_program) {
+        return None;
+    }
+    Some(Departure {
+        kind: event.what,
+        name: event.name.clone(),
+        function: place.map_or_else(String::new, |frame| frame.function.clone()),
+        file: place.and_then(|f| f.file.clone()).unwrap_or_default(),
+        line: place.map_or(0, |frame| frame.line),
+        orderly: above.iter().any(|frame| frame.function == "exit"),
+        handler,
+        sanitizer,
+        ended: ended.to_owned(),
+    })
+}
+
+/// Tells whether a frame is of a sanitizer's runtime.
+fn is_sanitizer(frame: &ExitFrame) -> bool {
+    let name = frame.function.trim_start_matches('_');
+    let tools = [
+        "asan",
+        "hwasan",
+        "lsan",
+        "msan",
+        "tsan",
+        "ubsan",
+        "sanitizer",
+    ];
+    tools.iter().any(|tool| {
+        let rest = name.strip_prefix(tool);
+        frame.function.starts_with("__")
+            && rest.is_some_and(|rest| rest.starts_with("::") || rest.starts_with('_'))
+    })
+}
+
+/// Tells whether a frame is the start of a program, before its `main`.
+fn starts_program(frame: &ExitFrame) -> bool {
+    frame.function == "_start" || frame.function.starts_with("__libc_start")
+}
+
+/// Judges a departure that the unpatched program was not seen to take.
+fn weigh(
+    departure: &Departure,
+    attempt: &AttemptFacts,
+    ends_elsewhere: &dyn Fn(&str) -> bool,
+) -> Verdict {
+    let place = departure.place();
+    let ended = &departure.ended;
+    let objection = |what: String| Verdict::Objection(what);
+    if departure.sanitizer {
+        return objection(format!(
+            "a sanitizer ends the program at {place}, and its report was kept from being read"
+        ));
+    }
+    match departure.kind {
+        ExitEventKind::Signal => {
+            objection(format!("the program gets {} in {place}", departure.name))
+        }
+        ExitEventKind::Exec => objection(format!("another program is started in {place}")),
+        ExitEventKind::Fork => objection(format!("another process is made in {place}")),
+        ExitEventKind::Exit if departure.handler => objection(format!(
+            "a signal handler ends the process ({ended}), after {place}"
+        )),
+        ExitEventKind::Exit if !departure.orderly => objection(format!(
+            "the process is ended at once ({ended}) in {place}, and the harness never returns"
+        )),
+        ExitEventKind::Exit => {
+            let what =
+                format!("the process is ended ({ended}) in {place}, before the harness returns");
+            let old = !is_touched(attempt, &departure.file, departure.line);
+            let failed = !ended.ends_with(" 0");
+            if failed && (old || ends_elsewhere(&departure.file)) {
+                Verdict::Doubt(what)
+            } else {
+                objection(what)
+            }
+        }
+    }
+}
+
+/// Tells whether the attempt wrote a line.
+fn is_touched(attempt: &AttemptFacts, file: &str, line: u32) -> bool {
+    let mut touched = attempt
+        .touched
+        .iter()
+        .filter(|touched| touched.path.as_str() == file);
+    touched.any(|touched| {
+        let mut ranges = touched.new.iter();
+        ranges.any(|(first, last)| (*first..=*last).contains(&line))
+    })
+}
+
+/// Tells whether the pristine file ends the process already, which then is its way to
+/// report errors.
+fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
+    let read = || {
+        let tree = Tree::open(&target.task().tree).ok()?;
+        let text = tree.read(&TreePath::new(path).ok()?).ok()?;
+        Some(String::from_utf8_lossy(text.bytes()).into_owned())
+    };
+    read().is_some_and(|text| review::ends_the_process(&text))
+}
+
+/// Returns the functions that lost all checks of the sanitizer, although they still read
+/// or write memory.
+async fn unwatched(
+    target: &dyn Target,
+    (old, pov): (&Build, &Pov),
+    exits: &Exits,
+    functions: &[String],
+) -> Result<Option<String>, TargetError> {
+    let suspects: BTreeSet<&String> = exits
+        .processes
+        .iter()
+        .flat_map(|process| &process.functions)
+        .filter(|(_, found)| found.checks == 0 && found.accesses > 0)
+        .map(|(name, _)| name)
+        .collect();
+    if suspects.is_empty() {
+        return Ok(None);
+    }
+    let before = target.exits(old, pov, functions).await?;
+    let before = before.processes.iter().flat_map(|one| &one.functions);
+    let mut lost = before.filter(|(name, found)| found.checks > 0 && suspects.contains(name));
+    Ok(lost.next().map(|(name, _)| {
+        format!("the sanitizer no longer watches {name}: its checks are gone, its accesses to memory are not")
+    }))
+}
+
+/// Returns the departures of the unpatched program on inputs that it handles: first of
+/// those that end as the patched program did, then of others on other paths.
+async fn usual_departures(
+    target: &dyn Target,
+    old: &Build,
+    pov: &Pov,
+    departures: &[Departure],
+) -> Result<BTreeSet<(ExitEventKind, String, bool, bool)>, TargetError> {
+    let task = target.task();
+    let mut contents = Mutator::nearest_first(given_inputs::povs(task)?).take(TRIED.0);
+    let given = given_inputs::inputs(task, pov)?.into_iter().take(TRIED.1);
+    contents.extend(given.map(|(_, bytes)| bytes));
+    let inputs = Inputs {
+        contents,
+        budget: TIME.0,
+        each: TIME.1,
+        capture: Capture::Outputs,
+        ..Inputs::default()
+    };
+    let runs = target.run_inputs(old, pov, &inputs).await?;
+    let mut ways: BTreeMap<(String, Vec<u8>), usize> = BTreeMap::new();
+    for run in runs.iter().filter(|run| !run.is_failure()) {
+        ways.entry(way(run)).or_insert(run.index);
+    }
+    let alike = |ended: &String| departures.iter().any(|one| one.ended == *ended);
+    let mut order: Vec<_> = ways.into_iter().collect();
+    order.sort_by_key(|((ended, _), index)| (!alike(ended), *index));
+    let mut seen = BTreeSet::new();
+    for (_, index) in order.into_iter().take(WATCHED) {
+        let Some(bytes) = inputs.contents.get(index) else {
+            continue;
+        };
+        let input = InputFile::like(pov, bytes)?;
+        let exits = target.exits(old, input.pov(), &[]).await?;
+        seen.extend(self::departures(&exits).iter().map(Departure::key));
+    }
+    Ok(seen)
+}
+
+/// Returns the end and the output of a run without numbers.
+fn way(run: &InputRun) -> (String, Vec<u8>) {
+    let words = run.output.iter().filter(|byte| !byte.is_ascii_digit());
+    (run.ending.to_string(), words.copied().take(200).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Departure, ExitEvent, ExitEventKind, ExitFrame, departure};
+
+    fn frame(function: &str, file: Option<&str>) -> ExitFrame {
+        ExitFrame {
+            function: function.to_owned(),
+            file: file.map(str::to_owned),
+            line: 7,
+            named: file.is_some(),
+            in_library: false,
+            handler: false,
+        }
+    }
+
+    fn read(kind: ExitEventKind, stack: Vec<ExitFrame>) -> Option<Departure> {
+        let event = ExitEvent {
+            what: kind,
+            name: String::new(),
+            stack,
+        };
+        departure(&event, "exit status 0")
+    }
+
+    #[test]
+    fn a_return_is_told_from_an_exit() {
+        use ExitEventKind::{Exit, Fork};
+        let project = || frame("parse", Some("parse.c"));
+        let start = || frame("_start", None);
+        let (exit, leave) = (|| frame("exit", None), || frame("_exit", None));
+        let harness = || ExitFrame {
+            named: true,
+            ..frame("run_one", None)
+        };
+        assert_eq!(read(Exit, vec![leave(), exit(), start()]), None);
+        // What says that it is no code of the project has to be seen elsewhere too.
+        let harness = read(Exit, vec![leave(), exit(), harness(), start()]).unwrap();
+        assert_eq!(harness.place(), "run_one");
+        let early = read(Exit, vec![leave(), exit(), project(), start()]).unwrap();
+        assert!(early.orderly && early.place() == "parse (parse.c:7)");
+        let at_once = read(Exit, vec![leave(), project(), start()]).unwrap();
+        assert!(!at_once.orderly);
+        // A stack that nobody can read is no proof of a return.
+        let unknown = read(Exit, vec![frame("??", None)]).unwrap();
+        assert!(unknown.file.is_empty());
+        let report = vec![leave(), frame("__asan_report_load4", None), project()];
+        assert!(read(Exit, report).unwrap().sanitizer);
+        assert!(read(Fork, vec![frame("fork", None), project()]).is_some());
+    }
+}

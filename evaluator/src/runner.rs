@@ -1,0 +1,244 @@
+//! Runner: the trait [`Target`], behind which programs are built, replayed and tested.
+//!
+//! [`crate::LocalTarget`] implements it with local commands. A target reports facts and
+//! judges as little as possible; the rungs judge.
+
+mod coverage;
+mod exits;
+mod inputs;
+mod outcome;
+mod remote;
+mod reproduction;
+mod task;
+
+pub use coverage::{Counted, Coverage, LineRange};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
+pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
+pub use outcome::Outcome;
+pub(crate) use outcome::{judge, missing_banner, proof};
+pub use reproduction::{measure, reproducible};
+pub(crate) use task::INSIDE;
+pub use task::{CommandLimits, Commands, Pov, TargetTask};
+
+use crate::crash::CrashReport;
+use crate::probe::{Observations, Probe};
+use crate::sandbox::Isolation;
+use crate::workspace::Workspace;
+use crate::{Execution, TargetError, sanitizer_hooks};
+use futures::future::BoxFuture;
+use patchwright_source::Changes;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// One build of the tree, pristine or patched. Its files are removed when it is dropped.
+#[derive(Debug, Clone)]
+pub struct Build {
+    /// The name among the task's builds; empty for the one without a name.
+    pub name: String,
+    /// The digest of the changes that were built.
+    pub changes: String,
+    /// The execution of the build command, of an earlier call where the build was cached.
+    pub execution: Execution,
+    /// Its workspace; none for a build on another machine.
+    pub(crate) workspace: Option<Arc<Workspace>>,
+}
+
+impl Build {
+    /// Tells whether the build command succeeded.
+    pub fn succeeded(&self) -> bool {
+        self.execution.ending.success()
+    }
+
+    /// Returns the sanitizer hooks that this build has and the unpatched one lacks; none
+    /// where one of them is on another machine.
+    pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
+        let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
+            return Vec::new();
+        };
+        sanitizer_hooks::gained(old.root(), new.root())
+    }
+
+    /// Returns its workspace.
+    pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
+        self.workspace.as_ref().ok_or_else(|| {
+            TargetError::machinery("a build of another target was asked for", "target")
+        })
+    }
+}
+
+/// One run of a PoV.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Replay {
+    /// Its outcome.
+    pub outcome: Outcome,
+    /// The crash, where there is one.
+    pub crash: Option<CrashReport>,
+    /// The execution of the command.
+    pub execution: Execution,
+}
+
+/// One run of the tests.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct TestRun {
+    /// The execution of the command.
+    pub execution: Execution,
+    /// Result files that it left: path below the tree, and content.
+    pub reports: Vec<(String, Vec<u8>)>,
+}
+
+/// A PoV on the unpatched program.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct BaselinePov {
+    /// The PoV's name.
+    pub name: String,
+    /// Number of runs.
+    pub runs: u32,
+    /// Number of runs that crashed or hung.
+    pub crashes: u32,
+    /// The first run that crashed, else the last run.
+    pub replay: Replay,
+    /// Runs that a patched program must survive before it counts as silent.
+    pub repeat: u32,
+}
+
+impl BaselinePov {
+    /// Tells whether it crashed here at all.
+    pub fn reproduces(&self) -> bool {
+        self.crashes > 0
+    }
+}
+
+/// The behaviour of the unpatched program.
+#[derive(Debug, Clone)]
+pub struct Baseline {
+    /// The builds by name.
+    pub builds: BTreeMap<String, Build>,
+    /// Each PoV of the task, in its order.
+    pub povs: Vec<BaselinePov>,
+    /// The tests; none when the task has none.
+    pub tests: Option<TestRun>,
+    /// The isolation of the commands.
+    pub isolation: Isolation,
+    /// Wall time of all commands together, in seconds.
+    pub seconds: f64,
+}
+
+/// Something that can be built, replayed and tested.
+pub trait Target: Send + Sync {
+    /// The task.
+    fn task(&self) -> &TargetTask;
+
+    /// Builds the pristine tree and runs every PoV and the tests, once.
+    fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
+
+    /// Builds the changed tree; `name` is one of the task's builds.
+    fn build<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+        how: BuildKind,
+    ) -> BoxFuture<'a, Result<Build, TargetError>>;
+
+    /// Runs one PoV once.
+    fn replay<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Replay, TargetError>>;
+
+    /// Runs the tests once; none when the task has none.
+    fn test<'a>(&'a self, build: &'a Build) -> BoxFuture<'a, Result<Option<TestRun>, TargetError>>;
+
+    /// Runs many inputs the way a PoV is run.
+    fn run_inputs<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+        inputs: &'a Inputs,
+    ) -> BoxFuture<'a, Result<Vec<InputRun>, TargetError>>;
+
+    /// Runs a PoV once under a debugger and returns its observations at lines of this
+    /// build. Not every target has a debugger.
+    fn probe<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _probes: &'a [Probe],
+    ) -> BoxFuture<'a, Result<Observations, TargetError>> {
+        Box::pin(async {
+            Ok(Observations {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Observations::default()
+            })
+        })
+    }
+
+    /// Runs a PoV once under a debugger and returns the ends of its processes, and the
+    /// number of sanitizer checks in these functions. Not every target has a debugger.
+    fn exits<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _functions: &'a [String],
+    ) -> BoxFuture<'a, Result<Exits, TargetError>> {
+        Box::pin(async {
+            Ok(Exits {
+                problem: Some("no debugger can be run where this program runs".to_owned()),
+                ..Exits::default()
+            })
+        })
+    }
+
+    /// Builds the changed tree with counters in what the changes touch; nothing
+    /// where that cannot be had.
+    fn counting_build<'a>(
+        &'a self,
+        _changes: &'a Changes,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the tests on a build with counters for no longer than this, and says
+    /// what they cover; nothing when the task has none.
+    fn covered_by_tests<'a>(
+        &'a self,
+        _build: &'a Build,
+        _counted: &'a Counted,
+        _most: Duration,
+    ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the project's own fuzzer from these seeds and for this time; none where the
+    /// harness is no fuzzer.
+    fn fuzz<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+        _seeds: &'a [Vec<u8>],
+        _time: Duration,
+    ) -> BoxFuture<'a, Result<Option<Fuzzed>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+}
+
+/// The result of the project's own fuzzer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fuzzed {
+    /// Number of executions.
+    pub executions: u64,
+    /// The inputs that crashed or hung.
+    pub found: Vec<Vec<u8>>,
+}
+
+/// The way of building.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum BuildKind {
+    /// On top of the built baseline, so that only changed parts are built.
+    Incremental,
+    /// From the pristine tree, as a user would build it.
+    Clean,
+}

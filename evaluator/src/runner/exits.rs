@@ -1,0 +1,81 @@
+//! Exits of a run: the events by which its processes ended, as a debugger saw them.
+//!
+//! Plain data, read back from a sandbox in which foreign code ran: nobody
+//! vouches for it.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The processes of one run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Exits {
+    /// Each program of the build that the command started.
+    pub processes: Vec<ProcessExit>,
+    /// The reason why nothing could be seen.
+    pub problem: Option<String>,
+}
+
+/// One process.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessExit {
+    /// `exit status 1`, `a signal`, `time`, `unknown`.
+    pub ended: String,
+    /// The reason why the debugger gave up.
+    pub problem: Option<String>,
+    /// The events in order.
+    pub events: Vec<ExitEvent>,
+    /// The watched functions that the program has.
+    #[serde(default)]
+    pub functions: BTreeMap<String, FunctionChecks>,
+}
+
+/// The kinds of events.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ExitEventKind {
+    /// The process asks the kernel to end it.
+    Exit,
+    /// Another program takes its place.
+    Exec,
+    /// It makes another process.
+    Fork,
+    /// It gets a deadly signal.
+    Signal,
+}
+
+/// One event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitEvent {
+    /// Its kind.
+    pub what: ExitEventKind,
+    /// The signal's name.
+    pub name: String,
+    /// The stack, innermost frame first.
+    pub stack: Vec<ExitFrame>,
+}
+
+/// One frame of the stack.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExitFrame {
+    /// The function; `??` where it has no name.
+    pub function: String,
+    /// The file, by its path in the tree; none for code from elsewhere.
+    pub file: Option<String>,
+    /// The line in it.
+    pub line: u32,
+    /// True where the code has debug information.
+    pub named: bool,
+    /// True where the code is in a shared library.
+    pub in_library: bool,
+    /// True where the frame is the kernel's call of a signal handler.
+    pub handler: bool,
+}
+
+/// The sanitizer's code in one function.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FunctionChecks {
+    /// Instructions that check.
+    pub checks: u64,
+    /// Instructions that read or write memory beyond the stack frame.
+    pub accesses: u64,
+}

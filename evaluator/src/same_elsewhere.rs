@@ -1,0 +1,302 @@
+//! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
+//!
+//! Three kinds of input. *Given* ones are fine today: the task's own, files of
+//! the tree that look like the PoV, and mutants of these that the unpatched
+//! program accepts; any difference refutes, but for a mutant that the patched
+//! program turns away and that is shown to be malformed as the PoV is
+//! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
+//! program may be wrong there in silence, so a difference never refutes; it is
+//! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
+//! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
+//! what they were made from does. What differs between two runs of the unpatched
+//! program is not compared.
+
+mod aimed;
+mod doubts;
+mod malformed;
+mod outputs;
+mod pool;
+mod reach;
+mod values;
+
+use crate::TargetError;
+use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::evidence::{Doubt, RungName, RungResult};
+use crate::rung::builds;
+use crate::rung::feedback::FeedbackWriter;
+use crate::runner::{
+    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
+};
+use doubts::Differing;
+use pool::ComparedInput;
+use reach::Reach;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// The most inputs of one comparison.
+const CHUNK: usize = 96;
+/// The fewest inputs of one comparison, however slow the program is.
+const FEWEST: usize = 4;
+/// Least and most time for one input.
+const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Time for running differing inputs again.
+const AGAIN: Duration = Duration::from_secs(30);
+/// Functions of a crash that are watched where no function is touched.
+const CRASHED: usize = 3;
+pub(crate) async fn climb(
+    target: &dyn Target,
+    baseline: &Baseline,
+    attempt: &AttemptFacts,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let pair = task.povs.iter().zip(&baseline.povs);
+    let Some((pov, before)) = pair.clone().find(|(_, before)| before.reproduces()) else {
+        let reason = "no PoV reproduces, so it is not known how inputs are run";
+        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    };
+    let name = task.build_of(pov);
+    let Some(old) = baseline.builds.get(&name) else {
+        let reason = "the unpatched build is not at hand";
+        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    };
+    let new = builds::build(target, attempt, &name).await?;
+    let mut comparison = Comparison {
+        target,
+        builds: (old, &new),
+        pov,
+        before,
+        functions: watched(task, before, attempt)?,
+        writer: FeedbackWriter::new(task, attempt),
+        pool: pool::InputPool::gather(task, pov)?,
+        outputs_seen: BTreeSet::new(),
+        compared: Vec::new(),
+        reaching: Vec::new(),
+        turned_away: Vec::new(),
+        aside: Duration::ZERO,
+        counts: BTreeMap::new(),
+        differing: Vec::new(),
+        doubts: Vec::new(),
+        reach: None,
+        tried: Vec::new(),
+        tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+    };
+    let started = Instant::now();
+    if let Some(difference) = comparison.all_outputs().await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    comparison.measure_reach(attempt).await?;
+    let spent = started.elapsed().saturating_sub(comparison.aside);
+    let left = task.limits.same.saturating_sub(spent);
+    if let Some(difference) = comparison.values(left).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    let spent = started.elapsed().saturating_sub(comparison.aside);
+    let left = task.limits.same.saturating_sub(spent);
+    if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    comparison.settle_reach(attempt).await?;
+    comparison.settle_differences().await?;
+    Ok(comparison.held())
+}
+
+/// Returns the functions whose values are compared: those that the attempt touches and that
+/// the unpatched program has too; where there are none (a table, a macro, a new function),
+/// those of the crash.
+fn watched(
+    task: &TargetTask,
+    before: &BaselinePov,
+    attempt: &AttemptFacts,
+) -> Result<Vec<String>, TargetError> {
+    let touched = touched_in_baseline(attempt, &task.tree)?;
+    if !touched.is_empty() {
+        return Ok(touched);
+    }
+    let Some(crash) = &before.replay.crash else {
+        return Ok(Vec::new());
+    };
+    let mut crashed: Vec<String> = Vec::new();
+    let frames = crash.stacks.iter().flat_map(|stack| &stack.frames);
+    for frame in frames.filter(|frame| task.in_project(frame)) {
+        let name = name_of_frame(&frame.function, task.language);
+        if crashed.len() < CRASHED && !name.is_empty() && !crashed.contains(&name) {
+            crashed.push(name);
+        }
+    }
+    Ok(crashed)
+}
+
+/// An input on which the two programs differ.
+struct Difference {
+    input: String,
+    what: String,
+    old: String,
+    new: String,
+    /// True where a limit ended one of the two.
+    limited: bool,
+}
+
+struct Comparison<'a> {
+    target: &'a dyn Target,
+    builds: (&'a Build, &'a Build),
+    pov: &'a Pov,
+    before: &'a BaselinePov,
+    functions: Vec<String>,
+    writer: FeedbackWriter<'a>,
+    pool: pool::InputPool,
+    /// Digests of the unpatched program's outputs.
+    outputs_seen: BTreeSet<u64>,
+    /// Inputs whose outputs were the same.
+    compared: Vec<ComparedInput>,
+    /// Those of them that reached a touched function.
+    reaching: Vec<ComparedInput>,
+    /// Mutants of given inputs that only the patched program turns away and
+    /// that nothing is known of yet.
+    turned_away: Vec<Differing>,
+    /// The time that went into such mutants, which is not taken from the rest.
+    aside: Duration,
+    counts: BTreeMap<String, u64>,
+    /// Derived inputs on which the programs differ.
+    differing: Vec<Differing>,
+    /// The doubts about such differences and about others that refute nothing.
+    doubts: Vec<Doubt>,
+    /// What runs the patched lines; nothing where it could not be counted.
+    reach: Option<Reach>,
+    /// Inputs that were aimed at the patch, whatever became of them.
+    tried: Vec<Vec<u8>>,
+    /// How long the tests of the unpatched program took.
+    tests_seconds: Option<f64>,
+}
+
+impl Comparison<'_> {
+    fn count(&mut self, what: &str, number: u64) {
+        *self.counts.entry(what.to_owned()).or_default() += number;
+    }
+
+    fn counted(&self, what: &str) -> u64 {
+        self.counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Returns the time limit of one input, a multiple of the PoV's time.
+    fn each(&self) -> Duration {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        (usual * 10).clamp(EACH.0, EACH.1)
+    }
+
+    /// Returns the number of inputs that both programs can run in the time.
+    fn fits(&self, left: Duration) -> usize {
+        let usual = self.before.replay.execution.seconds.max(0.005);
+        let lanes = f64::from(self.target.task().limits.jobs.max(1));
+        let count = left.as_secs_f64() * 0.3 * lanes / usual;
+        (count as usize).clamp(FEWEST, CHUNK)
+    }
+
+    async fn run(
+        &self,
+        build: &Build,
+        inputs: &[ComparedInput],
+        capture: Capture,
+        budget: Duration,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+            budget,
+            each: self.each(),
+            capture,
+            ..Inputs::default()
+        };
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    }
+
+    fn refuted(&self, difference: &Difference) -> RungResult {
+        let reason = format!("{}: {}", difference.input, difference.what);
+        let shown = format!(
+            "--- without the patch\n{}\n+++ with the patch\n{}",
+            difference.old, difference.new
+        );
+        let lead = format!(
+            "The patch changes what the program does with an input that was fine before.\n{reason}"
+        );
+        let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
+            .feedback(self.writer.log(&lead, &shown))
+            .log(shown)
+            .settled(!difference.limited);
+        result.counts.clone_from(&self.counts);
+        result
+    }
+
+    /// Whether the rung holds when nothing refuted the patch, and why.
+    fn verdict(&self) -> (Option<bool>, String) {
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open());
+        let open: Vec<&Doubt> = open.collect();
+        if !self.turned_away.is_empty() {
+            let reason = format!(
+                "{} mutants of given inputs are turned away by the patched program alone, and there was no time to see whether they are malformed (limits.same)",
+                self.turned_away.len()
+            );
+            return (None, reason);
+        }
+        if let Some(first) = open.first() {
+            let reason = format!(
+                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                open.len(),
+                first.what
+            );
+            return (None, reason);
+        }
+        if self.compared.is_empty() {
+            let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
+            return (None, reason.to_owned());
+        }
+        let (holds, why) = self.reached_enough();
+        let inputs = self.compared.len();
+        (holds, format!("{inputs} inputs behave as before; {why}"))
+    }
+
+    /// Whether enough of the compared inputs reach what the patch touches.
+    fn reached_enough(&self) -> (Option<bool>, String) {
+        let floor = self.target.task().limits.reached;
+        if let Some(reach) = &self.reach {
+            let reached = format!("{} of those counted run the patched lines", reach.reached);
+            return match reach.missing(floor) {
+                None => (Some(true), reached),
+                Some(missing) => (None, missing),
+            };
+        }
+        match self.counts.get("reached a touched function").copied() {
+            Some(count) if count >= floor && count > 0 => (
+                Some(true),
+                format!("{count} of those looked at reach a touched function"),
+            ),
+            Some(count) => (
+                None,
+                format!(
+                    "{count} of those looked at reach a touched function, and at least {} have to (limits.reached)",
+                    floor.max(1)
+                ),
+            ),
+            None => (
+                None,
+                "which functions they reach could not be seen: no build with counters and no debugger is at hand".to_owned(),
+            ),
+        }
+    }
+
+    fn held(&self) -> RungResult {
+        let (holds, reason) = self.verdict();
+        let log: String = self
+            .doubts
+            .iter()
+            .map(|d| format!("for the critic: {d}\n"))
+            .collect();
+        let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
+            .log(log)
+            .doubts(self.doubts.clone());
+        result.counts.clone_from(&self.counts);
+        result
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,86 @@
+//! Aimed inputs: inputs brought to the constants of the patch.
+//!
+//! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
+//! inputs that reach a touched function are changed by the dictionary of the patch's
+//! constants. Where the patched program refuses such an input, it is a doubt, since the
+//! repair may be that bound. Where both programs accept it and print different output, the
+//! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
+//! there a bound of any size is the repair.
+
+use super::pool::{ComparedInput, InputKind};
+use super::{CHUNK, Comparison, Difference};
+use crate::TargetError;
+use crate::crash::CrashReport;
+use crate::mutation::Dictionary;
+use crate::review::constants;
+use crate::runner::Outcome;
+use std::time::{Duration, Instant};
+
+/// The most inputs that are made of one.
+const MOST: usize = 3 * 160;
+/// The most inputs that others are made from.
+const SEEDS: usize = 4;
+/// The largest such input, in bytes.
+const LARGEST_SEED: usize = 1 << 14;
+/// Least time for all of them, on a busy machine.
+const LEAST: Duration = Duration::from_secs(5);
+
+impl Comparison<'_> {
+    /// Compares the outputs of inputs that are aimed at the patch's numbers.
+    pub(super) async fn aimed(
+        &mut self,
+        diff: &str,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let constants = constants(diff);
+        if constants.is_empty() || self.is_exhaustion() {
+            return Ok(None);
+        }
+        let (started, left) = (Instant::now(), left.max(LEAST));
+        let mut inputs = self.inputs_at(&Dictionary::new(&constants));
+        while !inputs.is_empty() {
+            let left = left.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let count = self.fits(left).min(CHUNK).min(inputs.len());
+            let chunk: Vec<ComparedInput> = inputs.drain(..count).collect();
+            self.tried
+                .extend(chunk.iter().map(|input| input.bytes.clone()));
+            if let Some(difference) = self.outputs(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_exhaustion(&self) -> bool {
+        let before = &self.before.replay;
+        let crash = before.crash.as_ref();
+        let overflows = crash.is_some_and(CrashReport::is_stack_overflow);
+        overflows || matches!(before.outcome, Outcome::Hung | Outcome::Exhausted(_))
+    }
+
+    fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
+        let mut seeds: Vec<&ComparedInput> = self.reaching.iter().collect();
+        seeds.retain(|seed| seed.bytes.len() <= LARGEST_SEED);
+        seeds.sort_by_key(|seed| seed.kind as u8);
+        let made = seeds.iter().take(SEEDS).flat_map(|seed| {
+            let made = dictionary
+                .mutants(&seed.bytes, MOST)
+                .into_iter()
+                .enumerate();
+            made.map(|(number, bytes)| ComparedInput {
+                kind: match seed.kind {
+                    InputKind::Derived => InputKind::Derived,
+                    _ => InputKind::Aimed,
+                },
+                name: format!("{}, changed towards a bound ({number})", seed.name),
+                bytes,
+                parent: None,
+                fresh: false,
+            })
+        });
+        made.collect()
+    }
+}

@@ -1,0 +1,270 @@
+//! Differences on derived inputs: settled by experiment, or left as doubts.
+//!
+//! No input on which the unpatched program is not defined tells anything of a
+//! patch. A mutant of a PoV that does not crash may still reach the defect: the
+//! unpatched program is then wrong in silence, and a right patch answers
+//! differently. So such a difference never refutes. The unpatched program is
+//! run again with other bytes in memory that it has not written and with objects
+//! further apart: where it fails or says something else, it is not defined on
+//! the input, and the difference says nothing. What stays open is told with the
+//! input, so that a model, a critic or a person can decide.
+
+use super::pool::ComparedInput;
+use super::{AGAIN, Comparison};
+use crate::TargetError;
+use crate::evidence::{Doubt, DoubtedInput};
+use crate::runner::{Capture, InputRun, Inputs, MemoryPattern};
+use patchwright_source::Language;
+use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Other contents of memory, each with another distance between objects. The
+/// first two tell a value that was never written from one that was; the last
+/// lets an access far beyond an object be seen.
+const PATTERNS: [MemoryPattern; 3] = [
+    MemoryPattern {
+        fill: 0,
+        redzone: 16,
+    },
+    MemoryPattern {
+        fill: 0xa5,
+        redzone: 256,
+    },
+    MemoryPattern {
+        fill: 0x41,
+        redzone: 2048,
+    },
+];
+/// Differences that are looked at, and those of one kind among them: not all
+/// that look alike are.
+const MOST: usize = 24;
+const OF_A_KIND: usize = 3;
+/// Open doubts for which the diverging function is looked for.
+const DIVERGING: usize = 3;
+/// Bytes of the changed part of an input that are shown.
+const CHANGED: usize = 60;
+
+/// What shows that an input reaches the defect.
+const HOLDS_IT: &str =
+    "cut short behind what was changed, it makes the unpatched program crash as the PoV does";
+
+/// An input on which the programs differ, and what they did.
+pub(super) struct Differing {
+    pub(super) input: ComparedInput,
+    pub(super) what: String,
+    pub(super) before: InputRun,
+    pub(super) after: InputRun,
+}
+
+impl Differing {
+    /// Tells differences of one kind: how both ended, and what they said but for numbers.
+    fn kind(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for run in [&self.before, &self.after] {
+            run.ending.to_string().hash(&mut hasher);
+            let words = run.output.iter().filter(|byte| !byte.is_ascii_digit());
+            words.for_each(|byte| byte.hash(&mut hasher));
+        }
+        hasher.finish()
+    }
+
+    fn both_refuse(&self) -> bool {
+        !self.before.ending.success() && !self.after.ending.success()
+    }
+}
+
+impl Comparison<'_> {
+    /// Settles the differences on derived inputs, and keeps what stays open.
+    pub(super) async fn settle_differences(&mut self) -> Result<(), TargetError> {
+        let differing = std::mem::take(&mut self.differing);
+        let mut kinds: BTreeMap<u64, usize> = BTreeMap::new();
+        let looked_at: Vec<Differing> = differing
+            .into_iter()
+            .filter(|one| {
+                let seen = kinds.entry(one.kind()).or_default();
+                *seen += 1;
+                *seen <= OF_A_KIND
+            })
+            .take(MOST)
+            .collect();
+        let mut settled = self.undefined(&looked_at).await?;
+        for (index, one) in looked_at.iter().enumerate() {
+            if settled.contains_key(&index) {
+                continue;
+            }
+            if one.both_refuse() {
+                settled.insert(index, "both programs refuse the input".to_owned());
+            } else if self.holds_the_defect(&one.input.bytes).await? {
+                settled.insert(index, HOLDS_IT.to_owned());
+            }
+        }
+        let mut open = Vec::new();
+        for (index, one) in looked_at.into_iter().enumerate() {
+            match settled.remove(&index) {
+                Some(settled) => {
+                    self.count("differences settled", 1);
+                    self.doubts.push(self.doubt(&one, Some(settled), None));
+                }
+                None => open.push(one),
+            }
+        }
+        let diverging = self.diverging(&open).await?;
+        for (index, one) in open.iter().enumerate() {
+            let diverges = diverging.get(&index).cloned();
+            self.doubts.push(self.doubt(one, None, diverges));
+        }
+        self.count("open doubts", open.len() as u64);
+        Ok(())
+    }
+
+    /// What shows that the unpatched program is not defined on an input.
+    pub(super) async fn undefined_on(
+        &self,
+        one: &Differing,
+    ) -> Result<Option<String>, TargetError> {
+        let found = self.undefined(std::slice::from_ref(one)).await?;
+        Ok(found.into_values().next())
+    }
+
+    /// The inputs on which the unpatched program is not defined, each with what shows it.
+    async fn undefined(
+        &self,
+        differing: &[Differing],
+    ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let mut found = BTreeMap::new();
+        if differing.is_empty() || self.target.task().language == Language::Java {
+            return Ok(found);
+        }
+        // The files have other names than before, and programs print names.
+        let usual = self.with_memory(differing, None).await?;
+        for memory in PATTERNS {
+            for (index, run) in self.with_memory(differing, Some(memory)).await? {
+                let how = if run.is_failure() {
+                    "the unpatched program fails on it when objects lie further apart in memory"
+                } else if usual.get(&index).is_some_and(|usual| *usual != run) {
+                    "what the unpatched program says depends on memory that it has not written"
+                } else {
+                    continue;
+                };
+                found.entry(index).or_insert_with(|| how.to_owned());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Runs the inputs on the unpatched program with other contents of memory.
+    async fn with_memory(
+        &self,
+        differing: &[Differing],
+        memory: Option<MemoryPattern>,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents: differing
+                .iter()
+                .map(|one| one.input.bytes.clone())
+                .collect(),
+            budget: AGAIN,
+            each: self.each(),
+            capture: Capture::Outputs,
+            memory,
+            ..Inputs::default()
+        };
+        let runs = self.target.run_inputs(self.builds.0, self.pov, &inputs);
+        Ok(runs
+            .await?
+            .into_iter()
+            .map(|run| (run.index, run))
+            .collect())
+    }
+
+    /// The first value that differs inside the programs, for some of the inputs.
+    async fn diverging(&self, open: &[Differing]) -> Result<BTreeMap<usize, String>, TargetError> {
+        let some = open.get(..DIVERGING.min(open.len())).unwrap_or_default();
+        if some.is_empty() || self.functions.is_empty() {
+            return Ok(BTreeMap::new());
+        }
+        let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
+        let capture = || Capture::Values(self.functions.clone());
+        let (old, new) = self.builds;
+        let before = self.run(old, &inputs, capture(), AGAIN).await?;
+        let after = self.run(new, &inputs, capture(), AGAIN).await?;
+        let first = |index: usize| {
+            let text = |runs: &BTreeMap<usize, InputRun>| {
+                let run = runs.get(&index)?;
+                Some(String::from_utf8_lossy(&run.output).into_owned())
+            };
+            let (before, after) = (text(&before)?, text(&after)?);
+            let mut lines = before.lines().zip(after.lines()).skip(1);
+            let (old, new) = lines.find(|(old, new)| old != new)?;
+            Some((index, format!("{old:?} became {new:?}")))
+        };
+        Ok((0..inputs.len()).filter_map(first).collect())
+    }
+
+    pub(super) fn doubt(
+        &self,
+        one: &Differing,
+        settled: Option<String>,
+        diverges: Option<String>,
+    ) -> Doubt {
+        let pov = std::fs::read(&self.pov.file).unwrap_or_default();
+        Doubt {
+            what: format!("{}: {}", one.input.name, one.what),
+            settled,
+            input: Some(DoubtedInput {
+                name: one.input.name.clone(),
+                bytes: one.input.bytes.clone(),
+                pov: self.pov.name(),
+                change: change(&pov, &one.input.bytes),
+                before: super::outputs::shown(&one.before),
+                after: super::outputs::shown(&one.after),
+                diverges,
+            }),
+        }
+    }
+}
+
+/// What was done to one input to get another, in words.
+fn change(from: &[u8], to: &[u8]) -> String {
+    let pairs = from.iter().zip(to);
+    let head = pairs.take_while(|(old, new)| old == new).count();
+    let rest = from.len().min(to.len()) - head;
+    let pairs = from.iter().rev().zip(to.iter().rev()).take(rest);
+    let tail = pairs.take_while(|(old, new)| old == new).count();
+    let middle = |bytes: &[u8]| {
+        let part = bytes.get(head..bytes.len() - tail).unwrap_or_default();
+        let shown = part.get(..CHANGED.min(part.len())).unwrap_or_default();
+        let more = if part.len() > CHANGED { ".." } else { "" };
+        (part.len(), format!("\"{}{more}\"", shown.escape_ascii()))
+    };
+    match (middle(from), middle(to)) {
+        ((0, _), (0, _)) => "it is the PoV itself".to_owned(),
+        ((0, _), (count, new)) => format!("{count} byte(s) {new} inserted at offset {head}"),
+        ((count, old), (0, _)) => format!("{count} byte(s) {old} removed at offset {head}"),
+        ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::change;
+
+    #[test]
+    fn a_change_is_told_by_its_place() {
+        for (from, to, expected) in [
+            ("abc", "abc", "it is the PoV itself"),
+            ("abc", "aXc", "\"b\" at offset 1 became \"X\""),
+            ("abc", "abbc", "1 byte(s) \"b\" inserted at offset 2"),
+            ("aaaa", "aa", "2 byte(s) \"aa\" removed at offset 2"),
+            ("", "x\n", "2 byte(s) \"x\\n\" inserted at offset 0"),
+            ("x\0", "", "2 byte(s) \"x\\x00\" removed at offset 0"),
+        ] {
+            assert_eq!(change(from.as_bytes(), to.as_bytes()), expected);
+        }
+        let long = change(b"", &[b'a'; 100]);
+        assert!(
+            long.contains("100 byte(s)") && long.contains(".."),
+            "{long}"
+        );
+    }
+}

@@ -1,0 +1,221 @@
+//! Output comparison: exit statuses and outputs of the two programs, input by input. A
+//! difference refutes, becomes a doubt, or is examined as a malformed input.
+
+use super::doubts::Differing;
+use super::pool::{ComparedInput, InputKind};
+use super::{AGAIN, Comparison, Difference};
+use crate::TargetError;
+use crate::process::Ending;
+use crate::runner::{Capture, InputRun, Inputs};
+use patchwright_source::Language;
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::{Duration, Instant};
+
+/// The most inputs that are compared.
+const MOST: usize = 1_500;
+/// The share of the time for outputs; the rest is for values.
+const OUTPUTS_SHARE: f64 = 0.5;
+/// The share for Java, where each run starts a JVM and values are more precise.
+const OUTPUTS_SHARE_JAVA: f64 = 0.25;
+/// Time for the first inputs, however little is left: they take a second or
+/// two, and without them a busy machine would leave the rung open.
+const FIRST: Duration = Duration::from_secs(30);
+/// Bytes of an output that are shown.
+const SHOWN: usize = 600;
+
+impl Comparison<'_> {
+    /// Compares exit statuses and outputs for as long as they may take.
+    pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
+        let task = self.target.task();
+        let started = Instant::now();
+        let share = match task.language {
+            Language::Java => OUTPUTS_SHARE_JAVA,
+            _ => OUTPUTS_SHARE,
+        };
+        let all = task.limits.same.mul_f64(share);
+        while self.compared.len() < MOST {
+            let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
+            if left.is_zero() {
+                break;
+            }
+            let Some(chunk) = self.pool.next(self.fits(left)) else {
+                break;
+            };
+            if let Some(difference) = self.outputs(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+            if let Some(difference) = self.weigh_turned_away().await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Compares exit statuses and outputs of some inputs.
+    pub(super) async fn outputs(
+        &mut self,
+        chunk: Vec<ComparedInput>,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let (old, new) = self.builds;
+        let half = half(left, self.compared.len() as u64);
+        let first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        let patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        let noisy = self.noisy(&chunk, &first, &patched).await?;
+        for (index, mut input) in chunk.into_iter().enumerate() {
+            let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
+                continue;
+            };
+            if before.is_failure() || noisy.contains(&index) {
+                self.count("not comparable", 1);
+                continue;
+            }
+            let accepted = before.ending.success();
+            if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
+                continue;
+            }
+            self.count(input.kind.name(), 1);
+            if before != after {
+                let one = differing(input, before, after);
+                if let Some(difference) = self.differs(one).await? {
+                    return Ok(Some(difference));
+                }
+                continue;
+            }
+            if input.kind == InputKind::Given && accepted {
+                self.pool.accepted(&input.bytes);
+            }
+            input.fresh = self.outputs_seen.insert(digest(&before.output));
+            self.compared.push(input);
+        }
+        Ok(None)
+    }
+
+    /// Takes an input on which the programs differ: what refutes is returned, the
+    /// rest is kept to be looked at.
+    async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        let accepted = one.after.ending.success();
+        match one.input.kind {
+            InputKind::Derived => {
+                self.count("derived and answered differently", 1);
+                self.differing.push(one);
+                return Ok(None);
+            }
+            // More than the patch's own bound is refused: that may be the repair.
+            InputKind::Aimed if !accepted => {
+                self.count("aimed and answered differently", 1);
+                let settled = "the patched program refuses an input beyond its own bound";
+                let doubt = self.doubt(&one, Some(settled.to_owned()), None);
+                self.doubts.push(doubt);
+                return Ok(None);
+            }
+            InputKind::Given | InputKind::GivenMutant | InputKind::Aimed => {}
+        }
+        if let Some(settled) = self.undefined_on(&one).await? {
+            self.count("differences settled", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
+        if one.input.kind == InputKind::GivenMutant && turns_away(&one.after) {
+            self.count("mutants of given turned away", 1);
+            self.turned_away.push(one);
+            return Ok(None);
+        }
+        Ok(Some(one.difference()))
+    }
+
+    /// Returns the differing inputs on which the unpatched program differs from itself. All
+    /// are run again, so that file names are equal.
+    async fn noisy(
+        &self,
+        chunk: &[ComparedInput],
+        first: &BTreeMap<usize, InputRun>,
+        patched: &BTreeMap<usize, InputRun>,
+    ) -> Result<BTreeSet<usize>, TargetError> {
+        let differing: Vec<usize> = first
+            .iter()
+            .filter(|(_, run)| !run.is_failure())
+            .filter(|(index, run)| patched.get(index).is_some_and(|after| after != *run))
+            .map(|(index, _)| *index)
+            .collect();
+        if differing.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: AGAIN,
+            each: self.each(),
+            capture: Capture::Outputs,
+            only: differing.clone(),
+            ..Inputs::default()
+        };
+        let again = self
+            .target
+            .run_inputs(self.builds.0, self.pov, &again)
+            .await?;
+        let again: BTreeMap<usize, InputRun> =
+            again.into_iter().map(|run| (run.index, run)).collect();
+        Ok(differing
+            .into_iter()
+            .filter(|index| again.get(index) != first.get(index))
+            .collect())
+    }
+}
+
+/// Returns the time of one of the two programs for some inputs, given the number of inputs
+/// compared before.
+pub(super) fn half(left: Duration, compared: u64) -> Duration {
+    let half = left.mul_f64(0.45);
+    if compared == 0 { half.max(FIRST) } else { half }
+}
+
+/// Returns the digest of an output without its numbers: an output unlike all others comes
+/// from another path through the program.
+fn digest(output: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let words = output.iter().filter(|byte| !byte.is_ascii_digit());
+    words.for_each(|byte| byte.hash(&mut hasher));
+    hasher.finish()
+}
+
+/// Tells whether a program refused an input and exited by itself.
+fn turns_away(run: &InputRun) -> bool {
+    !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
+}
+
+/// What two programs did with an input.
+fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+    let what = if before.ending == after.ending {
+        "the output differs".to_owned()
+    } else {
+        format!("{} became {}", before.ending, after.ending)
+    };
+    Differing {
+        what: format!("{what} ({})", input.kind.name()),
+        input,
+        before: before.clone(),
+        after: after.clone(),
+    }
+}
+
+impl Differing {
+    /// The same, to be shown as what refutes the patch.
+    pub(super) fn difference(&self) -> Difference {
+        Difference {
+            input: self.input.name.clone(),
+            what: self.what.clone(),
+            old: shown(&self.before),
+            new: shown(&self.after),
+            limited: [&self.before, &self.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+        }
+    }
+}
+
+pub(super) fn shown(run: &InputRun) -> String {
+    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
+    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
+}

@@ -1,0 +1,129 @@
+//! Input pool: the inputs on which two programs are compared.
+
+use crate::TargetError;
+use crate::given_inputs;
+use crate::mutation::Mutator;
+use crate::runner::{Pov, TargetTask};
+use std::sync::Arc;
+
+/// Mutants made of one given input that was accepted.
+const MUTANTS_EACH: usize = 6;
+/// The most mutants of the PoVs, which are less conclusive than given inputs.
+const MOST_DERIVED: usize = 600;
+/// The most mutants of the PoVs where there are given inputs.
+const FEWER_DERIVED: usize = 150;
+
+/// The origin of an input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum InputKind {
+    /// Accepted by the unpatched program.
+    Given,
+    /// A mutant of a given input.
+    GivenMutant,
+    /// A mutant of a PoV.
+    Derived,
+    /// Brought to a constant of the patch.
+    Aimed,
+}
+
+impl InputKind {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Given => "given",
+            Self::GivenMutant => "mutants of given",
+            Self::Derived => "derived",
+            Self::Aimed => "aimed",
+        }
+    }
+}
+
+/// One input.
+#[derive(Debug, Clone)]
+pub(super) struct ComparedInput {
+    pub(super) kind: InputKind,
+    pub(super) name: String,
+    pub(super) bytes: Vec<u8>,
+    /// The given input that it is a mutant of.
+    pub(super) parent: Option<Arc<[u8]>>,
+    /// True where the unpatched program printed an output unlike all before.
+    pub(super) fresh: bool,
+}
+
+/// All inputs, given ones first.
+pub(super) struct InputPool {
+    given: Vec<ComparedInput>,
+    mutants: Vec<ComparedInput>,
+    derived: Mutator,
+    derived_left: usize,
+    derived_made: usize,
+}
+
+impl InputPool {
+    pub(super) fn gather(task: &TargetTask, pov: &Pov) -> Result<Self, TargetError> {
+        let povs = given_inputs::povs(task)?;
+        let inputs = given_inputs::inputs(task, pov)?.into_iter();
+        let mut given: Vec<ComparedInput> = inputs
+            .map(|(name, bytes)| ComparedInput {
+                kind: InputKind::Given,
+                name,
+                bytes,
+                parent: None,
+                fresh: false,
+            })
+            .collect();
+        given.reverse();
+        let derived_left = match (povs.is_empty(), given.is_empty()) {
+            (true, _) => 0,
+            (false, true) => MOST_DERIVED,
+            (false, false) => FEWER_DERIVED,
+        };
+        Ok(Self {
+            given,
+            mutants: Vec::new(),
+            derived_left,
+            derived_made: 0,
+            derived: Mutator::new(povs),
+        })
+    }
+
+    /// Adds mutants of an input that was accepted.
+    pub(super) fn accepted(&mut self, given: &[u8]) {
+        let parent: Arc<[u8]> = given.into();
+        for bytes in Mutator::new(vec![given.to_vec()]).take(MUTANTS_EACH) {
+            let number = self.mutants.len();
+            self.mutants.push(ComparedInput {
+                kind: InputKind::GivenMutant,
+                name: format!("mutant {number} of a given input"),
+                bytes,
+                parent: Some(Arc::clone(&parent)),
+                fresh: false,
+            });
+        }
+    }
+
+    /// Returns the next inputs: given ones, then mutants of accepted ones, then derived ones.
+    pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
+        let mut chunk = Vec::new();
+        while chunk.len() < count {
+            match self.given.pop().or_else(|| self.mutants.pop()) {
+                Some(input) => chunk.push(input),
+                None => break,
+            }
+        }
+        if chunk.is_empty() && self.derived_left > 0 {
+            let count = count.min(self.derived_left);
+            let start = self.derived_made;
+            self.derived_made += count;
+            self.derived_left -= count;
+            let derived = self.derived.take(count).into_iter().enumerate();
+            chunk.extend(derived.map(|(number, bytes)| ComparedInput {
+                kind: InputKind::Derived,
+                name: format!("mutant {} of a PoV", start + number),
+                bytes,
+                parent: None,
+                fresh: false,
+            }));
+        }
+        (!chunk.is_empty()).then_some(chunk)
+    }
+}

@@ -1,0 +1,284 @@
+//! Reach: the compared inputs and the tests that run the patched lines, and the
+//! ways out of the patch's branches that were taken.
+//!
+//! That many inputs behave as before tells nothing when none of them comes to
+//! the patch. So the patched program is built once more with counters in what the
+//! patch touches: the PoV, compared inputs and, where these are not enough, the
+//! tests are run there. A branch of the patch was seen both ways when one of its
+//! conditions was. Where no build with counters can be had, the functions that a
+//! debugger sees have to do.
+
+use super::values::mixed;
+use super::{Comparison, EACH};
+use crate::TargetError;
+use crate::attempt::{AttemptFacts, touched_functions};
+use crate::feedback::LineMap;
+use crate::given_inputs;
+use crate::review;
+use crate::runner::{Build, Capture, Counted, Coverage, Inputs, LineRange};
+use patchwright_source::{Tree, TreePath};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Compared inputs that are counted at most.
+const MOST: usize = 96;
+/// The part of the rung's time that counting the inputs may take.
+const SHARE: f64 = 0.25;
+/// Inputs that are counted in one go.
+const CHUNK: usize = 24;
+/// Time for the PoVs, and least time for the inputs.
+const LEAST: Duration = Duration::from_secs(6);
+/// The tests may take so many times as long as they did without counters.
+const TESTS_SLOWER: u32 = 5;
+
+/// What was seen to run the patch.
+#[derive(Debug)]
+pub(super) struct Reach {
+    /// The patched program with counters, and what they count.
+    build: Build,
+    counted: Counted,
+    /// The counts of all runs together.
+    all: Coverage,
+    /// Compared inputs that were counted, and those that reached the patch.
+    pub(super) looked_at: u64,
+    pub(super) reached: u64,
+    /// Whether the tests reach it; nothing where they were not run.
+    pub(super) tests: Option<bool>,
+    /// The branches of the patch that were seen one way only, by file and line.
+    pub(super) one_sided: Vec<String>,
+    /// The branches of the patch.
+    pub(super) branches: usize,
+}
+
+impl Comparison<'_> {
+    /// Counts which compared inputs run the patched lines, where a build with
+    /// counters can be had. It has a time of its own.
+    pub(super) async fn measure_reach(
+        &mut self,
+        attempt: &AttemptFacts,
+    ) -> Result<(), TargetError> {
+        let counted = self.lines_of(attempt);
+        if counted.lines.is_empty() {
+            return Ok(());
+        }
+        let (target, started) = (self.target, Instant::now());
+        let name = target.task().build_of(self.pov);
+        let Some(build) = target.counting_build(&attempt.changes, &name).await? else {
+            return Ok(());
+        };
+        let mut reach = Reach {
+            build,
+            counted,
+            all: Coverage::default(),
+            looked_at: 0,
+            reached: 0,
+            tests: None,
+            one_sided: Vec::new(),
+            branches: 0,
+        };
+        let povs = given_inputs::povs(target.task())?;
+        self.count_runs(&mut reach, povs, LEAST).await?;
+        let left = target.task().limits.same.mul_f64(SHARE);
+        self.count_inputs(&mut reach, left).await?;
+        self.reach = Some(reach);
+        self.aside += started.elapsed();
+        Ok(())
+    }
+
+    /// Settles which branches of the patch were seen both ways: by inputs that
+    /// are no evidence of sameness, and by the tests where these are not enough.
+    pub(super) async fn settle_reach(&mut self, attempt: &AttemptFacts) -> Result<(), TargetError> {
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(());
+        };
+        reach.settle(attempt);
+        if !reach.one_sided.is_empty() {
+            let differing = self.differing.iter().map(|one| &one.input.bytes);
+            let others = self.tried.iter().chain(differing).take(CHUNK).cloned();
+            self.count_runs(&mut reach, others.collect(), LEAST).await?;
+            reach.settle(attempt);
+        }
+        let target = self.target;
+        if reach.reached < target.task().limits.reached || !reach.one_sided.is_empty() {
+            let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
+            let most = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
+            if let Some(tests) = tests.await? {
+                reach.tests = Some(tests.reached());
+                reach.all.add(&tests);
+                reach.settle(attempt);
+            }
+        }
+        self.count("counted", reach.looked_at);
+        self.count("reached the patch", reach.reached);
+        self.count("branches of the patch", reach.branches as u64);
+        self.count("branches seen one way only", reach.one_sided.len() as u64);
+        if let Some(reached) = reach.tests {
+            self.count("tests reach the patch", u64::from(reached));
+        }
+        self.reach = Some(reach);
+        Ok(())
+    }
+
+    /// Counts compared inputs, given ones first, as long as there is time.
+    async fn count_inputs(&mut self, reach: &mut Reach, left: Duration) -> Result<(), TargetError> {
+        let (started, left) = (Instant::now(), left.max(LEAST));
+        let order = mixed(&self.compared);
+        for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
+            let left = left.saturating_sub(started.elapsed());
+            if left.is_zero() {
+                break;
+            }
+            let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
+            for (index, reached) in self.count_runs(reach, contents, left).await? {
+                reach.looked_at += 1;
+                if reached {
+                    reach.reached += 1;
+                    self.reaching.extend(chunk.get(index).cloned());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs inputs with counters; those that were run, and whether each reached
+    /// the patch.
+    async fn count_runs(
+        &self,
+        reach: &mut Reach,
+        contents: Vec<Vec<u8>>,
+        budget: Duration,
+    ) -> Result<Vec<(usize, bool)>, TargetError> {
+        let inputs = Inputs {
+            contents,
+            budget,
+            each: self.each().max(EACH.0 * 2),
+            capture: Capture::Coverage(reach.counted.clone()),
+            ..Inputs::default()
+        };
+        let mut reached = Vec::new();
+        let runs = self.target.run_inputs(&reach.build, self.pov, &inputs);
+        for run in runs.await? {
+            let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
+            reached.push((run.index, coverage.reached()));
+            reach.all.add(&coverage);
+        }
+        Ok(reached)
+    }
+
+    /// The lines that the patch wrote; around those that it only took away, the
+    /// lines that are left.
+    fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
+        let tree = Tree::open(&self.target.task().tree).ok();
+        let mut lines = Vec::new();
+        for touched in &attempt.touched {
+            let renamed = attempt.changes.renamed.get(&touched.path);
+            let path = renamed.unwrap_or(&touched.path);
+            let range = |(first, last): (u32, u32)| LineRange {
+                path: path.as_str().to_owned(),
+                first,
+                last,
+            };
+            lines.extend(touched.new.iter().copied().map(range));
+            let left = tree.as_ref().and_then(|tree| {
+                let map = line_map(tree, attempt, &touched.path)?;
+                let around = |&(first, last): &(u32, u32)| {
+                    (
+                        map.patched(first.saturating_sub(1).max(1)),
+                        map.patched(last + 1),
+                    )
+                };
+                Some(touched.old.iter().map(around).collect::<Vec<_>>())
+            });
+            if touched.new.is_empty() {
+                lines.extend(left.into_iter().flatten().map(range));
+            }
+        }
+        let last = |name: &String| name.rsplit(['.', ':']).next().unwrap_or(name).to_owned();
+        let named = touched_functions(attempt);
+        let functions = if named.is_empty() {
+            &self.functions
+        } else {
+            &named
+        };
+        Counted {
+            lines,
+            functions: functions.iter().map(last).collect(),
+        }
+    }
+}
+
+fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
+    let pristine = tree.read(path).ok()?;
+    let patched = attempt.changes.new_content(path)?;
+    Some(LineMap::between(
+        &String::from_utf8_lossy(pristine.bytes()),
+        &String::from_utf8_lossy(patched),
+    ))
+}
+
+impl Reach {
+    /// Reads from all counts which branches of the patch were seen one way only.
+    fn settle(&mut self, attempt: &AttemptFacts) {
+        let mut ways: BTreeMap<(&str, u32), (usize, usize)> = BTreeMap::new();
+        for ((path, line, _), taken) in &self.all.branches {
+            if is_written(attempt, path, *line) {
+                let (count, seen) = ways.entry((path, *line)).or_default();
+                *count += 1;
+                *seen += usize::from(*taken > 0);
+            }
+        }
+        self.branches = ways.len();
+        let one_sided = ways.iter().filter(|(_, (count, seen))| *seen <= count / 2);
+        self.one_sided = one_sided
+            .map(|((path, line), (_, seen))| {
+                let how = if *seen == 0 {
+                    "never reached"
+                } else {
+                    "seen one way only"
+                };
+                format!("{path}:{line} ({how})")
+            })
+            .collect();
+    }
+
+    /// Whether this is enough to call the patch tried, by the floor of the settings;
+    /// else what is missing.
+    pub(super) fn missing(&self, floor: u64) -> Option<String> {
+        let tests = match self.tests {
+            Some(true) => ", and the tests do",
+            Some(false) => ", and neither do the tests",
+            None => "",
+        };
+        if self.reached < floor {
+            return Some(format!(
+                "{} of {} compared inputs run the patched lines, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
+                self.reached, self.looked_at
+            ));
+        }
+        let first = self.one_sided.first()?;
+        Some(format!(
+            "of {} branch(es) of the patch {} were not seen both ways: {first}",
+            self.branches,
+            self.one_sided.len()
+        ))
+    }
+}
+
+/// Whether the patch wrote a line, and not only a comment there.
+fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
+    let mut files = attempt.changes.files.iter();
+    let text = files.find(|(name, _)| name.as_str() == path);
+    let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let code = text.and_then(|text| {
+        let at = (line as usize).checked_sub(1)?;
+        Some(review::without_comments(text.lines().nth(at)?))
+    });
+    let touched = attempt.touched.iter().filter(|touched| {
+        let renamed = attempt.changes.renamed.get(&touched.path);
+        renamed.unwrap_or(&touched.path).as_str() == path
+    });
+    let mut ranges = touched.flat_map(|touched| &touched.new);
+    code.is_some_and(|code| !code.is_empty())
+        && ranges.any(|(first, last)| (*first..=*last).contains(&line))
+}

@@ -1,0 +1,216 @@
+//! Patched programs that behave as before, and some that do not.
+
+use crate::attempt::AttemptFacts;
+use crate::evidence::{Doubt, RungName};
+use crate::ladder::Ladder;
+use crate::local::tests::{PARSE, attempt, open, task};
+use crate::runner::{Target, TargetTask};
+use patchwright_source::{Touched, TreePath};
+use std::fs;
+use std::time::Duration;
+
+#[tokio::test]
+async fn tells_a_fix_from_a_change_of_behaviour() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(8);
+    for (name, bytes) in [("a.bin", [3, 1]), ("b.bin", [7, 2]), ("c.bin", [8, 9])] {
+        fs::write(folder.path().join(name), bytes).unwrap();
+        task.harmless.push(folder.path().join(name));
+    }
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, holds, reason) in [
+        (
+            "if (n < 2 || b[0] > 8)",
+            Some(true),
+            "run the patched lines",
+        ),
+        (
+            "if (n < 2 || b[0] > 7)",
+            Some(false),
+            "exit status 0 became exit status 1",
+        ),
+        // Seen by nobody but the debugger: the harness only looks at the sign.
+        (
+            "if (n >= 2 && b[0] == 7) return 5; if (n < 2 || b[0] > 8)",
+            Some(false),
+            "parse returns",
+        ),
+    ] {
+        let attempt = attempt_with(PARSE.replace("if (n < 2)", fix), (4, 4));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{fix}: {result:#?}");
+        assert!(result.reason.contains(reason), "{fix}: {}", result.reason);
+        assert!(result.counts["given"] >= 1);
+    }
+}
+
+/// A record says how long it is and begins with a number of two bytes, which is
+/// read without a look at the length. The buffer ends where the input does.
+const RECORD: &str = "#include <stdio.h>\n#include <stdlib.h>\nint record(const unsigned char *b, long n) {\n  if (n < 1 || b[0] >= n) return -1;\n  int number = b[1] << 8 | b[2];\n  printf(\"%d\\n\", number);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, RECORD);
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    for number in 0..12_u8 {
+        let file = folder.path().join(format!("{number}.bin"));
+        fs::write(&file, [8, 1, number, 3, 4, 5, 6, 7, 8]).unwrap();
+        task.harmless.push(file);
+    }
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (refuses, holds) in [
+        ("b[0] < 2", Some(true)),
+        ("b[0] < 2 || b[1] > 1", Some(false)),
+    ] {
+        let text = RECORD.replace("n < 1 ||", &format!("n < 1 || {refuses} ||"));
+        let attempt = attempt_with(text, (4, 4));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{refuses}: {result:#?}");
+        assert!(result.counts["mutants of given turned away"] >= 1);
+        if holds == Some(true) {
+            let shown = &result.counts["malformed mutants turned away"];
+            assert_eq!(shown, &result.counts["mutants of given turned away"]);
+            let mut doubts = result.doubts.iter();
+            assert!(doubts.any(|doubt| doubt.what.contains("exit status 0 became exit status 1")));
+        } else {
+            assert!(
+                result
+                    .reason
+                    .contains("became exit status 1 (mutants of given)")
+            );
+        }
+    }
+}
+
+/// Counts the parts of a list, and has a defect elsewhere.
+const LIST: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint parts(const char *t, int n) {\n  int count = 1;\n  for (int i = 0; i < n; i++) count += t[i] == ',';\n  char *p = malloc(8);\n  memset(p, 1, n && t[0] == '!' ? 200 : 8);\n  count += p[0] - 1;\n  free(p);\n  printf(\"%d parts\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  static char all[100000];\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  return parts(all, fread(all, 1, sizeof all, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(12);
+    one_file(&task, LIST);
+    fs::write(folder.path().join("pov.bin"), "!").unwrap();
+    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
+    task.harmless.push(folder.path().join("few.bin"));
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (also, holds) in [
+        // More is refused: that may be what the repair is about.
+        ("  if (count > 700) return -1;\n", Some(true)),
+        ("  if (count > 700) count = 700;\n", Some(false)),
+    ] {
+        let fix = format!("  if (n && t[0] == '!') return -1;\n{also}");
+        let text = LIST.replace("  char *p", &format!("{fix}  char *p"));
+        let mut attempt = attempt_with(text, (7, 8));
+        attempt.diff = format!("--- a/parse.c\n+++ b/parse.c\n@@ -7,0 +7,2 @@\n+{fix}")
+            .replace("\n  if (count", "\n+  if (count");
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{also}: {result:#?}");
+        let aimed = result.counts.get("aimed").copied();
+        assert!(aimed > Some(0), "{also}: {result:#?}");
+        if holds == Some(false) {
+            assert!(result.reason.contains("(aimed)"), "{}", result.reason);
+        }
+    }
+}
+
+/// Says what lies in a table of eight of which it fills four: beyond lies what
+/// was there before. Writes past its end where the second byte says so.
+const TABLE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint look(const unsigned char *b, long n) {\n  unsigned char *table = malloc(8);\n  for (int i = 0; i < 4; i++) table[i] = i * 3;\n  if (b[1] == 200) table[9] = 1;\n  printf(\"%d\\n\", table[b[0] & 7]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return look(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, TABLE);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [1, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, settled) in [
+        // Also refuses what lies in the table and was never written.
+        ("b[1] == 200 || (b[0] & 7) >= 4", true),
+        // Refuses what was written: nobody can say why.
+        ("b[1] == 200 || (b[0] & 7) >= 3", false),
+    ] {
+        let text = TABLE.replace(
+            "  unsigned char *table",
+            &format!("  if ({fix}) return -1;\n  unsigned char *table"),
+        );
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (4, 4)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        let expected = settled.then_some(true);
+        assert_eq!(result.holds, expected, "{fix}: {result:#?}");
+        let open: Vec<_> = result
+            .doubts
+            .iter()
+            .filter(|doubt| doubt.is_open())
+            .collect();
+        assert_eq!(open.is_empty(), settled, "{fix}: {result:#?}");
+        let why = |doubt: &Doubt| {
+            doubt
+                .settled
+                .as_ref()
+                .is_some_and(|why| why.contains("memory that it has not written"))
+        };
+        let settled_ones = result.doubts.iter().filter(|doubt| !doubt.is_open());
+        assert!(
+            result.doubts.iter().any(why) || !settled,
+            "{fix}: {result:#?}"
+        );
+        assert_eq!(
+            settled_ones.count() as u64,
+            result
+                .counts
+                .get("differences settled")
+                .copied()
+                .unwrap_or(0)
+        );
+        for input in open.iter().filter_map(|doubt| doubt.input.as_ref()) {
+            assert_eq!(input.bytes[0] & 7, 3, "{fix}: {input:#?}");
+            assert!(input.before.contains('9') && input.after.contains("exit status 1"));
+            assert!(input.change.contains(" at offset "), "{input:#?}");
+        }
+    }
+}
+
+/// Makes `parse.c` the whole program.
+fn one_file(task: &TargetTask, text: &str) {
+    fs::write(task.tree.join("parse.c"), text).unwrap();
+    let makefile = "$(OUT)/prog: parse.c\n\t$(CC) $(CFLAGS) $< -o $@\n";
+    fs::write(task.tree.join("Makefile"), makefile).unwrap();
+}
+
+/// A change of `parse.c` that touches some lines.
+fn attempt_with(text: String, lines: (u32, u32)) -> AttemptFacts {
+    let mut attempt = attempt("", "");
+    let path = TreePath::new("parse.c").unwrap();
+    attempt.changes.files.insert(path, text.into_bytes());
+    attempt.touched = vec![Touched {
+        path: TreePath::new("parse.c").unwrap(),
+        old: vec![lines],
+        new: vec![lines],
+    }];
+    attempt
+}

@@ -1,0 +1,144 @@
+//! Value comparison: return values of the touched functions and their callers.
+//!
+//! Most harnesses print nothing, so outputs alone hardly distinguish two programs. Return
+//! values, and the values that the harness receives from the project, are read by a debugger
+//! for C and C++, and by an agent in the JVM for Java.
+
+use super::outputs::half;
+use super::pool::{ComparedInput, InputKind};
+use super::{Comparison, Difference};
+use crate::TargetError;
+use crate::evidence::Doubt;
+use crate::runner::{Capture, InputRun};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Inputs of one round; the next round follows if there is time.
+const ROUND: usize = 6;
+/// The name of the count of compared inputs.
+const COMPARED: &str = "values compared";
+/// The most inputs whose values are compared.
+const MOST: usize = 64;
+
+impl Comparison<'_> {
+    /// Compares return values on some of the inputs whose outputs were the same.
+    pub(super) async fn values(
+        &mut self,
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        if self.functions.is_empty() || self.compared.is_empty() {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        // Those that were seen to reach the patch tell most.
+        let mut order = self.reaching.clone();
+        if self.reach.is_none() {
+            order = mixed(&self.compared);
+        }
+        for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
+            if round > 0 && started.elapsed() > left.mul_f64(0.6) {
+                break;
+            }
+            let left = left.saturating_sub(started.elapsed());
+            if let Some(difference) = self.round(chunk, left).await? {
+                return Ok(Some(difference));
+            }
+        }
+        Ok(None)
+    }
+
+    async fn round(
+        &mut self,
+        chunk: &[ComparedInput],
+        left: Duration,
+    ) -> Result<Option<Difference>, TargetError> {
+        let half = half(left, self.counted(COMPARED));
+        let capture = || Capture::Values(self.functions.clone());
+        let (old, new) = self.builds;
+        let first = self.run(old, chunk, capture(), half).await?;
+        let patched = self.run(new, chunk, capture(), half).await?;
+        let (mut seen, mut reached) = (0, 0);
+        let mut found = None;
+        for (index, input) in chunk.iter().enumerate() {
+            let (Some(before), Some(after)) = (text(&first, index), text(&patched, index)) else {
+                continue;
+            };
+            seen += 1;
+            if !before.starts_with("0 calls") {
+                reached += 1;
+                if self.reach.is_none() {
+                    self.reaching.push(input.clone());
+                }
+            }
+            if before == after || !self.steady(input, &before).await? {
+                continue;
+            }
+            let difference = difference(input, &before, &after);
+            if input.kind == InputKind::Derived {
+                let what = format!("{}: {}", difference.input, difference.what);
+                self.doubts.push(Doubt {
+                    settled: Some("what the program says is the same".to_owned()),
+                    ..Doubt::new(what)
+                });
+            } else {
+                found = found.or(Some(difference));
+            }
+        }
+        if seen > 0 {
+            self.count(COMPARED, seen);
+            self.count("reached a touched function", reached);
+        }
+        Ok(found)
+    }
+
+    /// Tells whether the unpatched program returns the same values again.
+    async fn steady(&self, input: &ComparedInput, before: &str) -> Result<bool, TargetError> {
+        let capture = Capture::Values(self.functions.clone());
+        let one = std::slice::from_ref(input);
+        let again = self.run(self.builds.0, one, capture, super::AGAIN).await?;
+        Ok(text(&again, 0).is_some_and(|again| again == before))
+    }
+}
+
+/// Orders the inputs by kind in turn, given ones first, since they are the likeliest to
+/// reach a touched function. Of each kind those with a new output come first.
+pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut ranked: Vec<(usize, usize, &ComparedInput)> = Vec::new();
+    let mut inputs: Vec<&ComparedInput> = inputs.iter().collect();
+    inputs.sort_by_key(|input| !input.fresh);
+    for (place, input) in inputs.into_iter().enumerate() {
+        let rank = counts.entry(input.kind.name()).or_default();
+        ranked.push((*rank, place, input));
+        *rank += 1;
+    }
+    ranked.sort_by_key(|(rank, place, input)| (*rank, input.kind != InputKind::Given, *place));
+    ranked
+        .into_iter()
+        .map(|(.., input)| input.clone())
+        .collect()
+}
+
+fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
+    let run = runs.get(&index)?;
+    Some(String::from_utf8_lossy(&run.output).into_owned())
+}
+
+fn difference(input: &ComparedInput, before: &str, after: &str) -> Difference {
+    let differing = before
+        .lines()
+        .zip(after.lines())
+        .skip(1)
+        .find(|(old, new)| old != new);
+    let what = match differing {
+        Some((old, new)) => format!("{old:?} became {new:?}"),
+        None => "touched functions are called more or less often".to_owned(),
+    };
+    Difference {
+        input: input.name.clone(),
+        what: format!("{what} ({})", input.kind.name()),
+        old: before.to_owned(),
+        new: after.to_owned(),
+        limited: false,
+    }
+}

@@ -1,0 +1,213 @@
+//! The last step before a command: our own program, called again, that gives
+//! up what the command must not have and becomes it.
+//!
+//! It runs in every isolation, so that all of them promise the same: an
+//! unprivileged user, no capability, no core dump, a session of its own, and a
+//! filter of system calls. The command's own variables are set here and not
+//! before: a loader that reads `LD_PRELOAD` must already be inside.
+
+use super::landlock::{self, Fence};
+use super::mounts;
+use super::seccomp::{self, Surroundings};
+use crate::identity::Ids;
+use rustix::fs::{Gid, Uid};
+use rustix::io::Errno;
+use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set,
+    remove_capability_from_bounding_set, set_capabilities, set_no_new_privs, set_thread_groups,
+    set_thread_res_gid, set_thread_res_uid,
+};
+use std::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode};
+
+/// What is given up before the command begins.
+#[derive(Debug, Default)]
+pub(super) struct Doors {
+    /// The user to become, as numbered in the namespace that the command runs in.
+    pub(super) ids: Option<Ids>,
+    /// Landlock's rules.
+    pub(super) fence: Option<Fence>,
+    /// Whether all but what the fence lets it write becomes read-only.
+    pub(super) read_only: bool,
+    /// The filter of system calls; nothing where it is on already, or not wanted.
+    pub(super) filter: Option<Surroundings>,
+    /// Whether privileges are left alone, for a command without isolation.
+    pub(super) keep_privileges: bool,
+}
+
+/// A command as this step begins it.
+#[derive(Debug)]
+pub(super) struct Become<'a> {
+    pub(super) doors: &'a Doors,
+    /// Where it starts.
+    pub(super) folder: &'a Path,
+    /// Bytes of the largest file it may write.
+    pub(super) file_size: u64,
+    pub(super) environment: Vec<(String, OsString)>,
+    /// The program and its arguments.
+    pub(super) program: Vec<OsString>,
+}
+
+impl Become<'_> {
+    /// The words that tell it to [`enter`].
+    pub(super) fn words(self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = Vec::new();
+        let mut add = |name: &str, value: OsString| words.extend([name.into(), value]);
+        add("--file-size", self.file_size.to_string().into());
+        add("--folder", self.folder.into());
+        if let Some(ids) = self.doors.ids {
+            add("--user", ids.user.to_string().into());
+            add("--group", ids.group.to_string().into());
+        }
+        if let Some(around) = self.doors.filter {
+            add("--filter", around.word().into());
+        }
+        if let Some(fence) = &self.doors.fence {
+            let network = if fence.network { "open" } else { "closed" };
+            add("--fence", network.into());
+            for path in &fence.read {
+                add("--read", path.into());
+            }
+            for path in &fence.write {
+                add("--write", path.into());
+            }
+        }
+        if self.doors.read_only {
+            add("--mounts", "read-only".into());
+        }
+        if self.doors.keep_privileges {
+            add("--privileges", "kept".into());
+        }
+        for (name, value) in self.environment {
+            let mut pair = OsString::from(name + "=");
+            pair.push(value);
+            add("--env", pair);
+        }
+        words.push("--".into());
+        words.extend(self.program);
+        words
+    }
+}
+
+/// Closes the doors that the arguments name, and becomes the command.
+pub(super) fn enter(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
+    let mut doors = Doors::default();
+    let mut environment: Vec<(&OsStr, &OsStr)> = Vec::new();
+    let mut file_size = None;
+    let mut folder = Path::new("/");
+    let mut words = arguments.iter();
+    loop {
+        let name = words.next().and_then(|word| word.to_str());
+        if name == Some("--") {
+            break;
+        }
+        let value = words.next().ok_or("a word lacks its value")?;
+        let text = value.to_str().unwrap_or_default();
+        match name {
+            Some("--file-size") => file_size = Some(text.parse()?),
+            Some("--folder") => folder = Path::new(value),
+            Some("--user") => doors.ids.get_or_insert_default().user = text.parse()?,
+            Some("--group") => doors.ids.get_or_insert_default().group = text.parse()?,
+            Some("--filter") => doors.filter = Some(Surroundings::from_word(text)),
+            Some("--fence") => doors.fence.get_or_insert_default().network = text == "open",
+            Some("--read") => doors.fence.get_or_insert_default().read.push(value.into()),
+            Some("--write") => doors.fence.get_or_insert_default().write.push(value.into()),
+            Some("--mounts") => doors.read_only = text == "read-only",
+            Some("--privileges") => doors.keep_privileges = text == "kept",
+            Some("--env") => environment.push(pair(value).ok_or("a variable lacks its value")?),
+            other => return Err(format!("unknown word {other:?}").into()),
+        }
+    }
+    let program = words.next().ok_or("no command was given")?;
+    limit(file_size)?;
+    close(&doors)?;
+    // Only now: it may be closed to the user that we were.
+    std::env::set_current_dir(folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+    let mut command = Command::new(program);
+    command.args(words).env_clear().envs(environment);
+    Err(command.exec().into())
+}
+
+fn pair(word: &OsString) -> Option<(&OsStr, &OsStr)> {
+    let bytes = word.as_bytes();
+    let at = bytes.iter().position(|byte| *byte == b'=')?;
+    let (name, value) = bytes.split_at(at);
+    Some((OsStr::from_bytes(name), OsStr::from_bytes(value.get(1..)?)))
+}
+
+/// No core dumps, and no file larger than allowed.
+fn limit(file_size: Option<u64>) -> Result<(), Errno> {
+    let at_most = |most: u64| Rlimit {
+        current: Some(most),
+        maximum: Some(most),
+    };
+    setrlimit(Resource::Core, at_most(0))?;
+    match file_size {
+        Some(bytes) => setrlimit(Resource::Fsize, at_most(bytes)),
+        None => Ok(()),
+    }
+}
+
+/// The order matters: paths are opened while they can be reached, the user is
+/// changed while that is allowed, and the filter comes when all is done.
+fn close(doors: &Doors) -> Result<(), Box<dyn Error>> {
+    if doors.keep_privileges {
+        return Ok(());
+    }
+    if let (true, Some(fence)) = (doors.read_only, &doors.fence) {
+        mounts::make_read_only(&fence.write)?;
+    }
+    let fence = doors.fence.as_ref().map(landlock::prepare).transpose()?;
+    give_up_privileges(doors.ids)?;
+    if let Some(fence) = fence {
+        landlock::restrict(fence)?;
+    }
+    if let Some(around) = doors.filter {
+        if let Some(second) = seccomp::of_own_files(around)? {
+            seccompiler::apply_filter(&second)?;
+        }
+        seccompiler::apply_filter(&seccomp::program(around)?)?;
+    }
+    Ok(())
+}
+
+/// Becomes the user, and keeps no capability nor a way to one.
+fn give_up_privileges(ids: Option<Ids>) -> Result<(), Errno> {
+    for capability in CapabilitySet::all().iter() {
+        // Only who holds CAP_SETPCAP may; without it, no program that is
+        // started can gain any capability either, as the line below says.
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    set_no_new_privs(true)?;
+    clear_ambient_capability_set()?;
+    if let Some(ids) = ids {
+        let (user, group) = (Uid::from_raw(ids.user), Gid::from_raw(ids.group));
+        set_thread_groups(&[])?;
+        set_thread_res_gid(group, group, group)?;
+        set_thread_res_uid(user, user, user)?;
+    }
+    let none = CapabilitySets {
+        effective: CapabilitySet::empty(),
+        permitted: CapabilitySet::empty(),
+        inheritable: CapabilitySet::empty(),
+    };
+    set_capabilities(None, none)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pair;
+    use std::ffi::OsStr;
+
+    #[test]
+    fn a_variable_may_hold_an_equals_sign() {
+        let word = "A=b=c".into();
+        assert_eq!(pair(&word), Some((OsStr::new("A"), OsStr::new("b=c"))));
+        assert_eq!(pair(&"A".into()), None);
+    }
+}

@@ -1,0 +1,255 @@
+//! The small program that stands between us and every command.
+//!
+//! It is our own binary, called again. It becomes the parent of everything the
+//! command leaves behind, so that also a child that left its session can be
+//! found, and ends all of it when the command has ended or its own standard
+//! input closes, which happens whenever its caller goes away. A namespace needs
+//! it too: `bwrap` asks the kernel to be killed with its parent, but only some
+//! milliseconds after it has started, and who is killed before that leaves it
+//! behind.
+//!
+//! It runs outside of every isolation, so nothing that a task names reaches its
+//! environment. What it itself cannot do is never taken for an end of the
+//! command: it dies of a signal then, as no command it supervises makes it.
+
+use super::seccomp::{self, Surroundings};
+use crate::process::{cgroup, watch};
+use rustix::io::Errno;
+use rustix::process::{
+    Pid, Signal, WaitOptions, geteuid, getpid, kill_process, set_child_subreaper, setsid, wait,
+};
+use rustix::thread::{
+    CapabilitySet, capabilities, configure_capability_in_ambient_set, set_capabilities,
+};
+use std::error::Error;
+use std::ffi::{OsStr, OsString};
+use std::io::{PipeReader, Read, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+use std::time::{Duration, Instant};
+
+/// The first argument that makes our binary one of its own steps.
+pub(super) const WORD: &str = "sandbox-exec";
+/// Run a command and end all it leaves behind.
+const SUPERVISE: &str = "supervise";
+/// Close the doors, then become the command.
+pub(super) const ENTER: &str = "enter";
+
+/// How long killing everything may take: a fork bomb is caught by repeating.
+const KILL_TIME: Duration = Duration::from_secs(4);
+/// What `timeout`, `env` and other such programs leave with when they fail themselves.
+const OWN_FAILURE: u8 = 125;
+/// The first descriptor that is none of the three standard streams.
+const FIRST_FOREIGN: i32 = 3;
+
+/// A program to be supervised.
+#[derive(Debug)]
+pub(super) struct Supervised<'a> {
+    pub(super) program: &'a OsStr,
+    pub(super) arguments: Vec<OsString>,
+    /// Whether it gets a user namespace, whose users the caller maps.
+    pub(super) divided: bool,
+    /// The control group of the program, and that of the caller.
+    pub(super) group: Option<(&'a Path, &'a Path)>,
+    /// The filter that is handed to the program, which must be `bwrap`.
+    pub(super) filter: Option<Surroundings>,
+}
+
+impl Supervised<'_> {
+    /// The words of the call.
+    pub(super) fn words(self) -> Vec<OsString> {
+        let mut words: Vec<OsString> = vec![WORD.into(), SUPERVISE.into()];
+        words.push(if self.divided { "divided" } else { "whole" }.into());
+        let filter = self.filter.map_or_else(String::new, Surroundings::word);
+        words.push(filter.into());
+        let (group, own) = self.group.unwrap_or((Path::new(""), Path::new("")));
+        words.extend([group, own].map(OsString::from));
+        words.push(self.program.into());
+        words.extend(self.arguments);
+        words
+    }
+}
+
+/// Does what the arguments of this process say. To be called first thing in
+/// `main`, before any thread is started, when the first argument is `sandbox-exec`.
+pub fn enter_from_arguments() -> ExitCode {
+    let arguments: Vec<OsString> = std::env::args_os().skip(2).collect();
+    let result = match arguments.split_first() {
+        Some((word, rest)) if word == SUPERVISE => supervise(rest).map_err(|error| {
+            let _ = writeln!(std::io::stderr(), "sandbox: {error}");
+            let _ = kill_process(getpid(), Signal::KILL);
+            error
+        }),
+        Some((word, rest)) if word == ENTER => super::enter::enter(rest),
+        _ => Err("this word is for the program's own use".into()),
+    };
+    match result {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "sandbox: {error}");
+            ExitCode::from(OWN_FAILURE)
+        }
+    }
+}
+
+fn supervise(arguments: &[OsString]) -> Result<ExitCode, Box<dyn Error>> {
+    let [divided, filter, group, own_group, program, rest @ ..] = arguments else {
+        return Err("no command was given".into());
+    };
+    close_foreign()?;
+    // A terminal of the caller's must be neither read nor typed at; whoever
+    // leads a session already has none.
+    let _ = setsid();
+    forget_keys()?;
+    let grouped = !group.is_empty();
+    if grouped {
+        cgroup::join(Path::new(group))?;
+    }
+    if divided == "divided" {
+        divide()?;
+    }
+    set_child_subreaper(Some(getpid()))?;
+    let mut command = Command::new(program);
+    let filter = filter.to_str().filter(|word| !word.is_empty());
+    let filter = filter.map(hand_over).transpose()?;
+    if let Some(filter) = &filter {
+        command.args(["--seccomp", &filter.as_raw_fd().to_string()]);
+    }
+    let child = command
+        .args(rest)
+        .stdin(Stdio::null())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| format!("{}: {error}", program.display()))?;
+    drop(filter);
+    if grouped {
+        // What ends the group must leave us to tell of it.
+        cgroup::join(Path::new(own_group))?;
+    }
+    let main = i32::try_from(child.id()).ok().and_then(Pid::from_raw);
+    end_with_caller();
+    let code = loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if Some(pid) == main => {
+                let signal = status.terminating_signal().map(|signal| 128 + signal);
+                break status
+                    .exit_status()
+                    .or(signal)
+                    .unwrap_or(OWN_FAILURE.into());
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    };
+    end_all();
+    Ok(ExitCode::from(u8::try_from(code).unwrap_or(OWN_FAILURE)))
+}
+
+/// Ends everything as soon as the caller closes our standard input or dies.
+fn end_with_caller() {
+    std::thread::spawn(|| {
+        // Nothing is ever sent any more.
+        let _ = std::io::copy(
+            &mut std::io::stdin().lock().take(u64::MAX),
+            &mut std::io::sink(),
+        );
+        end_all();
+        std::process::exit(OWN_FAILURE.into());
+    });
+}
+
+/// Leaves the caller's keys behind: whoever inherits a session's keyring may use what is in it.
+fn forget_keys() -> Result<(), Box<dyn Error>> {
+    match keyutils::Keyring::join_anonymous_session() {
+        Ok(_) => Ok(()),
+        // A kernel without keys has none to leave behind, and a container that
+        // keeps us from them keeps the command from them too.
+        Err(errno) if matches!(errno.0, libc::ENOSYS | libc::EPERM) => Ok(()),
+        Err(errno) => Err(format!("no keyring of its own: {errno}").into()),
+    }
+}
+
+/// Goes into a new user namespace and waits until the caller has said which
+/// users there are in it.
+fn divide() -> Result<(), Box<dyn Error>> {
+    nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWUSER)
+        .map_err(|errno| format!("no user namespace can be made: {errno}"))?;
+    let caller = rustix::stdio::stdin();
+    rustix::io::write(caller, b"x")?;
+    if rustix::io::read(caller, &mut [0_u8; 1])? != 1 {
+        return Err("the users of the namespace could not be mapped".into());
+    }
+    keep_for_next()
+}
+
+/// Keeps what the next step needs to mount in the namespace: who is not its
+/// root would lose it with the next program.
+fn keep_for_next() -> Result<(), Box<dyn Error>> {
+    if geteuid().is_root() {
+        return Ok(());
+    }
+    let mut sets = capabilities(None)?;
+    sets.inheritable = CapabilitySet::SYS_ADMIN | CapabilitySet::SETPCAP;
+    set_capabilities(None, sets)?;
+    for kept in sets.inheritable.iter() {
+        configure_capability_in_ambient_set(kept, true)?;
+    }
+    Ok(())
+}
+
+/// The reading end of a pipe that holds the filter, open in what is started next.
+fn hand_over(word: &str) -> Result<PipeReader, Box<dyn Error>> {
+    let program = seccomp::program(Surroundings::from_word(word))?;
+    let (reader, mut writer) = std::io::pipe()?;
+    // It holds 64 KiB, more than the longest filter that the kernel takes.
+    writer.write_all(&seccomp::bytes(&program))?;
+    rustix::io::fcntl_setfd(&reader, rustix::io::FdFlags::empty())?;
+    Ok(reader)
+}
+
+/// Closes what whoever started us left open: a descriptor of a folder would
+/// lead a command out of its sandbox, one of a lock would be held by it.
+fn close_foreign() -> Result<(), Box<dyn Error>> {
+    let open: Vec<i32> = std::fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|descriptor| *descriptor >= FIRST_FOREIGN)
+        .collect();
+    for descriptor in open {
+        // The one that listed them is closed already.
+        let _ = nix::unistd::close(descriptor);
+    }
+    Ok(())
+}
+
+/// Kills everything below this process until nothing is left.
+fn end_all() {
+    let until = Instant::now() + KILL_TIME;
+    while !is_alone() && Instant::now() < until {
+        let below = watch::descendants(std::process::id());
+        if below.is_empty() {
+            return;
+        }
+        for signal in [Signal::STOP, Signal::KILL] {
+            for pid in below.iter().filter_map(|pid| i32::try_from(*pid).ok()) {
+                if let Some(pid) = Pid::from_raw(pid) {
+                    let _ = kill_process(pid, signal);
+                }
+            }
+        }
+    }
+}
+
+/// Whether this process has no children left, those taken leave of that have
+/// ended. As whatever loses its parent becomes a child of ours, nothing is
+/// below us then; to look for it among all processes takes milliseconds.
+fn is_alone() -> bool {
+    loop {
+        match wait(WaitOptions::NOHANG) {
+            Ok(Some(_)) | Err(Errno::INTR) => {}
+            Ok(None) => return false,
+            Err(errno) => return errno == Errno::CHILD,
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Sanitizer hooks of a build: symbols by which a program changes what its
+//! sanitizer does or reports.
+//!
+//! A sanitizer asks the program for its options, its suppressions and for what
+//! to do at an error by functions with agreed names, and lends it functions that
+//! switch checks off. However the source spells them, they stand in the symbol
+//! tables of what was linked. A build is compared with the unpatched one, so
+//! what a project does by itself is no finding.
+
+use crate::contained_path::ContainedFolder;
+use crate::workspace::{OUT, TREE};
+use object::{Object, ObjectSymbol};
+use patchwright_source::built_in_regex;
+use regex::Regex;
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+/// The largest program that is read.
+const LARGEST: u64 = 512 << 20;
+/// Programs that are read at most.
+const MOST: usize = 64;
+/// Entries of folders that are looked at.
+const MOST_ENTRIES: usize = 200_000;
+
+/// A symbol of a sanitizer, and how a program holds it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct Hook {
+    name: String,
+    held: Held,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Held {
+    /// Defined by the program, or by a runtime that is linked into it.
+    Defined,
+    /// Defined, and given up for another definition.
+    Weak,
+    /// Called, and defined by a library.
+    Called,
+}
+
+/// Returns the hooks that a patched workspace has and the unpatched one lacks,
+/// each in a few words.
+pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Vec<String> {
+    let before = hooks_of(unpatched);
+    let gained = hooks_of(patched).into_iter();
+    gained
+        .filter(|hook| !before.contains(hook))
+        .map(|hook| match hook.held {
+            Held::Defined | Held::Weak => format!("it defines {}", hook.name),
+            Held::Called => format!("it calls {}", hook.name),
+        })
+        .collect()
+}
+
+/// The hooks of every program and shared library of a workspace.
+fn hooks_of(workspace: &Path) -> BTreeSet<Hook> {
+    let mut hooks = BTreeSet::new();
+    let mut left = MOST;
+    for part in [OUT, TREE] {
+        let root = workspace.join(part);
+        let Ok(contained) = ContainedFolder::open(&root) else {
+            continue;
+        };
+        for path in programs(&root) {
+            if left == 0 {
+                break;
+            }
+            let Ok(bytes) = contained.read(&path, LARGEST) else {
+                continue;
+            };
+            if bytes.starts_with(b"\x7fELF") {
+                left -= 1;
+                hooks.extend(read(&bytes));
+            }
+        }
+    }
+    hooks
+}
+
+/// Files that may be run or loaded, by their paths below a folder, in order.
+fn programs(root: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![PathBuf::new()];
+    let mut left = MOST_ENTRIES;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(root.join(&folder))
+            .into_iter()
+            .flatten()
+            .flatten()
+        {
+            left = left.saturating_sub(1);
+            let (Ok(kind), true) = (entry.file_type(), left > 0) else {
+                continue;
+            };
+            let path = folder.join(entry.file_name());
+            if kind.is_dir() {
+                folders.push(path);
+            } else if kind.is_file() && is_program(&entry) {
+                found.extend(path.to_str().map(str::to_owned));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+fn is_program(entry: &fs::DirEntry) -> bool {
+    let name = entry.file_name();
+    let name = name.to_string_lossy();
+    let runs = entry
+        .metadata()
+        .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0 && metadata.len() > 64);
+    runs || name.ends_with(".so") || name.contains(".so.")
+}
+
+/// The hooks in the symbol tables of one file.
+fn read(bytes: &[u8]) -> BTreeSet<Hook> {
+    let Ok(file) = object::File::parse(bytes) else {
+        return BTreeSet::new();
+    };
+    let symbols = file.symbols().chain(file.dynamic_symbols());
+    symbols
+        .filter_map(|symbol| {
+            let name = symbol.name().ok()?;
+            // The linker adds the version of a library's symbol.
+            let name = name.split('@').next().unwrap_or(name);
+            is_hook(name).then(|| Hook {
+                name: name.to_owned(),
+                held: match (symbol.is_undefined(), symbol.is_weak()) {
+                    (true, _) => Held::Called,
+                    (false, true) => Held::Weak,
+                    (false, false) => Held::Defined,
+                },
+            })
+        })
+        .collect()
+}
+
+/// Tells whether a name is a sanitizer's and none that a compiler refers to by
+/// itself in code that it instruments.
+fn is_hook(name: &str) -> bool {
+    static OURS: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"^_{1,3}(?:(?:a|hwa|l|m|t|ub|df)san|sanitizer)_"));
+    static COMPILER: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(concat!(
+            r"^_{1,3}(?:",
+            r"asan_(?:report_)?(?:exp_)?(?:load|store)\w*|asan_(?:memcpy|memmove|memset)",
+            r"|asan_stack_(?:malloc|free)_\w+|asan_set_shadow_\w+|asan_(?:un)?poison_stack_memory",
+            r"|asan_handle_no_return|asan_allocas?_(?:un)?poison|asan_(?:un)?register_\w*globals",
+            r"|asan_(?:before|after)_dynamic_init|asan_init\w*|asan_version_mismatch_check_\w+",
+            r"|asan_option_detect_stack_use_after_return|asan_shadow_memory_dynamic_address|asan_gen_\w*",
+            r"|hwasan_(?:load|store|tag|init|generate|memcpy|memmove|memset|handle)\w*",
+            r"|msan_(?:warning|param|retval|va_arg|origin|maybe|get_|chain|poison_alloca|set_alloca|init|track|keep|memcpy|memmove|memset|poison_stack|metadata)\w*",
+            r"|tsan_(?:read|write|unaligned|func|atomic|init|vptr|mem|volatile|range)\w*",
+            r"|ubsan_handle_\w+|ubsan_vptr_type_cache",
+            r"|sanitizer_(?:cov|ptr)_\w+",
+            r")$",
+        ))
+    });
+    OURS.is_match(name) && !COMPILER.is_match(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_hook;
+
+    #[test]
+    fn what_a_compiler_refers_to_is_no_hook() {
+        for (name, expected) in [
+            ("__asan_default_options", true),
+            ("__asan_on_error", true),
+            ("__asan_set_error_exit_code", true),
+            ("__asan_unpoison_memory_region", true),
+            ("__lsan_is_turned_off", true),
+            ("__lsan_disable", true),
+            ("__ubsan_on_report", true),
+            ("__ubsan_default_options", true),
+            ("__msan_unpoison", true),
+            ("__sanitizer_set_death_callback", true),
+            ("___asan_default_options", true),
+            ("__asan_report_load8", false),
+            ("__asan_report_store_n_noabort", false),
+            ("__asan_storeN", false),
+            ("__asan_stack_malloc_3", false),
+            ("__asan_handle_no_return", false),
+            ("__ubsan_handle_add_overflow_abort", false),
+            ("__sanitizer_cov_trace_pc_guard", false),
+            ("__msan_warning_with_origin_noreturn", false),
+            ("parse", false),
+            ("asan_default_options", false),
+        ] {
+            assert_eq!(is_hook(name), expected, "{name}");
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Goes on with another model when one cannot answer, with the same request, so
+//! that nothing that was learnt is lost.
+//!
+//! Who has answered is asked first the next time: a model that is gone is not
+//! waited for at every call. A request that is too long is handed back, because
+//! the caller can shorten it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+
+use crate::{Model, ModelError, Reply, Request, Usage};
+
+/// Several models, of which the first that can answers.
+#[derive(Debug)]
+pub(crate) struct Fallback {
+    first: Arc<dyn Model>,
+    others: Vec<Arc<dyn Model>>,
+    current: AtomicUsize,
+}
+
+impl Fallback {
+    /// Asks `first`, and `others` in their order when it cannot answer.
+    pub(crate) fn new(first: Arc<dyn Model>, others: Vec<Arc<dyn Model>>) -> Self {
+        Self {
+            first,
+            others,
+            current: AtomicUsize::new(0),
+        }
+    }
+
+    fn at(&self, index: usize) -> &Arc<dyn Model> {
+        match index.checked_sub(1) {
+            None => &self.first,
+            Some(other) => self.others.get(other).unwrap_or(&self.first),
+        }
+    }
+
+    async fn ask_in_turn(&self, request: &Request) -> Result<Reply, ModelError> {
+        let count = self.others.len() + 1;
+        let start = self.current.load(Ordering::Relaxed);
+        let mut failures = Vec::new();
+        for index in (0..count).map(|step| (start + step) % count) {
+            let model = self.at(index);
+            match model.ask(request).await {
+                Ok(mut reply) => {
+                    self.current.store(index, Ordering::Relaxed);
+                    if let Some(lost) = lost(&failures) {
+                        reply.usage = reply.usage.plus(lost);
+                    }
+                    return Ok(reply);
+                }
+                Err(error @ ModelError::TooLong { .. }) => return Err(error),
+                Err(error) => {
+                    tracing::warn!(model = model.name(), %error, "the model gave no answer");
+                    failures.push((model.name(), error));
+                }
+            }
+        }
+        Err(together(failures))
+    }
+}
+
+/// One failure out of several: worth another try if any of them is.
+fn together(mut failures: Vec<(&str, ModelError)>) -> ModelError {
+    if failures.len() == 1
+        && let Some((_, only)) = failures.pop()
+    {
+        return only;
+    }
+    let spent = lost(&failures);
+    let mut later = false;
+    let mut refused = !failures.is_empty();
+    let mut soonest: Option<Duration> = None;
+    let mut reasons = Vec::new();
+    for (name, error) in failures {
+        if let ModelError::Retry { after, .. } = &error {
+            later = true;
+            soonest = match (soonest, *after) {
+                (Some(known), Some(after)) => Some(known.min(after)),
+                (known, after) => known.or(after),
+            };
+        }
+        refused &= matches!(error, ModelError::Refused { .. });
+        reasons.push(format!("{name}: {error}"));
+    }
+    let reason = reasons.join("; ");
+    if later {
+        ModelError::Retry {
+            after: soonest,
+            reason,
+            spent,
+        }
+    } else if refused {
+        ModelError::Refused { reason }
+    } else {
+        ModelError::Fatal { reason }
+    }
+}
+
+/// Tokens that the models which gave no reply may have cost together.
+fn lost(failures: &[(&str, ModelError)]) -> Option<Usage> {
+    let spent = failures.iter().filter_map(|(_, error)| match error {
+        ModelError::Retry { spent, .. } => *spent,
+        _ => None,
+    });
+    spent.reduce(Usage::plus)
+}
+
+impl Model for Fallback {
+    fn name(&self) -> &str {
+        self.at(self.current.load(Ordering::Relaxed)).name()
+    }
+
+    fn ask<'a>(&'a self, request: &'a Request) -> BoxFuture<'a, Result<Reply, ModelError>> {
+        self.ask_in_turn(request).boxed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_double::{Script, hello, question};
+
+    #[tokio::test]
+    async fn the_next_model_gets_the_same_request_and_stays() {
+        let gone = Script::new("gone", vec![Err(ModelError::fatal("no key")); 2]);
+        let there = Script::new("there", vec![hello(), hello()]);
+        let both = Fallback::new(gone.clone(), vec![there.clone()]);
+        assert_eq!(both.name(), "gone");
+        assert_eq!(both.ask(&question()).await, hello());
+        assert_eq!(both.name(), "there");
+        assert_eq!(both.ask(&question()).await, hello());
+        assert_eq!((gone.asked(), there.asked()), (1, 2));
+        assert_eq!(gone.requests(), [question()]);
+        assert_eq!(there.requests(), [question(), question()]);
+    }
+
+    #[tokio::test]
+    async fn what_is_too_long_is_handed_back() {
+        let long = Err(ModelError::TooLong {
+            reason: "9".to_owned(),
+        });
+        let first = Script::new("a", vec![long.clone()]);
+        let second = Script::new("b", vec![hello()]);
+        let both = Fallback::new(first, vec![second.clone()]);
+        assert_eq!(both.ask(&question()).await, long);
+        assert_eq!(second.asked(), 0);
+    }
+
+    #[tokio::test]
+    async fn when_all_fail_every_reason_is_told() {
+        let retry = |seconds| ModelError::Retry {
+            after: Some(Duration::from_secs(seconds)),
+            reason: format!("wait {seconds}"),
+            spent: None,
+        };
+        let refused = ModelError::Refused {
+            reason: "no".to_owned(),
+        };
+        let cases = [
+            (vec![ModelError::fatal("x"), retry(9), retry(4)], "retry"),
+            (vec![refused.clone(), refused.clone()], "refused"),
+            (vec![refused, ModelError::fatal("x")], "fatal"),
+        ];
+        for (errors, kind) in cases {
+            let mut models: Vec<Arc<dyn Model>> = Vec::new();
+            for error in &errors {
+                models.push(Script::new("m", vec![Err(error.clone())]));
+            }
+            let first = models.remove(0);
+            let error = Fallback::new(first, models)
+                .ask(&question())
+                .await
+                .unwrap_err();
+            let found = match &error {
+                ModelError::Retry { after, .. } => {
+                    assert_eq!(*after, Some(Duration::from_secs(4)));
+                    "retry"
+                }
+                ModelError::Refused { .. } => "refused",
+                ModelError::Fatal { .. } => "fatal",
+                ModelError::TooLong { .. } => "too long",
+            };
+            assert_eq!(found, kind, "{error}");
+            assert_eq!(
+                error.to_string().matches("m: ").count(),
+                errors.len(),
+                "{error}"
+            );
+        }
+    }
+}

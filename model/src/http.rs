@@ -1,0 +1,64 @@
+//! HTTP clients for calls with a key, and what people may see of an address.
+
+use std::time::Duration;
+
+/// A client for calls with a key to one address.
+pub fn http_client(address: &str, connect: Duration) -> reqwest::Result<reqwest::Client> {
+    let builder = reqwest::Client::builder()
+        .connect_timeout(connect)
+        // A key must not follow a redirect to another host.
+        .redirect(reqwest::redirect::Policy::none())
+        .user_agent(concat!("patchwright/", env!("CARGO_PKG_VERSION")));
+    let url = reqwest::Url::parse(address).ok();
+    let host = url.as_ref().and_then(reqwest::Url::host_str);
+    if matches!(host, Some("localhost" | "127.0.0.1" | "[::1]")) {
+        builder.no_proxy().build()
+    } else {
+        builder.build()
+    }
+}
+
+/// An address as people may see it: without the name and the password that it
+/// may hold, and without what stands behind its `?`.
+pub fn shown(address: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(address) else {
+        return "an address that cannot be read".to_owned();
+    };
+    if url.username().is_empty() && url.password().is_none() && url.query().is_none() {
+        return address.to_owned();
+    }
+    url.set_query(None);
+    let bare = url.set_username("").and_then(|()| url.set_password(None));
+    bare.map_or_else(|()| "an address with a key".to_owned(), |()| url.into())
+}
+
+/// What lies at the bottom of a failed call; the layers above repeat the address.
+pub fn deepest(error: &reqwest::Error) -> String {
+    let mut current: &dyn std::error::Error = error;
+    while let Some(source) = current.source() {
+        current = source;
+    }
+    current.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn an_address_is_shown_without_what_opens_it() {
+        for (address, expected) in [
+            ("http://127.0.0.1:9", "http://127.0.0.1:9"),
+            ("https://a.example/v1", "https://a.example/v1"),
+            ("https://me:secret@a.example/v1", "https://a.example/v1"),
+            (
+                "https://secret@a.example:8443/v1/rerank",
+                "https://a.example:8443/v1/rerank",
+            ),
+            ("https://a.example/v1?key=secret", "https://a.example/v1"),
+            ("secret", "an address that cannot be read"),
+        ] {
+            assert_eq!(shown(address), expected);
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! Asks an endpoint which models it has: reaches it and shows it the key, at no
+//! cost. Not every endpoint can tell.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::time::timeout;
+
+use super::{OpenAi, failure, transport};
+use crate::ModelError;
+
+/// A list of models is short and needs no thought.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// The most bytes of a list that are read.
+const LIMIT: usize = 8 * 1024 * 1024;
+
+impl OpenAi {
+    /// The names of the models that the endpoint offers; nothing when it keeps no
+    /// such list.
+    ///
+    /// # Errors
+    /// The endpoint cannot be reached, or does not take the key.
+    pub async fn listed(&self) -> Result<Option<Vec<String>>, ModelError> {
+        let listed = match timeout(PATIENCE, self.list()).await {
+            Ok(listed) => listed,
+            Err(_) => Err(transport::late(
+                "the list of models did not come",
+                "first_byte",
+                PATIENCE,
+            )),
+        };
+        listed.map_err(|error| self.without_key(error))
+    }
+
+    async fn list(&self) -> Result<Option<Vec<String>>, ModelError> {
+        let broken = |error: reqwest::Error| failure::of_connection(&error, &self.address.base);
+        let response = self
+            .client()?
+            .get(format!("{}/models", self.address.base))
+            .headers(self.address.headers.clone())
+            .query(&self.address.query)
+            .send()
+            .await
+            .map_err(broken)?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = transport::read_text(response, LIMIT)
+            .await
+            .map_err(broken)?;
+        if matches!(status.as_u16(), 404 | 405 | 501) && !failure::is_html(&headers, &body) {
+            return Ok(None);
+        }
+        if !status.is_success() {
+            return Err(failure::of_status(status, &headers, &body));
+        }
+        if failure::is_html(&headers, &body) {
+            return Err(failure::html());
+        }
+        Ok(names(&body))
+    }
+}
+
+/// `{"data": [{"id": ..}]}` everywhere; Ollama and others add fields.
+fn names(body: &str) -> Option<Vec<String>> {
+    let list: Value = serde_json::from_str(body).ok()?;
+    let entries = list.get("data")?.as_array()?;
+    let name = |entry: &Value| Some(entry.get("id")?.as_str()?.to_owned());
+    Some(entries.iter().filter_map(name).collect())
+}

@@ -1,0 +1,381 @@
+//! Scoring of the candidates of a request: the odds of a few
+//! signals, made shares of one. So much is certain when the first file holds
+//! most of it, and so little when twenty hold a twentieth each.
+//!
+//! The weights were fitted to descriptions of repairs and to the functions that
+//! these changed (docs/benchmarks.md); those of the settings are multiplied.
+
+use crate::engine::Engine;
+use crate::error::or_nothing;
+use crate::intent::Intent;
+use crate::rank::is_aside;
+use crate::search::Scored;
+use crate::symbol::{Symbol, SymbolKind};
+use crate::words::{shortened, stem, stems_of};
+use patchwright_source::TreePath;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Weight of what one point of the settings' weights is worth, in logarithms of odds.
+const POINT: f64 = 10.0;
+/// Weight of what the words of the path count.
+const PATHS: f64 = 1.2;
+/// Weight of what each doubling of the lines counts: what is asked about is where
+/// something is done.
+const LENGTH: f64 = 0.43;
+/// More lines than this say no more.
+const LONG: u32 = 500;
+/// Weight of what it counts that other candidates are in the same file.
+const CROWD: f64 = 0.6;
+/// Weight of what it counts that the request begins with the name of the file: `pbap:
+/// check the length`.
+const AREA: f64 = 2.0;
+/// The longest such beginning, in characters.
+const LONGEST_AREA: usize = 60;
+/// Weight of what a definition in a file gains that the request names.
+const IN_NAMED_FILE: f64 = 2.0;
+/// Weight of what tests lose when none are asked for.
+const ASIDE: f64 = 2.2;
+/// Weight of what types lose: what is asked about is mostly what they do, and their
+/// members are candidates themselves.
+const TYPES: f64 = 1.9;
+/// Weight of what variables and macros lose.
+const VALUES: f64 = 1.5;
+/// Weight of what a word counts that is short for the asked one, that has it inside, and
+/// that only begins alike.
+const SHORTENED: f64 = 0.8;
+const INSIDE: f64 = 0.7;
+const BEGINS_ALIKE: f64 = 0.45;
+/// The shortest word that is looked for inside others, and at their beginning.
+const SHORTEST_INSIDE: usize = 4;
+const SHORTEST_BEGINNING: usize = 3;
+/// Limit on how many callers are counted.
+const CALLERS: usize = 40;
+
+/// Describes what is asked for.
+struct Asked<'t> {
+    words: Vec<Word<'t>>,
+    intent: Intent,
+    /// The words that the request begins with, before a colon.
+    area: Vec<String>,
+    /// Files that it names.
+    files: Vec<TreePath>,
+}
+
+/// A word that is asked for.
+struct Word<'t> {
+    stem: &'t str,
+    /// Says how rare it is, all words together being one.
+    rare: f64,
+    /// Says what names write for it.
+    short: Vec<String>,
+}
+
+/// Candidates with the share that each has, the likeliest first.
+pub(super) fn shares(
+    engine: &Engine,
+    text: &str,
+    (stems, intent): (&[String], Intent),
+    scored: &[Scored],
+) -> Vec<(f64, Symbol)> {
+    let Some(top) = scored.first().map(|one| one.score) else {
+        return Vec::new();
+    };
+    let found: Vec<(f64, Symbol)> = scored
+        .iter()
+        .filter_map(|one| Some((one.score / top, or_nothing(engine.index.symbol(one.id))?)))
+        .collect();
+    let crowds = crowds(&found);
+    let asked = Asked {
+        words: words_of(engine, stems),
+        intent,
+        area: area_of(text),
+        files: named_files(engine, text),
+    };
+    let mut weighed: Vec<(f64, Symbol)> = found
+        .into_iter()
+        .map(|(fit, symbol)| {
+            let crowd = crowds.get(&symbol.path).copied().unwrap_or_default();
+            let odds = odds(engine, &asked, (fit, crowd), &symbol);
+            (odds.exp(), symbol)
+        })
+        .collect();
+    let sum: f64 = weighed.iter().map(|(odds, _)| odds).sum();
+    for (odds, _) in &mut weighed {
+        *odds /= sum;
+    }
+    weighed.sort_by(|a, b| {
+        b.0.total_cmp(&a.0)
+            .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
+    });
+    weighed
+}
+
+fn words_of<'t>(engine: &Engine, stems: &'t [String]) -> Vec<Word<'t>> {
+    let rare = engine.rarities(stems);
+    let all: f64 = rare.iter().sum();
+    let words = stems.iter().zip(rare).map(|(asked, rare)| Word {
+        stem: asked,
+        rare: rare / all.max(f64::MIN_POSITIVE),
+        short: shortened(asked).map(stem).collect(),
+    });
+    words.collect()
+}
+
+/// The files that hold candidates, with the share of each, the likeliest first.
+pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
+    let mut shares: BTreeMap<&TreePath, f64> = BTreeMap::new();
+    for (share, symbol) in candidates {
+        *shares.entry(&symbol.path).or_default() += share;
+    }
+    let mut files: Vec<(f64, TreePath)> = shares
+        .into_iter()
+        .map(|(path, share)| (share, path.clone()))
+        .collect();
+    files.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    files
+}
+
+/// The logarithm of the odds of one candidate, which says so much of the
+/// request as its text fits.
+fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &Symbol) -> f64 {
+    let weights = engine.settings.weights;
+    let by_settings =
+        weights.semantic * fit + weights.keyword * named(symbol, asked) + standing(engine, symbol);
+    let lines = (symbol.end_line - symbol.start_line).min(LONG);
+    let path = symbol.path.as_str();
+    let mut odds = POINT * by_settings
+        + PATHS * path_says(path, asked)
+        + LENGTH * f64::from(lines + 1).log2()
+        + CROWD * crowd.ln_1p()
+        + AREA * begins_with(asked, &symbol.path);
+    if asked.files.contains(&symbol.path) {
+        odds += IN_NAMED_FILE;
+    }
+    if is_aside(&symbol.path) && asked.intent != Intent::TestWriting {
+        odds -= ASIDE;
+    }
+    if symbol.kind.is_type() {
+        odds -= TYPES;
+    } else if matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Macro) {
+        odds -= VALUES;
+    }
+    odds
+}
+
+/// Returns how much is in each file of what fits, the best counting most.
+fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
+    let mut crowds: BTreeMap<TreePath, f64> = BTreeMap::new();
+    for (fit, symbol) in found {
+        *crowds.entry(symbol.path.clone()).or_default() += fit * fit;
+    }
+    crowds
+}
+
+/// Returns how central and how recent a definition is, by the settings' weights.
+fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
+    let weights = engine.settings.weights;
+    let calls = engine.caller_files(&symbol.name, CALLERS);
+    let logarithm = |count: usize| (count as f64).ln_1p() / (CALLERS as f64).ln_1p();
+    let from: BTreeSet<&TreePath> = calls.iter().collect();
+    weights.in_degree * logarithm(from.len())
+        + weights.popularity * logarithm(calls.len())
+        + weights.recency * engine.recency(&symbol.path)
+}
+
+/// Returns how much of a name the request says, in whatever order and casing.
+fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
+    let words = stems_of(&symbol.name);
+    let lower = symbol.name.to_lowercase();
+    let said = asked.words.iter().map(|asked| {
+        let inside = asked.stem.len() >= SHORTEST_INSIDE && lower.contains(asked.stem);
+        likeness(&words, asked).max(if inside { INSIDE } else { 0.0 })
+    });
+    (said.sum::<f64>() / words.len().max(1) as f64).min(1.0)
+}
+
+/// Returns how much of the request a path says, rare words counting most.
+fn path_says(path: &str, asked: &Asked<'_>) -> f64 {
+    let words = stems_of(path);
+    let said = asked.words.iter();
+    said.map(|asked| asked.rare * likeness(&words, asked)).sum()
+}
+
+/// Returns how alike the likest of some words is to one that was asked for.
+fn likeness(words: &[String], asked: &Word<'_>) -> f64 {
+    let like = |word: &String| {
+        if word == asked.stem {
+            return 1.0;
+        }
+        if asked.short.contains(word) {
+            return SHORTENED;
+        }
+        let (short, long) = if word.len() < asked.stem.len() {
+            (word.as_str(), asked.stem)
+        } else {
+            (asked.stem, word.as_str())
+        };
+        if short.len() >= SHORTEST_BEGINNING && long.starts_with(short) {
+            return BEGINS_ALIKE * short.len() as f64 / long.len() as f64;
+        }
+        0.0
+    };
+    words.iter().map(like).fold(0.0, f64::max)
+}
+
+/// The words before the first colon, where they can be the name of a part.
+fn area_of(text: &str) -> Vec<String> {
+    let Some((area, _)) = text.split_once(": ") else {
+        return Vec::new();
+    };
+    let is_plain = area
+        .chars()
+        .all(|c| c.is_alphanumeric() || "_./- (),".contains(c));
+    if area.len() > LONGEST_AREA || !is_plain {
+        return Vec::new();
+    }
+    let words = area.split(|c: char| !c.is_alphanumeric());
+    words
+        .filter(|word| word.len() > 1)
+        .map(str::to_lowercase)
+        .collect()
+}
+
+/// Returns how much of a file's name the request begins with.
+fn begins_with(asked: &Asked<'_>, path: &TreePath) -> f64 {
+    if asked.area.is_empty() {
+        return 0.0;
+    }
+    let name = path.file_name().to_lowercase();
+    let name = name
+        .rsplit_once('.')
+        .map_or(name.as_str(), |(name, _)| name);
+    let words: BTreeSet<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
+    let said = words
+        .iter()
+        .filter(|word| asked.area.iter().any(|one| one == *word));
+    said.count() as f64 / words.len().max(1) as f64
+}
+
+fn named_files(engine: &Engine, text: &str) -> Vec<TreePath> {
+    text.split(|c: char| c.is_whitespace() || "\"'`(),;:".contains(c))
+        .filter(|token| token.contains('.') && token.len() > 3)
+        .filter_map(|token| engine.resolve(token.trim_end_matches('.')).ok())
+        .map(|(path, _)| path)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{area_of, of_files, shares};
+    use crate::context::tests::tree_of;
+    use crate::engine::Engine;
+    use crate::intent::Intent;
+    use crate::symbol::Symbol;
+    use crate::words::meaningful;
+    use patchwright_source::TreePath;
+
+    fn ranked(engine: &Engine, text: &str, intent: Intent) -> Vec<(f64, Symbol)> {
+        let stems = meaningful(text);
+        let scored = engine.by_words(&stems, 60);
+        shares(engine, text, (&stems, intent), &scored)
+    }
+
+    fn likeliest(engine: &Engine, text: &str) -> String {
+        let ranked = ranked(engine, text, Intent::BugFix);
+        let first = ranked.first().map(|(_, symbol)| symbol);
+        first.map_or(String::new(), |symbol| {
+            format!("{} {}", symbol.path, symbol.name)
+        })
+    }
+
+    const SUM: &str = "int total(int n)\n{\n    /* the sum of a list */\n    return n;\n}\n";
+
+    /// Two files that differ in one thing, and a request that tells them apart.
+    #[test]
+    fn each_signal_decides_between_what_is_alike() {
+        let long = SUM.replace("return n;", &("n += 1;\n    ".repeat(40) + "return n;"));
+        let inside = SUM.replace("total", "mylist");
+        let type_of = "struct sum_list {\n    int sum;\n    int list;\n};\n";
+        for (signal, files, text, expected) in [
+            (
+                "the file's name at the beginning",
+                [("src/a.c", SUM), ("src/use.c", SUM)],
+                "use: the sum of a list is wrong",
+                "src/use.c total",
+            ),
+            (
+                "the words of the path",
+                [("alpha/a.c", SUM), ("tables/a.c", SUM)],
+                "the sum of a list of a table is wrong",
+                "tables/a.c total",
+            ),
+            (
+                "a file that is named",
+                [("src/a.c", SUM), ("src/q-1.c", SUM)],
+                "in q-1.c, the sum of a list is wrong",
+                "src/q-1.c total",
+            ),
+            (
+                "tests come after the product",
+                [("test/a.c", SUM), ("zlib/a.c", SUM)],
+                "the sum of a list is wrong",
+                "zlib/a.c total",
+            ),
+            (
+                "what is long comes first",
+                [("src/a.c", SUM), ("src/z.c", &long)],
+                "n of a list is wrong",
+                "src/z.c total",
+            ),
+            (
+                "a word inside a name",
+                [("src/a.c", SUM), ("src/z.c", &inside)],
+                "the sum of a list is wrong",
+                "src/z.c mylist",
+            ),
+            (
+                "a function before a type",
+                [
+                    ("src/a.c", type_of),
+                    ("src/z.c", "int sum(int list)\n{\n    return list;\n}\n"),
+                ],
+                "the sum of a list is wrong",
+                "src/z.c sum",
+            ),
+        ] {
+            let (_folder, engine) = tree_of(&files);
+            assert_eq!(likeliest(&engine, text), expected, "{signal}");
+        }
+    }
+
+    #[test]
+    fn shares_are_parts_of_one_and_files_gather_them() {
+        let (_folder, engine) = tree_of(&[("src/a.c", SUM), ("test/b.c", SUM)]);
+        let text = "the sum of a list";
+        let ranked = ranked(&engine, text, Intent::BugFix);
+        let sum: f64 = ranked.iter().map(|(share, _)| share).sum();
+        assert!((sum - 1.0).abs() < 1e-9, "{ranked:?}");
+        let files = of_files(&ranked);
+        assert_eq!(files.len(), 2);
+        assert!(files[0].0 > 0.8 && files[0].1 == TreePath::new("src/a.c").unwrap());
+        // Who wants tests is shown what is there.
+        let tests = super::tests::ranked(&engine, text, Intent::TestWriting);
+        assert!(tests[1].0 > ranked[1].0);
+    }
+
+    #[test]
+    fn an_area_is_what_stands_before_a_colon() {
+        for (text, area) in [
+            ("pbap: check it", vec!["pbap"]),
+            (
+                "IMG_xcf.c (read_string): check",
+                vec!["img", "xcf", "read", "string"],
+            ),
+            ("no area here", vec![]),
+            ("it said \"no\": why", vec![]),
+            (&format!("{}: x", "long ".repeat(20)), vec![]),
+        ] {
+            assert_eq!(area_of(text), area, "{text}");
+        }
+    }
+}

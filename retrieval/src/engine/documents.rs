@@ -1,0 +1,124 @@
+//! Documentation of a tree: the files that people write for readers, and the
+//! paragraphs in them that say what somebody asks.
+
+use super::Engine;
+use crate::snippet::line;
+use crate::words::{Beginnings, stems_of};
+use patchwright_source::{Text, TreePath};
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+
+/// Endings of files that people write for readers.
+const ENDINGS: [&str; 6] = ["md", "rst", "adoc", "pod", "txt", "markdown"];
+/// Longer ones are logs and lists.
+pub(crate) const LONGEST: usize = 20_000;
+/// Lines of the paragraph that are shown.
+pub(crate) const LINES: u32 = 10;
+/// Weight of what a word counts that every definition has.
+const LEAST_RARE: f64 = 0.1;
+/// Weight of what a paragraph must say of the words that are looked for, by their rarity.
+const COVERED: f64 = 0.6;
+
+/// A paragraph of the documentation and how much of some words it says.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Paragraph {
+    pub(crate) path: TreePath,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    covered: f64,
+}
+
+/// The files that people write for readers.
+pub(crate) fn documents(engine: &Engine) -> Vec<&TreePath> {
+    let files = engine.files().iter();
+    files
+        .filter(|path| path.extension().is_some_and(|end| ENDINGS.contains(&end)))
+        // The one list of that ending that programs read.
+        .filter(|path| path.file_name() != "CMakeLists.txt")
+        .collect()
+}
+
+/// The paragraphs that say most of some words, at most one of each file.
+pub(crate) fn paragraphs(engine: &Engine, stems: &[String], limit: usize) -> Vec<Paragraph> {
+    let rarities = engine.rarities(stems);
+    let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
+    let whole: f64 = weights.iter().sum();
+    let words: BTreeSet<String> = stems.iter().cloned().collect();
+    let beginnings = Beginnings::of(&words);
+    let best = |path: &TreePath| {
+        let text = engine.tree().read(path).ok()?;
+        let lines = u32::try_from(text.line_count()).ok()?;
+        if text.line_count() > LONGEST || text.is_binary() {
+            return None;
+        }
+        let covered = |(first, last): (u32, u32)| {
+            let words: String = (first..=last)
+                .map(|number| line(&text, number) + " ")
+                .collect();
+            if !beginnings.may_be_in(&words) {
+                return 0.0;
+            }
+            let found = BTreeSet::from_iter(stems_of(&words));
+            let said = stems
+                .iter()
+                .zip(&weights)
+                .filter(|(stem, _)| found.contains(*stem));
+            said.map(|(_, weight)| weight).sum::<f64>() / whole
+        };
+        let scored = blocks(&text, lines)
+            .into_iter()
+            .map(|block| (covered(block), block));
+        let (covered, (first, last)) =
+            scored.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+        (covered >= COVERED).then(|| Paragraph {
+            path: path.clone(),
+            first,
+            last,
+            covered,
+        })
+    };
+    let mut found: Vec<Paragraph> = documents(engine).into_par_iter().filter_map(best).collect();
+    found.sort_by(|a, b| {
+        b.covered
+            .total_cmp(&a.covered)
+            .then_with(|| a.path.cmp(&b.path))
+    });
+    found.truncate(limit);
+    found
+}
+
+/// The paragraphs of a text, each with the heading right before it.
+fn blocks(text: &Text, count: u32) -> Vec<(u32, u32)> {
+    let mut blocks: Vec<(u32, u32)> = Vec::new();
+    let mut open: Option<u32> = None;
+    let mut heading = false;
+    for number in 1..=count {
+        let row = line(text, number);
+        if row.trim().is_empty() {
+            if !heading && let Some(first) = open.take() {
+                blocks.push((first, number - 1));
+            }
+            continue;
+        }
+        let first = *open.get_or_insert(number);
+        heading = row.starts_with(['#', '=']) && number == first;
+        if number - first + 1 >= LINES {
+            blocks.push((first, number));
+            open = None;
+        }
+    }
+    blocks.extend(open.map(|first| (first, count)));
+    blocks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::blocks;
+    use patchwright_source::Text;
+
+    #[test]
+    fn a_heading_belongs_to_its_paragraph() {
+        let text = Text::new(b"# One\n\na\nb\n\n\nc\n## Two\nd\n".to_vec());
+        assert_eq!(blocks(&text, 9), [(1, 4), (7, 9)]);
+    }
+}

@@ -1,0 +1,426 @@
+//! One walk over a function: assignments, arguments and returns as edges.
+
+use crate::flow::function::{Analysis, Edge, Parameter, Subject, Target};
+use crate::flow::place::{
+    Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
+};
+use crate::language::walk::{NodeContext, Visitor};
+use tree_sitter::Node;
+
+/// Describes what an edge leads to.
+#[derive(Clone)]
+struct Goal<'g> {
+    target: Target,
+    text: &'g str,
+    kills: bool,
+}
+
+pub(super) struct FlowVisitor<'a> {
+    bytes: &'a [u8],
+    line: u32,
+    shift: u32,
+    by_name: bool,
+    /// Open blocks with their depths.
+    blocks: Vec<(u32, u32)>,
+    block_count: u32,
+    pub(super) found: Analysis,
+}
+
+impl Visitor for FlowVisitor<'_> {
+    fn enter(&mut self, position: &NodeContext<'_, '_>) -> bool {
+        let node = position.node;
+        if opens_block(node, position.parent()) {
+            self.block_count += 1;
+            self.blocks.push((position.depth, self.block_count));
+        }
+        self.checks(node);
+        match node.kind() {
+            "comment" | "line_comment" | "block_comment" => return false,
+            "for_statement"
+            | "while_statement"
+            | "do_statement"
+            | "for_range_loop"
+            | "enhanced_for_statement" => {
+                self.found.loops.push((node.start_byte(), node.end_byte()));
+                self.loop_variable(node);
+            }
+            "parameter_declaration"
+            | "formal_parameter"
+            | "optional_parameter_declaration"
+            | "spread_parameter" => self.parameter(position),
+            "init_declarator" | "variable_declarator" => self.declaration(node),
+            "declaration" => self.locals(node),
+            "assignment_expression" => self.assignment(node),
+            "update_expression" => self.update(node),
+            "return_statement" => self.returned(node),
+            "field_initializer" => self.field_initializer(node),
+            _ if is_call(node) => self.call(node),
+            _ => {}
+        }
+        true
+    }
+
+    fn leave(&mut self, depth: u32) {
+        while self.blocks.pop_if(|block| block.0 >= depth).is_some() {}
+    }
+}
+
+/// Returns whether a node may be skipped when the program runs past its start.
+fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
+    let Some(parent) = parent else { return false };
+    match parent.kind() {
+        "if_statement"
+        | "else_clause"
+        | "switch_statement"
+        | "conditional_expression"
+        | "ternary_expression" => {
+            node.is_named() && parent.child_by_field_name("condition") != Some(node)
+        }
+        "while_statement"
+        | "for_statement"
+        | "for_range_loop"
+        | "enhanced_for_statement"
+        | "catch_clause"
+        | "lambda_expression" => parent.child_by_field_name("body") == Some(node),
+        _ => matches!(
+            node.kind(),
+            "case_statement" | "switch_block_statement_group" | "catch_clause" | "else_clause"
+        ),
+    }
+}
+
+impl<'a> FlowVisitor<'a> {
+    pub(super) fn new(bytes: &'a [u8], subject: Subject<'_>, shift: u32) -> Self {
+        Self {
+            bytes,
+            line: subject.line,
+            shift,
+            by_name: subject.is_macro,
+            blocks: Vec::new(),
+            block_count: 0,
+            found: Analysis::default(),
+        }
+    }
+
+    fn line_of(&self, node: Node<'_>) -> u32 {
+        let row = u32::try_from(node.start_position().row).unwrap_or(u32::MAX);
+        (self.line + row).saturating_sub(self.shift)
+    }
+
+    /// Each place that an expression takes its value from goes to a goal.
+    fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal<'_>) {
+        let taken = sources(value, self.bytes);
+        self.add_each(node, taken, goal);
+    }
+
+    fn add_each(&mut self, node: Node<'_>, all: Vec<Taken>, goal: &Goal<'_>) {
+        for taken in all {
+            self.add(node, taken, goal.clone());
+        }
+    }
+
+    fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal<'_>) {
+        self.found.edges.push(Edge {
+            line: self.line_of(node),
+            reads: node.start_byte(),
+            writes: node.end_byte(),
+            source: taken.source,
+            source_text: taken.text,
+            target: goal.target,
+            target_text: goal.text.to_owned(),
+            blocks: self.blocks.iter().map(|block| block.1).collect(),
+            kills: goal.kills,
+        });
+    }
+
+    fn name(&self, node: Node<'_>) -> String {
+        String::from_utf8_lossy(self.bytes.get(node.byte_range()).unwrap_or_default()).into_owned()
+    }
+}
+
+impl FlowVisitor<'_> {
+    /// The conditions and indices that a value goes into.
+    pub(super) fn checks(&mut self, node: Node<'_>) {
+        let child = |field| node.child_by_field_name(field);
+        match node.kind() {
+            "if_statement"
+            | "while_statement"
+            | "for_statement"
+            | "do_statement"
+            | "switch_statement"
+            | "conditional_expression"
+            | "ternary_expression" => {
+                if let Some(condition) = child("condition") {
+                    let text = shown(condition, self.bytes);
+                    let goal = Goal {
+                        target: Target::Check,
+                        text: &text,
+                        kills: false,
+                    };
+                    let taken = places_in(condition, self.bytes);
+                    self.add_each(condition, taken, &goal);
+                }
+            }
+            "subscript_expression" | "array_access" => {
+                if let Some(index) = child("index").or_else(|| child("indices")) {
+                    let text = shown(node, self.bytes);
+                    let goal = Goal {
+                        target: Target::Index,
+                        text: &text,
+                        kills: false,
+                    };
+                    let taken = places_in(index, self.bytes);
+                    self.add_each(index, taken, &goal);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn assignment(&mut self, node: Node<'_>) {
+        let left = node.child_by_field_name("left");
+        let right = node.child_by_field_name("right");
+        let (Some(left), Some(right)) = (left, right) else {
+            return;
+        };
+        let Some(target) = place(left, self.bytes) else {
+            return;
+        };
+        let text = shown(left, self.bytes);
+        let compound = node
+            .child_by_field_name("operator")
+            .is_some_and(|operator| operator.byte_range().len() > 1);
+        self.goes(
+            node,
+            right,
+            &Goal {
+                target: Target::Place(target),
+                text: &text,
+                kills: !compound,
+            },
+        );
+    }
+
+    pub(super) fn update(&mut self, node: Node<'_>) {
+        let argument = node
+            .child_by_field_name("argument")
+            .or_else(|| node.named_child(0));
+        let Some(target) = argument.and_then(|node| place(node, self.bytes)) else {
+            return;
+        };
+        let taken = Taken {
+            source: Source::Constant,
+            text: shown(node, self.bytes),
+        };
+        let text = argument.map_or_else(String::new, |node| shown(node, self.bytes));
+        self.add(
+            node,
+            taken,
+            Goal {
+                target: Target::Place(target),
+                text: &text,
+                kills: false,
+            },
+        );
+    }
+
+    pub(super) fn returned(&mut self, node: Node<'_>) {
+        if let Some(value) = node.named_child(0) {
+            self.goes(
+                node,
+                value,
+                &Goal {
+                    target: Target::Return,
+                    text: "return",
+                    kills: false,
+                },
+            );
+        }
+    }
+
+    pub(super) fn call(&mut self, node: Node<'_>) {
+        let Some(callee) = callee(node, self.bytes) else {
+            return;
+        };
+        for (index, argument) in arguments(node).into_iter().enumerate() {
+            let text = format!("{callee}(#{})", index + 1);
+            let goal = Goal {
+                target: Target::Argument(callee.clone(), index),
+                text: &text,
+                kills: false,
+            };
+            self.goes(node, argument, &goal);
+            let Some(place) = place(argument, self.bytes) else {
+                continue;
+            };
+            let written = Place {
+                content: !place.address || place.content,
+                address: false,
+                ..place
+            };
+            let taken = Taken {
+                source: Source::Out(callee.clone(), index),
+                text,
+            };
+            let target_text = shown(argument, self.bytes);
+            self.add(
+                node,
+                taken,
+                Goal {
+                    target: Target::Place(written),
+                    text: &target_text,
+                    kills: false,
+                },
+            );
+        }
+    }
+}
+
+impl FlowVisitor<'_> {
+    /// The name in a declarator, and whether it is a reference.
+    fn declared(&self, node: Node<'_>) -> Option<(String, bool)> {
+        let mut node = node;
+        let mut reference = false;
+        for _ in 0..16 {
+            if matches!(node.kind(), "identifier" | "field_identifier") {
+                return Some((self.name(node), reference));
+            }
+            reference |= node.kind() == "reference_declarator";
+            let next = node
+                .child_by_field_name("declarator")
+                .or_else(|| node.child_by_field_name("name"))
+                .or_else(|| {
+                    let mut cursor = node.walk();
+                    node.named_children(&mut cursor).find(|child| {
+                        child.kind().ends_with("declarator") || child.kind() == "identifier"
+                    })
+                });
+            node = next?;
+        }
+        None
+    }
+
+    pub(super) fn parameter(&mut self, position: &NodeContext<'_, '_>) {
+        let named = self.declared(position.node);
+        let (name, reference) = named.unwrap_or_default();
+        self.found.locals.insert(name.clone());
+        // Depth tells the function's own parameters from those of the
+        // functions that it is given pointers to: they come first.
+        if self.found.edges.is_empty() && self.block_count == 0 {
+            self.found.parameters.push(Parameter {
+                name,
+                by_name: reference || self.by_name,
+            });
+        }
+    }
+
+    pub(super) fn locals(&mut self, node: Node<'_>) {
+        let mut cursor = node.walk();
+        let declarators: Vec<Node<'_>> = node
+            .children_by_field_name("declarator", &mut cursor)
+            .collect();
+        for declarator in declarators {
+            if let Some((name, _)) = self.declared(declarator) {
+                self.found.locals.insert(name);
+            }
+        }
+    }
+
+    pub(super) fn declaration(&mut self, node: Node<'_>) {
+        let Some((name, _)) = self.declared(node) else {
+            return;
+        };
+        self.found.locals.insert(name.clone());
+        let Some(value) = node.child_by_field_name("value") else {
+            return;
+        };
+        let root = Place::variable(&name);
+        if value.kind() == "initializer_list" && self.designated(value, &root) {
+            return;
+        }
+        self.goes(
+            node,
+            value,
+            &Goal {
+                target: Target::Place(root),
+                text: &name,
+                kills: true,
+            },
+        );
+    }
+
+    /// `{ .a = x, .b = y }`: one edge per field.
+    fn designated(&mut self, list: Node<'_>, root: &Place) -> bool {
+        let mut cursor = list.walk();
+        let pairs: Vec<Node<'_>> = list
+            .named_children(&mut cursor)
+            .filter(|child| child.kind() == "initializer_pair")
+            .collect();
+        for pair in &pairs {
+            let designator = pair
+                .child_by_field_name("designator")
+                .and_then(|designator| designator.named_child(0));
+            let (Some(field), Some(value)) = (designator, pair.child_by_field_name("value")) else {
+                continue;
+            };
+            let mut target = root.clone();
+            target.fields.push(self.name(field));
+            let text = format!("{}.{}", root.root, self.name(field));
+            self.goes(
+                *pair,
+                value,
+                &Goal {
+                    target: Target::Place(target),
+                    text: &text,
+                    kills: true,
+                },
+            );
+        }
+        !pairs.is_empty()
+    }
+
+    /// C++ `: field(value)`.
+    pub(super) fn field_initializer(&mut self, node: Node<'_>) {
+        let (Some(field), Some(value)) = (node.named_child(0), node.named_child(1)) else {
+            return;
+        };
+        let target = Place {
+            fields: vec![self.name(field)],
+            ..Place::variable("this")
+        };
+        let text = self.name(field);
+        self.goes(
+            node,
+            value,
+            &Goal {
+                target: Target::Place(target),
+                text: &text,
+                kills: true,
+            },
+        );
+    }
+
+    pub(super) fn loop_variable(&mut self, node: Node<'_>) {
+        let declared = node
+            .child_by_field_name("declarator")
+            .or_else(|| node.child_by_field_name("name"))
+            .and_then(|node| self.declared(node));
+        let over = node
+            .child_by_field_name("right")
+            .or_else(|| node.child_by_field_name("value"));
+        let (Some((name, _)), Some(over)) = (declared, over) else {
+            return;
+        };
+        self.found.locals.insert(name.clone());
+        let target = Place::variable(&name);
+        self.goes(
+            node,
+            over,
+            &Goal {
+                target: Target::Place(target),
+                text: &name,
+                kills: true,
+            },
+        );
+    }
+}

@@ -1,0 +1,206 @@
+//! Tokens with their brackets: what stands where, and what belongs together.
+
+use super::keywords::{is_attribute, is_builtin, is_specifier};
+use super::tokens::{Kind, Token};
+use crate::language::macros::is_reserved;
+
+/// Limit on how many tokens template arguments may have.
+const ANGLES: usize = 2_000;
+
+/// The tokens of a text whose conditionals are resolved. Places are numbers of
+/// tokens.
+pub(super) struct Code<'t> {
+    text: &'t [u8],
+    pub(super) tokens: &'t [Token],
+    pub(super) is_cpp: bool,
+    partners: Vec<usize>,
+}
+
+impl<'t> Code<'t> {
+    /// Matches the brackets of tokens.
+    pub(super) fn new(text: &'t [u8], tokens: &'t [Token], is_cpp: bool) -> Self {
+        Self {
+            text,
+            tokens,
+            is_cpp,
+            partners: partners(tokens),
+        }
+    }
+
+    /// Returns whether a token stands at the very beginning of its line.
+    pub(super) fn is_at_margin(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| {
+            let start = token.start as usize;
+            start == 0 || self.text.get(start - 1) == Some(&b'\n')
+        })
+    }
+
+    /// The line of a token; 0 behind the last.
+    pub(super) fn line(&self, at: usize) -> u32 {
+        self.token(at).map_or(0, |token| token.line)
+    }
+
+    /// Returns whether a word is written in capitals, as the names of macros are by custom.
+    pub(super) fn is_capital(&self, at: usize) -> bool {
+        !self.word(at).iter().any(u8::is_ascii_lowercase)
+    }
+
+    pub(super) fn token(&self, at: usize) -> Option<&Token> {
+        self.tokens.get(at)
+    }
+
+    pub(super) fn is_mark(&self, at: usize, mark: u8) -> bool {
+        self.token(at).is_some_and(|token| token.is(mark))
+    }
+
+    pub(super) fn is_name(&self, at: usize) -> bool {
+        self.token(at).is_some_and(|token| token.kind == Kind::Name)
+    }
+
+    /// The text of a name; nothing for other tokens.
+    pub(super) fn word(&self, at: usize) -> &[u8] {
+        let name = self.token(at).filter(|token| token.kind == Kind::Name);
+        name.and_then(|token| self.text.get(token.range()))
+            .unwrap_or_default()
+    }
+
+    /// The other bracket.
+    pub(super) fn partner(&self, at: usize) -> Option<usize> {
+        let partner = self.partners.get(at).copied();
+        partner.filter(|partner| *partner != usize::MAX)
+    }
+
+    /// The place after a bracketed group.
+    pub(super) fn after(&self, open: usize) -> usize {
+        self.partner(open)
+            .filter(|close| *close > open)
+            .unwrap_or(open)
+            + 1
+    }
+
+    /// The place after `<...>`.
+    pub(super) fn after_angles(&self, open: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        let mut at = open;
+        while at < open + ANGLES {
+            match self.token(at)?.kind {
+                Kind::Mark(b'<') => depth += 1,
+                Kind::Mark(b'>') => {
+                    depth = depth.checked_sub(1)?;
+                    if depth == 0 {
+                        return Some(at + 1);
+                    }
+                }
+                Kind::Mark(b';' | b'}') => return None,
+                Kind::Mark(b'(' | b'[' | b'{') => {
+                    at = self.after(at);
+                    continue;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// Where the template name before `>` begins.
+    pub(super) fn before_angles(&self, close: usize, floor: usize) -> Option<usize> {
+        let mut depth = 0_usize;
+        for at in (floor..=close).rev() {
+            if self.is_mark(at, b'>') {
+                depth += 1;
+            } else if self.is_mark(at, b'<') {
+                depth = depth.checked_sub(1)?;
+                if depth == 0 {
+                    return at
+                        .checked_sub(1)
+                        .filter(|at| *at >= floor && self.is_name(*at));
+                }
+            }
+        }
+        None
+    }
+
+    /// Returns whether a word cannot be the name of something.
+    pub(super) fn is_no_name(&self, at: usize) -> bool {
+        let word = self.word(at);
+        is_reserved(word, self.is_cpp)
+            || is_specifier(word)
+            || is_builtin(word)
+            || is_attribute(word)
+            || self.is_cpp && matches!(word, b"final" | b"override")
+    }
+
+    /// Where `A::B<int>::` before a name begins, `~` included.
+    pub(super) fn qualified_start(&self, name: usize, floor: usize) -> usize {
+        let mut from = name;
+        if from > floor && self.is_mark(from - 1, b'~') {
+            from -= 1;
+        }
+        while from > floor
+            && self
+                .token(from - 1)
+                .is_some_and(|one| one.kind == Kind::Scope)
+        {
+            from -= 1;
+            let Some(before) = from.checked_sub(1).filter(|at| *at >= floor) else {
+                break;
+            };
+            if self.is_mark(before, b'>') {
+                match self.before_angles(before, floor) {
+                    Some(start) => from = start,
+                    None => break,
+                }
+            } else if self.is_name(before) && !self.is_no_name(before) {
+                from = before;
+            } else {
+                break;
+            }
+        }
+        from
+    }
+
+    /// Returns whether parentheses hold a pointer to a function: `(CALL *name)(..)`.
+    pub(super) fn is_pointer(&self, open: usize) -> bool {
+        let star = open + 1 + usize::from(self.is_name(open + 1));
+        let followed = self
+            .partner(open)
+            .is_some_and(|close| self.is_mark(close + 1, b'('));
+        followed && self.is_mark(star, b'*')
+    }
+}
+
+/// For each bracket the place of the other one; `usize::MAX` for all else.
+fn partners(tokens: &[Token]) -> Vec<usize> {
+    let mut partners = vec![usize::MAX; tokens.len()];
+    let mut open: Vec<(usize, u8)> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        let opened = match token.kind {
+            Kind::Mark(mark @ (b'(' | b'[' | b'{')) => {
+                open.push((at, mark));
+                continue;
+            }
+            Kind::Mark(b')') => b'(',
+            Kind::Mark(b']') => b'[',
+            Kind::Mark(b'}') => b'{',
+            _ => continue,
+        };
+        let found = if opened == b'{' {
+            open.iter().rposition(|one| one.1 == opened)
+        } else {
+            let top = open.len().checked_sub(1);
+            top.filter(|top| open.get(*top).is_some_and(|one| one.1 == opened))
+        };
+        let Some(found) = found else { continue };
+        open.truncate(found + 1);
+        if let Some((other, _)) = open.pop() {
+            if let Some(slot) = partners.get_mut(other) {
+                *slot = at;
+            }
+            if let Some(slot) = partners.get_mut(at) {
+                *slot = other;
+            }
+        }
+    }
+    partners
+}

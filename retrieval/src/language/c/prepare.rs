@@ -1,0 +1,223 @@
+//! C and C++ made ready for the parser: what a macro, a conditional or an old
+//! style hides from the grammar is taken out, byte for byte, before it is parsed.
+//!
+//! Offsets and lines stay as they are. Function bodies are parsed one by one, so
+//! that an error in one cannot swallow its neighbours. What was taken out is kept
+//! as uses of names.
+
+use super::conditionals::resolve;
+use super::declarations::{FunctionHead, TypeHead, scan};
+use super::tokens::{Directive, Kind, Token, tokens};
+use crate::language::macros::is_keyword;
+use std::ops::Range;
+
+/// A file ready to be parsed.
+#[derive(Debug, Default)]
+pub(crate) struct Prepared {
+    /// The text without what the grammar has no place for.
+    pub(crate) code: Vec<u8>,
+    /// The same with empty function bodies.
+    pub(crate) declarations: Vec<u8>,
+    /// Every function with a body, in the order of the text.
+    pub(crate) functions: Vec<FunctionHead>,
+    /// Every type with a name and a body, in the order of the text.
+    pub(crate) types: Vec<TypeHead>,
+    /// `#define` lines.
+    pub(crate) defines: Vec<Piece>,
+    /// `#include` lines.
+    pub(crate) includes: Vec<Piece>,
+    /// Text that was taken out and may use names, in the order of the text.
+    pub(crate) unparsed: Vec<Piece>,
+}
+
+/// A piece of text and its first line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Piece {
+    pub(crate) line: u32,
+    pub(crate) range: Range<usize>,
+}
+
+/// Makes a C or C++ file ready for the parser.
+pub(crate) fn prepare(text: &[u8], is_cpp: bool) -> Prepared {
+    let all = tokens(text);
+    let resolved = resolve(text, &all);
+    let outline = scan(text, &resolved.live, is_cpp);
+    let calls = loose_calls(text, &resolved.live, &outline.functions);
+    let mut prepared = Prepared {
+        code: text.to_vec(),
+        functions: outline.functions,
+        types: outline.types,
+        ..Prepared::default()
+    };
+    let lines = Lines::of(&all);
+    for token in &all {
+        let Kind::Directive(kind) = token.kind else {
+            continue;
+        };
+        blank(&mut prepared.code, &token.range());
+        if is_within(&resolved.dead, token.range().start) {
+            continue;
+        }
+        let piece = Piece {
+            line: token.line,
+            range: token.range(),
+        };
+        match kind {
+            Directive::Define => prepared.defines.push(piece),
+            Directive::Include => prepared.includes.push(piece),
+            Directive::If | Directive::Elif => prepared.unparsed.push(piece),
+            _ => {}
+        }
+    }
+    for range in &resolved.dead {
+        blank(&mut prepared.code, range);
+    }
+    for range in rows_of_numbers(&resolved.live) {
+        blank(&mut prepared.code, &range);
+    }
+    for range in outline
+        .taken_out
+        .into_iter()
+        .chain(resolved.unread)
+        .chain(calls)
+    {
+        blank(&mut prepared.code, &range);
+        let line = lines.of_offset(range.start);
+        prepared.unparsed.push(Piece { line, range });
+    }
+    for at in outline.written {
+        if let Some(place) = prepared.code.get_mut(at..at + 3) {
+            place.copy_from_slice(b"int");
+        }
+    }
+    prepared.unparsed.sort_by_key(|piece| piece.range.start);
+    prepared.declarations.clone_from(&prepared.code);
+    for function in &prepared.functions {
+        let body = function.body.start + 1..function.body.end.saturating_sub(1);
+        blank(&mut prepared.declarations, &body);
+    }
+    prepared
+}
+
+/// Fills a range with spaces; its line ends stay.
+fn blank(text: &mut [u8], range: &Range<usize>) {
+    for byte in text.get_mut(range.clone()).unwrap_or_default() {
+        if *byte != b'\n' {
+            *byte = b' ';
+        }
+    }
+}
+
+fn is_within(ranges: &[Range<usize>], offset: usize) -> bool {
+    ranges.iter().any(|range| range.contains(&offset))
+}
+
+/// The lines of offsets, by the tokens that stand there.
+struct Lines(Vec<(u32, u32)>);
+
+impl Lines {
+    fn of(tokens: &[Token]) -> Self {
+        Self(
+            tokens
+                .iter()
+                .map(|token| (token.start, token.line))
+                .collect(),
+        )
+    }
+
+    /// The line of the first token at or after an offset.
+    fn of_offset(&self, offset: usize) -> u32 {
+        let after = self
+            .0
+            .partition_point(|(start, _)| (*start as usize) < offset);
+        self.0.get(after).or(self.0.last()).map_or(1, |one| one.1)
+    }
+}
+
+/// Statements in bodies that are macro calls without a semicolon.
+fn loose_calls(text: &[u8], live: &[Token], functions: &[FunctionHead]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut at = 0;
+    for function in functions {
+        let skipped = live.get(at..).unwrap_or_default();
+        at += skipped.partition_point(|token| (token.start as usize) < function.body.start);
+        let mut begins = false;
+        while let Some(token) = live
+            .get(at)
+            .filter(|one| (one.start as usize) < function.body.end)
+        {
+            let call = (begins && token.kind == Kind::Name)
+                .then(|| call_end(text, live, at))
+                .flatten();
+            if let Some(end) = call {
+                let last = live.get(end - 1).map_or(token.end, |last| last.end);
+                found.push(token.start as usize..last as usize);
+                at = end;
+                continue;
+            }
+            begins = matches!(token.kind, Kind::Mark(b';' | b'{' | b'}'));
+            at += 1;
+        }
+    }
+    found
+}
+
+/// The place after `NAME(...)` when a new statement begins on the next line.
+fn call_end(text: &[u8], live: &[Token], at: usize) -> Option<usize> {
+    let name = text.get(live.get(at)?.range())?;
+    if is_keyword(name) || !live.get(at + 1)?.is(b'(') {
+        return None;
+    }
+    let mut depth = 0_usize;
+    let mut end = at + 1;
+    loop {
+        match live.get(end)?.kind {
+            Kind::Mark(b'(') => depth += 1,
+            Kind::Mark(b')') => depth = depth.checked_sub(1)?,
+            Kind::Mark(b'{' | b'}' | b';') => return None,
+            _ => {}
+        }
+        end += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    let (last, next) = (live.get(end - 1)?, live.get(end)?);
+    let begins_anew = next.kind == Kind::Name || next.is(b'}');
+    (begins_anew && next.line > last.line).then_some(end)
+}
+
+/// Whole lines of numbers in lists: they name nothing and cost the parser more
+/// than code does. The first row of a list stays: it shows what the list is.
+fn rows_of_numbers(live: &[Token]) -> Vec<Range<usize>> {
+    let mut rows: Vec<Range<usize>> = Vec::new();
+    let mut before = b' ';
+    for row in live.chunk_by(|a, b| a.line == b.line) {
+        let (Some(first), Some(last)) = (row.first(), row.last()) else {
+            continue;
+        };
+        let mut depth = 0_i32;
+        let is_numbers = last.is(b',')
+            && row.iter().all(|token| {
+                match token.kind {
+                    Kind::Mark(b'{') => depth += 1,
+                    Kind::Mark(b'}') => depth -= 1,
+                    _ => {}
+                }
+                depth >= 0
+                    && matches!(
+                        token.kind,
+                        Kind::Number | Kind::Mark(b',' | b'-' | b'{' | b'}')
+                    )
+            })
+            && depth == 0;
+        if is_numbers && before == b',' {
+            rows.push(first.start as usize..last.end as usize);
+        }
+        before = match last.kind {
+            Kind::Mark(mark) => mark,
+            _ => b' ',
+        };
+    }
+    rows
+}

@@ -1,0 +1,165 @@
+//! The heads of types, enumerations and namespaces: their names, and the macros
+//! among them.
+
+use super::declarations::{Scanner, ScopeKind, TypeHead};
+use super::keywords::is_class_key;
+use super::tokens::Kind;
+use std::ops::Range;
+
+impl Scanner<'_> {
+    /// A namespace, a linkage or a type: its kind and name.
+    pub(super) fn scope_head(&mut self, head: Range<usize>) -> Option<(ScopeKind, Range<usize>)> {
+        let first = self.code.word(head.start);
+        if first == b"extern" && head.len() == 2 && !self.code.is_name(head.start + 1) {
+            self.take_out(head.start..head.end + 1);
+            return Some((ScopeKind::Linkage, 0..0));
+        }
+        let from = head.start + usize::from(first == b"inline");
+        if self.code.word(from) == b"namespace" {
+            return Some((
+                ScopeKind::Namespace,
+                self.namespace_name(from + 1..head.end),
+            ));
+        }
+        let key = self
+            .class_key(head.clone())
+            .filter(|key| self.code.word(*key) != b"enum")?;
+        let name = self.type_name(key + 1..head.end)?;
+        self.take_out_names(head.start..key);
+        let from = self.code.qualified_start(name.start, key + 1);
+        if !name.is_empty() {
+            self.take_out(key + 1..from);
+        }
+        Some((ScopeKind::Type, from.min(name.start)..name.end))
+    }
+
+    /// Takes macros out of what stands before `class`.
+    fn take_out_names(&mut self, tokens: Range<usize>) {
+        let names: Vec<usize> = tokens
+            .filter(|at| self.code.is_name(*at) && !self.code.is_no_name(*at))
+            .collect();
+        for at in names {
+            let end = if self.code.is_mark(at + 1, b'(') {
+                self.code.after(at + 1)
+            } else {
+                at + 1
+            };
+            self.take_out(at..end);
+        }
+    }
+
+    /// Adds a type with a name and a body; `from` is where its head begins
+    /// without templates.
+    pub(super) fn add_type(&mut self, head: Range<usize>, from: usize) {
+        let open = head.end;
+        let Some(key) = self.class_key(from..open) else {
+            return;
+        };
+        let is_scoped_enum = usize::from(is_class_key(self.code.word(key + 1)));
+        let name = self.type_name(key + 1 + is_scoped_enum..open);
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return;
+        };
+        let close = self.code.partner(open).filter(|close| *close > open);
+        let tokens = [head.start, key, name.start, open, close.unwrap_or(open)];
+        let [Some(first), Some(key), Some(name), Some(brace), Some(last)] =
+            tokens.map(|at| self.code.token(at).copied())
+        else {
+            return;
+        };
+        self.found.types.push(TypeHead {
+            name: name.range(),
+            key: key.range(),
+            around: self.around(),
+            line: first.line,
+            name_line: name.line,
+            body_line: brace.line,
+            end_line: last.line,
+        });
+    }
+
+    pub(super) fn is_enum(&mut self, head: Range<usize>) -> bool {
+        let key = self.class_key(head.clone());
+        let Some(key) = key.filter(|key| self.code.word(*key) == b"enum") else {
+            return false;
+        };
+        let from = key + 1 + usize::from(is_class_key(self.code.word(key + 1)));
+        let Some(name) = self.type_name(from..head.end) else {
+            return false;
+        };
+        self.take_out_names(head.start..key);
+        if !name.is_empty() {
+            self.take_out(from..self.code.qualified_start(name.start, from));
+        }
+        true
+    }
+
+    /// `struct` and its like, unless in the parameters of a function.
+    fn class_key(&self, head: Range<usize>) -> Option<usize> {
+        let mut at = head.start;
+        while at < head.end {
+            if is_class_key(self.code.word(at)) {
+                return Some(at);
+            }
+            at = if self.code.is_mark(at, b'(') || self.code.is_mark(at, b'[') {
+                self.code.after(at)
+            } else {
+                at + 1
+            };
+        }
+        None
+    }
+
+    /// The name between `class` and its bases or body; empty when it has none,
+    /// `None` when no type is defined.
+    fn type_name(&self, tokens: Range<usize>) -> Option<Range<usize>> {
+        let mut name = tokens.start..tokens.start;
+        let mut at = tokens.start;
+        while at < tokens.end {
+            match self.code.token(at)?.kind {
+                Kind::Mark(b':') => return Some(name),
+                Kind::Mark(b'<') if !name.is_empty() => at = self.code.after_angles(at)?,
+                Kind::Mark(b'[') => at = self.code.after(at),
+                Kind::Scope => at += 1,
+                Kind::Name if self.code.is_mark(at + 1, b'(') => {
+                    let capital = !self.code.word(at).iter().any(u8::is_ascii_lowercase);
+                    let attribute = self.code.is_no_name(at);
+                    let after = self.code.after(at + 1);
+                    let named_later = after < tokens.end && self.code.is_name(after);
+                    if !(attribute || named_later && (name.is_empty() || capital)) {
+                        return None;
+                    }
+                    at = after;
+                }
+                Kind::Name => {
+                    if !matches!(self.code.word(at), b"final" | b"sealed") || name.is_empty() {
+                        name = at..at + 1;
+                    }
+                    at += 1;
+                }
+                _ => return None,
+            }
+        }
+        Some(name)
+    }
+
+    /// `a::b` after `namespace`; macros behind it are taken out.
+    fn namespace_name(&mut self, tokens: Range<usize>) -> Range<usize> {
+        let mut end = tokens.start;
+        while end < tokens.end && self.code.is_name(end) {
+            end += 1;
+            if !self
+                .code
+                .token(end)
+                .is_some_and(|token| token.kind == Kind::Scope)
+            {
+                break;
+            }
+            end += 1;
+            end += usize::from(self.code.word(end) == b"inline");
+        }
+        let end = end.min(tokens.end);
+        self.take_out(end..tokens.end);
+        tokens.start..end
+    }
+}

@@ -1,0 +1,529 @@
+//! Resolution of calls: which definitions a call means.
+//!
+//! What is written decides: the qualifier, the declared type of the receiver, the
+//! scope, what is static, imports, and how many arguments are passed. What only
+//! the name says is told apart, as possible and not as a fact.
+
+use crate::index::Reader;
+use crate::language::facts::Receiver;
+use crate::relations::name::scope_parts;
+use crate::relations::rows::{name_id, name_text};
+use crate::symbol::SymbolKind;
+use patchwright_source::{Language, TreePath};
+use rusqlite::{OptionalExtension, Result};
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Limit on how many bases of a class are followed.
+const BASES: usize = 64;
+
+/// Calls of one name from one symbol that are written alike.
+#[derive(Debug, Clone)]
+pub(crate) struct CallSite {
+    pub(crate) caller: i64,
+    pub(crate) name: i64,
+    receiver: Rc<str>,
+    arguments: i64,
+    pub(crate) lines: String,
+}
+
+/// A definition that a call may mean.
+#[derive(Debug, Clone)]
+struct Target {
+    id: i64,
+    scope: Vec<String>,
+    kind: SymbolKind,
+    path: TreePath,
+    language: Language,
+    takes: (i64, i64),
+    is_static: bool,
+}
+
+/// Describes what a call means.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Meaning {
+    /// Says what it means by all that is written.
+    pub(crate) certain: Vec<i64>,
+    /// Says what it may mean, by its name alone or by dispatch to a subclass.
+    pub(crate) possible: Vec<i64>,
+}
+
+/// Where a call stands.
+#[derive(Debug, Clone)]
+struct CallPlace {
+    path: TreePath,
+    language: Language,
+    scope: Vec<String>,
+}
+
+/// Resolves many calls; what was looked up once is kept.
+pub(crate) struct Resolver<'r> {
+    reader: &'r Reader<'r>,
+    targets: FxHashMap<i64, Rc<Vec<Target>>>,
+    bases: FxHashMap<String, Rc<Vec<String>>>,
+    heirs: FxHashMap<String, Rc<Vec<String>>>,
+    types: FxHashMap<String, bool>,
+    places: FxHashMap<i64, Option<Rc<CallPlace>>>,
+}
+
+/// Languages whose programs call each other directly count as one.
+fn family(language: Language) -> Language {
+    match language {
+        Language::Cpp => Language::C,
+        Language::TypeScript | Language::Tsx => Language::JavaScript,
+        language => language,
+    }
+}
+
+impl<'r> Resolver<'r> {
+    pub(crate) fn new(reader: &'r Reader<'r>) -> Self {
+        Self {
+            reader,
+            targets: FxHashMap::default(),
+            bases: FxHashMap::default(),
+            heirs: FxHashMap::default(),
+            types: FxHashMap::default(),
+            places: FxHashMap::default(),
+        }
+    }
+
+    /// The calls that one symbol makes.
+    pub(crate) fn sites_in(&self, caller: i64) -> Result<Vec<CallSite>> {
+        self.sites("c.caller_id = ?1", caller)
+    }
+
+    /// The calls of a name.
+    pub(crate) fn sites_of(&self, name: i64) -> Result<Vec<CallSite>> {
+        self.sites("c.name_id = ?1", name)
+    }
+
+    fn sites(&self, condition: &str, id: i64) -> Result<Vec<CallSite>> {
+        let sql = format!(
+            "SELECT c.caller_id, c.name_id, n.name, c.arguments, c.lines
+             FROM call c LEFT JOIN name n ON n.id = c.receiver_id WHERE {condition}"
+        );
+        let mut statement = self.reader.connection.prepare_cached(&sql)?;
+        let sites = statement.query_map([id], |row| {
+            Ok(CallSite {
+                caller: row.get(0)?,
+                name: row.get(1)?,
+                receiver: row.get::<_, Option<String>>(2)?.unwrap_or_default().into(),
+                arguments: row.get(3)?,
+                lines: row.get(4)?,
+            })
+        })?;
+        sites.collect()
+    }
+
+    /// Returns what a call means.
+    pub(crate) fn meaning(&mut self, site: &CallSite) -> Result<Meaning> {
+        let Some(place) = self.place(site.caller)? else {
+            return Ok(Meaning::default());
+        };
+        let all = self.targets(site.name)?;
+        let fits = |one: &&Target| {
+            let takes = one.takes.0..=one.takes.1;
+            family(one.language) == family(place.language)
+                && (site.arguments < 0 || takes.contains(&site.arguments))
+        };
+        let targets: Vec<&Target> = all.iter().filter(fits).collect();
+        if targets.is_empty() {
+            return Ok(Meaning::default());
+        }
+        match Receiver::read(&site.receiver) {
+            Receiver::Plain => self.plain(site.name, &place, &targets),
+            Receiver::Qualifier(name) => self.qualified(name, &place, &targets),
+            Receiver::Type(name) => self.typed(name, &place, &targets),
+            Receiver::Variable(name) => self.on_variable(name, &place, &targets),
+            // The member is a pointer; no function is called by its name.
+            Receiver::Pointer => Ok(Meaning::default()),
+            Receiver::Unknown => Ok(Meaning {
+                possible: ids(targets.iter().filter(|one| is_member(one))),
+                ..Meaning::default()
+            }),
+        }
+    }
+
+    /// `f(x)`: the own class and those around it, their bases, then functions.
+    fn plain(&mut self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+        for end in (1..=place.scope.len()).rev() {
+            let scope = place.scope.get(..end).unwrap_or_default();
+            let own = targets.iter().filter(|one| one.scope == scope);
+            let mut found = ids(own);
+            if let (true, Some(class)) = (found.is_empty(), scope.last()) {
+                let bases = self.bases(class)?;
+                let inherited =
+                    |one: &&&Target| one.scope.last().is_some_and(|last| bases.contains(last));
+                found = ids(targets.iter().filter(inherited));
+            }
+            if !found.is_empty() {
+                return Ok(Meaning::certain(found));
+            }
+        }
+        let free: Vec<&Target> = targets
+            .iter()
+            .copied()
+            .filter(|one| !is_member(one))
+            .collect();
+        let own = ids(free.iter().filter(|one| one.path == place.path));
+        if !own.is_empty() {
+            return Ok(Meaning::certain(own));
+        }
+        if place.language == Language::Java {
+            return self.java_elsewhere(name, place, targets);
+        }
+        // A static function of a header belongs to whoever includes it.
+        let is_header = |one: &Target| {
+            let extension = one.path.extension().unwrap_or_default();
+            extension.starts_with(['h', 'H']) || extension == "inl"
+        };
+        let visible = |one: &&Target| !one.is_static || is_header(one);
+        let visible: Vec<&Target> = free.into_iter().filter(visible).collect();
+        Ok(nearest(place, &visible))
+    }
+
+    /// Constructors, and what a static import names.
+    fn java_elsewhere(&self, name: i64, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+        let imports = self.imports(&place.path)?;
+        let name = name_text(self.reader, name)?;
+        let imported = targets.iter().filter(|one| {
+            let scope = one.scope.join(".");
+            imports.iter().any(|import| {
+                let (class, member) = import.rsplit_once('.').unwrap_or(("", import));
+                let is_named = member == "*" || member == name;
+                class == scope && is_named
+                    || one.kind == SymbolKind::Constructor && *import == scope
+            })
+        });
+        let imported = ids(imported);
+        if !imported.is_empty() {
+            return Ok(Meaning::certain(imported));
+        }
+        let made: Vec<&Target> = targets
+            .iter()
+            .copied()
+            .filter(|one| one.kind == SymbolKind::Constructor)
+            .collect();
+        Ok(nearest(place, &made))
+    }
+
+    fn imports(&self, path: &TreePath) -> Result<Vec<String>> {
+        let Some(file) = self.reader.files.by_path(path.as_str()) else {
+            return Ok(Vec::new());
+        };
+        let mut statement = self.reader.connection.prepare_cached(
+            "SELECT n.name FROM import i JOIN name n ON n.id = i.target_id WHERE i.file_id = ?1",
+        )?;
+        let names = statement.query_map([file.id], |row| row.get(0))?;
+        names.collect()
+    }
+
+    /// `A::f(x)`: what lies in `A` or in its bases.
+    fn qualified(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+        if name == "super" || name == "Self" {
+            let Some(class) = place.scope.last() else {
+                return Ok(Meaning::default());
+            };
+            if name == "Self" {
+                return self.typed(&class.clone(), place, targets);
+            }
+            let bases = self.bases(class)?;
+            return Ok(Meaning::certain(inside(targets, &bases)));
+        }
+        let found = inside(targets, &[name.to_owned()]);
+        if !found.is_empty() {
+            return Ok(Meaning::certain(found));
+        }
+        let found = inside(targets, &self.bases(name)?);
+        if !found.is_empty() {
+            return Ok(Meaning::certain(found));
+        }
+        // Files are modules in Rust, Python and JavaScript.
+        let in_module = targets.iter().filter(|one| {
+            let file = one.path.file_name();
+            let stem = file.split('.').next().unwrap_or(file);
+            one.scope.is_empty()
+                && (stem == name || one.path.folder().ends_with(&format!("/{name}")))
+        });
+        Ok(Meaning::certain(ids(in_module)))
+    }
+
+    /// `a.f(x)` with `a` of a known type: of the type, of its bases, or by
+    /// dispatch of its heirs.
+    fn typed(&mut self, name: &str, place: &CallPlace, targets: &[&Target]) -> Result<Meaning> {
+        if !self.is_type(name)? {
+            // A pointer class of a library may hand on to anything.
+            let possible = match place.language {
+                Language::Cpp => ids(targets.iter().filter(|one| is_member(one))),
+                _ => Vec::new(),
+            };
+            return Ok(Meaning {
+                possible,
+                ..Meaning::default()
+            });
+        }
+        let mut certain = inside(targets, &[name.to_owned()]);
+        if certain.is_empty() {
+            certain = inside(targets, &self.bases(name)?);
+        }
+        let mut possible = inside(targets, &self.heirs(name)?);
+        possible.retain(|id| !certain.contains(id));
+        Ok(Meaning { certain, possible })
+    }
+
+    /// `a.f(x)` with `a` declared elsewhere: a field of the class, a package.
+    fn on_variable(
+        &mut self,
+        name: &str,
+        place: &CallPlace,
+        targets: &[&Target],
+    ) -> Result<Meaning> {
+        if let Some(declared) = self.type_of_variable(name, place)? {
+            return self.typed(&declared, place, targets);
+        }
+        let by_qualifier = match place.language {
+            Language::Go | Language::Python | Language::JavaScript | Language::TypeScript => {
+                self.qualified(name, place, targets)?
+            }
+            _ => Meaning::default(),
+        };
+        if !by_qualifier.certain.is_empty() {
+            return Ok(by_qualifier);
+        }
+        Ok(Meaning {
+            possible: ids(targets.iter().filter(|one| is_member(one))),
+            ..Meaning::default()
+        })
+    }
+
+    /// The declared type of a field of the class around a call or of its bases.
+    fn type_of_variable(&mut self, name: &str, place: &CallPlace) -> Result<Option<String>> {
+        let Some(id) = name_id(self.reader, name)? else {
+            return Ok(None);
+        };
+        let mut statement = self.reader.connection.prepare_cached(
+            "SELECT (SELECT name FROM name WHERE id = s.scope_id), t.name
+             FROM symbol s JOIN name t ON t.id = s.type_id
+             WHERE s.name_id = ?1 AND s.kind IN ('field', 'variable')",
+        )?;
+        let fields = statement.query_map([id], |row| {
+            Ok((
+                row.get::<_, Option<String>>(0)?.unwrap_or_default(),
+                row.get(1)?,
+            ))
+        })?;
+        let fields: Vec<(String, String)> = fields.collect::<Result<_>>()?;
+        for end in (1..=place.scope.len()).rev() {
+            let Some(class) = place.scope.get(end - 1) else {
+                continue;
+            };
+            let bases = self.bases(class)?;
+            let holds = |scope: &str| {
+                let parts = scope_parts(scope);
+                parts
+                    .last()
+                    .is_some_and(|last| last == class || bases.iter().any(|base| base == last))
+            };
+            if let Some((_, declared)) = fields.iter().find(|(scope, _)| holds(scope)) {
+                return Ok(Some(declared.clone()));
+            }
+        }
+        Ok(None)
+    }
+
+    fn place(&mut self, caller: i64) -> Result<Option<Rc<CallPlace>>> {
+        if let Some(known) = self.places.get(&caller) {
+            return Ok(known.clone());
+        }
+        let scope: Option<String> = self
+            .reader
+            .connection
+            .prepare_cached(
+                "SELECT (SELECT name FROM name WHERE id = s.scope_id) FROM symbol s WHERE s.id = ?1",
+            )?
+            .query_row([caller], |row| row.get(0))
+            .optional()?
+            .flatten();
+        let file = self.reader.files.of_symbol(caller);
+        let place = file.and_then(|file| {
+            Some(Rc::new(CallPlace {
+                path: file.path.clone(),
+                language: file.language?,
+                scope: parts(scope.as_deref()),
+            }))
+        });
+        self.places.insert(caller, place.clone());
+        Ok(place)
+    }
+
+    fn targets(&mut self, name: i64) -> Result<Rc<Vec<Target>>> {
+        if let Some(known) = self.targets.get(&name) {
+            return Ok(Rc::clone(known));
+        }
+        let mut statement = self.reader.connection.prepare_cached(
+            "SELECT s.id, (SELECT name FROM name WHERE id = s.scope_id), s.kind, s.file_id,
+                    s.least, s.most, s.static
+             FROM symbol s WHERE s.name_id = ?1 AND s.body_line > 0
+               AND s.kind IN ('function', 'method', 'constructor', 'macro') ORDER BY s.id",
+        )?;
+        let mut rows = statement.query([name])?;
+        let mut found = Vec::new();
+        while let Some(row) = rows.next()? {
+            let kind = SymbolKind::from_word(row.get_ref(2)?.as_str()?);
+            let file = self.reader.files.by_id(row.get(3)?);
+            let (Some(kind), Some(file)) = (kind, file) else {
+                continue;
+            };
+            let Some(language) = file.language else {
+                continue;
+            };
+            found.push(Target {
+                id: row.get(0)?,
+                scope: parts(row.get::<_, Option<String>>(1)?.as_deref()),
+                kind,
+                path: file.path.clone(),
+                language,
+                takes: (row.get(4)?, row.get(5)?),
+                is_static: row.get(6)?,
+            });
+        }
+        let found = Rc::new(found);
+        self.targets.insert(name, Rc::clone(&found));
+        Ok(found)
+    }
+
+    fn is_type(&mut self, name: &str) -> Result<bool> {
+        if let Some(known) = self.types.get(name) {
+            return Ok(*known);
+        }
+        let known = match name_id(self.reader, name)? {
+            None => false,
+            Some(id) => self
+                .reader
+                .connection
+                .prepare_cached(
+                    "SELECT EXISTS(SELECT 1 FROM symbol WHERE name_id = ?1 AND kind IN ('struct',
+                       'union', 'class', 'interface', 'record', 'enum', 'typedef', 'annotation'))",
+                )?
+                .query_row([id], |row| row.get(0))?,
+        };
+        self.types.insert(name.to_owned(), known);
+        Ok(known)
+    }
+
+    /// The names of all bases of a class, the nearest first.
+    fn bases(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
+        // Classes without a name are numbered: the number is no name.
+        if class.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Rc::default());
+        }
+        if let Some(known) = self.bases.get(class) {
+            return Ok(Rc::clone(known));
+        }
+        let found = Rc::new(self.related(
+            class,
+            "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
+             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1",
+        )?);
+        self.bases.insert(class.to_owned(), Rc::clone(&found));
+        Ok(found)
+    }
+
+    /// The names of all classes that extend or implement a type.
+    fn heirs(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
+        if let Some(known) = self.heirs.get(class) {
+            return Ok(Rc::clone(known));
+        }
+        let found = Rc::new(self.related(
+            class,
+            "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
+             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1",
+        )?);
+        self.heirs.insert(class.to_owned(), Rc::clone(&found));
+        Ok(found)
+    }
+
+    fn related(&self, class: &str, sql: &str) -> Result<Vec<String>> {
+        let mut statement = self.reader.connection.prepare_cached(sql)?;
+        let mut found: Vec<String> = Vec::new();
+        let mut next = vec![class.to_owned()];
+        while let Some(name) = next.pop() {
+            let Some(id) = name_id(self.reader, &name)? else {
+                continue;
+            };
+            for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
+                let other = other?;
+                if other != class && !found.contains(&other) && found.len() < BASES {
+                    found.push(other.clone());
+                    next.push(other);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
+
+impl Meaning {
+    fn certain(certain: Vec<i64>) -> Self {
+        Self {
+            certain,
+            possible: Vec::new(),
+        }
+    }
+
+    /// Everything it may mean.
+    pub(crate) fn all(&self) -> impl Iterator<Item = i64> + '_ {
+        self.certain.iter().chain(&self.possible).copied()
+    }
+}
+
+fn parts(scope: Option<&str>) -> Vec<String> {
+    let parts = scope.map(scope_parts).unwrap_or_default();
+    parts.into_iter().map(str::to_owned).collect()
+}
+
+/// Returns whether a definition is called on something.
+fn is_member(target: &Target) -> bool {
+    matches!(target.kind, SymbolKind::Method | SymbolKind::Constructor)
+}
+
+fn ids<'t>(targets: impl Iterator<Item = &'t &'t Target>) -> Vec<i64> {
+    targets.map(|one| one.id).collect()
+}
+
+/// The targets that lie in one of some classes or namespaces.
+fn inside(targets: &[&Target], names: &[String]) -> Vec<i64> {
+    let lies = |one: &&&Target| one.scope.last().is_some_and(|last| names.contains(last));
+    ids(targets.iter().filter(lies))
+}
+
+/// Chooses among functions that any file may call: the only one, or the only one in
+/// the nearest folder, as copies of a library call themselves.
+fn nearest(place: &CallPlace, targets: &[&Target]) -> Meaning {
+    let shared = |one: &&Target| {
+        let folders = one
+            .path
+            .folder()
+            .split('/')
+            .zip(place.path.folder().split('/'));
+        folders.take_while(|(a, b)| a == b).count()
+    };
+    let most = targets.iter().map(shared).max();
+    let near: Vec<&Target> = targets
+        .iter()
+        .copied()
+        .filter(|one| Some(shared(one)) == most)
+        .collect();
+    match near.as_slice() {
+        [] => Meaning::default(),
+        [one] => Meaning::certain(vec![one.id]),
+        // Branches of a conditional and overloads lie side by side.
+        [one, rest @ ..] if rest.iter().all(|other| other.path == one.path) => {
+            Meaning::certain(ids(near.iter()))
+        }
+        _ => Meaning {
+            possible: ids(near.iter()),
+            ..Meaning::default()
+        },
+    }
+}

@@ -1,0 +1,60 @@
+#!/bin/sh
+# make-release.sh: builds a release of the committed state into target/dist: an archive with the program and its licences,
+# an SBOM (CycloneDX), and SHA-256 checksums of both. docs/releasing.md lists the steps around it.
+set -eu
+cd "$(dirname "$0")/.."
+sbom_version=0.5.9 # of cargo-cyclonedx
+
+fail() {
+  echo "make-release: error: $*" >&2
+  exit 1
+}
+
+[ -z "$(git status --porcelain)" ] || fail "the work tree has changes that are not committed"
+version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
+target=$(rustc -vV | sed -n 's/^host: //p')
+name=patchwright-$version-$target
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+dist=target/dist
+# The same commit gives the same bytes: no path and no time of this machine.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+RUSTFLAGS="${RUSTFLAGS:-} --remap-path-prefix=$PWD=/patchwright --remap-path-prefix=$cargo_home=/cargo"
+export SOURCE_DATE_EPOCH RUSTFLAGS
+
+# licences: prints the licence texts of every crate that is linked in.
+licences() {
+  cargo tree --locked --package patchwright --edges normal --prefix none --format '{p}' |
+    awk '!/\(\// { sub("^v", "", $2); print $1 "-" $2 }' | sort -u | while read -r crate; do
+    for file in "$cargo_home"/registry/src/*/"$crate"/*; do
+      case ${file##*/} in
+      LICEN[CS]E* | COPYING* | NOTICE* | UNLICENSE*)
+        [ -f "$file" ] || continue
+        printf '==== %s: %s\n\n' "$crate" "${file##*/}"
+        cat "$file"
+        echo
+        ;;
+      esac
+    done
+  done
+}
+
+# sbom: writes the SBOM of the program. The tool writes one beside each package that has a program.
+sbom() {
+  cargo cyclonedx --version >/dev/null 2>&1 ||
+    CARGO_PROFILE_DEV_DEBUG=0 RUSTFLAGS="" cargo install --quiet --locked --debug cargo-cyclonedx@"$sbom_version"
+  cargo cyclonedx --quiet --format json --spec-version 1.5 --describe binaries
+  sed "s|file://$PWD|file:///patchwright|g" ./*/patchwright_bin.cdx.json >"$dist/$name.cdx.json"
+  rm -f ./*/*_bin.cdx.json
+}
+
+rm -rf "$dist"
+mkdir -p "$dist/$name"
+cargo build --release --locked --package patchwright
+cp "${CARGO_TARGET_DIR:-target}/release/patchwright" README.md CHANGELOG.md SECURITY.md LICENSE-MIT LICENSE-APACHE "$dist/$name/"
+licences >"$dist/$name/THIRD-PARTY-LICENSES.txt"
+sbom
+tar -C "$dist" --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner -cf - "$name" |
+  gzip -n -9 >"$dist/$name.tar.gz"
+rm -rf "${dist:?}/$name"
+(cd "$dist" && sha256sum "$name.tar.gz" "$name.cdx.json" >SHA256SUMS)
+ls -l "$dist"

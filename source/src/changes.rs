@@ -1,0 +1,117 @@
+//! Changes of a tree: new bytes, deletions and renames, and the lines they touch.
+
+use crate::TreePath;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A patch as contents, always against the pristine tree. The three maps
+/// together describe the new tree.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changes {
+    /// New bytes by path: of edited files, of created ones, and, under the new
+    /// name, of files that were renamed and edited.
+    pub files: BTreeMap<TreePath, Vec<u8>>,
+    /// Deleted files. The old names of renamed files are not among them.
+    pub deleted: BTreeSet<TreePath>,
+    /// Old name to new name.
+    pub renamed: BTreeMap<TreePath, TreePath>,
+}
+
+/// The lines that a patch touches in one file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Touched {
+    /// The file's name in the pristine tree (in the new one if created).
+    pub path: TreePath,
+    /// Ranges of removed lines, first and last, as the pristine file counts; an
+    /// insertion names the line that it follows as `(line, line)`.
+    pub old: Vec<(u32, u32)>,
+    /// Ranges of added lines, first and last, as the new file counts.
+    pub new: Vec<(u32, u32)>,
+}
+
+impl Changes {
+    /// Tells whether nothing changes.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty() && self.deleted.is_empty() && self.renamed.is_empty()
+    }
+
+    /// Returns the new bytes of a file, given by its name in the pristine tree.
+    pub fn new_content(&self, pristine: &TreePath) -> Option<&[u8]> {
+        let path = self.renamed.get(pristine).unwrap_or(pristine);
+        self.files.get(path).map(Vec::as_slice)
+    }
+
+    /// Returns the name that a file of the new tree has in the pristine one.
+    pub fn pristine_name<'a>(&'a self, new: &'a TreePath) -> &'a TreePath {
+        let mut renamed = self.renamed.iter();
+        let found = renamed.find(|(_, to)| *to == new);
+        found.map_or(new, |(from, _)| from)
+    }
+
+    /// Returns a digest of exactly this content.
+    pub fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let mut part = |tag: u8, bytes: &[u8]| {
+            hash.update([tag]);
+            hash.update((bytes.len() as u64).to_le_bytes());
+            hash.update(bytes);
+        };
+        for (path, bytes) in &self.files {
+            part(1, path.as_str().as_bytes());
+            part(2, bytes);
+        }
+        for path in &self.deleted {
+            part(3, path.as_str().as_bytes());
+        }
+        for (from, to) in &self.renamed {
+            part(4, from.as_str().as_bytes());
+            part(5, to.as_str().as_bytes());
+        }
+        format!("{:x}", hash.finalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Changes;
+    use crate::TreePath;
+
+    fn changes(path: &str, bytes: &[u8]) -> Changes {
+        Changes {
+            files: [(TreePath::new(path).unwrap(), bytes.to_vec())].into(),
+            ..Changes::default()
+        }
+    }
+
+    #[test]
+    fn the_digest_tells_content_and_place_apart() {
+        let one = changes("a.c", b"x");
+        assert_eq!(one.digest(), changes("a.c", b"x").digest());
+        for other in [
+            changes("a.c", b"y"),
+            changes("a.", b"cx"),
+            Changes::default(),
+        ] {
+            assert_ne!(one.digest(), other.digest());
+        }
+    }
+    #[test]
+    fn renamed_files_are_found_by_both_names() {
+        let path = |text| TreePath::new(text).unwrap();
+        let changes = Changes {
+            files: [(path("b.c"), b"new".to_vec())].into(),
+            deleted: [path("gone.c")].into(),
+            renamed: [(path("a.c"), path("b.c")), (path("x.c"), path("y.c"))].into(),
+        };
+        assert_eq!(changes.new_content(&path("a.c")), Some(&b"new"[..]));
+        assert_eq!(changes.new_content(&path("x.c")), None);
+        assert_eq!(changes.pristine_name(&path("b.c")), &path("a.c"));
+        assert_eq!(changes.pristine_name(&path("other.c")), &path("other.c"));
+        let moved = Changes {
+            renamed: [(path("a.c"), path("c.c"))].into(),
+            ..changes.clone()
+        };
+        assert_ne!(changes.digest(), moved.digest());
+    }
+}

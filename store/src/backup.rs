@@ -1,0 +1,144 @@
+//! Copies the database while it is used: SQLite by itself, PostgreSQL by its own
+//! program `pg_dump`.
+//!
+//! Nothing is put back here; that is the business of the operator.
+
+use crate::address::DatabaseKind;
+use crate::store::{Store, StoreError};
+use reqwest::Url;
+use std::path::Path;
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Parameters of an address that `pg_dump` takes; the rest is for our own driver.
+const KNOWN: [&str; 8] = [
+    "host",
+    "hostaddr",
+    "port",
+    "user",
+    "dbname",
+    "sslmode",
+    "sslrootcert",
+    "application_name",
+];
+/// The most of what it says that is shown.
+const SHOWN: usize = 4_000;
+
+impl Store {
+    /// Copies the database to a file that is not there yet. A copy that fails
+    /// leaves no file.
+    ///
+    /// # Errors
+    /// When the file is there, or cannot be written; for PostgreSQL when
+    /// `pg_dump` is missing or refuses.
+    pub async fn back_up(&self, file: &Path) -> Result<(), StoreError> {
+        let unusable = |source| StoreError::Folder {
+            path: file.to_path_buf(),
+            source,
+        };
+        if file.exists() {
+            return Err(unusable(std::io::ErrorKind::AlreadyExists.into()));
+        }
+        let folder = file.parent().filter(|path| !path.as_os_str().is_empty());
+        let copy = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")));
+        let copy = copy.map_err(unusable)?;
+        match self.kind() {
+            // It fills a file that is there and empty.
+            DatabaseKind::Sqlite => {
+                sqlx::query("VACUUM INTO $1")
+                    .bind(copy.path().display().to_string())
+                    .execute(&self.pool)
+                    .await?;
+            }
+            DatabaseKind::Postgres => dump(self.url(), copy.path()).await?,
+        }
+        let kept = copy.persist_noclobber(file);
+        kept.map(|_| ()).map_err(|error| unusable(error.error))
+    }
+}
+
+/// Has the whole database written to a file, in the form that `pg_restore`
+/// reads. Everybody on a machine sees the arguments of a program, so the
+/// password goes by the environment.
+async fn dump(url: &str, file: &Path) -> Result<(), StoreError> {
+    let failed = |reason: &dyn std::fmt::Display| StoreError::NotCopied(reason.to_string());
+    let (address, password) = apart(url).ok_or(StoreError::Address)?;
+    let mut command = Command::new("pg_dump");
+    command
+        .args(["--format=custom", "--no-password"])
+        .arg(format!("--dbname={address}"))
+        .arg(format!("--file={}", file.display()))
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    if let Some(password) = password {
+        command.env("PGPASSWORD", password);
+    }
+    let output = command
+        .output()
+        .await
+        .map_err(|error| failed(&format!("pg_dump (package postgresql-client): {error}")))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said: String = String::from_utf8_lossy(&output.stderr)
+        .trim()
+        .chars()
+        .take(SHOWN)
+        .collect();
+    Err(failed(&said))
+}
+
+/// The address without its password, and the password.
+fn apart(url: &str) -> Option<(String, Option<String>)> {
+    let mut url = Url::parse(url).ok()?;
+    let mut password = url.password().and_then(decoded);
+    let mut kept = Vec::new();
+    for (name, value) in url.query_pairs() {
+        if name == "password" {
+            password = Some(value.into_owned());
+        } else if KNOWN.contains(&&*name) {
+            kept.push((name.into_owned(), value.into_owned()));
+        }
+    }
+    url.set_password(None).ok()?;
+    url.set_query(None);
+    if !kept.is_empty() {
+        url.query_pairs_mut().extend_pairs(kept);
+    }
+    Some((url.into(), password))
+}
+
+/// Reads the byte behind the `%` of a password. The value of a query is decoded
+/// alike, but for two characters that mean something there.
+fn decoded(password: &str) -> Option<String> {
+    let value = password.replace('+', "%2B").replace('&', "%26");
+    let url = Url::parse(&format!("postgres://h?password={value}")).ok()?;
+    let (_, value) = url.query_pairs().next()?;
+    Some(value.into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::apart;
+
+    #[test]
+    fn the_password_is_taken_out_of_the_address() {
+        for (url, address, password) in [
+            ("postgres://u@h/d", "postgres://u@h/d", None),
+            (
+                "postgres://u:p%40w@h:1/d",
+                "postgres://u@h:1/d",
+                Some("p@w"),
+            ),
+            (
+                "postgresql://h/d?password=s&host=%2Ftmp&statement-cache-capacity=1",
+                "postgresql://h/d?host=%2Ftmp",
+                Some("s"),
+            ),
+        ] {
+            let (found, secret) = apart(url).unwrap();
+            assert_eq!((&*found, secret.as_deref()), (address, password), "{url}");
+        }
+        assert!(apart("no address").is_none());
+    }
+}

@@ -1,0 +1,32 @@
+//! Logs, diffs and other large texts, kept once by the hash of their content.
+
+use crate::store::{Store, StoreError};
+use sha2::{Digest, Sha256};
+
+impl Store {
+    /// Keeps some bytes and returns their SHA-256 in hexadecimal; empty bytes
+    /// are not kept and have an empty hash.
+    pub async fn keep(&self, bytes: &[u8]) -> Result<String, StoreError> {
+        if bytes.is_empty() {
+            return Ok(String::new());
+        }
+        let hash = format!("{:x}", Sha256::digest(bytes));
+        sqlx::query(
+            "INSERT INTO blobs (hash, bytes) VALUES ($1, $2) ON CONFLICT (hash) DO NOTHING",
+        )
+        .bind(&hash)
+        .bind(bytes)
+        .execute(&self.pool)
+        .await?;
+        Ok(hash)
+    }
+
+    /// The bytes of a hash; `None` when they are not kept here.
+    pub async fn blob(&self, hash: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        let row: Option<(Vec<u8>,)> = sqlx::query_as("SELECT bytes FROM blobs WHERE hash = $1")
+            .bind(hash)
+            .fetch_optional(&self.pool)
+            .await?;
+        Ok(row.map(|(bytes,)| bytes))
+    }
+}

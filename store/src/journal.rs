@@ -1,0 +1,326 @@
+//! The append-only list of a run's events.
+//!
+//! Two events a step: the intent before it is done, the outcome after. An
+//! event is written together with the check that the writer still owns the
+//! run, in one transaction.
+
+use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable};
+use crate::submissions::Claimed;
+use futures::future::BoxFuture;
+use patchwright_agent::journal::{
+    Event, EventKind, JournalError, NewEvent, SpendingLimits, Standing,
+};
+use sqlx::{Any, Transaction};
+
+/// The right to write to a run.
+#[derive(Debug, Clone)]
+pub struct Journal {
+    store: Store,
+    run: String,
+    epoch: i64,
+}
+
+impl Journal {
+    /// Claims a run: raises its epoch, so that nobody else can write to it.
+    ///
+    /// # Errors
+    /// When there is no such run, or its task is in the hands of a queue.
+    pub async fn claim(store: &Store, run: &str) -> Result<Self, StoreError> {
+        store.patiently(|_| Self::try_claim(store, run)).await
+    }
+
+    async fn try_claim(store: &Store, run: &str) -> Result<Self, StoreError> {
+        let queued: Option<(String, String)> = sqlx::query_as(
+            "SELECT id, state FROM submissions WHERE run = $1 AND state IN ('queued', 'running', 'paused')",
+        )
+        .bind(run)
+        .fetch_optional(&store.pool)
+        .await?;
+        if let Some((task, state)) = queued {
+            let run = run.to_owned();
+            return Err(StoreError::Queued { run, task, state });
+        }
+        let row: Option<(i64,)> = sqlx::query_as(RAISE_EPOCH)
+            .bind(run)
+            .fetch_optional(&store.pool)
+            .await?;
+        let (epoch,) = row.ok_or_else(|| store.no_run(run))?;
+        Ok(Self {
+            store: store.clone(),
+            run: run.to_owned(),
+            epoch,
+        })
+    }
+
+    /// Returns the journal of a claimed task, whose run an earlier claim began.
+    pub fn of(store: &Store, claimed: &Claimed) -> Self {
+        Self {
+            store: store.clone(),
+            run: claimed.run.clone(),
+            epoch: claimed.epoch,
+        }
+    }
+
+    /// Begins the run of a claimed task: writes down the task and the settings
+    /// that it starts with.
+    ///
+    /// # Errors
+    /// Superseded, when the claim does not count any more.
+    pub async fn begin(
+        store: &Store,
+        claimed: &Claimed,
+        (task, settings): (&str, &str),
+    ) -> Result<Self, StoreError> {
+        store
+            .patiently(|_| async {
+                let begun = sqlx::query(
+                    "UPDATE runs SET definition = $1, settings = $2 WHERE id = $3 AND epoch = $4",
+                )
+                .bind(storable(task))
+                .bind(settings)
+                .bind(&claimed.run)
+                .bind(claimed.epoch)
+                .execute(&store.pool)
+                .await?;
+                match begun.rows_affected() {
+                    0 => Err(superseded(&claimed.run)),
+                    _ => Ok(Self::of(store, claimed)),
+                }
+            })
+            .await
+    }
+
+    /// The run's id.
+    pub fn run(&self) -> &str {
+        &self.run
+    }
+
+    /// The store it lies in.
+    pub fn store(&self) -> &Store {
+        &self.store
+    }
+
+    /// Looks at the run's row: who has claimed it, and whether its task was
+    /// canceled. A store that does not answer now says nothing about that; the
+    /// next event finds out.
+    ///
+    /// # Errors
+    /// When the run is somebody else's.
+    pub async fn standing(&self) -> Result<Standing, StoreError> {
+        let row: Result<Option<(i64, Option<i64>)>, _> = sqlx::query_as(
+            "SELECT runs.epoch, submissions.cancel FROM runs LEFT JOIN submissions
+             ON submissions.id = runs.task AND submissions.run = runs.id WHERE runs.id = $1",
+        )
+        .bind(&self.run)
+        .fetch_optional(&self.store.pool)
+        .await;
+        match row {
+            Ok(Some((epoch, _))) if epoch != self.epoch => Err(superseded(&self.run)),
+            Ok(Some((_, Some(1..)))) => Ok(Standing::Canceled),
+            _ => Ok(Standing::Held),
+        }
+    }
+
+    /// Writes an event and returns its number.
+    pub async fn append(&self, event: NewEvent) -> Result<i64, StoreError> {
+        let (time, body) = (now(), event.body.to_string());
+        self.store
+            .patiently(|again| self.try_append(&event, (&time, &body), again))
+            .await
+    }
+
+    /// The number of the next event, the check of the epoch and the lock on
+    /// the run are one statement.
+    async fn try_append(
+        &self,
+        event: &NewEvent,
+        (time, body): (&str, &str),
+        again: bool,
+    ) -> Result<i64, StoreError> {
+        let mut transaction = self.store.begin().await?;
+        let place = [event.step.lane, event.step.number].map(i64::from);
+        if again {
+            let written: Option<(i64,)> = sqlx::query_as(
+                "SELECT number FROM events WHERE run = $1 AND epoch = $2 AND lane = $3 AND step = $4
+                 AND kind = $5 AND time = $6",
+            )
+            .bind(&self.run)
+            .bind(self.epoch)
+            .bind(place[0])
+            .bind(place[1])
+            .bind(event.kind.as_str())
+            .bind(time)
+            .fetch_optional(&mut *transaction)
+            .await?;
+            if let Some((number,)) = written {
+                return Ok(number);
+            }
+        }
+        let next: Option<(i64,)> = sqlx::query_as(
+            "UPDATE runs SET events = events + 1 WHERE id = $1 AND epoch = $2 RETURNING events",
+        )
+        .bind(&self.run)
+        .bind(self.epoch)
+        .fetch_optional(&mut *transaction)
+        .await?;
+        let (number,) = next.ok_or_else(|| superseded(&self.run))?;
+        sqlx::query(
+            "INSERT INTO events (run, number, epoch, time, lane, step, kind, name, summary, body)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        )
+        .bind(&self.run)
+        .bind(number)
+        .bind(self.epoch)
+        .bind(time)
+        .bind(place[0])
+        .bind(place[1])
+        .bind(event.kind.as_str())
+        .bind(&event.name)
+        .bind(storable(&event.summary))
+        .bind(body)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(number)
+    }
+
+    /// Writes down how the run ended.
+    pub async fn finish(&self, ending: &str, report: &str) -> Result<(), StoreError> {
+        self.store
+            .patiently(|_| async {
+                let done = sqlx::query(
+                    "UPDATE runs SET ending = $1, report = $2 WHERE id = $3 AND epoch = $4",
+                )
+                .bind(ending)
+                .bind(report)
+                .bind(&self.run)
+                .bind(self.epoch)
+                .execute(&self.store.pool)
+                .await?;
+                match done.rows_affected() {
+                    0 => Err(superseded(&self.run)),
+                    _ => Ok(()),
+                }
+            })
+            .await
+    }
+
+    /// Locks the run for the rest of a transaction, if it is still ours.
+    pub(super) async fn hold(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), StoreError> {
+        let held = sqlx::query("UPDATE runs SET epoch = epoch WHERE id = $1 AND epoch = $2")
+            .bind(&self.run)
+            .bind(self.epoch)
+            .execute(&mut **transaction)
+            .await?;
+        match held.rows_affected() {
+            0 => Err(superseded(&self.run)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl patchwright_agent::journal::Journal for Journal {
+    fn run(&self) -> &str {
+        &self.run
+    }
+
+    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64, JournalError>> {
+        Box::pin(async { Ok(self.append(event).await?) })
+    }
+
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+        Box::pin(async { Ok(self.standing().await?) })
+    }
+
+    fn reserve(
+        &self,
+        number: i64,
+        usd: f64,
+        limits: SpendingLimits,
+    ) -> BoxFuture<'_, Result<(), JournalError>> {
+        Box::pin(async move { Ok(self.reserve(number, usd, limits).await?) })
+    }
+
+    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<(), JournalError>> {
+        Box::pin(async move { Ok(self.settle(number, usd).await?) })
+    }
+
+    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String, JournalError>> {
+        Box::pin(async { Ok(self.store.keep(bytes).await?) })
+    }
+
+    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, JournalError>> {
+        Box::pin(async { Ok(self.store.blob(hash).await?) })
+    }
+}
+
+impl From<StoreError> for JournalError {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Superseded { .. } => Self::Superseded(error.into()),
+            StoreError::Money { .. } => Self::Money(error.into()),
+            error => Self::Store(error.into()),
+        }
+    }
+}
+
+fn superseded(run: &str) -> StoreError {
+    StoreError::Superseded {
+        run: run.to_owned(),
+    }
+}
+
+type Row = (i64, i64, String, i64, i64, String, String, String, String);
+
+impl Store {
+    /// The journal of a run, from its first event.
+    pub async fn events(&self, run: &str) -> Result<Vec<Event>, StoreError> {
+        self.events_after(run, 0, u32::MAX).await
+    }
+
+    /// The events of a run with a higher number, at most `limit` of them.
+    pub async fn events_after(
+        &self,
+        run: &str,
+        after: i64,
+        limit: u32,
+    ) -> Result<Vec<Event>, StoreError> {
+        let rows: Vec<Row> = self
+            .patiently(|_| async {
+                let rows = sqlx::query_as(
+                    "SELECT number, epoch, time, lane, step, kind, name, summary, body FROM events
+                     WHERE run = $1 AND number > $2 ORDER BY number LIMIT $3",
+                )
+                .bind(run)
+                .bind(after)
+                .bind(i64::from(limit));
+                Ok(rows.fetch_all(&self.pool).await?)
+            })
+            .await?;
+        rows.into_iter().map(|row| event(run, row)).collect()
+    }
+}
+
+fn event(run: &str, row: Row) -> Result<Event, StoreError> {
+    let (number, epoch, time, lane, step, kind, name, summary, body) = row;
+    let body = serde_json::from_str(&body).map_err(|source| StoreError::Damaged {
+        run: run.to_owned(),
+        number,
+        source,
+    })?;
+    Ok(Event {
+        number,
+        epoch,
+        time,
+        run: run.to_owned(),
+        lane: u32::try_from(lane).unwrap_or_default(),
+        step: u32::try_from(step).unwrap_or_default(),
+        kind: EventKind::read(&kind),
+        name,
+        summary,
+        body,
+    })
+}

@@ -1,0 +1,124 @@
+//! Money: reserved before a call, settled after it.
+//!
+//! A reservation, the check of every limit and the check that the writer still
+//! owns the run are one transaction, so that the limits hold for any number of
+//! lanes, processes and machines over one store. A reservation that was never
+//! settled (its process died) stays booked.
+
+use crate::address::DatabaseKind;
+use crate::journal::Journal;
+use crate::store::{StoreError, now};
+use patchwright_agent::journal::SpendingLimits;
+use sqlx::{Any, Transaction};
+
+/// Whoever counts the money of a PostgreSQL holds this lock, by a number that
+/// nothing else uses. SQLite has one writer anyway.
+const PURSE: &str =
+    "SELECT CASE WHEN pg_advisory_xact_lock(7305119) IS NULL THEN 0 ELSE 1 END AS held";
+
+const RUN_SUM: &str =
+    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE run = $1";
+const DAY_SUM: &str =
+    "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending WHERE day = $1";
+const TOTAL_SUM: &str = "SELECT COALESCE(SUM(COALESCE(settled, reserved)), 0.0) FROM spending";
+
+impl Journal {
+    /// Books what the call of event `number` may cost at most, or says which
+    /// limit stands against it.
+    pub async fn reserve(
+        &self,
+        number: i64,
+        usd: f64,
+        limits: SpendingLimits,
+    ) -> Result<(), StoreError> {
+        self.store()
+            .patiently(|again| self.try_reserve(number, usd, (limits, again)))
+            .await
+    }
+
+    async fn try_reserve(
+        &self,
+        number: i64,
+        usd: f64,
+        (limits, again): (SpendingLimits, bool),
+    ) -> Result<(), StoreError> {
+        let day: String = now().chars().take(10).collect();
+        let mut transaction = self.store().begin().await?;
+        if self.store().kind() == DatabaseKind::Postgres {
+            sqlx::query(PURSE).execute(&mut *transaction).await?;
+        }
+        self.hold(&mut transaction).await?;
+        if again && self.is_booked(&mut transaction, number).await? {
+            return Ok(());
+        }
+        self.check(&mut transaction, &day, (usd, limits)).await?;
+        sqlx::query("INSERT INTO spending (run, number, day, reserved) VALUES ($1, $2, $3, $4)")
+            .bind(self.run())
+            .bind(number)
+            .bind(&day)
+            .bind(usd)
+            .execute(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    async fn is_booked(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        number: i64,
+    ) -> Result<bool, StoreError> {
+        let row = sqlx::query("SELECT number FROM spending WHERE run = $1 AND number = $2")
+            .bind(self.run())
+            .bind(number)
+            .fetch_optional(&mut **transaction)
+            .await?;
+        Ok(row.is_some())
+    }
+
+    async fn check(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        day: &str,
+        (wanted, limits): (f64, SpendingLimits),
+    ) -> Result<(), StoreError> {
+        let of_run = sqlx::query_as(RUN_SUM).bind(self.run());
+        let of_day = sqlx::query_as(DAY_SUM).bind(day);
+        let of_all = sqlx::query_as(TOTAL_SUM);
+        for (which, limit, sum) in [
+            ("run", limits.run, of_run),
+            ("day", limits.day, of_day),
+            ("total", limits.total, of_all),
+        ] {
+            let Some(limit) = limit else { continue };
+            let (spent,): (f64,) = sum.fetch_one(&mut **transaction).await?;
+            if spent + wanted > limit {
+                return Err(StoreError::Money {
+                    which,
+                    limit,
+                    spent,
+                    wanted,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Books what the call really cost.
+    pub async fn settle(&self, number: i64, usd: f64) -> Result<(), StoreError> {
+        self.store()
+            .patiently(|_| async {
+                let mut transaction = self.store().begin().await?;
+                self.hold(&mut transaction).await?;
+                sqlx::query("UPDATE spending SET settled = $1 WHERE run = $2 AND number = $3")
+                    .bind(usd)
+                    .bind(self.run())
+                    .bind(number)
+                    .execute(&mut *transaction)
+                    .await?;
+                transaction.commit().await?;
+                Ok(())
+            })
+            .await
+    }
+}

@@ -1,0 +1,257 @@
+//! Submissions: one row for each task that the daemon was handed, from its
+//! submission to its end.
+//!
+//! The row says how far a task is and how it ended. A queue only delivers
+//! tickets, and a ticket counts when its number is the one in the row, so that
+//! a ticket delivered twice or late does nothing. Who may work on the task is
+//! said by the epoch of its run ([`Claimed`]).
+
+mod claim;
+mod list;
+
+pub use claim::{Back, Claimed, Ending, Issue};
+pub use list::TaskVersion;
+pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
+
+use crate::quota::{self, Quota, Usage};
+use crate::store::{Store, StoreError, now, storable};
+use sha2::{Digest, Sha256};
+use sqlx::{Any, Transaction};
+
+/// A task to be submitted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewTask {
+    /// The task's id.
+    pub id: String,
+    /// The checked task ([`patchwright_agent::task::Task`]) as JSON.
+    pub task: String,
+    /// Higher goes first.
+    pub priority: i32,
+    /// When nobody wants the patch any more.
+    pub deadline: Option<jiff::Timestamp>,
+    /// Origin: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
+    pub origin: String,
+    /// The project: PoVs of one group are candidates for one patch.
+    pub group: Option<String>,
+    /// The host that alone can work on it, when its files lie there.
+    pub place: Option<String>,
+    /// The quota of the caller, when it came over HTTP.
+    pub quota: Option<Quota>,
+}
+
+/// The result of a submission, by its id.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Submitted {
+    /// It waits in the queue.
+    New,
+    /// It is known already.
+    Same,
+    /// Another task has this id; nothing changed.
+    Differs,
+    /// The caller's quota is used up, by the setting of this name; nothing changed.
+    Full(&'static str),
+}
+
+/// The result of a cancellation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Canceled {
+    /// It had not begun, and will not.
+    Queued,
+    /// It runs, and whoever runs it was told.
+    Running,
+    /// It had ended.
+    Over,
+    /// There is no such task.
+    Unknown,
+}
+
+/// Names the setting of the quota that a new task would exceed. One that is known
+/// already takes nothing.
+async fn over_quota(
+    transaction: &mut Transaction<'static, Any>,
+    task: &NewTask,
+    bytes: i64,
+) -> Result<Option<&'static str>, StoreError> {
+    let Some(quota) = &task.quota else {
+        return Ok(None);
+    };
+    let more = Usage {
+        tasks: 1,
+        bytes,
+        files: 0,
+    };
+    let used = quota::usage(&mut **transaction, &quota.submitter).await?;
+    let Some(full) = quota.exceeded(used, more) else {
+        return Ok(None);
+    };
+    let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
+        .bind(&task.id)
+        .fetch_optional(&mut **transaction)
+        .await?;
+    Ok(known.is_none().then_some(full))
+}
+
+impl Store {
+    /// Writes tasks down in one commit.
+    pub async fn submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>, StoreError> {
+        self.patiently(|_| self.try_submit(tasks)).await
+    }
+
+    async fn try_submit(&self, tasks: &[NewTask]) -> Result<Vec<Submitted>, StoreError> {
+        let now = now();
+        let mut transaction = self.begin().await?;
+        let mut submitted = Vec::with_capacity(tasks.len());
+        for task in tasks {
+            let content = format!("{:x}", Sha256::digest(&task.task));
+            let bytes = i64::try_from(task.task.len()).unwrap_or(i64::MAX);
+            if let Some(full) = over_quota(&mut transaction, task, bytes).await? {
+                submitted.push(Submitted::Full(full));
+                continue;
+            }
+            let written = sqlx::query(
+                "INSERT INTO submissions (id, content, priority, deadline, origin, project, created, due, task, place,
+                                          submitter, bytes)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO NOTHING",
+            )
+            .bind(&task.id)
+            .bind(&content)
+            .bind(i64::from(task.priority))
+            .bind(task.deadline.map(in_journal_form))
+            .bind(&task.origin)
+            .bind(task.group.as_deref().map(storable))
+            .bind(&now)
+            .bind(&now)
+            .bind(storable(&task.task))
+            .bind(&task.place)
+            .bind(task.quota.as_ref().map(|quota| quota.submitter.as_str()))
+            .bind(bytes)
+            .execute(&mut *transaction)
+            .await?;
+            if written.rows_affected() == 1 {
+                submitted.push(Submitted::New);
+                continue;
+            }
+            let (known,): (String,) =
+                sqlx::query_as("SELECT content FROM submissions WHERE id = $1")
+                    .bind(&task.id)
+                    .fetch_one(&mut *transaction)
+                    .await?;
+            submitted.push(if known == content {
+                Submitted::Same
+            } else {
+                Submitted::Differs
+            });
+        }
+        transaction.commit().await?;
+        Ok(submitted)
+    }
+
+    /// Writes what a submission writes, and takes it back: fails when the
+    /// database takes no submission, because its disk is full for example.
+    pub async fn try_submission(&self) -> Result<(), StoreError> {
+        const NAME: &str = "-readiness";
+        // As large as a large task: the last free page is not enough.
+        let text = "-".repeat(64 << 10);
+        let mut transaction = self.begin().await?;
+        sqlx::query(
+            "INSERT INTO submissions (id, content, priority, origin, state, created, due, task)
+             VALUES ($1, '', 0, '', 'canceled', '', '', '')",
+        )
+        .bind(NAME)
+        .execute(&mut *transaction)
+        .await?;
+        sqlx::query("DELETE FROM submissions WHERE id = $1")
+            .bind(NAME)
+            .execute(&mut *transaction)
+            .await?;
+        sqlx::query(
+            "INSERT INTO switches (name, value) VALUES ($1, $2)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(NAME)
+        .bind(text)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        sqlx::query("DELETE FROM switches WHERE name = $1")
+            .bind(NAME)
+            .execute(&self.pool)
+            .await?;
+        Ok(())
+    }
+
+    /// Takes a task out of the queue, or asks whoever runs it to stop.
+    pub async fn cancel(&self, id: &str) -> Result<Canceled, StoreError> {
+        self.patiently(|_| self.try_cancel(id)).await
+    }
+
+    async fn try_cancel(&self, id: &str) -> Result<Canceled, StoreError> {
+        let mut transaction = self.begin().await?;
+        let queued = sqlx::query(
+            "UPDATE submissions SET state = 'canceled', ended = $1, ending = 'canceled',
+             detail = 'canceled before it began', cancel = 1 WHERE id = $2 AND state IN ('queued', 'paused')",
+        )
+        .bind(now())
+        .bind(id)
+        .execute(&mut *transaction)
+        .await?;
+        let running =
+            sqlx::query("UPDATE submissions SET cancel = 1 WHERE id = $1 AND state = 'running'")
+                .bind(id)
+                .execute(&mut *transaction)
+                .await?;
+        let known = sqlx::query("SELECT id FROM submissions WHERE id = $1")
+            .bind(id)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        transaction.commit().await?;
+        Ok(
+            match (queued.rows_affected(), running.rows_affected(), known) {
+                (1.., _, _) => Canceled::Queued,
+                (_, 1.., _) => Canceled::Running,
+                (_, _, Some(_)) => Canceled::Over,
+                (_, _, None) => Canceled::Unknown,
+            },
+        )
+    }
+
+    /// Forgets tasks that have ended, so that they can be submitted anew.
+    pub async fn forget(&self, ids: &[&str]) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        for id in ids {
+            sqlx::query("DELETE FROM submissions WHERE id = $1 AND state IN ('done', 'canceled')")
+                .bind(*id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Pauses the whole queue, or lets it go on.
+    pub async fn set_paused(&self, paused: bool) -> Result<(), StoreError> {
+        let value = if paused { "yes" } else { "no" };
+        sqlx::query(
+            "INSERT INTO switches (name, value) VALUES ('paused', $1)
+             ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        )
+        .bind(value)
+        .execute(&self.pool)
+        .await?;
+        Ok(())
+    }
+
+    /// Returns true when the queue is paused.
+    pub async fn paused(&self) -> Result<bool, StoreError> {
+        let row: Option<(String,)> =
+            sqlx::query_as("SELECT value FROM switches WHERE name = 'paused'")
+                .fetch_optional(&self.pool)
+                .await?;
+        Ok(row.is_some_and(|(value,)| value == "yes"))
+    }
+}
+
+/// A time that compares as text with those of [`now`].
+pub fn in_journal_form(time: jiff::Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}

@@ -1,0 +1,271 @@
+//! Reads tasks: one, many by filter and page, and their number in each state.
+
+use crate::store::{Store, StoreError};
+use serde::{Deserialize, Serialize};
+use sqlx::any::AnyRow;
+use sqlx::{FromRow, Row};
+
+/// Rows of one page when nobody says otherwise.
+const PAGE: u32 = 50;
+/// Rows of the largest page.
+const LARGEST_PAGE: u32 = 1000;
+
+/// State of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskState {
+    /// It waits for a worker.
+    Queued,
+    /// A worker has it.
+    Running,
+    /// Its run waits until a model can answer again.
+    Paused,
+    /// It has an ending.
+    Done,
+    /// Somebody stopped it.
+    Canceled,
+}
+
+impl TaskState {
+    /// All of them.
+    pub const ALL: [Self; 5] = [
+        Self::Queued,
+        Self::Running,
+        Self::Paused,
+        Self::Done,
+        Self::Canceled,
+    ];
+
+    /// One word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Done => "done",
+            Self::Canceled => "canceled",
+        }
+    }
+
+    /// The state of a word.
+    pub fn read(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|state| state.as_str() == word)
+    }
+
+    /// Returns true when the task has ended.
+    pub fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Canceled)
+    }
+}
+
+/// A task as it stands.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskRow {
+    /// Counted up with each submission; the cursor of a list.
+    pub sequence: i64,
+    /// The task's id.
+    pub id: String,
+    /// Its state.
+    pub state: TaskState,
+    /// Higher goes first.
+    pub priority: i64,
+    /// When nobody wants the patch any more, UTC.
+    pub deadline: Option<String>,
+    /// When it was submitted, UTC.
+    pub created: String,
+    /// When it was first claimed, UTC.
+    pub started: Option<String>,
+    /// When it ended, UTC.
+    pub ended: Option<String>,
+    /// Its last run.
+    pub run: Option<String>,
+    /// Ending, in one word.
+    pub ending: Option<String>,
+    /// Reason of the ending.
+    pub detail: Option<String>,
+    /// Number of claims by workers.
+    pub claims: i64,
+    /// Number of failures of its infrastructure.
+    pub failures: i64,
+    /// Host that worked on it last.
+    pub host: Option<String>,
+    /// Its origin.
+    pub origin: String,
+    /// Its project.
+    pub group: Option<String>,
+}
+
+const COLUMNS: &str = "sequence, id, state, priority, deadline, created, started, ended, run, ending, detail, \
+                       claims, failures, host, origin, project";
+
+impl FromRow<'_, AnyRow> for TaskRow {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let state: String = row.try_get("state")?;
+        Ok(Self {
+            sequence: row.try_get("sequence")?,
+            id: row.try_get("id")?,
+            state: TaskState::read(&state).unwrap_or(TaskState::Queued),
+            priority: row.try_get("priority")?,
+            deadline: row.try_get("deadline")?,
+            created: row.try_get("created")?,
+            started: row.try_get("started")?,
+            ended: row.try_get("ended")?,
+            run: row.try_get("run")?,
+            ending: row.try_get("ending")?,
+            detail: row.try_get("detail")?,
+            claims: row.try_get("claims")?,
+            failures: row.try_get("failures")?,
+            host: row.try_get("host")?,
+            origin: row.try_get("origin")?,
+            group: row.try_get("project")?,
+        })
+    }
+}
+
+/// Which tasks are listed. What is `None` does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskFilter {
+    /// Their state.
+    pub state: Option<TaskState>,
+    /// Their ending.
+    pub ending: Option<String>,
+    /// Their origin.
+    pub origin: Option<String>,
+    /// Their project.
+    pub group: Option<String>,
+    /// The place that alone can work on them.
+    pub place: Option<String>,
+    /// Part of their id, in any case.
+    pub text: Option<String>,
+    /// Only those before this one, the last of the page before.
+    pub cursor: Option<i64>,
+    /// Rows of the page.
+    pub limit: Option<u32>,
+}
+
+/// A page of tasks, the newest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Page {
+    /// The tasks.
+    pub tasks: Vec<TaskRow>,
+    /// The cursor of the next page, when there is one.
+    pub next: Option<i64>,
+}
+
+/// Counts the tasks in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Depth {
+    /// They wait for a worker.
+    pub queued: i64,
+    /// A worker has them.
+    pub running: i64,
+    /// Their runs wait until a model can answer again.
+    pub paused: i64,
+    /// They have an ending.
+    pub done: i64,
+    /// Somebody stopped them.
+    pub canceled: i64,
+    /// True when the whole queue is paused.
+    pub queue_paused: bool,
+}
+
+/// State of a task, as far as a follower must know it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskVersion {
+    state: String,
+    run: Option<String>,
+    events: i64,
+}
+
+impl Store {
+    /// Reads the states of tasks by their ids. Unknown ids are left out.
+    pub async fn versions(&self, ids: &[String]) -> Result<Vec<(String, TaskVersion)>, StoreError> {
+        let places: Vec<String> = (1..=ids.len()).map(|place| format!("${place}")).collect();
+        let sql = format!(
+            "SELECT submissions.id, submissions.state, submissions.run, COALESCE(runs.events, 0)
+             FROM submissions LEFT JOIN runs ON runs.id = submissions.run WHERE submissions.id IN ({})",
+            places.join(", ")
+        );
+        let mut query = sqlx::query_as(sqlx::AssertSqlSafe(sql));
+        for id in ids {
+            query = query.bind(id);
+        }
+        let rows: Vec<(String, String, Option<String>, i64)> = query.fetch_all(&self.pool).await?;
+        let versions = rows.into_iter().map(|(id, state, run, events)| {
+            let version = TaskVersion { state, run, events };
+            (id, version)
+        });
+        Ok(versions.collect())
+    }
+
+    /// A task as it stands.
+    pub async fn task(&self, id: &str) -> Result<Option<TaskRow>, StoreError> {
+        self.patiently(|_| async {
+            let sql = format!("SELECT {COLUMNS} FROM submissions WHERE id = $1");
+            let row = sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(id);
+            Ok(row.fetch_optional(&self.pool).await?)
+        })
+        .await
+    }
+
+    /// A page of tasks, the newest first.
+    pub async fn tasks(&self, filter: &TaskFilter) -> Result<Page, StoreError> {
+        let limit = filter.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
+        // An empty text stands for "does not matter"; the names of columns are
+        // this module's own.
+        let sql = format!(
+            "SELECT {COLUMNS} FROM submissions WHERE sequence < $1 AND ($2 = '' OR state = $2)
+             AND ($3 = '' OR ending = $3) AND ($4 = '' OR origin = $4) AND ($5 = '' OR project = $5)
+             AND ($6 = '' OR place = $6) AND ($7 = '' OR lower(id) LIKE $7 ESCAPE '!')
+             ORDER BY sequence DESC LIMIT $8"
+        );
+        let mut tasks: Vec<TaskRow> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(filter.cursor.unwrap_or(i64::MAX))
+            .bind(filter.state.map_or("", TaskState::as_str))
+            .bind(filter.ending.as_deref().unwrap_or_default())
+            .bind(filter.origin.as_deref().unwrap_or_default())
+            .bind(filter.group.as_deref().unwrap_or_default())
+            .bind(filter.place.as_deref().unwrap_or_default())
+            .bind(filter.text.as_deref().map(pattern).unwrap_or_default())
+            .bind(i64::from(limit) + 1)
+            .fetch_all(&self.pool)
+            .await?;
+        let more = tasks.len() > limit as usize;
+        tasks.truncate(limit as usize);
+        let next = tasks.last().filter(|_| more).map(|task| task.sequence);
+        Ok(Page { tasks, next })
+    }
+
+    /// Counts the tasks in each state.
+    pub async fn depth(&self) -> Result<Depth, StoreError> {
+        let rows: Vec<(String, i64)> =
+            sqlx::query_as("SELECT state, COUNT(*) FROM submissions GROUP BY state")
+                .fetch_all(&self.pool)
+                .await?;
+        let of = |state: TaskState| {
+            let mut rows = rows.iter();
+            rows.find(|(word, _)| word == state.as_str())
+                .map_or(0, |(_, count)| *count)
+        };
+        Ok(Depth {
+            queued: of(TaskState::Queued),
+            running: of(TaskState::Running),
+            paused: of(TaskState::Paused),
+            done: of(TaskState::Done),
+            canceled: of(TaskState::Canceled),
+            queue_paused: self.paused().await?,
+        })
+    }
+}
+
+/// A pattern of `LIKE` that finds the text itself.
+fn pattern(text: &str) -> String {
+    let mut pattern = "%".to_owned();
+    for letter in text.to_lowercase().chars().filter(|letter| *letter != '\0') {
+        if matches!(letter, '%' | '_' | '!') {
+            pattern.push('!');
+        }
+        pattern.push(letter);
+    }
+    pattern + "%"
+}

@@ -1,0 +1,213 @@
+//! The tokens of the daemon's callers: who may do what, until when.
+//!
+//! Only the hash of a token is kept. Tokens are long and random, so that a
+//! plain hash gives nothing away. A token that was revoked stays in the list.
+
+use crate::store::{Store, StoreError, now};
+use sha2::{Digest, Sha256};
+use sqlx::any::AnyRow;
+use sqlx::{FromRow, Row};
+
+/// Prefix of every token, so that a scanner of repositories knows one.
+const PREFIX: &str = "patchwright_";
+/// Random bytes of a token.
+const RANDOM: usize = 32;
+
+/// Role of a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// See everything, change nothing but reviews.
+    Review,
+    /// See everything, hand tasks in and cancel them.
+    Submit,
+    /// Everything.
+    Admin,
+}
+
+impl Role {
+    /// One word.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Review => "review",
+            Self::Submit => "submit",
+            Self::Admin => "admin",
+        }
+    }
+
+    /// The role of a word.
+    pub fn read(word: &str) -> Option<Self> {
+        [Self::Review, Self::Submit, Self::Admin]
+            .into_iter()
+            .find(|role| role.as_str() == word)
+    }
+}
+
+/// A token, without the token itself.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Token {
+    /// Its name.
+    pub name: String,
+    /// The SHA-256 of it, in hexadecimal.
+    pub hash: String,
+    /// Its role.
+    pub role: Role,
+    /// When it was made, UTC.
+    pub created: String,
+    /// When it stops working, UTC.
+    pub expires: Option<String>,
+    /// When it was revoked, UTC.
+    pub revoked: Option<String>,
+}
+
+impl Token {
+    /// Returns true when it works at this time, written as `now` writes it.
+    pub fn works_at(&self, time: &str) -> bool {
+        self.revoked.is_none() && self.expires.as_deref().is_none_or(|expires| time < expires)
+    }
+}
+
+impl FromRow<'_, AnyRow> for Token {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let role: String = row.try_get("role")?;
+        Ok(Self {
+            name: row.try_get("name")?,
+            hash: row.try_get("hash")?,
+            // A role of a newer version allows the least here.
+            role: Role::read(&role).unwrap_or(Role::Review),
+            created: row.try_get("created")?,
+            expires: row.try_get("expires")?,
+            revoked: row.try_get("revoked")?,
+        })
+    }
+}
+
+/// The hash that a token is known by.
+pub fn hash_of(secret: &str) -> String {
+    format!("{:x}", Sha256::digest(secret.as_bytes()))
+}
+
+/// A new token: 256 random bits.
+fn secret() -> Result<String, std::io::Error> {
+    use std::fmt::Write;
+    use std::io::Read;
+    let mut bytes = [0; RANDOM];
+    std::fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let mut text = PREFIX.to_owned();
+    for byte in bytes {
+        let _ = write!(text, "{byte:02x}");
+    }
+    Ok(text)
+}
+
+impl Store {
+    /// Makes a token and returns it; nobody can be told it again. `None` when
+    /// a token that works has this name already.
+    pub async fn create_token(
+        &self,
+        name: &str,
+        role: Role,
+        expires: Option<jiff::Timestamp>,
+    ) -> Result<Option<String>, StoreError> {
+        let secret = secret().map_err(sqlx::Error::from)?;
+        let expires = expires.map(crate::submissions::in_journal_form);
+        let now = now();
+        let mut transaction = self.begin().await?;
+        let taken: Vec<Token> = sqlx::query_as("SELECT * FROM tokens WHERE name = $1")
+            .bind(name)
+            .fetch_all(&mut *transaction)
+            .await?;
+        if taken.iter().any(|token| token.works_at(&now)) {
+            return Ok(None);
+        }
+        sqlx::query(
+            "INSERT INTO tokens (hash, name, role, created, expires) VALUES ($1, $2, $3, $4, $5)",
+        )
+        .bind(hash_of(&secret))
+        .bind(name)
+        .bind(role.as_str())
+        .bind(now)
+        .bind(expires)
+        .execute(&mut *transaction)
+        .await?;
+        transaction.commit().await?;
+        Ok(Some(secret))
+    }
+
+    /// Every token that was ever made, the newest first.
+    pub async fn tokens(&self) -> Result<Vec<Token>, StoreError> {
+        let sql = "SELECT hash, name, role, created, expires, revoked FROM tokens ORDER BY created DESC, name";
+        Ok(sqlx::query_as(sql).fetch_all(&self.pool).await?)
+    }
+
+    /// Takes away what the tokens of a name allow; how many there were.
+    pub async fn revoke_token(&self, name: &str) -> Result<u64, StoreError> {
+        let done =
+            sqlx::query("UPDATE tokens SET revoked = $1 WHERE name = $2 AND revoked IS NULL")
+                .bind(now())
+                .bind(name)
+                .execute(&self.pool)
+                .await?;
+        Ok(done.rows_affected())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn tokens_work_until_they_expire_or_are_revoked() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).await.unwrap();
+        assert!(store.tokens().await.unwrap().is_empty());
+        let past = jiff::Timestamp::from_second(1).unwrap();
+        let later = jiff::Timestamp::now() + jiff::SignedDuration::from_hours(1);
+        let mut secrets = Vec::new();
+        for (name, role, expires) in [
+            ("ci", Role::Submit, None),
+            ("old", Role::Admin, Some(past)),
+            ("soon", Role::Review, Some(later)),
+        ] {
+            secrets.push(
+                store
+                    .create_token(name, role, expires)
+                    .await
+                    .unwrap()
+                    .unwrap(),
+            );
+        }
+        assert!(
+            secrets
+                .iter()
+                .all(|secret| secret.len() == PREFIX.len() + 64)
+        );
+        assert_eq!(
+            store.create_token("ci", Role::Admin, None).await.unwrap(),
+            None
+        );
+        // An expired one may be replaced.
+        assert!(
+            store
+                .create_token("old", Role::Admin, None)
+                .await
+                .unwrap()
+                .is_some()
+        );
+        assert_eq!(store.revoke_token("soon").await.unwrap(), 1);
+        assert_eq!(store.revoke_token("soon").await.unwrap(), 0);
+        let tokens = store.tokens().await.unwrap();
+        let works = |secret: &str| {
+            let found = tokens.iter().find(|token| token.hash == hash_of(secret));
+            found.unwrap().works_at(&now())
+        };
+        assert_eq!(
+            secrets
+                .iter()
+                .map(|secret| works(secret))
+                .collect::<Vec<_>>(),
+            [true, false, false]
+        );
+        let text = format!("{tokens:?}");
+        assert!(secrets.iter().all(|secret| !text.contains(secret)));
+    }
+}
