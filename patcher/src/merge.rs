@@ -279,7 +279,26 @@ impl Merger<'_> {
                 new.drain(..end);
             }
         }
-        Ok(new)
+        self.without_copy_beside(new, before, behind)
+    }
+
+    /// Refuses new lines that hold a left-out line which stays right beside them:
+    /// it would stand twice.
+    fn without_copy_beside(
+        &self,
+        new: Vec<Line>,
+        before: &Range<usize>,
+        behind: &Range<usize>,
+    ) -> Result<Vec<Line>, Obstacle> {
+        let beside = [
+            self.code_in(before).last().copied(),
+            self.code_in(behind).first().copied(),
+        ];
+        let again = beside.into_iter().flatten().find(|at| {
+            let text = self.file.line(*at).into_owned();
+            says_something(std::iter::once(&text)) && new.iter().any(|line| self.is_line(line, *at))
+        });
+        again.map_or(Ok(new), |at| Err(Obstacle::Repeated(at)))
     }
 
     /// Whether new lines are those of the file, one by one, and say enough for

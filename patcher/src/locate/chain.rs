@@ -7,7 +7,7 @@
 //! the number of rows times the number of places.
 
 /// Price of a gap in the file.
-const GAP: i64 = 130;
+const GAP: i64 = 50;
 
 /// A gap costs one point more for each line, up to this many lines.
 const LONGEST_GAP: usize = 150;

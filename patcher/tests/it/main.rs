@@ -4,8 +4,4 @@
 #[cfg(test)]
 mod edits;
 #[cfg(test)]
-mod perturb;
-#[cfg(test)]
-mod perturbation;
-#[cfg(test)]
 mod properties;
