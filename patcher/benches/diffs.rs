@@ -8,7 +8,7 @@
 //! With `--disturb COUNT` it disturbs the edits whose place is certain as models
 //! do, in all forms, and prints how many of them land where.
 
-#[path = "../tests/it/perturb/mod.rs"]
+#[path = "diffs/perturb.rs"]
 #[expect(
     clippy::indexing_slicing,
     reason = "the same code is a test, where it may"

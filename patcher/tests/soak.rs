@@ -2,7 +2,7 @@
 //! -p patchwright-patcher --features soak --test soak`.
 
 #[cfg(test)]
-#[path = "it/properties/checks/mod.rs"]
+#[path = "it/properties/checks.rs"]
 mod checks;
 
 #[cfg(test)]

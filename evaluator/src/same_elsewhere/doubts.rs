@@ -18,6 +18,8 @@ use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+/// Bytes of an output that are shown.
+const SHOWN: usize = 600;
 /// Other contents of memory, each with another distance between objects. The
 /// first two tell a value that was never written from one that was; the last
 /// lets an access far beyond an object be seen.
@@ -216,8 +218,8 @@ impl Comparison<'_> {
                 bytes: one.input.bytes.clone(),
                 pov: self.pov.name(),
                 change: change(&pov, &one.input.bytes),
-                before: super::outputs::shown(&one.before),
-                after: super::outputs::shown(&one.after),
+                before: shown(&one.before),
+                after: shown(&one.after),
                 diverges,
             }),
         }
@@ -243,6 +245,12 @@ fn change(from: &[u8], to: &[u8]) -> String {
         ((count, old), (0, _)) => format!("{count} byte(s) {old} removed at offset {head}"),
         ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
     }
+}
+
+/// Returns how a run ended and the beginning of its output.
+pub(super) fn shown(run: &InputRun) -> String {
+    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
+    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }
 
 #[cfg(test)]

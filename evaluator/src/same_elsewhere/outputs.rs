@@ -1,7 +1,7 @@
 //! Output comparison: exit statuses and outputs of the two programs, input by input. A
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
-use super::doubts::Differing;
+use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
 use super::{AGAIN, Comparison, Difference};
 use crate::TargetError;
@@ -21,8 +21,6 @@ const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
 const FIRST: Duration = Duration::from_secs(30);
-/// Bytes of an output that are shown.
-const SHOWN: usize = 600;
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
@@ -213,9 +211,4 @@ impl Differing {
                 .any(|run| matches!(run.ending, Ending::Limit(_))),
         }
     }
-}
-
-pub(super) fn shown(run: &InputRun) -> String {
-    let head = run.output.get(..SHOWN).unwrap_or(&run.output);
-    format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }

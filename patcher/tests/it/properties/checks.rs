@@ -1,5 +1,6 @@
 //! The cases and the checks, for the property tests and for the soak.
 
+#[path = "checks/copied.rs"]
 mod copied;
 
 pub(crate) use copied::{check_copied, check_twice, copied, twice};

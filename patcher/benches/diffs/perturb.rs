@@ -1,7 +1,9 @@
 //! Edits whose place is known, disturbed as models disturb what they copy: none
 //! of them may land elsewhere than where it belongs.
 
+#[path = "perturb/disturb.rs"]
 pub(crate) mod disturb;
+#[path = "perturb/sketch.rs"]
 pub(crate) mod sketch;
 
 use disturb::{DISTURBANCES, Dice, draw};
