@@ -83,7 +83,7 @@ pub(super) fn command_limits(own: &Limits, sender: Sender, settings: &Settings) 
     }
 }
 
-/// Our own program as it was started, also when its file has been replaced since.
+/// A link to our own program, also when its file has been replaced since.
 const OURSELVES: &str = "/proc/self/exe";
 
 /// The isolation that the settings ask for.
@@ -102,7 +102,12 @@ pub fn host() -> Host {
     let variables = Sources::from_process(None, Vec::new()).variables;
     let home = variables.get("HOME").map(Path::new);
     let path = variables.get("PATH").map_or("", String::as_str);
-    let mut host = Host::from_path(OURSELVES.into(), path, home);
+    // Bubblewrap shows our program to the command, and in its own process the link
+    // is its own: it needs the path. Only a program whose file is gone has none.
+    let program = std::fs::read_link(OURSELVES).ok();
+    let program = program.filter(|program| program.is_file());
+    let program = program.unwrap_or_else(|| OURSELVES.into());
+    let mut host = Host::from_path(program, path, home);
     let found = NETWORK_VARIABLES
         .iter()
         .filter_map(|name| variables.get_key_value(*name));
