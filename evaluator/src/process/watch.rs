@@ -91,8 +91,26 @@ pub(crate) fn usage(root: u32, memory_limit: u64, in_memory: &[&str]) -> Usage {
     };
     Usage {
         processes: below.len() as u64,
-        resident: resident + kept_in_memory(&below, in_memory),
+        resident: resident + kept_in_memory(&below, in_memory) + open_in_memory(&below),
     }
+}
+
+/// Bytes of the files without a name (memfd) that the processes hold open. What
+/// they map of these counts twice, as it is resident too.
+fn open_in_memory(below: &[u32]) -> u64 {
+    let mut found = BTreeMap::new();
+    for pid in below {
+        let open = fs::read_dir(format!("/proc/{pid}/fd"));
+        for file in open.into_iter().flatten().flatten() {
+            let link = fs::read_link(file.path()).unwrap_or_default();
+            if link.as_os_str().as_encoded_bytes().starts_with(b"/memfd:")
+                && let Ok(file) = fs::metadata(file.path())
+            {
+                found.insert(file.ino(), file.blocks() * 512);
+            }
+        }
+    }
+    found.values().sum()
 }
 
 /// Bytes that files take in memory, as the youngest process sees them that can
