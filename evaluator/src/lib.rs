@@ -6,7 +6,7 @@
 //! text that a repairer can act on. The
 //! running half is a [`Target`], what can be built, replayed and tested:
 //! [`LocalTarget`] does it with the commands of a task, each in a [`sandbox`].
-//! [`climb`] takes an attempt up the ladder, one rung a call, and every rung
+//! [`Ladder`] takes an attempt up the ladder, one rung a call, and every rung
 //! says what it saw.
 //!
 //! What this crate deliberately does not do: talk to a model, read a diff, or
