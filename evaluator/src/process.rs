@@ -7,7 +7,7 @@
 
 mod capture;
 pub(crate) mod cgroup;
-mod disk;
+pub(crate) mod disk;
 mod supervise;
 pub(crate) mod watch;
 

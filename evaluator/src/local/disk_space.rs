@@ -2,7 +2,7 @@
 //! patch. The limits of a command keep it from filling the disk, not this module.
 
 use crate::TargetError;
-use crate::process::Execution;
+use crate::process::{Execution, disk::FULL};
 use std::path::Path;
 
 /// Free bytes below which a failure is blamed on the disk: compilers remove incomplete
@@ -21,7 +21,5 @@ pub(super) fn check(execution: &Execution, folder: &Path) -> Result<(), TargetEr
     if room.f_bavail.saturating_mul(room.f_frsize) >= LEAST && files_left {
         return Ok(());
     }
-    let what =
-        "a command failed, and the disk is full: make room, or set cache.folder to a larger disk";
-    Err(TargetError::machinery(what, folder.display().to_string()))
+    Err(TargetError::machinery(FULL, folder.display().to_string()))
 }

@@ -15,6 +15,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// Said when a command ended only because the disk is full, whoever noticed first.
+pub(crate) const FULL: &str =
+    "a command failed, and the disk is full: make room, or set cache.folder to a larger disk";
+
 /// Bytes and files that are left to others, unless there were few to begin with.
 const RESERVE: Room = Room {
     bytes: 256 << 20,

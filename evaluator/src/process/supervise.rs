@@ -2,7 +2,7 @@
 
 use super::capture::Collector;
 use super::cgroup::Group;
-use super::disk::{Disk, DiskUse};
+use super::disk::{self, Disk, DiskUse};
 use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 const WATCH_EVERY: Duration = Duration::from_millis(60);
 /// How long killed processes get to let go of the output.
 const DRAIN: Duration = Duration::from_secs(5);
+/// Said when a command ended only because the machine was out of memory.
+const OUT_OF_MEMORY: &str = "the machine ran out of memory while a small command ran";
 /// With less resident memory than this a command is not what filled the machine.
 const TO_BLAME: u64 = 1 << 30;
 /// How long a supervisor may take to ask for its namespace.
@@ -94,8 +96,8 @@ struct Running<'a> {
     next_watch: Instant,
     disk: Disk,
     limit: Option<Limit>,
-    /// The machine ran out of this, and the command is not to blame.
-    starved_of: Option<&'static str>,
+    /// What the machine ran out of, where the command is not to blame.
+    shortage: Option<&'static str>,
     give_up: Option<Instant>,
 }
 
@@ -150,7 +152,7 @@ impl<'a> Running<'a> {
             next_watch: now + WATCH_EVERY / 3,
             disk: Disk::new(&launch.writes, limits.disk),
             limit: None,
-            starved_of: None,
+            shortage: None,
             give_up: None,
         })
     }
@@ -239,7 +241,7 @@ impl<'a> Running<'a> {
         let full = watch::machine_is_full();
         if usage.resident > self.limits.memory || full {
             let to_blame = usage.resident >= TO_BLAME.min(self.limits.memory);
-            self.starved_of = (full && !to_blame).then_some("memory");
+            self.shortage = (full && !to_blame).then_some(OUT_OF_MEMORY);
             return Some(Limit::Memory);
         }
         if usage.processes > self.limits.processes {
@@ -249,7 +251,7 @@ impl<'a> Running<'a> {
             DiskUse::Fine => None,
             DiskUse::TooMuch => Some(Limit::Disk),
             DiskUse::Full => {
-                self.starved_of = Some("disk space");
+                self.shortage = Some(disk::FULL);
                 Some(Limit::Disk)
             }
         }
@@ -271,9 +273,8 @@ impl<'a> Running<'a> {
 
     fn finish(mut self) -> Result<Execution, TargetError> {
         let seconds = self.started.elapsed().as_secs_f64();
-        if let Some(resource) = self.starved_of {
-            let what = format!("the machine ran out of {resource} while a small command ran");
-            return Err(TargetError::machinery(what, "command"));
+        if let Some(shortage) = self.shortage {
+            return Err(TargetError::machinery(shortage, "command"));
         }
         let status = self.status.ok_or_else(|| {
             TargetError::machinery("a command did not die when it was killed", "command")
