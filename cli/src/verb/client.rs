@@ -3,6 +3,7 @@
 
 use anyhow::{Context, anyhow, bail};
 use patchwright_config::{self as settings, Loaded};
+use patchwright_model::http::client_builder;
 use patchwright_source::visible_line;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret;
@@ -32,7 +33,7 @@ impl Daemon {
         };
         let server = Url::parse(&address)
             .with_context(|| format!("client.server: {address:?} is no address"))?;
-        let client = Client::builder().connect_timeout(CONNECTING).build()?;
+        let client = client_builder().connect_timeout(CONNECTING).build()?;
         Ok(Self {
             client,
             server,
