@@ -5,7 +5,7 @@
 
 use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
-use patchwright_agent::drive::{frames_for_retrieval, open_engine};
+use patchwright_agent::drive::{frames_of, open_engine};
 use patchwright_agent::wire::engine_settings;
 use patchwright_config::{Flag, Settings};
 use patchwright_evaluator::crash;
@@ -122,7 +122,7 @@ pub(crate) async fn retrieve(
         let report = crash::parse(&log).ok_or_else(|| {
             WrongInput(format!("--crash: {} holds no crash report", file.display()))
         })?;
-        engine.set_crash(&frames_for_retrieval(&report));
+        engine.set_crash(&frames_of(&report));
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));
