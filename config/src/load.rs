@@ -198,7 +198,7 @@ fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, Settings
     Ok(layer)
 }
 
-/// What follows from other values when it is not set itself.
+/// Returns the values that follow from others when they are not set themselves.
 fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
     let mut layer = Layer::default();
     for (key, variable, below_home) in [
@@ -242,7 +242,7 @@ fn key_from_elsewhere(
     Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))
 }
 
-/// What a reader of ours refuses has no place of its own: that of the value.
+/// Gives an error of one of our readers the place of its value.
 fn placed(error: SettingsError, entries: &[Entry]) -> SettingsError {
     match error {
         SettingsError::Value {

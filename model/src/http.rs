@@ -53,7 +53,7 @@ pub fn shown(address: &str) -> String {
     bare.map_or_else(|()| "an address with a key".to_owned(), |()| url.into())
 }
 
-/// What lies at the bottom of a failed call; the layers above repeat the address.
+/// Returns the innermost cause of a failed call; the layers above repeat the address.
 pub fn deepest(error: &reqwest::Error) -> String {
     let mut current: &dyn std::error::Error = error;
     while let Some(source) = current.source() {

@@ -29,7 +29,7 @@ git -c http.curloptResolve="$(cat addresses)" -c http.followRedirects=false -c h
   clone --quiet --no-checkout -- "$(cat url)" "$TREE"
 git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
 "#;
-/// What the archive is called while it is unpacked.
+/// Name of the archive while it is unpacked.
 const ARCHIVE: &str = "archive";
 /// Files of a task folder that take part in the key of a fetched tree, up to
 /// this many bytes each.
@@ -198,7 +198,7 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         .map_err(wrong)
 }
 
-/// How a tree is got.
+/// The way to get a tree.
 enum How<'a> {
     /// By a command in the sandbox.
     Command(&'a str),

@@ -36,11 +36,11 @@ pub(crate) struct RetrieveArguments {
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
-    /// What to find, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
+    /// Queries, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
     /// 'pattern:memcpy($A,$B,$C)', 'sql:SELECT ...'
     #[arg(value_name = "KIND:QUERY", required = true)]
     pub queries: Vec<String>,
-    /// How far callers and callees are followed
+    /// Steps that callers and callees are followed
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
     /// Only files whose path holds this (text, pattern, rule)
