@@ -18,6 +18,7 @@ mod submit;
 mod tasks;
 mod view;
 
+pub(crate) use auth::is_this_machine;
 pub use listen::{ListenError, Listening, listen};
 
 use crate::service::Service;

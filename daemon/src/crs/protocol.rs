@@ -7,6 +7,7 @@ mod checks;
 
 pub use checks::{Wrong, decode, encode, is_name, is_uuid};
 
+use patchwright_store::crs::{CaseState, Fate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -134,27 +135,8 @@ pub struct Status {
 /// The counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusState {
-    /// Challenges by state.
-    pub tasks: StatusTasks,
-}
-
-/// Challenges by state.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusTasks {
-    /// Somebody stopped them.
-    pub canceled: i64,
-    /// They could not be worked on.
-    pub errored: i64,
-    /// There is no patch.
-    pub failed: i64,
-    /// Their sources are still on the way.
-    pub pending: i64,
-    /// They are worked on.
-    pub processing: i64,
-    /// There is a patch.
-    pub succeeded: i64,
-    /// They wait for a PoV or a report.
-    pub waiting: i64,
+    /// The number of challenges in each state.
+    pub tasks: BTreeMap<CaseState, i64>,
 }
 
 /// The body of `POST /v1/task/{task_id}/patch/` on the other side.
@@ -170,26 +152,8 @@ pub struct PatchAnswer {
     /// Its id of the patch.
     pub patch_id: String,
     /// Its outcome.
-    pub status: SubmissionStatus,
+    pub status: Fate,
     /// True when the tests pass; nothing while they have not been run.
     #[serde(default)]
     pub functionality_tests_passing: Option<bool>,
-}
-
-/// Outcome of a submission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SubmissionStatus {
-    /// It is looked at.
-    Accepted,
-    /// It is good.
-    Passed,
-    /// It is not.
-    Failed,
-    /// It came too late.
-    DeadlineExceeded,
-    /// The server made a mistake: submit it again.
-    Errored,
-    /// There was no verdict in time.
-    Inconclusive,
 }

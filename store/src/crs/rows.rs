@@ -29,7 +29,7 @@ pub struct CaseRow {
 }
 
 /// State of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CaseState {
     /// Its files are on the way.
@@ -140,6 +140,19 @@ pub enum Fate {
     Errored,
     /// There was no verdict in time.
     Inconclusive,
+}
+
+impl CaseState {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Pending,
+        Self::Waiting,
+        Self::Processing,
+        Self::Succeeded,
+        Self::Failed,
+        Self::Errored,
+        Self::Canceled,
+    ];
 }
 
 impl CaseRow {

@@ -113,7 +113,8 @@ pub fn decode(text: &str) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::{decode, encode};
-    use crate::crs::protocol::{PatchAnswer, SarifMessage, SubmissionStatus, TaskMessage};
+    use crate::crs::protocol::{PatchAnswer, SarifMessage, TaskMessage};
+    use patchwright_store::crs::Fate;
     use serde_json::{Value, json};
 
     const ID: &str = "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10";
@@ -201,17 +202,17 @@ mod tests {
         for (text, status, tests) in [
             (
                 r#"{"patch_id":"a","status":"accepted"}"#,
-                SubmissionStatus::Accepted,
+                Fate::Accepted,
                 None,
             ),
             (
                 r#"{"patch_id":"a","status":"deadline_exceeded","functionality_tests_passing":null}"#,
-                SubmissionStatus::DeadlineExceeded,
+                Fate::DeadlineExceeded,
                 None,
             ),
             (
                 r#"{"patch_id":"a","status":"failed","functionality_tests_passing":false}"#,
-                SubmissionStatus::Failed,
+                Fate::Failed,
                 Some(false),
             ),
         ] {
