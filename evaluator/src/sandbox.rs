@@ -53,6 +53,19 @@ pub enum IsolationChoice {
     Remote,
 }
 
+impl IsolationChoice {
+    /// Returns the name that the settings have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Landlock => "landlock",
+            Self::None => "none",
+            Self::Remote => "remote",
+        }
+    }
+}
+
 /// The isolation that is active, for people to read.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Isolation {
@@ -114,7 +127,8 @@ impl Sandbox {
         };
         let mut passed_over = Vec::new();
         for kind in order {
-            match probe(*kind, &host).await {
+            let probed = probe(*kind, &host).await;
+            match probed.and_then(|found| accept(choice, found)) {
                 Ok((mode, leaves_open)) => {
                     return Ok(Self {
                         host,
@@ -131,14 +145,11 @@ impl Sandbox {
         }
         let reasons: Vec<String> = passed_over
             .iter()
-            .map(|(kind, reason)| format!("{kind:?}: {reason}"))
+            .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
             .collect();
         Err(TargetError::machinery(
-            format!(
-                "no sandbox works here; install bubblewrap, or say sandbox = \"none\" at your own risk: {}",
-                reasons.join("; ")
-            ),
-            "sandbox",
+            format!("no sandbox works here: {}", reasons.join("; ")),
+            "sandbox.choice",
         ))
     }
 
@@ -187,6 +198,13 @@ pub fn hide_this_process() {
     // It fails nowhere; where it did, a command would still run as another
     // user, or behind a process namespace or Landlock.
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// Tells whether [`IsolationChoice::Auto`] would take an isolation; else the reason why not.
+pub async fn offered(kind: IsolationChoice, host: &Host) -> Result<(), String> {
+    let probed = probe(kind, host).await;
+    let accepted = probed.and_then(|found| accept(IsolationChoice::Auto, found));
+    accepted.map(|_| ())
 }
 
 /// Which isolation would be active here, for a command that checks a machine.
@@ -307,8 +325,25 @@ impl Words {
     }
 }
 
+/// What an isolation is, and what it leaves open.
+type Probed = (Mode, Vec<String>);
+
+/// Refuses what only the user's own word may choose: an isolation in which a
+/// command could change files of the user that runs us.
+fn accept(choice: IsolationChoice, found: Probed) -> Result<Probed, String> {
+    let open = found.0 == Mode::Landlock { own_mounts: false };
+    if choice == IsolationChoice::Auto && open && identity::of_commands().is_none() {
+        return Err(
+            "without user namespaces, commands could change modes and times of this user's files; \
+             allow user namespaces, or accept that with sandbox.choice = \"landlock\""
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
 /// Tries an isolation by running the smallest command in it.
-async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>), String> {
+async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
     match kind {
         IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
         IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
