@@ -36,7 +36,7 @@ use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
     Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov,
-    Replay, Target, TargetTask, TestRun, judge, proof,
+    Replay, Target, TargetTask, TestRun, Watched, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -279,9 +279,9 @@ impl Target for LocalTarget {
         &'a self,
         build: &'a Build,
         pov: &'a Pov,
-        functions: &'a [String],
+        watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
-        exits::run(self, build, pov, functions).boxed()
+        exits::run(self, build, pov, watched).boxed()
     }
 
     fn fuzz<'a>(

@@ -22,7 +22,7 @@ const USELESS: &str = "--- a/records.c
 -  char *name = malloc(NAME_LIMIT + 1);
 +  char *name = malloc(NAME_LIMIT + 2);
    memcpy(name, text, length);
-   name[length] = 0;
+   name[length] = '\\0';
    return name;
 ";
 

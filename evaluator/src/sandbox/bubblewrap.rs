@@ -89,6 +89,8 @@ pub(super) fn arguments(
         for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
             words.bind("--ro-bind", Path::new("/dev/null"), path);
         }
+        // A process could else write to its own memory past its sanitizer.
+        words.add(["--remount-ro", "/proc"]);
     } else {
         words.add(["--ro-bind", "/proc", "/proc"]);
     }
