@@ -221,11 +221,12 @@ fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
 
 /// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 12] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 13] = [
         suppression::forbidden_place,
         suppression::catches_everything,
         suppression::blinds_the_sanitizer,
         suppression::ends_the_process,
+        suppression::unreadable,
         removal::switched_off,
         removal::unreachable_rest,
         removal::lost_calls,

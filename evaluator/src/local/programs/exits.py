@@ -151,6 +151,14 @@ def note_calls():
             Call(name, among)
 
 
+def entry():
+    """Stops where the program begins, with its libraries in place: each breakpoint on a
+    name would else be looked up again for every library."""
+    vector = gdb.execute("info auxv", to_string=True)
+    address = re.search(r"AT_ENTRY.*?(0x[0-9a-f]+)", vector).group(1)
+    return gdb.Breakpoint(f"*{address}", internal=True).number
+
+
 def outermost(block):
     """The function, with all that was inlined in it, that a block is part of."""
     found = None
@@ -221,6 +229,9 @@ def look(catches):
         return
     for point in getattr(stopped, "breakpoints", ()):
         what = catches.get(point.number)
+        if what == "entry":
+            note_calls()
+            continue
         if what is not None:
             tell(what)
         if what == "exit":
@@ -327,7 +338,7 @@ def main():
         for touched in filter(None, os.environ["TOUCHED"].split("\n")):
             path, first, last = touched.rsplit(":", 2)
             count_lines(path, range(int(first), min(int(last), int(first) + MOST_LINES) + 1))
-        note_calls()
+        catches[entry()] = "entry"
         follow(catches)
         write()
     except (OSError, gdb.error, ValueError) as error:
