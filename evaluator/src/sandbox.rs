@@ -5,6 +5,7 @@
 //! does not do: decide what to run, or judge what came of it.
 
 mod bubblewrap;
+mod configuration;
 mod enter;
 mod host;
 mod landlock;
@@ -166,22 +167,15 @@ impl Sandbox {
         matches!(self.mode, Mode::Bubblewrap { .. })
     }
 
-    /// Makes the temporary home the user's real one.
-    ///
-    /// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
-    /// among the system's accounts. Where paths can be mapped the command gets
-    /// accounts of its own, written into `folder`.
-    pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
-        let home = home.display();
-        let host = folder.join("accounts");
-        let user = bubblewrap::USER;
-        let text = format!("user:x:{user}:{user}:user:{home}:/bin/sh\n");
-        std::fs::write(&host, text)
-            .and_then(|()| identity::give(&host))
-            .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
+    /// The system's configuration as a command with a root of its own sees it, written
+    /// into `folder`. Its accounts make the temporary home the user's real one.
+    pub(crate) fn configuration(folder: &Path, home: &Path) -> Result<Place, TargetError> {
+        let host = folder.join("etc");
+        configuration::write(&host, home)
+            .map_err(|e| TargetError::io("the configuration could not be copied", &host, e))?;
         Ok(Place {
             host,
-            inside: "/etc/passwd".into(),
+            inside: host::ETC.into(),
             writable: false,
         })
     }
