@@ -12,7 +12,7 @@ mod reproduction;
 mod task;
 
 pub use coverage::{Counted, Coverage, LineRange};
-pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -181,7 +181,7 @@ pub trait Target: Send + Sync {
         &'a self,
         _build: &'a Build,
         _pov: &'a Pov,
-        _functions: &'a [String],
+        _watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         Box::pin(async {
             Ok(Exits {

@@ -98,6 +98,7 @@ fn issue_prompt() {
         crashes: vec![crash("first"), crash("second")],
         tests: "9 pass".into(),
         has_tests: true,
+        sandbox: None,
         seconds: 0.0,
     };
     let text = first_issue(

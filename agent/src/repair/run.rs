@@ -14,7 +14,7 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
-    Spent, Step, StepId,
+    SandboxRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use patchwright_patcher::Patch;
@@ -203,6 +203,11 @@ impl Run {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
+    }
+
+    /// The isolation of the commands; nothing before the baseline.
+    pub fn sandbox(&self) -> Option<&SandboxRecord> {
+        self.baseline.as_ref()?.sandbox.as_ref()
     }
 
     /// Returns the ending, once there is one.

@@ -42,7 +42,10 @@ pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
             findings
         }
         Err(error) => {
-            let detail = format!("{error}; install bubblewrap (apt-get install bubblewrap)");
+            let detail = format!(
+                "{error}; install bubblewrap (apt-get install bubblewrap), or set \
+                 sandbox.choice = \"none\" at your own risk"
+            );
             vec![Finding::new("sandbox", State::Failed, detail)]
         }
     }
@@ -154,19 +157,21 @@ impl Said {
 }
 
 fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
-    let kind = format!("{:?}", isolation.kind).to_lowercase();
+    let kind = isolation.kind.name();
     if said.get("end").is_none() {
         let detail = format!("{kind}: the probe did not come to its end");
         return Finding::new("sandbox", State::Failed, detail);
     }
-    let mut parts = vec![kind];
+    let mut parts = vec![kind.to_owned()];
     if !isolation.leaves_open.is_empty() {
         parts.push(format!("leaves open: {}", isolation.leaves_open.join(", ")));
     }
-    parts.extend(isolation.passed_over.iter().map(|(passed, reason)| {
-        let passed = format!("{passed:?}").to_lowercase();
-        format!("not {passed}: {reason}")
-    }));
+    parts.extend(
+        isolation
+            .passed_over
+            .iter()
+            .map(|(passed, reason)| format!("not {}: {reason}", passed.name())),
+    );
     if said.get("network") != Some("tried") {
         parts.push("the network was not tried: there is no bash".to_owned());
     }
