@@ -16,6 +16,7 @@ mod disk_space;
 mod exits;
 mod fetch;
 mod fuzzer;
+mod instrumented;
 mod scratch;
 mod shown;
 mod spare_workspaces;
@@ -35,8 +36,8 @@ use crate::TargetError;
 use crate::cache::Cache;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov,
-    Replay, Target, TargetTask, TestRun, judge, proof,
+    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
+    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -258,12 +259,13 @@ impl Target for LocalTarget {
         debugger::run(self, build, pov, probes).boxed()
     }
 
-    fn counting_build<'a>(
+    fn instrumented_build<'a>(
         &'a self,
         changes: &'a Changes,
         name: &'a str,
+        added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
-        coverage::build(self, changes, name).boxed()
+        instrumented::build(self, changes, name, added).boxed()
     }
 
     fn covered_by_tests<'a>(

@@ -26,7 +26,7 @@ use crate::sandbox::Isolation;
 use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -202,12 +202,13 @@ pub trait Target: Send + Sync {
         })
     }
 
-    /// Builds the changed tree with counters in what the changes touch; nothing
-    /// where that cannot be had.
-    fn counting_build<'a>(
+    /// Builds the changed tree with something added to it; nothing where that cannot be
+    /// had.
+    fn instrumented_build<'a>(
         &'a self,
         _changes: &'a Changes,
         _name: &'a str,
+        _added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -243,6 +244,17 @@ pub struct Fuzzed {
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,
+}
+
+/// What a compiler adds to some files of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instrumentation {
+    /// Counters of lines and branches in what the changes touch.
+    Counters,
+    /// Sanitizer checks after which the program goes on, in these files as well.
+    Recovery(Vec<TreePath>),
+    /// Checks for undefined behaviour that end the program, in these files as well.
+    Undefined(Vec<TreePath>),
 }
 
 /// The way of building.
