@@ -113,7 +113,10 @@ fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<boo
         return (Some(false), reason);
     }
     match (new.success(), old.success()) {
-        (true, _) => (Some(true), "the test command succeeds".to_owned()),
+        (true, _) => {
+            let reason = "the test command succeeds, no single tests recognised";
+            (Some(true), reason.to_owned())
+        }
         (false, true) => (Some(false), format!("the test command fails: {new}")),
         (false, false) => {
             let reason = "the test command fails without the patch too, and names no tests";
