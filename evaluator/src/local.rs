@@ -16,6 +16,7 @@ mod disk_space;
 mod exits;
 mod fetch;
 mod fuzzer;
+mod hang;
 mod instrumented;
 mod scratch;
 mod shown;
@@ -34,6 +35,7 @@ pub(crate) use task_digest::{TaskDigest, digest_of_inputs};
 
 use crate::TargetError;
 use crate::cache::Cache;
+use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
     Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
@@ -284,6 +286,14 @@ impl Target for LocalTarget {
         functions: &'a [String],
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         exits::run(self, build, pov, functions).boxed()
+    }
+
+    fn stack_of_hang<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
+        hang::stack(self, build, pov).boxed()
     }
 
     fn fuzz<'a>(

@@ -5,6 +5,7 @@
 
 mod coverage;
 mod exits;
+mod hang;
 mod inputs;
 mod outcome;
 mod remote;
@@ -13,6 +14,7 @@ mod task;
 
 pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
+pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -221,6 +223,16 @@ pub trait Target: Send + Sync {
         _counted: &'a Counted,
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a PoV that hangs once more and returns where it is after a while; none where
+    /// that cannot be seen.
+    fn stack_of_hang<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
