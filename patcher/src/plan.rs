@@ -122,9 +122,14 @@ impl<'a> Plan<'a> {
             return;
         }
         let refusals = std::mem::take(&mut self.refusals);
-        let (unchanged, refusals): (Vec<_>, Vec<_>) = refusals
-            .into_iter()
-            .partition(|refusal| refusal.rule == Rule::NoChange);
+        let (unchanged, refusals): (Vec<_>, Vec<_>) =
+            refusals
+                .into_iter()
+                .partition(|refusal| match refusal.rule {
+                    Rule::NoChange => true,
+                    Rule::AlreadyApplied => stands_in_place(refusal),
+                    _ => false,
+                });
         self.refusals = refusals;
         self.warnings.extend(unchanged.into_iter().map(|refusal| {
             let (number, file) = (refusal.edit, refusal.file);
@@ -211,7 +216,12 @@ impl<'a> Plan<'a> {
             _ => None,
         };
         let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
-            let reason = "the insertion does not say after which line; send after=\"N\"";
+            let reason = if matches!(edit, Edit::Hunk(_)) {
+                "the hunk quotes no line of the file, and its header does not name the line that \
+                 the new ones follow; quote the lines before and behind them"
+            } else {
+                "the insertion does not say after which line; send after=\"N\""
+            };
             return Err(fail((Rule::Incomplete, reason.to_owned())));
         };
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
@@ -281,6 +291,15 @@ impl<'a> Plan<'a> {
             how,
         });
     }
+}
+
+/// Whether the new lines of a refused edit stand where it names them.
+fn stands_in_place(refusal: &Refusal) -> bool {
+    let near = |at: &u32| {
+        let line = refusal.lines.map(|(first, _)| first);
+        line.is_some_and(|line| line.abs_diff(*at) as usize <= crate::locate::NEAR)
+    };
+    refusal.candidates.iter().any(near)
 }
 
 /// A denial as the refusal of an edit.
