@@ -103,7 +103,7 @@ fn disturb(
 ) -> Result<(), Box<dyn Error>> {
     let bases: Vec<Base> = entries(&wanted.folder)?
         .iter()
-        .filter_map(|case| Base::read(case))
+        .filter_map(|case| Base::read(case, &case.join("tree")))
         .collect();
     let edits: usize = bases.iter().map(|base| base.sketches.len()).sum();
     writeln!(
@@ -135,7 +135,7 @@ fn disturb(
                 2
             }
         };
-        for name in trial.names.iter().chain([&"all"]) {
+        for name in trial.names.iter().chain([&trial.form, &"all"]) {
             if let Some(cell) = table.entry(name).or_default().get_mut(column) {
                 *cell += 1;
             }

@@ -210,20 +210,7 @@ impl<'a> Plan<'a> {
     fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         let file = edit.file();
         let fail = |denied| refuse(number, file, denied);
-        let after = match edit {
-            Edit::Insert { after, .. } => *after,
-            Edit::Hunk(hunk) => hunk.start,
-            _ => None,
-        };
-        let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
-            let reason = if matches!(edit, Edit::Hunk(_)) {
-                "the hunk quotes no line of the file, and its header does not name the line that \
-                 the new ones follow; quote the lines before and behind them"
-            } else {
-                "the insertion does not say after which line; send after=\"N\""
-            };
-            return Err(fail((Rule::Incomplete, reason.to_owned())));
-        };
+        let after = line_before(edit).map_err(fail)?;
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
             return Err(fail((
                 Rule::Incomplete,
@@ -291,6 +278,25 @@ impl<'a> Plan<'a> {
             how,
         });
     }
+}
+
+/// Returns the line that an insertion says it follows.
+fn line_before(edit: &Edit) -> Result<usize, Denied> {
+    let (after, reason) = match edit {
+        Edit::Hunk(hunk) => (
+            hunk.start,
+            "the hunk quotes no line of the file, and its header does not name the line that the \
+             new ones follow; quote the lines before and behind them",
+        ),
+        Edit::Insert { after, .. } => (
+            *after,
+            "the insertion does not say after which line; send after=\"N\"",
+        ),
+        _ => (None, "the edit is no insertion"),
+    };
+    after
+        .and_then(|line| usize::try_from(line).ok())
+        .ok_or_else(|| (Rule::Incomplete, reason.to_owned()))
 }
 
 /// Whether the new lines of a refused edit stand where it names them.

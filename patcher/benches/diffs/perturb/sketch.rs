@@ -48,6 +48,17 @@ pub(crate) enum Form {
     Tags,
 }
 
+impl Form {
+    /// Returns the name of the form.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Diff => "unified diff",
+            Self::Blocks => "SEARCH/REPLACE",
+            Self::Tags => "XML edit",
+        }
+    }
+}
+
 /// An edit of which every line is known.
 #[derive(Debug, Clone)]
 pub(crate) struct Sketch {
@@ -205,7 +216,9 @@ impl Sketch {
             if number < old.len() && !gone.contains(&number) {
                 let line = bare(std::iter::once(old[number].as_str()));
                 states.retain(|_, at| wanted[*at..].starts_with(&line));
-                states.values_mut().for_each(|at| *at += line.len());
+                for at in states.values_mut() {
+                    *at += line.len();
+                }
             }
             if states.is_empty() {
                 return false;
