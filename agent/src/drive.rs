@@ -158,6 +158,11 @@ impl Drive {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
+            // A lane knows of no attempts but its own.
+            Step::Locate { .. } => {
+                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+                own.cloned().collect()
+            }
             _ => Vec::new(),
         };
         let performed = async move {
@@ -187,7 +192,7 @@ impl Drive {
                         .await
                 }
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
-                Step::Locate { patch } => self.locate(id, patch).await,
+                Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,

@@ -86,7 +86,7 @@ impl Drive {
         if let Some(facts) = kept {
             return Ok(facts);
         }
-        let prepared = locate::prepare(&self.parts, &attempt.patch)
+        let prepared = locate::prepare(&self.parts, &attempt.patch, &[])
             .await
             .map_err(|refusals| {
                 let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
