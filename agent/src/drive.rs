@@ -144,6 +144,10 @@ impl Drive {
             meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
+            for remark in run.take_remarks() {
+                let remark = format!("  note: {remark}");
+                self.parts.observer.tell(&Notice::Remark(&remark));
+            }
         }
         Ok(run)
     }
@@ -300,6 +304,8 @@ pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> 
             )
             .worked(seconds);
     }
+    // Whoever watched was told before.
+    run.take_remarks();
     Ok(run)
 }
 

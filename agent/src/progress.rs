@@ -98,6 +98,7 @@ impl Progress {
 fn asked(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Repair => "asking the model",
+        Purpose::Contest => "asking the model about a difference",
         Purpose::Compact => "asking the model what of the conversation still matters",
         Purpose::Critic => "asking the critic",
         Purpose::Judge => "asking which candidate is the best",

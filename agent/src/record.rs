@@ -12,7 +12,9 @@ mod retrieved;
 pub(crate) mod seconds;
 mod step;
 
-pub use attempt::{Attempt, FoundRecord, RungRecord};
+pub use attempt::{
+    AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
+};
 pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};

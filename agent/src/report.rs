@@ -4,7 +4,7 @@ mod text;
 
 pub use text::{counted, money, render};
 
-use crate::record::Attempt;
+use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord};
 use crate::repair::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,6 +83,37 @@ pub struct RungReport {
     /// in the store. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// Observations that speak against the patch and may be wrong. Absent when there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<DoubtReport>,
+}
+
+/// An observation that somebody has to weigh.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoubtReport {
+    /// The observation, in one line.
+    pub what: String,
+    /// What settled it. Absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// Why the author of the patch finds the new behaviour right. Absent when the
+    /// author was not heard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested: Option<String>,
+    /// The input that shows it: a file below the `--out` folder, or a hash in the
+    /// store. Absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The difference of that input to the PoV.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub change: String,
+    /// End and output of the unpatched program on that input.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// The same of the patched program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
 }
 
 /// Cost of a run.
@@ -178,14 +209,29 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 log: (!rung.log.is_empty()).then(|| rung.log.clone()),
                 counts: rung.counts.clone(),
                 found: rung.found.iter().map(|input| input.blob.clone()).collect(),
+                doubts: rung.doubts.iter().map(doubt_report).collect(),
             })
             .collect(),
     }
 }
 
+fn doubt_report(doubt: &DoubtRecord) -> DoubtReport {
+    let input = doubt.input.as_ref();
+    let text = |of: fn(&DoubtedInputRecord) -> &String| input.map(of).cloned().unwrap_or_default();
+    DoubtReport {
+        what: doubt.what.clone(),
+        settled: doubt.settled.clone(),
+        contested: doubt.contested.clone(),
+        input: input.map(|input| input.blob.clone()),
+        change: text(|input| &input.change),
+        before: text(|input| &input.before),
+        after: text(|input| &input.after),
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{AttemptReport, Report, render};
+    use super::{AttemptReport, DoubtReport, Report, RungReport, render};
     use crate::repair::Run;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
@@ -208,6 +254,51 @@ mod tests {
         for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
+    }
+
+    #[test]
+    fn open_doubts_stand_in_the_text_with_their_input() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        let doubt = |what: &str, settled: Option<&str>| DoubtReport {
+            what: what.to_owned(),
+            settled: settled.map(str::to_owned),
+            contested: Some("it is malformed".to_owned()),
+            input: Some("doubts/attempt-1-same-elsewhere-1".to_owned()),
+            change: "1 byte(s) removed".to_owned(),
+            before: String::new(),
+            after: String::new(),
+        };
+        let rung = RungReport {
+            name: "same elsewhere".to_owned(),
+            holds: None,
+            reason: "differs".to_owned(),
+            seconds: 0.0,
+            log: None,
+            counts: [].into(),
+            found: Vec::new(),
+            doubts: vec![
+                doubt("mutant 1", None),
+                doubt("mutant 2", Some("undefined")),
+            ],
+        };
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: String::new(),
+            latin1: false,
+            explanation: None,
+            rungs: vec![rung],
+        });
+        let text = render(&report);
+        for shown in [
+            "open: mutant 1",
+            "doubts/attempt-1-same-elsewhere-1 (1 byte",
+            "contested: it is malformed",
+        ] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        assert!(!text.contains("mutant 2"), "{text}");
     }
 
     #[test]

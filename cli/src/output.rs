@@ -33,7 +33,7 @@ pub(crate) const RUN: &str = "run";
 pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     make(folder)?;
     save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
-    let of_attempts = ["logs", "found"].into_iter().flat_map(|part| {
+    let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -61,7 +61,7 @@ fn make(folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
-/// that refuted attempts, in `found/`; returns the report as it was written, its
+/// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns the report as it was written, its
 /// logs named by their files.
 pub(crate) async fn write(
     folder: &Path,
@@ -84,6 +84,13 @@ pub(crate) async fn write(
                 found.extend(bring_out(folder, path, hash, store).await?);
             }
             rung.found = found;
+            for (index, doubt) in rung.doubts.iter_mut().enumerate() {
+                if let Some(hash) = doubt.input.take() {
+                    let path = format!("doubts/{name}-{}", index + 1);
+                    make(&folder.join("doubts"))?;
+                    doubt.input = bring_out(folder, path, &hash, store).await?;
+                }
+            }
         }
     }
     if let Some(best) = &report.best {

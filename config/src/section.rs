@@ -119,6 +119,14 @@ pub struct Limits {
     pub same: Duration,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
+    /// Differences of behaviour that a run asks the author about.
+    pub contests: u32,
+    /// Questions to a model for inputs that challenge a patch.
+    pub challenges: u32,
+    /// Inputs of one such question that are run.
+    pub challenge_inputs: u32,
+    /// Questions to a model for a regression test.
+    pub regression_tests: u32,
 }
 
 /// Isolation of commands from this machine.

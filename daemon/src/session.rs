@@ -29,7 +29,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
-const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
+const ASKED: [&str; 5] = ["ask", "contest", "compact", "critic", "judge"];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -40,7 +40,7 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
-pub use attempt::AttemptFacts;
+pub use attempt::{AcceptedDifference, AttemptFacts};
 pub use cache::Cache;
 pub use crash::CrashReport;
 pub use error::TargetError;

@@ -20,7 +20,7 @@ mod reach;
 mod values;
 
 use crate::TargetError;
-use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::attempt::{AcceptedDifference, AttemptFacts, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -66,6 +66,7 @@ pub(crate) async fn climb(
         pov,
         before,
         functions: watched(task, before, attempt)?,
+        accepted: &attempt.accepted,
         writer: FeedbackWriter::new(task, attempt),
         pool: pool::InputPool::gather(task, pov)?,
         outputs_seen: BTreeSet::new(),
@@ -134,6 +135,8 @@ struct Difference {
     new: String,
     /// True where a limit ended one of the two.
     limited: bool,
+    /// The input with both behaviours, for whoever weighs it.
+    doubt: Doubt,
 }
 
 struct Comparison<'a> {
@@ -142,6 +145,7 @@ struct Comparison<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
     functions: Vec<String>,
+    accepted: &'a [AcceptedDifference],
     writer: FeedbackWriter<'a>,
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
@@ -175,6 +179,13 @@ impl Comparison<'_> {
 
     fn counted(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Returns who found another behaviour right on an input, and why.
+    fn accepted(&self, input: &ComparedInput) -> Option<String> {
+        let mut accepted = self.accepted.iter();
+        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
+        Some(found.reason.clone())
     }
 
     /// Returns the time limit of one input, a multiple of the PoV's time.
@@ -216,11 +227,12 @@ impl Comparison<'_> {
             difference.old, difference.new
         );
         let lead = format!(
-            "The patch changes what the program does with an input that was fine before.\n{reason}"
+            "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
         );
         let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
+            .doubts(vec![difference.doubt.clone()])
             .settled(!difference.limited);
         result.counts.clone_from(&self.counts);
         result

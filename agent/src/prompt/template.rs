@@ -5,12 +5,21 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 19] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
     ("problem.md", include_str!("../../../prompts/problem.md")),
     ("feedback.md", include_str!("../../../prompts/feedback.md")),
+    (
+        "differences.md",
+        include_str!("../../../prompts/differences.md"),
+    ),
+    (
+        "contesting.md",
+        include_str!("../../../prompts/contesting.md"),
+    ),
+    ("contest.md", include_str!("../../../prompts/contest.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),
     (
         "compacted.md",

@@ -107,6 +107,8 @@ impl Step {
 pub enum Purpose {
     /// Queries or a patch.
     Repair,
+    /// The same, while an attempt stands whose other behaviour may be contested.
+    Contest,
     /// Summary of a conversation.
     Compact,
     /// Review of a patch.
@@ -120,6 +122,7 @@ impl Purpose {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Repair => "ask",
+            Self::Contest => "contest",
             Self::Compact => "compact",
             Self::Critic => "critic",
             Self::Judge => "judge",

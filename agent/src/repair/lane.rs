@@ -57,6 +57,8 @@ pub(super) enum Stage {
     },
     /// A critic is to look at an attempt that nothing refuted.
     Review(Box<Review>),
+    /// A critic is to decide about a difference that the author contests.
+    Contest(Box<Contest>),
     /// Another lane has the same patch under evaluation: its fate is shared.
     Follow(u32),
     /// This lane has ended, and why.
@@ -70,6 +72,28 @@ pub(super) struct Review {
     pub(super) attempt: u32,
     /// What the rules over the diff found.
     pub(super) rung: RungRecord,
+    /// What was said so far.
+    pub(super) messages: Vec<Message>,
+    /// The times that a critic was asked.
+    pub(super) tries: u32,
+}
+
+/// An attempt whose other behaviour its author may contest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Contestable {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// True where the difference is a doubt, false where it refutes.
+    pub(super) stands: bool,
+}
+
+/// A difference that the author of a patch contests.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Contest {
+    /// The attempt.
+    pub(super) contested: Contestable,
+    /// The author's reason.
+    pub(super) reason: String,
     /// What was said so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.
@@ -121,6 +145,8 @@ pub(super) struct Lane {
     pub(super) probed: Vec<(ProbeQuestion, u32)>,
     /// The rungs that refuted this lane's attempts, in order.
     pub(super) failures: Vec<RungName>,
+    /// The attempt whose other behaviour may be contested now.
+    pub(super) contestable: Option<Contestable>,
 }
 
 impl Lane {
@@ -142,6 +168,7 @@ impl Lane {
             compacted: false,
             probed: Vec::new(),
             failures: Vec::new(),
+            contestable: None,
         }
     }
 

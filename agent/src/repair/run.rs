@@ -2,6 +2,7 @@
 
 mod choose;
 mod compact;
+mod contest;
 mod critic;
 mod idle;
 mod reply;
@@ -31,6 +32,10 @@ pub struct Run {
     spent: Spent,
     own_steps: u32,
     critic_calls: u32,
+    /// Differences that authors were asked about or contested.
+    contests: u32,
+    /// Sentences for whoever watches, not yet told.
+    remarks: Vec<String>,
     /// Attempts with equal evidence, of which one is to be chosen.
     judging: Vec<u32>,
     /// The one that was chosen.
@@ -50,6 +55,8 @@ impl Run {
             spent: Spent::default(),
             own_steps: 0,
             critic_calls: 0,
+            contests: 0,
+            remarks: Vec::new(),
             judging: Vec::new(),
             chosen: None,
             ending: None,
@@ -174,6 +181,19 @@ impl Run {
     /// The attempt with this number.
     pub fn attempt(&self, number: u32) -> Option<&Attempt> {
         self.attempts.get((number as usize).checked_sub(1)?)
+    }
+
+    fn attempt_mut(&mut self, number: u32) -> Option<&mut Attempt> {
+        self.attempts.get_mut((number as usize).checked_sub(1)?)
+    }
+
+    /// Takes the sentences for whoever watches that were not told yet.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    fn remark(&mut self, text: String) {
+        self.remarks.push(text);
     }
 
     /// Inputs that refuted attempts, each once: PoVs besides those of the task.

@@ -3,6 +3,7 @@
 
 mod attempts;
 mod compact;
+mod contest;
 mod critic;
 mod endings;
 mod lanes;
@@ -34,6 +35,10 @@ pub(crate) fn plan() -> Plan {
             same_failures: 2,
             queries_min: 3,
             queries_max: 5,
+            contests: 2,
+            challenges: 0,
+            challenge_inputs: 10,
+            regression_tests: 0,
         },
         language: patchwright_source::Language::C,
         title: None,

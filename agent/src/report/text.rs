@@ -98,11 +98,24 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
         } else {
             format!(" [{}]", counts.join(", "))
         };
-        let reason = rung.reason.lines().next().unwrap_or_default();
+        let reason = first_line(&rung.reason);
         let _ = writeln!(
             text,
             "  {:<15} {word:<5} {:>7.1} s  {reason}{counts}",
             rung.name, rung.seconds
         );
+        for doubt in rung.doubts.iter().filter(|doubt| doubt.settled.is_none()) {
+            let _ = writeln!(text, "      open: {}", first_line(&doubt.what));
+            if let Some(input) = &doubt.input {
+                let _ = writeln!(text, "        input {input} ({})", doubt.change);
+            }
+            if let Some(reason) = &doubt.contested {
+                let _ = writeln!(text, "        contested: {}", first_line(reason));
+            }
+        }
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

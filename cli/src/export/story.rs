@@ -102,6 +102,25 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         );
     }
     text.push('\n');
+    let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+    for doubt in doubts.filter(|doubt| doubt.settled.is_none()) {
+        let _ = writeln!(text, "- open: {}", plain(&doubt.what));
+        let shown = format!(
+            "input {} ({})\n\nwithout the patch: {}\n\nwith the patch: {}\n\n{}",
+            doubt.input.as_deref().unwrap_or("none"),
+            doubt.change,
+            doubt.before.trim(),
+            doubt.after.trim(),
+            doubt
+                .contested
+                .as_ref()
+                .map(|reason| format!("the author says: {reason}"))
+                .unwrap_or_default()
+        );
+        let fenced = fence(&visible(shown.trim()), "text", TEXT);
+        let indented: Vec<String> = fenced.lines().map(|line| format!("  {line}")).collect();
+        let _ = writeln!(text, "\n{}\n", indented.join("\n"));
+    }
 }
 
 /// One step: what came of it, and what the model said.

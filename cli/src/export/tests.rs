@@ -22,6 +22,7 @@ fn report(explanation: &str, diff: &str) -> Report {
             log: Some("logs/x.log".into()),
             counts: [].into(),
             found: Vec::new(),
+            doubts: Vec::new(),
         }],
     };
     Report {

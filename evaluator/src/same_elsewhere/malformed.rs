@@ -42,7 +42,7 @@ impl Comparison<'_> {
             let malformed = self.is_malformed(&one.input).await?;
             self.aside += started.elapsed();
             if !malformed {
-                return Ok(Some(one.difference()));
+                return Ok(Some(self.difference(&one)));
             }
             self.count("malformed mutants turned away", 1);
             let settled = "the input is malformed as the PoV is".to_owned();

@@ -30,6 +30,7 @@ impl Run {
                 );
                 self.unheard(index, *review, &why);
             }
+            Stage::Contest(contest) => self.leave_to_person(index, &contest),
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }

@@ -2,7 +2,7 @@
 //! reason why there is none.
 
 use super::Run;
-use crate::record::{Ending, EndingKind};
+use crate::record::{Attempt, Ending, EndingKind};
 use crate::repair::lane::{Finished, Stage};
 use crate::task::Mode;
 
@@ -40,9 +40,11 @@ impl Run {
                 format!("{count} candidate(s), nothing was executed"),
             );
         }
-        if has(Finished::Held)
-            && let Some(best) = self.best()
-        {
+        let stands = |best: &&Attempt| {
+            let mut ladder = self.plan.ladder.iter();
+            best.refuted_by().is_none() && ladder.all(|name| best.rung(*name).is_some())
+        };
+        if let Some(best) = self.best().filter(stands) {
             return self.top_ending(best);
         }
         if has(Finished::Attempts) {
