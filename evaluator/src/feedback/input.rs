@@ -1,5 +1,7 @@
 //! Inputs as text: what a repairer is shown of the bytes that a program reads.
 
+use std::fmt::Write;
+
 /// Bytes that are shown of an input that is text, and of one that is not.
 const TEXT: usize = 1_500;
 /// See [`TEXT`].
@@ -43,11 +45,13 @@ fn dump(bytes: &[u8]) -> String {
                 _ => '.',
             })
             .collect();
-        text.push_str(&format!(
-            "{:08x}: {:<47}  {plain}\n",
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            text,
+            "{:08x}: {:<47}  {plain}",
             number * LINE,
             hex.join(" ")
-        ));
+        );
     }
     text
 }

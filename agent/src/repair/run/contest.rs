@@ -48,7 +48,8 @@ impl Run {
 
     /// Returns the attempt whose refutation may be contested.
     pub(super) fn may_contest(&self, number: u32, rung: &RungRecord) -> Option<Contestable> {
-        let allowed = self.contests < self.plan.limits.contests && rung.name == COMPARED;
+        let limit = self.plan.limits.contests;
+        let allowed = self.foreign.is_none() && self.contests < limit && rung.name == COMPARED;
         let contestable = allowed && contestable(Some(rung)).is_some();
         contestable.then_some(Contestable {
             attempt: number,
