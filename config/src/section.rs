@@ -117,6 +117,10 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub same: Duration,
+    /// Inputs that have to be run before the rung that mutates the PoVs holds.
+    pub executions: u64,
+    /// The same for Java.
+    pub executions_java: u64,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
     /// Differences of behaviour that a run asks the author about.

@@ -23,7 +23,7 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
 use patchwright_source::Changes;
@@ -58,6 +58,17 @@ impl Build {
             return Vec::new();
         };
         sanitizer_hooks::gained(old.root(), new.root())
+    }
+
+    /// Tells whether it has all products of a clean build of the same sources; false where
+    /// one of them is on another machine or cannot be read.
+    pub(crate) async fn has_products_of(&self, clean: &Self) -> bool {
+        let (Some(one), Some(other)) = (self.workspace.clone(), clean.workspace.clone()) else {
+            return false;
+        };
+        let compared =
+            tokio::task::spawn_blocking(move || products::holds_all(one.root(), other.root()));
+        matches!(compared.await, Ok(Ok(true)))
     }
 
     /// Returns its workspace.

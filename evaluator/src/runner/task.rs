@@ -123,6 +123,8 @@ pub struct CommandLimits {
     pub robust: Duration,
     /// Wall time of the rung *same elsewhere*.
     pub same: Duration,
+    /// Inputs that *robust* has to run before it holds.
+    pub executions: u64,
     /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
     pub reached: u64,
 }
@@ -141,8 +143,9 @@ impl Default for CommandLimits {
             file: 2 << 30,
             disk: 10 << 30,
             jobs: 2,
-            robust: minutes(1),
-            same: minutes(1),
+            robust: Duration::from_secs(25),
+            same: Duration::from_secs(45),
+            executions: 1,
             reached: 3,
         }
     }

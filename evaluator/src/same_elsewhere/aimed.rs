@@ -7,6 +7,7 @@
 //! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
 //! there a bound of any size is the repair.
 
+use super::clock::Part;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison, Difference};
 use crate::TargetError;
@@ -14,7 +15,7 @@ use crate::crash::CrashReport;
 use crate::mutation::Dictionary;
 use crate::review::constants;
 use crate::runner::Outcome;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs that are made of one.
 const MOST: usize = 3 * 160;
@@ -22,24 +23,20 @@ const MOST: usize = 3 * 160;
 const SEEDS: usize = 4;
 /// The largest such input, in bytes.
 const LARGEST_SEED: usize = 1 << 14;
-/// Least time for all of them, on a busy machine.
+/// Least time for the first of them, on a busy machine.
 const LEAST: Duration = Duration::from_secs(5);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
-    pub(super) async fn aimed(
-        &mut self,
-        diff: &str,
-        left: Duration,
-    ) -> Result<Option<Difference>, TargetError> {
+    pub(super) async fn aimed(&mut self, diff: &str) -> Result<Option<Difference>, TargetError> {
         let constants = constants(diff);
         if constants.is_empty() || self.is_exhaustion() {
             return Ok(None);
         }
-        let (started, left) = (Instant::now(), left.max(LEAST));
+        let mut least = LEAST;
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));
         while !inputs.is_empty() {
-            let left = left.saturating_sub(started.elapsed());
+            let left = self.clock.left(Part::Aimed).max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
             }

@@ -8,6 +8,7 @@
 //! conditions was. Where no build with counters can be had, the functions that a
 //! debugger sees have to do.
 
+use super::clock::Part;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
@@ -22,14 +23,14 @@ use std::time::{Duration, Instant};
 
 /// Compared inputs that are counted at most.
 const MOST: usize = 96;
-/// The part of the rung's time that counting the inputs may take.
-const SHARE: f64 = 0.25;
 /// Inputs that are counted in one go.
 const CHUNK: usize = 24;
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
 /// The tests may take so many times as long as they did without counters.
 const TESTS_SLOWER: u32 = 5;
+/// Least time for the tests: what they reach is known only when they end.
+const LEAST_TESTS: Duration = Duration::from_secs(20);
 
 /// What was seen to run the patch.
 #[derive(Debug)]
@@ -63,7 +64,9 @@ impl Comparison<'_> {
         }
         let (target, started) = (self.target, Instant::now());
         let name = target.task().build_of(self.pov);
-        let Some(build) = target.counting_build(&attempt.changes, &name).await? else {
+        let build = target.counting_build(&attempt.changes, &name).await?;
+        self.clock.leave_out(started.elapsed());
+        let Some(build) = build else {
             return Ok(());
         };
         let mut reach = Reach {
@@ -78,10 +81,8 @@ impl Comparison<'_> {
         };
         let povs = given_inputs::povs(target.task())?;
         self.count_runs(&mut reach, povs, LEAST).await?;
-        let left = target.task().limits.same.mul_f64(SHARE);
-        self.count_inputs(&mut reach, left).await?;
+        self.count_inputs(&mut reach).await?;
         self.reach = Some(reach);
-        self.aside += started.elapsed();
         Ok(())
     }
 
@@ -101,7 +102,8 @@ impl Comparison<'_> {
         let target = self.target;
         if reach.reached < target.task().limits.reached || !reach.one_sided.is_empty() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
-            let most = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
             let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
             if let Some(tests) = tests.await? {
                 reach.tests = Some(tests.reached());
@@ -121,11 +123,12 @@ impl Comparison<'_> {
     }
 
     /// Counts compared inputs, given ones first, as long as there is time.
-    async fn count_inputs(&mut self, reach: &mut Reach, left: Duration) -> Result<(), TargetError> {
-        let (started, left) = (Instant::now(), left.max(LEAST));
+    async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
+        let mut least = LEAST;
         let order = mixed(&self.compared);
         for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
-            let left = left.saturating_sub(started.elapsed());
+            let left = self.clock.left(Part::Reach);
+            let left = left.max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
             }
