@@ -56,6 +56,7 @@ pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,
     TargetTask, TestRun,
 };
+pub use same_elsewhere::{ChallengeInput, Challenged, challenge};
 pub use signature::Signature;
 pub use test_report::TestReport;
 pub use verdict_cache::VerdictCache;

@@ -17,6 +17,7 @@ mod exits;
 mod fetch;
 mod fuzzer;
 mod scratch;
+mod script;
 mod shown;
 mod spare_workspaces;
 mod task_check;
@@ -282,6 +283,14 @@ impl Target for LocalTarget {
         functions: &'a [String],
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         exits::run(self, build, pov, functions).boxed()
+    }
+
+    fn run_script<'a>(
+        &'a self,
+        build: &'a Build,
+        script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        script::run(self, build, script).boxed()
     }
 
     fn fuzz<'a>(

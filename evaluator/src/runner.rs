@@ -223,6 +223,20 @@ pub trait Target: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
+    /// Runs a Python script that nobody trusts, and returns what it writes to its standard
+    /// output, or why there is nothing. Not every target runs scripts.
+    fn run_script<'a>(
+        &'a self,
+        _build: &'a Build,
+        _script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        Box::pin(async {
+            Ok(Err(
+                "no script can be run where this program runs".to_owned()
+            ))
+        })
+    }
+
     /// Runs the project's own fuzzer from these seeds and for this time; none where the
     /// harness is no fuzzer.
     fn fuzz<'a>(

@@ -12,6 +12,7 @@
 //! program is not compared.
 
 mod aimed;
+mod challenge;
 mod clock;
 mod doubts;
 mod malformed;
@@ -19,6 +20,8 @@ mod outputs;
 mod pool;
 mod reach;
 mod values;
+
+pub use challenge::{ChallengeInput, Challenged, challenge};
 
 use crate::TargetError;
 use crate::attempt::{AcceptedDifference, AttemptFacts, name_of_frame, touched_in_baseline};
@@ -48,39 +51,12 @@ pub(crate) async fn climb(
     baseline: &Baseline,
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
-    let task = target.task();
-    let pair = task.povs.iter().zip(&baseline.povs);
-    let Some((pov, before)) = pair.clone().find(|(_, before)| before.reproduces()) else {
-        let reason = "no PoV reproduces, so it is not known how inputs are run";
-        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    let (pov, before, old) = match run_how(target, baseline) {
+        Ok(how) => how,
+        Err(reason) => return Ok(RungResult::new(RungName::SameElsewhere, None, reason)),
     };
-    let name = task.build_of(pov);
-    let Some(old) = baseline.builds.get(&name) else {
-        let reason = "the unpatched build is not at hand";
-        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
-    };
-    let new = builds::build(target, attempt, &name).await?;
-    let mut comparison = Comparison {
-        target,
-        builds: (old, &new),
-        pov,
-        before,
-        functions: watched(task, before, attempt)?,
-        accepted: &attempt.accepted,
-        writer: FeedbackWriter::new(task, attempt),
-        pool: pool::InputPool::gather(task, pov)?,
-        outputs_seen: BTreeSet::new(),
-        compared: Vec::new(),
-        reaching: Vec::new(),
-        turned_away: Vec::new(),
-        clock: Clock::start(task.limits.same),
-        counts: BTreeMap::new(),
-        differing: Vec::new(),
-        doubts: Vec::new(),
-        reach: None,
-        tried: Vec::new(),
-        tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
-    };
+    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
@@ -94,6 +70,23 @@ pub(crate) async fn climb(
     comparison.settle_differences().await?;
     comparison.settle_reach(attempt).await?;
     Ok(comparison.held())
+}
+
+/// Returns how inputs are run: like the first PoV that reproduces, and on its build.
+fn run_how<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<(&'a Pov, &'a BaselinePov, &'a Build), &'static str> {
+    let task = target.task();
+    let mut pairs = task.povs.iter().zip(&baseline.povs);
+    let found = pairs.find(|(_, before)| before.reproduces());
+    let (pov, before) = found.ok_or("no PoV reproduces, so it is not known how inputs are run")?;
+    let old = baseline.builds.get(&task.build_of(pov));
+    Ok((
+        pov,
+        before,
+        old.ok_or("the unpatched build is not at hand")?,
+    ))
 }
 
 /// Returns the functions whose values are compared: those that the attempt touches and that
@@ -164,6 +157,38 @@ struct Comparison<'a> {
     tried: Vec<Vec<u8>>,
     /// How long the tests of the unpatched program took.
     tests_seconds: Option<f64>,
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        (target, baseline): (&'a dyn Target, &'a Baseline),
+        attempt: &'a AttemptFacts,
+        (pov, before): (&'a Pov, &'a BaselinePov),
+        builds: (&'a Build, &'a Build),
+    ) -> Result<Self, TargetError> {
+        let task = target.task();
+        Ok(Self {
+            target,
+            builds,
+            pov,
+            before,
+            functions: watched(task, before, attempt)?,
+            accepted: &attempt.accepted,
+            writer: FeedbackWriter::new(task, attempt),
+            pool: pool::InputPool::gather(task, pov)?,
+            outputs_seen: BTreeSet::new(),
+            compared: Vec::new(),
+            reaching: Vec::new(),
+            turned_away: Vec::new(),
+            clock: Clock::start(task.limits.same),
+            counts: BTreeMap::new(),
+            differing: Vec::new(),
+            doubts: Vec::new(),
+            reach: None,
+            tried: Vec::new(),
+            tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+        })
+    }
 }
 
 impl Comparison<'_> {

@@ -122,7 +122,7 @@ impl Comparison<'_> {
         ))
     }
 
-    async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
+    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
         let replay = replay_input(self.target, self.builds.0, self.pov, input).await?;
         let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(false);

@@ -140,7 +140,7 @@ impl Comparison<'_> {
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All
     /// are run again, so that file names are equal.
-    async fn noisy(
+    pub(super) async fn noisy(
         &self,
         chunk: &[ComparedInput],
         first: &BTreeMap<usize, InputRun>,
@@ -198,7 +198,7 @@ fn turns_away(run: &InputRun) -> bool {
 }
 
 /// What two programs did with an input.
-fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
