@@ -6,6 +6,7 @@
 
 mod ask;
 mod baseline;
+mod challenge;
 mod climb;
 mod consult;
 mod context;
@@ -156,7 +157,9 @@ impl Drive {
         let left = run.limits().clone();
         let spent = run.spent().clone();
         let attempt = match &step {
-            Step::Climb { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
+            Step::Climb { attempt, .. } | Step::Challenge { attempt, .. } => {
+                (run.attempt(*attempt).cloned(), run.found())
+            }
             _ => (None, Vec::new()),
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
@@ -193,6 +196,7 @@ impl Drive {
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
                 Step::Locate { patch } => self.locate(id, patch).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+                Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,
                     seconds: 0.0,

@@ -77,6 +77,9 @@ impl Progress {
             Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
             Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
+            Step::Challenge { attempt, inputs } => {
+                format!("attempt {attempt}: {} challenges", inputs.len())
+            }
             Step::End { ending } => ending.kind.to_string(),
         };
         let left = run.left();
@@ -100,6 +103,7 @@ fn asked(purpose: Purpose) -> &'static str {
         Purpose::Repair => "asking the model",
         Purpose::Contest => "asking the model about a difference",
         Purpose::Compact => "asking the model what of the conversation still matters",
+        Purpose::Challenge => "asking a model for inputs against the patch",
         Purpose::Critic => "asking the critic",
         Purpose::Judge => "asking which candidate is the best",
     }

@@ -284,6 +284,32 @@ pub fn critic_again() -> String {
     render("critic_again.md", context! {})
 }
 
+/// The request for inputs that show a patch to be wrong.
+pub fn challenge(
+    (plan, baseline): (&Plan, &BaselineSummary),
+    crash: &str,
+    diff: &str,
+    code: &str,
+) -> String {
+    let povs: Vec<String> = baseline
+        .povs
+        .iter()
+        .map(|pov| format!("{}\nis run by: {}\n{}", pov.name, pov.command, pov.text))
+        .collect();
+    render(
+        "challenge.md",
+        context! {
+            language => language_name(plan.language),
+            crash,
+            povs,
+            harness => baseline.harness.clone(),
+            diff,
+            code,
+            inputs => plan.limits.challenge_inputs,
+        },
+    )
+}
+
 /// The question which of several patches with equal evidence is the best.
 pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String {
     let candidates: Vec<Value> = candidates

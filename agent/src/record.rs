@@ -4,6 +4,7 @@
 //! They hold what was observed and decide nothing: no clock, no input or output.
 
 mod attempt;
+mod challenge;
 mod crash;
 mod ending;
 mod limits;
@@ -15,6 +16,7 @@ mod step;
 pub use attempt::{
     AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
 };
+pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
 pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
-const ASKED: [&str; 5] = ["ask", "contest", "compact", "critic", "judge"];
+const ASKED: [&str; 6] = ["ask", "contest", "compact", "challenge", "critic", "judge"];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +58,8 @@ impl Beginning {
             ..plan
         };
         match self.foreign.clone() {
-            Some(patch) => Run::judging(plan, patch),
+            Some(patch) if self.answers == Answers::Nobody => Run::judging(plan, patch),
+            Some(patch) => Run::challenging(plan, patch),
             None => Run::new(plan),
         }
     }

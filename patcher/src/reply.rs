@@ -8,6 +8,7 @@
 
 mod body;
 mod calls;
+mod challenge;
 mod fallback;
 mod line_commands;
 mod patch;
@@ -18,6 +19,8 @@ mod tag;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub use challenge::{ChallengeForm, RawChallenge, challenges};
 
 use crate::Patch;
 use crate::unescape::unescape;

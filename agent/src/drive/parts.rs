@@ -96,7 +96,7 @@ impl Parts {
         let own = self.lanes.get(index);
         match purpose {
             Purpose::Repair | Purpose::Contest | Purpose::Compact => own,
-            Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
+            Purpose::Challenge | Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
         }
     }
 

@@ -52,6 +52,7 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
         Outcome::Located(placed) => ("locate", located(placed)),
         Outcome::Climbed(rung) => ("climb", climbed(rung)),
+        Outcome::Challenged(challenged) => ("challenges", climbed(&challenged.rung)),
         Outcome::Stopped { ending, .. } => {
             ("stop", format!("{}: {}", ending.kind, head(&ending.detail)))
         }

@@ -5,7 +5,7 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 19] = [
+const TEMPLATES: [(&str, &str); 20] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
@@ -29,6 +29,10 @@ const TEMPLATES: [(&str, &str); 19] = [
     (
         "critic_again.md",
         include_str!("../../../prompts/critic_again.md"),
+    ),
+    (
+        "challenge.md",
+        include_str!("../../../prompts/challenge.md"),
     ),
     ("judge.md", include_str!("../../../prompts/judge.md")),
     ("left.md", include_str!("../../../prompts/left.md")),

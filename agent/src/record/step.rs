@@ -1,6 +1,7 @@
 //! Steps of a run and their outcomes.
 
 use super::attempt::RungRecord;
+use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::crash::{Crash, CrashFrame};
 use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
@@ -77,6 +78,13 @@ pub enum Step {
         /// The rung.
         rung: RungName,
     },
+    /// Run inputs that were written against an attempt.
+    Challenge {
+        /// The attempt's number.
+        attempt: u32,
+        /// The inputs.
+        inputs: Vec<ChallengeRecord>,
+    },
     /// Nothing is left to do.
     End {
         /// The ending.
@@ -96,6 +104,7 @@ impl Step {
             Self::Probe { .. } => "probe",
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
+            Self::Challenge { .. } => "challenges",
             Self::End { .. } => "end",
         }
     }
@@ -111,6 +120,8 @@ pub enum Purpose {
     Contest,
     /// Summary of a conversation.
     Compact,
+    /// Inputs against a patch.
+    Challenge,
     /// Review of a patch.
     Critic,
     /// Which of several patches it would take.
@@ -124,6 +135,7 @@ impl Purpose {
             Self::Repair => "ask",
             Self::Contest => "contest",
             Self::Compact => "compact",
+            Self::Challenge => "challenge",
             Self::Critic => "critic",
             Self::Judge => "judge",
         }
@@ -156,6 +168,8 @@ pub enum Outcome {
     Located(Located),
     /// A rung was climbed, or not.
     Climbed(RungRecord),
+    /// The inputs against an attempt were run.
+    Challenged(ChallengedRecord),
     /// The step could not be done, and the run ends: a limit, an invalid task,
     /// a failing infrastructure, somebody's wish.
     Stopped {
@@ -175,6 +189,12 @@ pub struct BaselineSummary {
     pub tests: String,
     /// True when there are tests.
     pub has_tests: bool,
+    /// The PoVs, for whoever writes other inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub povs: Vec<PovRecord>,
+    /// Code of the harness that reads the inputs; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub harness: String,
     /// Seconds spent in commands.
     pub seconds: f64,
 }

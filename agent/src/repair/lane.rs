@@ -4,7 +4,7 @@
 
 mod next;
 
-use crate::record::{Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
+use crate::record::{ChallengeRecord, Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
 use patchwright_evaluator::RungName;
 use patchwright_model::{Message, Role};
 use patchwright_patcher::{Patch, Probe, RawQuery};
@@ -55,6 +55,10 @@ pub(super) enum Stage {
         /// The rung.
         rung: RungName,
     },
+    /// A model is to write inputs against an attempt.
+    AskChallenge(Box<Challenge>),
+    /// Those inputs are to be run.
+    Challenge(Box<Challenge>),
     /// A critic is to look at an attempt that nothing refuted.
     Review(Box<Review>),
     /// A critic is to decide about a difference that the author contests.
@@ -76,6 +80,19 @@ pub(super) struct Review {
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.
     pub(super) tries: u32,
+}
+
+/// An attempt that is challenged.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Challenge {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// The rung *same elsewhere* without the challenges.
+    pub(super) rung: RungRecord,
+    /// What a model is asked.
+    pub(super) messages: Vec<Message>,
+    /// The inputs.
+    pub(super) inputs: Vec<ChallengeRecord>,
 }
 
 /// An attempt whose other behaviour its author may contest.

@@ -1,5 +1,6 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
+mod challenge;
 mod choose;
 mod compact;
 mod contest;
@@ -14,8 +15,8 @@ use super::lane::Lane;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
-    Spent, Step, StepId,
+    Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending, FoundRecord, Left,
+    Outcome, RunLimits, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use patchwright_patcher::Patch;
@@ -34,6 +35,10 @@ pub struct Run {
     critic_calls: u32,
     /// Differences that authors were asked about or contested.
     contests: u32,
+    /// Questions for challenges.
+    challenge_calls: u32,
+    /// Challenges that count, for later attempts.
+    challenges: Vec<ChallengeRecord>,
     /// Sentences for whoever watches, not yet told.
     remarks: Vec<String>,
     /// Attempts with equal evidence, of which one is to be chosen.
@@ -56,6 +61,8 @@ impl Run {
             own_steps: 0,
             critic_calls: 0,
             contests: 0,
+            challenge_calls: 0,
+            challenges: Vec::new(),
             remarks: Vec::new(),
             judging: Vec::new(),
             chosen: None,
@@ -71,6 +78,24 @@ impl Run {
     /// wrote.
     pub fn judging(plan: Plan, patch: Patch) -> Self {
         let limits = RunLimits {
+            challenges: 0,
+            regression_tests: 0,
+            ..plan.limits.clone()
+        };
+        Self::challenging(
+            Plan {
+                limits,
+                critic: None,
+                ..plan
+            },
+            patch,
+        )
+    }
+
+    /// The same with a model, which writes inputs against the patch; a critic
+    /// reviews it.
+    pub fn challenging(plan: Plan, patch: Patch) -> Self {
+        let limits = RunLimits {
             attempts: 1,
             ..plan.limits.clone()
         };
@@ -78,7 +103,6 @@ impl Run {
             mode: Mode::Repair,
             lanes: 1,
             limits,
-            critic: None,
             ..plan
         });
         run.foreign = Some(patch);
@@ -146,6 +170,7 @@ impl Run {
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
             (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
+            (Some(index), Outcome::Challenged(told)) => self.on_challenged(index, told),
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
             _ => {}
         }
@@ -263,7 +288,11 @@ impl Run {
         }
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
-            self.lanes = vec![Lane::judging(patch)];
+            self.lanes = vec![if self.plan.limits.challenges > 0 {
+                Lane::new(1, String::new(), crash)
+            } else {
+                Lane::judging(patch)
+            }];
             return;
         }
         self.lanes = (1..=self.plan.lanes.max(1))
@@ -283,6 +312,7 @@ impl Run {
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
+            Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
             Outcome::Probed(probed) => spent.command_seconds += probed.seconds,
             _ => {}

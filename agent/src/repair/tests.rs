@@ -2,6 +2,7 @@
 //! every outcome. The runs themselves lie beside, by what they are about.
 
 mod attempts;
+mod challenge;
 mod compact;
 mod contest;
 mod critic;
@@ -62,6 +63,7 @@ fn baseline() -> Outcome {
         tests: "3 pass".into(),
         has_tests: true,
         seconds: 1.0,
+        ..BaselineSummary::default()
     })
 }
 

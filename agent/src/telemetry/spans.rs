@@ -39,6 +39,7 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Locate { .. } => "locate",
         Step::Climb { rung, .. } => rung.name(),
         Step::Probe { .. } => "probe",
+        Step::Challenge { .. } => "challenges",
         Step::End { .. } => "end",
     }
 }

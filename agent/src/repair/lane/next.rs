@@ -54,6 +54,14 @@ impl Lane {
                 purpose: Purpose::Critic,
                 messages: review.messages.clone(),
             },
+            Stage::AskChallenge(challenge) => Step::Ask {
+                purpose: Purpose::Challenge,
+                messages: challenge.messages.clone(),
+            },
+            Stage::Challenge(challenge) => Step::Challenge {
+                attempt: challenge.attempt,
+                inputs: challenge.inputs.clone(),
+            },
             Stage::Contest(contest) => Step::Ask {
                 purpose: Purpose::Critic,
                 messages: contest.messages.clone(),

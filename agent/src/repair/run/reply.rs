@@ -10,6 +10,14 @@ use patchwright_retrieval::Query;
 
 impl Run {
     pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
+        if let Some(patch) = self.foreign.clone() {
+            // Nobody is told an issue; whoever challenges the patch sees the code.
+            if let Some(lane) = self.lanes.get_mut(index) {
+                lane.code = context.text;
+                lane.stage = Stage::Locate(patch);
+            }
+            return;
+        }
         let left = self.left();
         let Some(Stage::Context(issue)) = self.lanes.get(index).map(|lane| lane.stage.clone())
         else {
@@ -53,6 +61,9 @@ impl Run {
         match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.on_compacted(index, record),
             Some(Stage::Review(review)) => self.on_opinion(index, *review, record),
+            Some(Stage::AskChallenge(challenge)) => {
+                self.on_challenge_reply(index, *challenge, record);
+            }
             Some(Stage::Contest(contest)) => self.on_contest_opinion(index, *contest, record),
             _ => self.on_answer(index, record),
         }

@@ -150,7 +150,9 @@ impl Run {
         else {
             return;
         };
-        if self.wants_critic(rung) {
+        if self.wants_challenges(rung) {
+            self.challenge(index, attempt, rung.clone());
+        } else if self.wants_critic(rung) {
             self.review(index, attempt, rung.clone());
         } else {
             self.keep(index, attempt, rung);

@@ -62,6 +62,9 @@ impl Run {
         match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.compact(index, String::new(), Vec::new()),
             Some(Stage::Review(review)) => self.unheard(index, *review, &missing.reason),
+            Some(Stage::AskChallenge(challenge)) => {
+                self.unchallenged(index, *challenge, &missing.reason);
+            }
             Some(Stage::Contest(contest)) => self.leave_to_person(index, &contest),
             Some(Stage::Ask) => self.give_up(index),
             _ => {
