@@ -15,6 +15,7 @@ mod locate;
 mod parts;
 mod probe;
 mod recency;
+mod regression;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -157,14 +158,19 @@ impl Drive {
         let left = run.limits().clone();
         let spent = run.spent().clone();
         let attempt = match &step {
-            Step::Climb { attempt, .. } | Step::Challenge { attempt, .. } => {
-                (run.attempt(*attempt).cloned(), run.found())
-            }
+            Step::Climb { attempt, .. }
+            | Step::Challenge { attempt, .. }
+            | Step::TestFiles { attempt }
+            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
             _ => (None, Vec::new()),
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
+            Step::Prove { refuted, .. } => {
+                let attempts = refuted.iter().filter_map(|number| run.attempt(*number));
+                attempts.cloned().collect()
+            }
             _ => Vec::new(),
         };
         let performed = async move {
@@ -197,6 +203,8 @@ impl Drive {
                 Step::Locate { patch } => self.locate(id, patch).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+                Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
+                Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,
                     seconds: 0.0,

@@ -17,6 +17,7 @@ use crate::hints::delta;
 use crate::plan::{Origin, Plan};
 use crate::record::{
     Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, RungRecord,
+    TestFiles,
 };
 use crate::task::Mode;
 use minijinja::{Value, context};
@@ -291,11 +292,7 @@ pub fn challenge(
     diff: &str,
     code: &str,
 ) -> String {
-    let povs: Vec<String> = baseline
-        .povs
-        .iter()
-        .map(|pov| format!("{}\nis run by: {}\n{}", pov.name, pov.command, pov.text))
-        .collect();
+    let povs = shown_povs(baseline);
     render(
         "challenge.md",
         context! {
@@ -306,6 +303,32 @@ pub fn challenge(
             diff,
             code,
             inputs => plan.limits.challenge_inputs,
+        },
+    )
+}
+
+fn shown_povs(baseline: &BaselineSummary) -> Vec<String> {
+    let povs = baseline.povs.iter();
+    povs.map(|pov| format!("{}\nis run by: {}\n{}", pov.name, pov.command, pov.text))
+        .collect()
+}
+
+/// The request for a regression test that goes with a patch.
+pub fn regression_test(
+    (plan, baseline): (&Plan, &BaselineSummary),
+    crash: &str,
+    diff: &str,
+    tests: &TestFiles,
+) -> String {
+    render(
+        "regression_test.md",
+        context! {
+            language => language_name(plan.language),
+            crash,
+            povs => shown_povs(baseline),
+            diff,
+            command => tests.command.clone(),
+            files => tests.text.clone(),
         },
     )
 }

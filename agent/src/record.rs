@@ -9,6 +9,7 @@ mod crash;
 mod ending;
 mod limits;
 mod probe;
+mod regression;
 mod retrieved;
 pub(crate) mod seconds;
 mod step;
@@ -21,6 +22,7 @@ pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
+pub use regression::{RegressionRecord, TestFiles};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use seconds::duration;
 pub use step::{

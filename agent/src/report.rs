@@ -61,6 +61,25 @@ pub struct AttemptReport {
     pub explanation: Option<String>,
     /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
+    /// Regression test that goes with the patch. Absent when none was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestReport>,
+}
+
+/// Regression test of a patch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestReport {
+    /// Its own unified diff against the unpatched tree; empty when there is none.
+    pub diff: String,
+    /// True when it fails without the patch and passes with it.
+    pub holds: bool,
+    /// True when it also fails on each refuted attempt that it was run on.
+    pub strong: bool,
+    /// True when it is a script that runs the PoV, false when it is in the project's own
+    /// framework.
+    pub script: bool,
+    /// Why it holds or not.
+    pub reason: String,
 }
 
 /// Observation at one rung.
@@ -178,6 +197,19 @@ impl Report {
 }
 
 impl AttemptReport {
+    /// The diff of the regression test that holds.
+    pub fn test_diff(&self) -> Option<&str> {
+        let test = self.test.as_ref().filter(|test| test.holds)?;
+        Some(&test.diff)
+    }
+
+    /// The diff as `git apply` takes it, with the regression test behind it.
+    pub fn delivered_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.diff_bytes();
+        bytes.extend_from_slice(self.test_diff().unwrap_or_default().as_bytes());
+        bytes
+    }
+
     /// The diff as `git apply` takes it.
     pub fn diff_bytes(&self) -> Vec<u8> {
         if !self.latin1 {
@@ -212,6 +244,13 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 doubts: rung.doubts.iter().map(doubt_report).collect(),
             })
             .collect(),
+        test: attempt.regression.as_ref().map(|test| TestReport {
+            diff: test.diff.clone(),
+            holds: test.holds,
+            strong: test.is_strong(),
+            script: test.script,
+            reason: test.reason.clone(),
+        }),
     }
 }
 
@@ -248,6 +287,7 @@ mod tests {
             latin1: false,
             explanation: Some("a\rb".to_owned()),
             rungs: Vec::new(),
+            test: None,
         });
         let text = render(&report);
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
@@ -289,6 +329,7 @@ mod tests {
             latin1: false,
             explanation: None,
             rungs: vec![rung],
+            test: None,
         });
         let text = render(&report);
         for shown in [

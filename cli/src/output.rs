@@ -40,8 +40,14 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
             name.starts_with("attempt-")
         })
     });
-    let files =
-        ["report.json", "patch.diff", "journal.jsonl", "story.md"].map(|name| folder.join(name));
+    let files = [
+        "report.json",
+        "patch.diff",
+        "test.diff",
+        "journal.jsonl",
+        "story.md",
+    ]
+    .map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -60,7 +66,7 @@ fn make(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
+/// Writes `report.json`, `patch.diff`, `test.diff`, `journal.jsonl`, `logs/` and the inputs
 /// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns the report as it was written, its
 /// logs named by their files.
 pub(crate) async fn write(
@@ -95,6 +101,9 @@ pub(crate) async fn write(
     }
     if let Some(best) = &report.best {
         save(&folder.join("patch.diff"), &best.diff_bytes())?;
+        if let Some(test) = best.test_diff() {
+            save(&folder.join("test.diff"), test.as_bytes())?;
+        }
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {

@@ -18,7 +18,6 @@ pub(crate) mod export;
 pub(crate) mod judge;
 pub(crate) mod mcp;
 pub(crate) mod model_arguments;
-pub(crate) mod model_arguments;
 pub(crate) mod oss_crs;
 pub(crate) mod replay;
 pub(crate) mod resume;

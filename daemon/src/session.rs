@@ -29,7 +29,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
-const ASKED: [&str; 6] = ["ask", "contest", "compact", "challenge", "critic", "judge"];
+const ASKED: [&str; 7] = [
+    "ask",
+    "contest",
+    "compact",
+    "challenge",
+    "regression_test",
+    "critic",
+    "judge",
+];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -28,6 +28,7 @@ mod local;
 mod mutation;
 pub mod probe;
 mod process;
+mod regression;
 mod review;
 mod robust;
 mod rung;
@@ -50,6 +51,7 @@ pub use ladder::Ladder;
 pub use local::{LocalTarget, fetch};
 pub use patchwright_source::{Changes, Touched};
 pub use process::{Captured, Ending, Execution, Limit};
+pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
 pub use rung::confirm::confirm;
 pub use rung::silent::stopped;
 pub use runner::{

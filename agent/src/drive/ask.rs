@@ -258,14 +258,16 @@ pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<Str
 fn refused(purpose: Purpose, reason: String) -> Outcome {
     match purpose {
         Purpose::Repair | Purpose::Compact => stop(EndingKind::BudgetExhausted, reason),
-        Purpose::Contest | Purpose::Challenge | Purpose::Critic | Purpose::Judge => {
-            Outcome::Unanswered(Unanswered {
-                reason,
-                usage: Usage::default(),
-                usd: 0.0,
-                seconds: 0.0,
-            })
-        }
+        Purpose::Contest
+        | Purpose::Challenge
+        | Purpose::RegressionTest
+        | Purpose::Critic
+        | Purpose::Judge => Outcome::Unanswered(Unanswered {
+            reason,
+            usage: Usage::default(),
+            usd: 0.0,
+            seconds: 0.0,
+        }),
     }
 }
 

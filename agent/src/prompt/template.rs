@@ -5,7 +5,7 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 20] = [
+const TEMPLATES: [(&str, &str); 21] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
@@ -33,6 +33,10 @@ const TEMPLATES: [(&str, &str); 20] = [
     (
         "challenge.md",
         include_str!("../../../prompts/challenge.md"),
+    ),
+    (
+        "regression_test.md",
+        include_str!("../../../prompts/regression_test.md"),
     ),
     ("judge.md", include_str!("../../../prompts/judge.md")),
     ("left.md", include_str!("../../../prompts/left.md")),

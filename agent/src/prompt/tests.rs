@@ -92,6 +92,7 @@ fn attempt() -> Attempt {
             doubts: Vec::new(),
         }],
         accepted: Vec::new(),
+        regression: None,
     }
 }
 

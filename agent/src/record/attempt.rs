@@ -1,6 +1,7 @@
 //! One patch and its verdict, rung by rung.
 
 use super::crash::Crash;
+use super::regression::RegressionRecord;
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
 use serde::{Deserialize, Serialize};
@@ -150,6 +151,9 @@ pub struct Attempt {
     /// Inputs on which its other behaviour was found right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepted: Vec<AcceptedRecord>,
+    /// Regression test that goes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<RegressionRecord>,
 }
 
 impl Attempt {

@@ -155,6 +155,7 @@ mod tests {
             warnings: Vec::new(),
             rungs: vec![rung],
             accepted: Vec::new(),
+            regression: None,
         }
     }
 

@@ -5,6 +5,7 @@ use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::crash::{Crash, CrashFrame};
 use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
+use super::regression::{RegressionRecord, TestFiles};
 use super::retrieved::{ContextText, Retrieved};
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
@@ -85,6 +86,20 @@ pub enum Step {
         /// The inputs.
         inputs: Vec<ChallengeRecord>,
     },
+    /// Gather the project's tests.
+    TestFiles {
+        /// The attempt that is to get a test.
+        attempt: u32,
+    },
+    /// Run a regression test without the patch and with it.
+    Prove {
+        /// The attempt's number.
+        attempt: u32,
+        /// The test as a model wrote it; a script that runs the PoV where there is none.
+        test: Option<Patch>,
+        /// Refuted attempts that it is run on too.
+        refuted: Vec<u32>,
+    },
     /// Nothing is left to do.
     End {
         /// The ending.
@@ -105,6 +120,8 @@ impl Step {
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
             Self::Challenge { .. } => "challenges",
+            Self::TestFiles { .. } => "test_files",
+            Self::Prove { .. } => "prove",
             Self::End { .. } => "end",
         }
     }
@@ -122,6 +139,8 @@ pub enum Purpose {
     Compact,
     /// Inputs against a patch.
     Challenge,
+    /// A regression test.
+    RegressionTest,
     /// Review of a patch.
     Critic,
     /// Which of several patches it would take.
@@ -136,6 +155,7 @@ impl Purpose {
             Self::Contest => "contest",
             Self::Compact => "compact",
             Self::Challenge => "challenge",
+            Self::RegressionTest => "regression_test",
             Self::Critic => "critic",
             Self::Judge => "judge",
         }
@@ -170,6 +190,10 @@ pub enum Outcome {
     Climbed(RungRecord),
     /// The inputs against an attempt were run.
     Challenged(ChallengedRecord),
+    /// The project's tests are gathered.
+    TestFiles(TestFiles),
+    /// A regression test was run.
+    Proved(RegressionRecord),
     /// The step could not be done, and the run ends: a limit, an invalid task,
     /// a failing infrastructure, somebody's wish.
     Stopped {

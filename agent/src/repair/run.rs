@@ -2,6 +2,7 @@
 
 mod challenge;
 mod choose;
+mod closing;
 mod compact;
 mod contest;
 mod critic;
@@ -19,6 +20,7 @@ use crate::record::{
     Outcome, RunLimits, Spent, Step, StepId,
 };
 use crate::task::Mode;
+use closing::Closing;
 use patchwright_patcher::Patch;
 
 /// A run: budget, attempts, lanes, ending.
@@ -45,6 +47,8 @@ pub struct Run {
     judging: Vec<u32>,
     /// The one that was chosen.
     chosen: Option<u32>,
+    /// The end, put off until the patch has a test.
+    closing: Option<Closing>,
     ending: Option<Ending>,
 }
 
@@ -66,6 +70,7 @@ impl Run {
             remarks: Vec::new(),
             judging: Vec::new(),
             chosen: None,
+            closing: None,
             ending: None,
         };
         if run.plan.mode == Mode::DryRun {
@@ -127,6 +132,9 @@ impl Run {
         if self.lanes.is_empty() {
             return vec![(own, Step::Baseline)];
         }
+        if let Some(step) = self.closing_step() {
+            return vec![(own, step)];
+        }
         if let Some(step) = self.choice() {
             return vec![(own, step)];
         }
@@ -154,7 +162,12 @@ impl Run {
             }
         }
         match (index, outcome) {
-            (_, Outcome::Stopped { ending, .. }) => self.ending = Some(ending),
+            (_, Outcome::Stopped { ending, .. }) => {
+                // What a patch has been found to be stays so without a test.
+                let closing = self.closing.take().map(|closing| closing.ending);
+                self.ending = Some(closing.unwrap_or(ending));
+            }
+            (None, outcome) if self.closing.is_some() => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
                 self.baseline = Some(summary);
                 self.start_lanes();
@@ -312,6 +325,7 @@ impl Run {
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
+            Outcome::Proved(record) => spent.command_seconds += record.seconds,
             Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
             Outcome::Probed(probed) => spent.command_seconds += probed.seconds,

@@ -25,6 +25,17 @@ pub fn render(report: &Report) -> String {
             let _ = writeln!(text, "\n{}", explanation.trim());
         }
         let _ = writeln!(text, "\n{}", best.diff.trim_end());
+        if let Some(test) = &best.test {
+            let word = match (test.holds, test.strong) {
+                (true, true) => "strong",
+                (true, false) => "holds",
+                (false, _) => "none",
+            };
+            let _ = writeln!(text, "\nRegression test: {word}: {}", test.reason);
+            if test.holds {
+                let _ = writeln!(text, "\n{}", test.diff.trim_end());
+            }
+        }
     }
     // What was refused before it began cost nothing and has no run to look up.
     if !report.run.is_empty() {

@@ -102,6 +102,17 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         );
     }
     text.push('\n');
+    if let Some(test) = &attempt.test {
+        let word = match (test.holds, test.strong) {
+            (true, true) => "a strong regression test",
+            (true, false) => "a regression test",
+            (false, _) => "no regression test",
+        };
+        let _ = writeln!(text, "It comes with {word}: {}\n", plain(&test.reason));
+        if test.holds {
+            let _ = writeln!(text, "{}\n", fence(&visible(&test.diff), "diff", DIFF));
+        }
+    }
     let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
     for doubt in doubts.filter(|doubt| doubt.settled.is_none()) {
         let _ = writeln!(text, "- open: {}", plain(&doubt.what));

@@ -24,6 +24,7 @@ fn report(explanation: &str, diff: &str) -> Report {
             found: Vec::new(),
             doubts: Vec::new(),
         }],
+        test: None,
     };
     Report {
         best: Some(attempt.clone()),

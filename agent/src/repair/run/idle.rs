@@ -11,7 +11,8 @@ impl Run {
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {
         let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        if self.ending.is_none() && self.judging.is_empty() && idle {
+        let open = self.ending.is_none() && self.closing.is_none();
+        if open && self.judging.is_empty() && idle {
             self.choose();
         }
     }
@@ -27,7 +28,9 @@ impl Run {
 
     pub(super) fn end(&mut self) {
         let finished = self.finished().unwrap_or_default();
-        self.ending = Some(self.idle_ending(&finished));
+        let ending = self.idle_ending(&finished);
+        let best = self.best().map(|best| best.number);
+        self.conclude(ending, best);
     }
 
     fn idle_ending(&self, finished: &[Finished]) -> Ending {

@@ -78,6 +78,7 @@ impl Run {
             warnings: placed.warnings,
             rungs: Vec::new(),
             accepted: Vec::new(),
+            regression: None,
         });
         lane.contestable = None;
         lane.stage = match ladder.first() {
@@ -117,6 +118,7 @@ impl Run {
             warnings: placed.warnings,
             rungs: vec![RungRecord::refuted(RungName::Applies, &reason)],
             accepted: Vec::new(),
+            regression: None,
         });
         self.remark(format!("attempt {number} was not run: {reason}"));
         let left = self.left();
@@ -206,9 +208,8 @@ impl Run {
         let verified = ending
             .as_ref()
             .is_some_and(|ending| ending.kind == EndingKind::Verified);
-        if verified {
-            self.ending = ending;
-            return;
+        if let Some(ending) = ending.filter(|_| verified) {
+            return self.conclude(ending, Some(number));
         }
         let asked = self.ask_author(index, number);
         if let Some(lane) = self.lanes.get_mut(index).filter(|_| !asked) {
