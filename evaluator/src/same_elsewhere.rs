@@ -18,6 +18,7 @@ mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
+mod povs;
 mod reach;
 mod values;
 
@@ -67,6 +68,7 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.aimed(&attempt.diff).await? {
         return Ok(comparison.refuted(&difference));
     }
+    comparison.povs().await?;
     comparison.settle_differences().await?;
     comparison.settle_reach(attempt).await?;
     Ok(comparison.held())
@@ -138,6 +140,10 @@ struct Comparison<'a> {
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
+    /// Words of the unpatched program for faults of its own.
+    own_faults_said: BTreeSet<&'static str>,
+    /// Mutants of the PoVs that make the unpatched program crash.
+    crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
     /// Those of them that reached a touched function.
@@ -177,6 +183,8 @@ impl<'a> Comparison<'a> {
             writer: FeedbackWriter::new(task, attempt),
             pool: pool::InputPool::gather(task, pov)?,
             outputs_seen: BTreeSet::new(),
+            own_faults_said: BTreeSet::new(),
+            crashing: Vec::new(),
             compared: Vec::new(),
             reaching: Vec::new(),
             turned_away: Vec::new(),

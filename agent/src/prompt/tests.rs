@@ -1,13 +1,13 @@
 //! Each prompt as a snapshot, and what must never happen in any.
 
 use super::{
-    anchors, answers, compact, compacted, contest, critic, critic_again, differences, feedback,
-    fence, first_issue, judge, patterns, problem, system, words,
+    anchors, answers, challenge, compact, compacted, contest, critic, critic_again, differences,
+    feedback, fence, first_issue, judge, patterns, problem, regression_test, system, words,
 };
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, RunLimits,
-    RungRecord,
+    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, PovRecord, ProbeTold,
+    RunLimits, RungRecord, TestFiles,
 };
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -125,6 +125,28 @@ fn differences_prompt() {
         "refused now"
     ));
     let text = feedback((&attempt, ""), (&shown, true), false, &left(2, 7));
+    insta::assert_snapshot!(text);
+}
+
+#[test]
+fn challenge_and_regression_test_prompts() {
+    let baseline = BaselineSummary {
+        povs: vec![PovRecord {
+            name: "long.txt".into(),
+            command: "\"$OUT\"/harness \"$POV\"".into(),
+            text: "(3 bytes of text)\nabc".into(),
+        }],
+        harness: "int main(void)".into(),
+        ..BaselineSummary::default()
+    };
+    let tests = TestFiles {
+        command: "make check".into(),
+        text: "`tests/a.c`\n\n```text\n1: int a;\n```\n\n".into(),
+    };
+    let plan = plan();
+    let text = challenge((&plan, &baseline), "crash", "diff", "a.c:1-1\n1: x\n");
+    insta::assert_snapshot!(text);
+    let text = regression_test((&plan, &baseline), "crash", "diff", &tests);
     insta::assert_snapshot!(text);
 }
 
@@ -317,6 +339,11 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
     let plan = Plan { hints, ..plan() };
     let baseline = BaselineSummary {
         crashes: vec![crash(PLANTED), crash(PLANTED)],
+        povs: vec![PovRecord {
+            text: PLANTED.into(),
+            ..PovRecord::default()
+        }],
+        harness: PLANTED.into(),
         ..BaselineSummary::default()
     };
     for text in [
@@ -333,6 +360,8 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         compacted(PLANTED, PLANTED, &[&attempt], "", ""),
         critic(Language::C, PLANTED, (&attempt, &last), ""),
         judge(Language::C, PLANTED, &[&attempt]),
+        challenge((&plan, &baseline), PLANTED, PLANTED, ""),
+        regression_test((&plan, &baseline), PLANTED, PLANTED, &TestFiles::default()),
     ] {
         assert!(text.matches("IGNORE ALL RULES").count() >= 2, "{text}");
         let mut open: Option<usize> = None;

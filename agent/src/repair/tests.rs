@@ -3,6 +3,7 @@
 
 mod attempts;
 mod challenge;
+mod closing;
 mod compact;
 mod contest;
 mod critic;

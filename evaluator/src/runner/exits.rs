@@ -41,6 +41,8 @@ pub enum ExitEventKind {
     Fork,
     /// It gets a deadly signal.
     Signal,
+    /// It went on, and was asked for its stack.
+    Sample,
 }
 
 /// One event.

@@ -199,6 +199,14 @@ impl TargetTask {
         self.seen_as.clone().unwrap_or_else(usual)
     }
 
+    /// Returns the file of a frame by its path in the tree.
+    pub(crate) fn tree_path(&self, frame: &Frame) -> Option<TreePath> {
+        let file = frame.file.as_deref()?;
+        let below = file.strip_prefix(&self.seen_tree());
+        let path = TreePath::new(below.map_or(file, |rest| rest.trim_start_matches('/'))).ok()?;
+        self.tree.join(path.as_str()).is_file().then_some(path)
+    }
+
     /// Tells whether a frame lies in the tree: by the path at which commands
     /// see it, or by a file that is there.
     pub(crate) fn in_project(&self, frame: &Frame) -> bool {

@@ -4,6 +4,7 @@
 use super::clock::Part;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
+use super::povs::own_faults;
 use super::{Comparison, Difference};
 use crate::TargetError;
 use crate::process::Ending;
@@ -61,8 +62,13 @@ impl Comparison<'_> {
             };
             if before.is_failure() || noisy.contains(&index) {
                 self.count("not comparable", 1);
+                if before.is_failure() && input.kind == InputKind::Derived {
+                    self.crashing.push(input);
+                }
                 continue;
             }
+            let said = String::from_utf8_lossy(&before.output).to_lowercase();
+            self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
             if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
                 continue;

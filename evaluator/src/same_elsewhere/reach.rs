@@ -16,7 +16,7 @@ use crate::attempt::{AttemptFacts, touched_functions};
 use crate::feedback::LineMap;
 use crate::given_inputs;
 use crate::review;
-use crate::runner::{Build, Capture, Counted, Coverage, Inputs, LineRange};
+use crate::runner::{Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange};
 use patchwright_source::{Tree, TreePath};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -64,7 +64,9 @@ impl Comparison<'_> {
         }
         let (target, started) = (self.target, Instant::now());
         let name = target.task().build_of(self.pov);
-        let build = target.counting_build(&attempt.changes, &name).await?;
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&attempt.changes, &name, &counters);
+        let build = build.await?;
         self.clock.leave_out(started.elapsed());
         let Some(build) = build else {
             return Ok(());
