@@ -6,6 +6,7 @@
 mod coverage;
 mod exits;
 mod hang;
+mod input_file;
 mod inputs;
 mod outcome;
 mod remote;
@@ -15,6 +16,7 @@ mod task;
 pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
+pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -224,6 +226,20 @@ pub trait Target: Send + Sync {
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a Python script that nobody trusts, and returns what it writes to its standard
+    /// output, or why there is nothing. Not every target runs scripts.
+    fn run_script<'a>(
+        &'a self,
+        _build: &'a Build,
+        _script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        Box::pin(async {
+            Ok(Err(
+                "no script can be run where this program runs".to_owned()
+            ))
+        })
     }
 
     /// Runs a PoV that hangs once more and returns where it is after a while; none where

@@ -158,7 +158,7 @@ fn hangs(run: &TestRun) -> bool {
 }
 
 /// Reads the results by name from the result files, else from the output.
-fn report(run: &TestRun) -> TestReport {
+pub(crate) fn report(run: &TestRun) -> TestReport {
     let mut all = TestReport::default();
     for (name, bytes) in &run.reports {
         if let Some(report) = TestReport::read_file(name, bytes) {
