@@ -6,6 +6,7 @@
 
 mod ask;
 mod baseline;
+mod challenge;
 mod climb;
 mod consult;
 mod context;
@@ -14,6 +15,7 @@ mod locate;
 mod parts;
 mod probe;
 mod recency;
+mod regression;
 mod summary;
 #[cfg(test)]
 mod tests;
@@ -144,6 +146,10 @@ impl Drive {
             meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
+            for remark in run.take_remarks() {
+                let remark = format!("  note: {remark}");
+                self.parts.observer.tell(&Notice::Remark(&remark));
+            }
         }
         Ok(run)
     }
@@ -152,12 +158,24 @@ impl Drive {
         let left = run.limits().clone();
         let spent = run.spent().clone();
         let attempt = match &step {
-            Step::Climb { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
+            Step::Climb { attempt, .. }
+            | Step::Challenge { attempt, .. }
+            | Step::TestFiles { attempt }
+            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
             _ => (None, Vec::new()),
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
+            // A lane knows of no attempts but its own.
+            Step::Locate { .. } => {
+                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+                own.cloned().collect()
+            }
+            Step::Prove { refuted, .. } => {
+                let attempts = refuted.iter().filter_map(|number| run.attempt(*number));
+                attempts.cloned().collect()
+            }
             _ => Vec::new(),
         };
         let performed = async move {
@@ -187,8 +205,11 @@ impl Drive {
                         .await
                 }
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
-                Step::Locate { patch } => self.locate(id, patch).await,
+                Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+                Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+                Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
+                Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,
                     seconds: 0.0,
@@ -300,6 +321,8 @@ pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> 
             )
             .worked(seconds);
     }
+    // Whoever watched was told before.
+    run.take_remarks();
     Ok(run)
 }
 

@@ -210,6 +210,15 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Bad, format!("patch refused: {first}"))
         }
         Outcome::Climbed(rung) => climbed(rung),
+        Outcome::TestFiles(_) => return None,
+        Outcome::Proved(record) => (
+            if record.holds { Mark::Good } else { Mark::Open },
+            format!("regression test: {}", record.reason),
+        ),
+        Outcome::Challenged(challenged) => {
+            let (mark, text) = climbed(&challenged.rung);
+            (mark, format!("challenges of {text}"))
+        }
         Outcome::Stopped { ending, .. } => {
             (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
         }

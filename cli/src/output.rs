@@ -33,15 +33,21 @@ pub(crate) const RUN: &str = "run";
 pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     make(folder)?;
     save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
-    let of_attempts = ["logs", "found"].into_iter().flat_map(|part| {
+    let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
             name.starts_with("attempt-")
         })
     });
-    let files =
-        ["report.json", "patch.diff", "journal.jsonl", "story.md"].map(|name| folder.join(name));
+    let files = [
+        "report.json",
+        "patch.diff",
+        "test.diff",
+        "journal.jsonl",
+        "story.md",
+    ]
+    .map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -60,8 +66,8 @@ fn make(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
-/// that refuted attempts, in `found/`; returns the report as it was written, its
+/// Writes `report.json`, `patch.diff`, `test.diff`, `journal.jsonl`, `logs/` and the inputs
+/// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns the report as it was written, its
 /// logs named by their files.
 pub(crate) async fn write(
     folder: &Path,
@@ -84,10 +90,20 @@ pub(crate) async fn write(
                 found.extend(bring_out(folder, path, hash, store).await?);
             }
             rung.found = found;
+            for (index, doubt) in rung.doubts.iter_mut().enumerate() {
+                if let Some(hash) = doubt.input.take() {
+                    let path = format!("doubts/{name}-{}", index + 1);
+                    make(&folder.join("doubts"))?;
+                    doubt.input = bring_out(folder, path, &hash, store).await?;
+                }
+            }
         }
     }
     if let Some(best) = &report.best {
         save(&folder.join("patch.diff"), &best.diff_bytes())?;
+        if let Some(test) = best.test_diff() {
+            save(&folder.join("test.diff"), test.as_bytes())?;
+        }
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {

@@ -17,6 +17,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod judge;
 pub(crate) mod mcp;
+pub(crate) mod model_arguments;
 pub(crate) mod oss_crs;
 pub(crate) mod replay;
 pub(crate) mod resume;

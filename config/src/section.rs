@@ -117,8 +117,22 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub same: Duration,
+    /// Inputs that have to be run before the rung that mutates the PoVs holds.
+    pub executions: u64,
+    /// The same for Java.
+    pub executions_java: u64,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
+    /// Differences of behaviour that a run asks the author about.
+    pub contests: u32,
+    /// Questions to a model for inputs that challenge a patch.
+    pub challenges: u32,
+    /// Inputs of one such question that are run.
+    pub challenge_inputs: u32,
+    /// Questions to a model for a regression test.
+    pub regression_tests: u32,
+    /// The least P(right) with which a patch is verified.
+    pub probability: f64,
 }
 
 /// Isolation of commands from this machine.

@@ -29,7 +29,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
-const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
+const ASKED: [&str; 7] = [
+    "ask",
+    "contest",
+    "compact",
+    "challenge",
+    "regression_test",
+    "critic",
+    "judge",
+];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +66,8 @@ impl Beginning {
             ..plan
         };
         match self.foreign.clone() {
-            Some(patch) => Run::judging(plan, patch),
+            Some(patch) if self.answers == Answers::Nobody => Run::judging(plan, patch),
+            Some(patch) => Run::challenging(plan, patch),
             None => Run::new(plan),
         }
     }

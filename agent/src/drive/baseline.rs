@@ -3,13 +3,20 @@
 use super::{Drive, convert};
 use crate::journal::JournalError;
 use crate::progress::Notice;
-use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, SandboxRecord, StepId};
+use crate::record::{
+    BaselineSummary, Crash, Ending, EndingKind, Outcome, PovRecord, SandboxRecord, StepId,
+};
 use patchwright_evaluator::test_report::{Status, TestReport};
-use patchwright_evaluator::{Baseline, TargetError, TestRun};
+use patchwright_evaluator::{Baseline, TargetError, TestRun, feedback};
+use patchwright_source::{Role, Tree};
 use serde_json::json;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+/// PoVs that are shown to whoever writes other inputs.
+const MOST_POVS: usize = 3;
+/// Lines of a harness before and after the one on the crash stack.
+const HARNESS_LINES: usize = 80;
 /// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
@@ -70,6 +77,7 @@ impl Drive {
                 crashes.push(convert::crash_from_report(report, &self.parts.tree));
             }
         }
+        let crashes_seen = crashes.clone();
         BaselineSummary {
             crashes,
             tests: baseline.tests.as_ref().map_or_else(
@@ -81,8 +89,58 @@ impl Drive {
             ),
             has_tests: baseline.tests.is_some(),
             sandbox: Some(SandboxRecord::from(&baseline.isolation)),
+            povs: self.pov_records(),
+            harness: self.harness(&crashes_seen).unwrap_or_default(),
             seconds: baseline.seconds,
         }
+    }
+}
+
+impl Drive {
+    /// The PoVs as whoever writes other inputs is shown them.
+    fn pov_records(&self) -> Vec<PovRecord> {
+        let task = self.parts.target.as_ref().map(|target| target.task());
+        let povs = task.into_iter().flat_map(|task| {
+            let povs = task.povs.iter().take(MOST_POVS);
+            povs.map(move |pov| (pov, task.commands.pov.as_deref()))
+        });
+        povs.map(|(pov, common)| PovRecord {
+            name: pov.name(),
+            command: pov
+                .command
+                .as_deref()
+                .or(common)
+                .unwrap_or_default()
+                .to_owned(),
+            text: feedback::input(&std::fs::read(&pov.file).unwrap_or_default()),
+        })
+        .collect()
+    }
+
+    /// The code of the outermost function of a crash stack whose file is at hand: in the
+    /// tree, or in the task's folder.
+    fn harness(&self, crashes: &[Crash]) -> Option<String> {
+        let task = self.parts.target.as_ref()?.task();
+        let folder = Tree::open(&task.task_folder).ok();
+        let mut frames: Vec<_> = crashes
+            .first()?
+            .frames
+            .iter()
+            .filter(|frame| frame.role == Role::Crash)
+            .collect();
+        frames.sort_by_key(|frame| std::cmp::Reverse(frame.depth));
+        frames.into_iter().find_map(|frame| {
+            let file = frame.file.as_deref()?;
+            let trees = [Some(self.parts.tree.as_ref()), folder.as_ref()];
+            let text = trees.into_iter().flatten().find_map(|tree| {
+                let found = tree.read(&tree.rebase(file)?).ok()?;
+                Some(String::from_utf8_lossy(found.bytes()).into_owned())
+            })?;
+            let line = frame.line.unwrap_or(1) as usize;
+            let from = line.saturating_sub(HARNESS_LINES);
+            let lines = text.lines().skip(from).take(2 * HARNESS_LINES);
+            Some(lines.collect::<Vec<_>>().join("\n"))
+        })
     }
 }
 

@@ -21,10 +21,24 @@ pub fn render(report: &Report) -> String {
     if let Some(best) = &report.best {
         let _ = writeln!(text, "\nAttempt {}", best.number);
         ladder(&mut text, best);
+        if let Some(right) = best.p_right {
+            let _ = writeln!(text, "  P(right) {:.0} %", 100.0 * right);
+        }
         if let Some(explanation) = &best.explanation {
             let _ = writeln!(text, "\n{}", explanation.trim());
         }
         let _ = writeln!(text, "\n{}", best.diff.trim_end());
+        if let Some(test) = &best.test {
+            let word = match (test.holds, test.strong) {
+                (true, true) => "strong",
+                (true, false) => "holds",
+                (false, _) => "none",
+            };
+            let _ = writeln!(text, "\nRegression test: {word}: {}", test.reason);
+            if test.holds {
+                let _ = writeln!(text, "\n{}", test.diff.trim_end());
+            }
+        }
     }
     // What was refused before it began cost nothing and has no run to look up.
     if !report.run.is_empty() {
@@ -101,11 +115,24 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
         } else {
             format!(" [{}]", counts.join(", "))
         };
-        let reason = rung.reason.lines().next().unwrap_or_default();
+        let reason = first_line(&rung.reason);
         let _ = writeln!(
             text,
             "  {:<15} {word:<5} {:>7.1} s  {reason}{counts}",
             rung.name, rung.seconds
         );
+        for doubt in rung.doubts.iter().filter(|doubt| doubt.settled.is_none()) {
+            let _ = writeln!(text, "      open: {}", first_line(&doubt.what));
+            if let Some(input) = &doubt.input {
+                let _ = writeln!(text, "        input {input} ({})", doubt.change);
+            }
+            if let Some(reason) = &doubt.contested {
+                let _ = writeln!(text, "        contested: {}", first_line(reason));
+            }
+        }
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

@@ -3,12 +3,14 @@
 
 use super::export::{candidate, report};
 use super::judge;
+use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments, run_id};
 use crate::common::Common;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Mode, Task};
+use patchwright_agent::wire::Answers;
 use patchwright_patcher::Patch;
 use patchwright_store::Store;
 use std::process::ExitCode;
@@ -52,5 +54,12 @@ pub(crate) async fn evaluate(
         ..task
     };
     let patch = Patch::from_diff(&attempt.diff_bytes());
-    Box::pin(judge::climb(task, loaded, patch, &arguments.output)).await
+    let nobody = (Answers::Nobody, &ModelArguments::default());
+    Box::pin(judge::climb(
+        (task, loaded),
+        patch,
+        nobody,
+        &arguments.output,
+    ))
+    .await
 }

@@ -45,7 +45,7 @@ pub(crate) enum Form {
     /// Story, patch, evidence, journal, cost.
     #[default]
     Folder,
-    /// The patch alone.
+    /// The patch and its regression test.
     Diff,
     /// A mail for `git am`.
     Mbox,
@@ -74,7 +74,9 @@ pub(crate) async fn export(
     let attempt = candidate(&report, arguments.candidate)?;
     let title = task.title.as_deref();
     match arguments.format {
-        Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
+        Form::Folder | Form::Diff => {
+            put(arguments.out.as_deref(), &attempt.delivered_bytes())?;
+        }
         Form::Mbox => {
             let events = store.events(&id).await?;
             let began = events.first().context("the journal of the run is empty")?;
@@ -158,7 +160,7 @@ async fn branch(
         folder: &folder,
         base: &arguments.base,
         name: &name,
-        diff: &attempt.diff_bytes(),
+        diff: &attempt.delivered_bytes(),
         message: &message,
     })
     .await?;

@@ -13,7 +13,7 @@ use crate::crash::Tool;
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
-use crate::rung::InputFile;
+use crate::runner::InputFile;
 use crate::runner::{
     BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks,
     InputRun, Inputs, Pov, Target, Watched,
@@ -250,6 +250,8 @@ fn weigh(
             }
         }
         ExitEventKind::Fork => objection(format!("another process is made in {place}")),
+        // Only a hang is asked for its stack.
+        ExitEventKind::Sample => Verdict::Returned,
         ExitEventKind::Exit if departure.handler => objection(format!(
             "a signal handler ends the process ({ended}), after {place}"
         )),
