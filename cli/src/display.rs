@@ -169,7 +169,7 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
                 format!("crash reproduced: {}", seen.unwrap_or("no PoV").trim()),
             )
         }
-        Outcome::Context(_) | Outcome::Waited => return None,
+        Outcome::Context(_) | Outcome::Waited | Outcome::TestFiles(_) => return None,
         Outcome::Full(full) => (
             Mark::Open,
             format!(
@@ -200,17 +200,8 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             Mark::Good,
             format!("{} answered", counted(probed.answers.len() as u64, "probe")),
         ),
-        Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
-        Outcome::Located(Located::Refused { reasons }) => {
-            let first = reasons
-                .first()
-                .and_then(|reason| reason.lines().next())
-                .unwrap_or_default()
-                .to_owned();
-            (Mark::Bad, format!("patch refused: {first}"))
-        }
+        Outcome::Located(located) => placed(located),
         Outcome::Climbed(rung) => climbed(rung),
-        Outcome::TestFiles(_) => return None,
         Outcome::Proved(record) => (
             if record.holds { Mark::Good } else { Mark::Open },
             format!("regression test: {}", record.reason),
@@ -223,6 +214,17 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
         }
     })
+}
+
+fn placed(located: &Located) -> (Mark, String) {
+    match located {
+        Located::Placed(_) => (Mark::Good, "every edit has its place".to_owned()),
+        Located::Refused { reasons } => {
+            let first = reasons.first().and_then(|reason| reason.lines().next());
+            let first = first.unwrap_or("no reason was given");
+            (Mark::Bad, format!("patch refused: {first}"))
+        }
+    }
 }
 
 fn climbed(rung: &RungRecord) -> (Mark, String) {
