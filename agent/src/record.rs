@@ -20,6 +20,6 @@ pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use seconds::duration;
 pub use step::{
-    BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,
-    StepId, Unanswered,
+    BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
+    ReplyRecord, Step, StepId, Unanswered,
 };

@@ -22,6 +22,7 @@ pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod retrieve;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod serve;
 mod session;
 pub(crate) mod show;
@@ -79,6 +80,8 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
+    /// List the runs of this machine
+    Runs(runs::RunsArguments),
     /// Many tasks at once.
     #[command(flatten)]
     Many(Many),
@@ -132,6 +135,7 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
+        Command::Runs(arguments) => runs::list(&line.common, &arguments).await,
         Command::Many(many) => execute_many(&line.common, many).await,
     }
 }

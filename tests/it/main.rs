@@ -55,6 +55,8 @@ mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
+mod runs;
+#[cfg(test)]
 mod scene;
 #[cfg(test)]
 mod settings;

@@ -98,7 +98,7 @@ fn issue_prompt() {
         crashes: vec![crash("first"), crash("second")],
         tests: "9 pass".into(),
         has_tests: true,
-        seconds: 0.0,
+        ..BaselineSummary::default()
     };
     let text = first_issue(
         (&plan(), Origin::Seen),

@@ -57,6 +57,7 @@ fn baseline() -> Outcome {
         tests: "3 pass".into(),
         has_tests: true,
         seconds: 1.0,
+        observed: Vec::new(),
     })
 }
 

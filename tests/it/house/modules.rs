@@ -27,7 +27,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "evaluator",
         "crash error identity mutation contained_path evidence process signature test_report \
-         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner \
+         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner advice \
          given_inputs inspect local review verdict_cache rung robust same_elsewhere ladder",
     ),
     (
@@ -45,7 +45,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store connect backup blobs quota files submissions crs journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs journal spending prune \
          tokens",
     ),
     (

@@ -126,7 +126,9 @@ fn the_report_and_the_output_folder_tell_everything() {
     let shown = scene.json(&["show", told.run()]);
     assert_eq!(shown.finished.code, Some(3), "show exits as the run did");
     assert!(!out.join("patch.diff").exists());
-    assert!(files(&out.join("logs")).is_empty());
+    let logs = files(&out.join("logs"));
+    let baseline = |log: &std::path::PathBuf| log.to_string_lossy().contains("/baseline-");
+    assert!(logs.len() >= 3 && logs.iter().all(baseline), "{logs:?}");
 }
 
 /// `report.json` is the report with each log as a file that is there.
@@ -202,7 +204,9 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     for words in [
         "task records",
         "asking the model scripted",
-        "crash reproduced",
+        "ok build: succeeds (",
+        " crashes (2 of 2 runs): ",
+        "tests: ",
         "attempt 1: silent",
         "left 5/5 attempts",
     ] {
@@ -216,12 +220,13 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     let moving = |character: char| character.is_control() && character != '\n';
     assert!(!finished.stderr.contains(moving), "{:?}", finished.stderr);
     // Whoever was cut off knows how to go on.
-    let run = finished
-        .stdout
-        .lines()
-        .last()
-        .unwrap()
-        .trim_start_matches("run ");
+    let mut last = finished.stdout.lines().rev();
+    let next = last.next().unwrap();
+    let run = last.next().unwrap().trim_start_matches("run ");
+    assert!(
+        next.contains(&format!("patchwright export {run}")),
+        "{next}"
+    );
     assert!(finished.stderr.contains(run), "{}", finished.stderr);
 }
 
