@@ -151,8 +151,16 @@ impl Display {
         self.print(&format!("  {} {text}", self.paint(mark)));
     }
 
+    /// Does something that writes to the terminal itself.
+    pub(crate) fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Terminal { bar, .. } => bar.suspend(work),
+            _ => work(),
+        }
+    }
+
     /// Takes the moving line away.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         if let Self::Terminal { bar, .. } | Self::Batch { bar, .. } = self {
             bar.finish_and_clear();
         }

@@ -15,6 +15,7 @@ pub(crate) mod db;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod mcp;
 pub(crate) mod oss_crs;
@@ -52,6 +53,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Repair a crash and print the patch with its evidence
     Run(Box<run::RunArguments>),
+    /// Write the task file of a project by trying what works
+    Init(Box<init::InitArguments>),
     /// Climb the ladder with a patch that somebody else wrote
     Judge(judge::JudgeArguments),
     /// Print the diff that a reply stands for, or why there is none
@@ -119,6 +122,7 @@ pub(crate) enum Many {
 pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
         Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
+        Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Apply(arguments) => apply::run(&arguments),
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,

@@ -28,6 +28,8 @@ mod house;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
 mod judge;
 #[cfg(test)]
 mod judged;

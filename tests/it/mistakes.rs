@@ -2,6 +2,7 @@
 //! and what to do. Mistakes of models are tested elsewhere.
 
 use crate::scene::Scene;
+use patchwright_tests::model::ScriptedModel;
 use std::fs;
 use std::os::unix::fs::symlink;
 

@@ -2,6 +2,8 @@
 
 mod flags;
 
+pub(crate) use flags::Sanitizer;
+
 use super::session::{self, OutputArguments};
 use crate::common::{Common, flag};
 use crate::display;

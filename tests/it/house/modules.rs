@@ -53,7 +53,10 @@ const ORDER: &[(&str, &str)] = &[
         "machine telemetry admission files tokens queue task_watcher submitter service session \
          worker api crs",
     ),
-    ("cli", "common display crash_text export output mcp verb"),
+    (
+        "cli",
+        "common display crash_text export language init output mcp verb",
+    ),
 ];
 
 /// Cycles that still exist: modules of one parent that import each other. To be

@@ -238,13 +238,20 @@ fn a_task_can_be_put_together_from_flags() {
     let harness = scene.path("harness.c").display().to_string();
     // Only what lies beside the source is seen by the build, so the harness goes there.
     fs::copy(harness, scene.path("src/harness.c")).unwrap();
-    let build = "gcc -g -O1 -fsanitize=address -I\"$TREE\" -o \"$OUT\"/harness \"$TREE\"/harness.c \"$TREE\"/records.c";
+    let build =
+        "gcc $CFLAGS -I\"$TREE\" -o \"$OUT\"/harness \"$TREE\"/harness.c \"$TREE\"/records.c";
     let told = scene.json(&[
         "run",
         "--repo",
         "records/src",
-        "--language",
-        "c",
+        "--sanitizer",
+        "address",
+        "--harmless",
+        "records/corpus/*",
+        "--title",
+        "a name too long",
+        "--protect",
+        "records.h",
         "--build",
         build,
         "--pov",
@@ -261,9 +268,16 @@ fn a_task_can_be_put_together_from_flags() {
     assert!(told.rung(1, "silent")["holds"] == true, "{told:#?}");
     assert!(told.rung(1, "tested")["holds"] == true, "{told:#?}");
     assert!(told.report["task"].as_str().unwrap().starts_with("src-"));
+    let asked = model.requests()[0].last();
+    assert!(asked.contains("a name too long"), "{asked}");
+    assert!(
+        told.rung(1, "same elsewhere")["counts"]["inputs"] != 0,
+        "{told:#?}"
+    );
 
     for (arguments, words) in [
-        (vec!["run", "--repo", "records/src"], "--language"),
+        (vec!["run", "--repo", "records/src"], "build"),
+        (vec!["run", "--repo", "records/corpus"], "--language"),
         (vec!["run", "--language", "c"], "--repo"),
         (vec!["run"], "name a task folder"),
         (vec!["run", "records", "--repo", "records/src"], "not both"),
