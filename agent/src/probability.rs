@@ -35,7 +35,7 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
 });
 
 /// Returns the probability that an attempt is right; nothing while no weights are fitted.
-pub fn of_right(attempt: &Attempt) -> Option<f64> {
+pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
     WEIGHTS.of(&features(attempt))
 }
 
@@ -55,7 +55,7 @@ impl Weights {
 
 /// Returns the figures of the evidence about an attempt, by name. Counts are taken as
 /// logarithms: the tenth input tells more than the thousandth.
-pub fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
+pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
     let counted = |rung: RungName, names: &[&str]| -> f64 {
         let counts = attempt.rung(rung).map(|rung| &rung.counts);
         let found = names.iter().filter_map(|name| counts?.get(*name));

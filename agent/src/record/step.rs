@@ -225,6 +225,22 @@ pub struct BaselineSummary {
     pub harness: String,
     /// Seconds spent in commands.
     pub seconds: f64,
+    /// Each command that was run, for people.
+    #[serde(default)]
+    pub observed: Vec<Observed>,
+}
+
+/// A command of the baseline, as it is told to people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Its name: `build`, a PoV's file, `tests`.
+    pub name: String,
+    /// True when it did what a repair needs of it.
+    pub good: bool,
+    /// The result; later lines are the end of a log, and advice.
+    pub text: String,
+    /// Its log: a hash in the store.
+    pub log: String,
 }
 
 /// A reply of the model.
