@@ -143,7 +143,7 @@ pub struct RungReport {
 pub struct DoubtReport {
     /// The observation, in one line.
     pub what: String,
-    /// What settled it. Absent while it is open.
+    /// The settlement. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
     /// Why the author of the patch finds the new behaviour right. Absent when the
