@@ -64,6 +64,7 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
 pub(super) fn leaves_open(own_mounts: bool) -> Vec<String> {
     let mut open = vec![
         "names and arguments of other processes are seen in /proc",
+        "whether a file exists is seen, with its size and times",
         "paths of workspaces are the real ones, so attempts run one after the other",
     ];
     if !own_mounts {
