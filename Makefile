@@ -43,9 +43,14 @@ bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)
 
 # Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
-# takes some of them.
+# takes some of them. SET=DIR takes the cases of a folder of one's own, CASE/task.toml with
+# CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped.
 judge-bench: setup
+ifdef SET
+	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES)
+else
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
+endif
 
 # Fetches, builds, crashes and tests every example by plain shell: no model, no sandbox.
 examples: setup

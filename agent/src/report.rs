@@ -25,7 +25,7 @@ pub struct Report {
     pub run: String,
     /// The task's id.
     pub task: String,
-    /// How the run ended, in one word: `verified`, `plausible`, `no_patch`, ...
+    /// The ending of the run in one word: `verified`, `plausible`, `no_patch`, ...
     pub ending: String,
     /// Why it ended so, for people.
     pub detail: String,

@@ -16,6 +16,8 @@ mod disk_space;
 mod exits;
 mod fetch;
 mod fuzzer;
+mod hang;
+mod instrumented;
 mod scratch;
 mod shown;
 mod spare_workspaces;
@@ -33,10 +35,11 @@ pub(crate) use task_digest::{TaskDigest, digest_of_inputs};
 
 use crate::TargetError;
 use crate::cache::Cache;
+use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov,
-    Replay, Target, TargetTask, TestRun, Watched, judge, proof,
+    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
+    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, Watched, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -258,12 +261,13 @@ impl Target for LocalTarget {
         debugger::run(self, build, pov, probes).boxed()
     }
 
-    fn counting_build<'a>(
+    fn instrumented_build<'a>(
         &'a self,
         changes: &'a Changes,
         name: &'a str,
+        added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
-        coverage::build(self, changes, name).boxed()
+        instrumented::build(self, changes, name, added).boxed()
     }
 
     fn covered_by_tests<'a>(
@@ -282,6 +286,14 @@ impl Target for LocalTarget {
         watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         exits::run(self, build, pov, watched).boxed()
+    }
+
+    fn stack_of_hang<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
+        hang::stack(self, build, pov).boxed()
     }
 
     fn fuzz<'a>(

@@ -5,6 +5,7 @@
 
 mod coverage;
 mod exits;
+mod hang;
 mod inputs;
 mod outcome;
 mod remote;
@@ -13,6 +14,7 @@ mod task;
 
 pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
+pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -23,10 +25,10 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
-use crate::workspace::Workspace;
+use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,6 +60,17 @@ impl Build {
             return Vec::new();
         };
         sanitizer_hooks::gained(old.root(), new.root())
+    }
+
+    /// Tells whether it has all products of a clean build of the same sources; false where
+    /// one of them is on another machine or cannot be read.
+    pub(crate) async fn has_products_of(&self, clean: &Self) -> bool {
+        let (Some(one), Some(other)) = (self.workspace.clone(), clean.workspace.clone()) else {
+            return false;
+        };
+        let compared =
+            tokio::task::spawn_blocking(move || products::holds_all(one.root(), other.root()));
+        matches!(compared.await, Ok(Ok(true)))
     }
 
     /// Returns its workspace.
@@ -191,12 +204,13 @@ pub trait Target: Send + Sync {
         })
     }
 
-    /// Builds the changed tree with counters in what the changes touch; nothing
-    /// where that cannot be had.
-    fn counting_build<'a>(
+    /// Builds the changed tree with something added to it; nothing where that cannot be
+    /// had.
+    fn instrumented_build<'a>(
         &'a self,
         _changes: &'a Changes,
         _name: &'a str,
+        _added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -209,6 +223,16 @@ pub trait Target: Send + Sync {
         _counted: &'a Counted,
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a PoV that hangs once more and returns where it is after a while; none where
+    /// that cannot be seen.
+    fn stack_of_hang<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -232,6 +256,17 @@ pub struct Fuzzed {
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,
+}
+
+/// What a compiler adds to some files of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instrumentation {
+    /// Counters of lines and branches in what the changes touch.
+    Counters,
+    /// Sanitizer checks after which the program goes on, in these files as well.
+    Recovery(Vec<TreePath>),
+    /// Checks for undefined behaviour that end the program, in these files as well.
+    Undefined(Vec<TreePath>),
 }
 
 /// The way of building.

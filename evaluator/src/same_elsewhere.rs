@@ -12,10 +12,12 @@
 //! program is not compared.
 
 mod aimed;
+mod clock;
 mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
+mod povs;
 mod reach;
 mod values;
 
@@ -27,11 +29,12 @@ use crate::rung::feedback::FeedbackWriter;
 use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
 };
+use clock::Clock;
 use doubts::Differing;
 use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -39,8 +42,6 @@ const CHUNK: usize = 96;
 const FEWEST: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
-/// Time for running differing inputs again.
-const AGAIN: Duration = Duration::from_secs(30);
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 pub(crate) async fn climb(
@@ -69,10 +70,12 @@ pub(crate) async fn climb(
         writer: FeedbackWriter::new(task, attempt),
         pool: pool::InputPool::gather(task, pov)?,
         outputs_seen: BTreeSet::new(),
+        own_faults_said: BTreeSet::new(),
+        crashing: Vec::new(),
         compared: Vec::new(),
         reaching: Vec::new(),
         turned_away: Vec::new(),
-        aside: Duration::ZERO,
+        clock: Clock::start(task.limits.same),
         counts: BTreeMap::new(),
         differing: Vec::new(),
         doubts: Vec::new(),
@@ -80,23 +83,19 @@ pub(crate) async fn climb(
         tried: Vec::new(),
         tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
     };
-    let started = Instant::now();
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
     comparison.measure_reach(attempt).await?;
-    let spent = started.elapsed().saturating_sub(comparison.aside);
-    let left = task.limits.same.saturating_sub(spent);
-    if let Some(difference) = comparison.values(left).await? {
+    if let Some(difference) = comparison.values().await? {
         return Ok(comparison.refuted(&difference));
     }
-    let spent = started.elapsed().saturating_sub(comparison.aside);
-    let left = task.limits.same.saturating_sub(spent);
-    if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
+    if let Some(difference) = comparison.aimed(&attempt.diff).await? {
         return Ok(comparison.refuted(&difference));
     }
-    comparison.settle_reach(attempt).await?;
+    comparison.povs().await?;
     comparison.settle_differences().await?;
+    comparison.settle_reach(attempt).await?;
     Ok(comparison.held())
 }
 
@@ -146,6 +145,10 @@ struct Comparison<'a> {
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
+    /// Words of the unpatched program for faults of its own.
+    own_faults_said: BTreeSet<&'static str>,
+    /// Mutants of the PoVs that make the unpatched program crash.
+    crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
     /// Those of them that reached a touched function.
@@ -153,8 +156,7 @@ struct Comparison<'a> {
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
     turned_away: Vec<Differing>,
-    /// The time that went into such mutants, which is not taken from the rest.
-    aside: Duration,
+    clock: Clock,
     counts: BTreeMap<String, u64>,
     /// Derived inputs on which the programs differ.
     differing: Vec<Differing>,

@@ -78,7 +78,7 @@ impl Run {
         run
     }
 
-    /// What can be done now, in a fixed order. Once the run is decided this is
+    /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {
         let own = StepId {

@@ -43,6 +43,8 @@ pub enum ExitEventKind {
     Signal,
     /// It calls what changes the sanitizer's view, or gets around the C library.
     Control,
+    /// It went on, and was asked for its stack.
+    Sample,
 }
 
 /// One event.

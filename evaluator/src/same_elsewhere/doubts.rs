@@ -9,8 +9,9 @@
 //! the input, and the difference says nothing. What stays open is told with the
 //! input, so that a model, a critic or a person can decide.
 
+use super::Comparison;
+use super::clock::Part;
 use super::pool::ComparedInput;
-use super::{AGAIN, Comparison};
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
 use crate::runner::{Capture, InputRun, Inputs, MemoryPattern};
@@ -79,6 +80,8 @@ impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<(), TargetError> {
         let differing = std::mem::take(&mut self.differing);
+        let inputs = differing.iter().map(|one| one.input.bytes.clone());
+        self.tried.extend(inputs);
         let mut kinds: BTreeMap<u64, usize> = BTreeMap::new();
         let looked_at: Vec<Differing> = differing
             .into_iter()
@@ -140,6 +143,9 @@ impl Comparison<'_> {
         // The files have other names than before, and programs print names.
         let usual = self.with_memory(differing, None).await?;
         for memory in PATTERNS {
+            if self.clock.left(Part::Differences).is_zero() {
+                break;
+            }
             for (index, run) in self.with_memory(differing, Some(memory)).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
@@ -165,7 +171,7 @@ impl Comparison<'_> {
                 .iter()
                 .map(|one| one.input.bytes.clone())
                 .collect(),
-            budget: AGAIN,
+            budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
             memory,
@@ -188,8 +194,12 @@ impl Comparison<'_> {
         let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
         let capture = || Capture::Values(self.functions.clone());
         let (old, new) = self.builds;
-        let before = self.run(old, &inputs, capture(), AGAIN).await?;
-        let after = self.run(new, &inputs, capture(), AGAIN).await?;
+        let before = self
+            .run(old, &inputs, capture(), self.clock.again())
+            .await?;
+        let after = self
+            .run(new, &inputs, capture(), self.clock.again())
+            .await?;
         let first = |index: usize| {
             let text = |runs: &BTreeMap<usize, InputRun>| {
                 let run = runs.get(&index)?;

@@ -1,39 +1,34 @@
 //! Output comparison: exit statuses and outputs of the two programs, input by input. A
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
+use super::clock::Part;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::{AGAIN, Comparison, Difference};
+use super::povs::own_faults;
+use super::{Comparison, Difference};
 use crate::TargetError;
 use crate::process::Ending;
 use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
-/// The share of the time for outputs; the rest is for values.
-const OUTPUTS_SHARE: f64 = 0.5;
-/// The share for Java, where each run starts a JVM and values are more precise.
-const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
-const FIRST: Duration = Duration::from_secs(30);
+const FIRST: Duration = Duration::from_secs(15);
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
     pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
-        let task = self.target.task();
-        let started = Instant::now();
-        let share = match task.language {
-            Language::Java => OUTPUTS_SHARE_JAVA,
-            _ => OUTPUTS_SHARE,
+        let part = match self.target.task().language {
+            Language::Java => Part::OutputsOfJvm,
+            _ => Part::Outputs,
         };
-        let all = task.limits.same.mul_f64(share);
         while self.compared.len() < MOST {
-            let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
+            let left = self.clock.left(part);
             if left.is_zero() {
                 break;
             }
@@ -67,8 +62,13 @@ impl Comparison<'_> {
             };
             if before.is_failure() || noisy.contains(&index) {
                 self.count("not comparable", 1);
+                if before.is_failure() && input.kind == InputKind::Derived {
+                    self.crashing.push(input);
+                }
                 continue;
             }
+            let said = String::from_utf8_lossy(&before.output).to_lowercase();
+            self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
             if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
                 continue;
@@ -143,7 +143,7 @@ impl Comparison<'_> {
         }
         let again = Inputs {
             contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
-            budget: AGAIN,
+            budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
             only: differing.clone(),

@@ -195,6 +195,57 @@ async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
     }
 }
 
+/// Counts the lines of a text, and looks at the byte behind a carriage return, which may
+/// be the one behind the text.
+const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(30);
+    one_file(&task, LINES);
+    task.povs[0].file = folder.path().join("pov.txt");
+    fs::write(&task.povs[0].file, "first\r\nsecond\r").unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, count, open) in [
+        (
+            "(i + 1 == n || b[i + 1] != '\\n')",
+            "PoVs answered as past the fault",
+            "",
+        ),
+        (
+            "i + 1 < n && b[i + 1] != '\\n'",
+            "PoVs answered in another way",
+            "the answer differs from that of the unpatched program past the fault",
+        ),
+        (
+            "(i + 1 < n || printf(\"Internal error\\n\") < 0)",
+            "PoVs that became a fault of the program",
+            "reports a fault of its own: \"internal error\"",
+        ),
+    ] {
+        let attempt = attempt_with(LINES.replace("b[i + 1] != '\\n'", fix), (6, 6));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert!(result.counts.get(count) > Some(&0), "{fix}: {result:#?}");
+        let doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let on_the_pov = |doubt: &&Doubt| doubt.what.starts_with("the PoV: ");
+        let found: Vec<_> = doubts.filter(on_the_pov).map(|doubt| &doubt.what).collect();
+        assert_eq!(found.is_empty(), open.is_empty(), "{fix}: {result:#?}");
+        assert!(
+            open.is_empty() || found.iter().any(|what| what.contains(open)),
+            "{found:?}"
+        );
+        if !open.is_empty() {
+            assert_eq!(result.holds, None, "{fix}: {result:#?}");
+        }
+    }
+}
+
 /// Makes `parse.c` the whole program.
 fn one_file(task: &TargetTask, text: &str) {
     fs::write(task.tree.join("parse.c"), text).unwrap();

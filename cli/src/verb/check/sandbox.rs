@@ -19,9 +19,9 @@ use super::{Finding, State};
 use patchwright_agent::wire;
 use patchwright_config::Settings;
 
-/// What the sandbox is asked to do. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
+/// The script that runs in the sandbox. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
 const SCRIPT: &str = include_str!("probe.sh");
-/// What the file beside the sandbox holds, which nobody inside may read.
+/// Content of the file beside the sandbox, which nobody inside may read.
 const CANARY: &str = "canary-that-nobody-reads";
 
 /// Looks at the sandbox and, inside it, at the toolchains.
@@ -110,7 +110,7 @@ impl Trap {
         Ok((target.isolation().clone(), build.execution.text()))
     }
 
-    /// What got out, as seen from here.
+    /// Returns the ways out that were seen from here.
     fn escapes(&self, output: &str, key: &str) -> Vec<&'static str> {
         let mut escapes = Vec::new();
         if output.contains(CANARY) {
@@ -136,7 +136,7 @@ impl Trap {
     }
 }
 
-/// What the script printed: a name, a tab, a value.
+/// The output of the script: a name, a tab, a value.
 struct Said(BTreeMap<String, String>);
 
 impl Said {

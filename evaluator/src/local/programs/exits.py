@@ -1,10 +1,10 @@
 """Watches under gdb how a program ends, and writes down what it saw.
 
 Recorded are the system call that ends the process with the stack that led to
-it, every exec and fork, deadly signals, calls of the project by which it changes
-what its sanitizer sees, and how many checks of a sanitizer the watched functions
-hold. What is written holds no address: two runs of one program give the same
-text.
+it, every exec and fork, deadly signals, the stack at chosen moments, calls of the
+project by which it changes what its sanitizer sees, and how many checks of a
+sanitizer the watched functions hold. What is written holds no address: two runs
+of one program give the same text.
 """
 
 import json
@@ -69,6 +69,8 @@ RUNTIME = re.compile(r"_*(?:(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:_|:
 work = os.environ["WORK"]
 tree = os.environ["TREE"].rstrip("/") + "/"
 until = time.monotonic() + float(os.environ["WATCH_SECONDS"])
+# Moments at which a program that goes on is asked for its stack.
+samples = [time.monotonic() + float(text) for text in os.environ.get("SAMPLES", "").split()]
 events = []
 called = set()
 functions = {}
@@ -226,6 +228,8 @@ def look(catches):
     if isinstance(stopped, gdb.SignalEvent):
         if stopped.stop_signal in DEADLY:
             tell("signal", stopped.stop_signal)
+        elif stopped.stop_signal == "SIGINT":
+            tell("sample")
         return
     for point in getattr(stopped, "breakpoints", ()):
         what = catches.get(point.number)
@@ -277,6 +281,9 @@ def watch():
     global ended
     while time.monotonic() < until:
         time.sleep(0.2)
+        if samples and time.monotonic() >= samples[0] and gdb.selected_inferior().pid:
+            del samples[0]
+            os.kill(gdb.selected_inferior().pid, signal.SIGINT)
     process = gdb.selected_inferior().pid
     if process:
         try:
@@ -315,6 +322,8 @@ def settings():
             pass
     gdb.execute("handle all nostop noprint pass", to_string=True)
     gdb.execute(f"handle {' '.join(DEADLY)} stop print pass", to_string=True)
+    if samples:
+        gdb.execute("handle SIGINT stop print nopass", to_string=True)
     # LeakSanitizer gives up under a debugger, and names in a report take long.
     for tool, more in (("ASAN", "detect_leaks=0:"), ("UBSAN", ""), ("MSAN", ""), ("TSAN", "")):
         old = os.environ.get(f"{tool}_OPTIONS", "")

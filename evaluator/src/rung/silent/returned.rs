@@ -250,6 +250,8 @@ fn weigh(
             }
         }
         ExitEventKind::Fork => objection(format!("another process is made in {place}")),
+        // Only a hang is asked for its stack.
+        ExitEventKind::Sample => Verdict::Returned,
         ExitEventKind::Exit if departure.handler => objection(format!(
             "a signal handler ends the process ({ended}), after {place}"
         )),
