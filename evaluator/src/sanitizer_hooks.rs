@@ -138,7 +138,7 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
     let symbols: Vec<Symbol<'_>> = file
         .symbols()
         .chain(file.dynamic_symbols())
-        .filter_map(Symbol::read)
+        .filter_map(|symbol| Symbol::read(&symbol))
         .collect();
     // Each place in the code with a name that tells whose it is.
     let owners: BTreeMap<u64, bool> = symbols
@@ -167,7 +167,7 @@ struct Symbol<'a> {
 }
 
 impl<'a> Symbol<'a> {
-    fn read<'b>(symbol: impl ObjectSymbol<'a> + 'b) -> Option<Self> {
+    fn read(symbol: &impl ObjectSymbol<'a>) -> Option<Self> {
         let name = symbol.name().ok().filter(|name| !name.is_empty())?;
         Some(Self {
             // The linker adds the version of a library's symbol.
