@@ -154,7 +154,9 @@ fn known_causes_of_a_failed_baseline_are_named() {
             "[inputs]",
             "[crash]\nreport = \"crash.log\"\n\n[inputs]",
         )
-        .write("crash.log", report);
+        .write("crash.log", report)
+        // Short enough that no allocator notices it.
+        .write("pov/long-name.txt", "seventeen_letters=1\n");
     let told = plain.run(&model, &[]);
     told.expect("not_reproducible", 4, "-fsanitize=address");
     assert!(model.requests().is_empty());
