@@ -20,7 +20,7 @@ mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retrieval, frames_of};
+pub use convert::{crash_from_report, facts, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
@@ -158,6 +158,11 @@ impl Drive {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
+            // A lane knows of no attempts but its own.
+            Step::Locate { .. } => {
+                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+                own.cloned().collect()
+            }
             _ => Vec::new(),
         };
         let performed = async move {
@@ -187,7 +192,7 @@ impl Drive {
                         .await
                 }
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
-                Step::Locate { patch } => self.locate(id, patch).await,
+                Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,

@@ -9,6 +9,7 @@ mod ending;
 mod limits;
 mod probe;
 mod retrieved;
+mod sandbox;
 pub(crate) mod seconds;
 mod step;
 
@@ -18,6 +19,7 @@ pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
+pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use seconds::duration;
 pub use step::{
     BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,

@@ -3,7 +3,7 @@
 use super::{Drive, convert};
 use crate::journal::JournalError;
 use crate::progress::Notice;
-use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
+use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, SandboxRecord, StepId};
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun};
 use serde_json::json;
@@ -20,7 +20,8 @@ impl Drive {
         self.intend(id, "baseline", summary, json!({})).await?;
         Ok(match self.target_baseline().await {
             Ok(baseline) => {
-                let remark = format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase();
+                let sandbox = SandboxRecord::from(&baseline.isolation);
+                let remark = format!("  sandbox: {sandbox}");
                 self.parts.observer.tell(&Notice::Remark(&remark));
                 Outcome::Baseline(self.summary(&baseline))
             }
@@ -79,6 +80,7 @@ impl Drive {
                 tests_in_words,
             ),
             has_tests: baseline.tests.is_some(),
+            sandbox: Some(SandboxRecord::from(&baseline.isolation)),
             seconds: baseline.seconds,
         }
     }

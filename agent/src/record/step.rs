@@ -5,6 +5,7 @@ use super::crash::{Crash, CrashFrame};
 use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
 use super::retrieved::{ContextText, Retrieved};
+use super::sandbox::SandboxRecord;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
@@ -172,6 +173,9 @@ pub struct BaselineSummary {
     pub tests: String,
     /// True when there are tests.
     pub has_tests: bool,
+    /// The isolation that the commands ran in; absent in journals of older versions.
+    #[serde(default)]
+    pub sandbox: Option<SandboxRecord>,
     /// Seconds spent in commands.
     pub seconds: f64,
 }

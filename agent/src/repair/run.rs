@@ -14,7 +14,7 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
-    Spent, Step, StepId,
+    SandboxRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use patchwright_patcher::Patch;
@@ -78,7 +78,7 @@ impl Run {
         run
     }
 
-    /// What can be done now, in a fixed order. Once the run is decided this is
+    /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {
         let own = StepId {
@@ -203,6 +203,11 @@ impl Run {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
+    }
+
+    /// The isolation of the commands; nothing before the baseline.
+    pub fn sandbox(&self) -> Option<&SandboxRecord> {
+        self.baseline.as_ref()?.sandbox.as_ref()
     }
 
     /// Returns the ending, once there is one.
