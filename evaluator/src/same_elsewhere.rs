@@ -253,7 +253,7 @@ impl Comparison<'_> {
         }
         if let Some(first) = open.first() {
             let reason = format!(
-                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                "{} difference(s) on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
                 open.len(),
                 first.what
             );
@@ -328,7 +328,8 @@ impl Comparison<'_> {
             .log(self.log())
             .doubts(self.doubts.clone());
         result.counts.clone_from(&self.counts);
-        result
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
+        result.count("open doubts", open as u64)
     }
 }
 
