@@ -123,6 +123,16 @@ pub struct Limits {
     pub executions_java: u64,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
+    /// Differences of behaviour that a run asks the author about.
+    pub contests: u32,
+    /// Questions to a model for inputs that challenge a patch.
+    pub challenges: u32,
+    /// Inputs of one such question that are run.
+    pub challenge_inputs: u32,
+    /// Questions to a model for a regression test.
+    pub regression_tests: u32,
+    /// The least P(right) with which a patch is verified.
+    pub probability: f64,
 }
 
 /// Isolation of commands from this machine.

@@ -19,6 +19,7 @@ mod fuzzer;
 mod hang;
 mod instrumented;
 mod scratch;
+mod script;
 mod shown;
 mod spare_workspaces;
 mod task_check;
@@ -286,6 +287,14 @@ impl Target for LocalTarget {
         watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         exits::run(self, build, pov, watched).boxed()
+    }
+
+    fn run_script<'a>(
+        &'a self,
+        build: &'a Build,
+        script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        script::run(self, build, script).boxed()
     }
 
     fn stack_of_hang<'a>(

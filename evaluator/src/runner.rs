@@ -6,6 +6,7 @@
 mod coverage;
 mod exits;
 mod hang;
+mod input_file;
 mod inputs;
 mod outcome;
 mod remote;
@@ -15,6 +16,7 @@ mod task;
 pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
+pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -25,6 +27,7 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
+use crate::test_report::TestReport;
 use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
@@ -99,6 +102,24 @@ pub struct TestRun {
     pub execution: Execution,
     /// Result files that it left: path below the tree, and content.
     pub reports: Vec<(String, Vec<u8>)>,
+}
+
+impl TestRun {
+    /// Reads the results by name from the result files, else from the output.
+    pub fn report(&self) -> TestReport {
+        let mut all = TestReport::default();
+        for (name, bytes) in &self.reports {
+            if let Some(report) = TestReport::read_file(name, bytes) {
+                all.merge(report);
+            }
+        }
+        if all.tests.is_empty()
+            && let Some(report) = TestReport::read_log(&self.execution.text())
+        {
+            all.merge(report);
+        }
+        all
+    }
 }
 
 /// A PoV on the unpatched program.
@@ -224,6 +245,20 @@ pub trait Target: Send + Sync {
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a Python script that nobody trusts, and returns what it writes to its standard
+    /// output, or why there is nothing. Not every target runs scripts.
+    fn run_script<'a>(
+        &'a self,
+        _build: &'a Build,
+        _script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        Box::pin(async {
+            Ok(Err(
+                "no script can be run where this program runs".to_owned()
+            ))
+        })
     }
 
     /// Runs a PoV that hangs once more and returns where it is after a while; none where

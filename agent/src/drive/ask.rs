@@ -234,7 +234,7 @@ fn fitting(speaker: &Speaker) -> u64 {
 fn full(purpose: Purpose, speaker: &Speaker, tokens: u64) -> Option<Full> {
     let fits = fitting(speaker);
     let near = match purpose {
-        Purpose::Repair => fits * NEAR / 100,
+        Purpose::Repair | Purpose::Contest => fits * NEAR / 100,
         _ => fits,
     };
     (tokens > near).then(|| Full {
@@ -258,7 +258,11 @@ pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<Str
 fn refused(purpose: Purpose, reason: String) -> Outcome {
     match purpose {
         Purpose::Repair | Purpose::Compact => stop(EndingKind::BudgetExhausted, reason),
-        Purpose::Critic | Purpose::Judge => Outcome::Unanswered(Unanswered {
+        Purpose::Contest
+        | Purpose::Challenge
+        | Purpose::RegressionTest
+        | Purpose::Critic
+        | Purpose::Judge => Outcome::Unanswered(Unanswered {
             reason,
             usage: Usage::default(),
             usd: 0.0,

@@ -106,7 +106,7 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
             Err(errors.join("\n"))
         },
         touched: prepared.touched,
-        found: Vec::new(),
+        ..AttemptFacts::default()
     }
 }
 

@@ -95,8 +95,8 @@ impl Parts {
         let index = (lane as usize).saturating_sub(1) % self.lanes.len().max(1);
         let own = self.lanes.get(index);
         match purpose {
-            Purpose::Repair | Purpose::Compact => own,
-            Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
+            Purpose::Repair | Purpose::Contest | Purpose::Compact | Purpose::RegressionTest => own,
+            Purpose::Challenge | Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
         }
     }
 

@@ -67,11 +67,7 @@ pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
     };
     AttemptFacts {
         changes,
-        diff: String::new(),
-        applies: Ok(()),
-        parses: Ok(()),
-        touched: Vec::new(),
-        found: Vec::new(),
+        ..AttemptFacts::default()
     }
 }
 

@@ -1,8 +1,8 @@
 //! Failure of a mutated input: judged on both programs.
 
 use crate::crash::CrashReport;
-use crate::rung::{InputFile, leak, replay_input};
-use crate::runner::{BaselinePov, Build, Outcome, Pov, Replay, Target};
+use crate::rung::{leak, replay_input};
+use crate::runner::{BaselinePov, Build, InputFile, Outcome, Pov, Replay, Target};
 use crate::signature::{self, Change, plain_name};
 use crate::{Ending, Limit, TargetError};
 use std::time::Duration;

@@ -272,18 +272,38 @@ impl Comparison<'_> {
         settled: Option<String>,
         diverges: Option<String>,
     ) -> Doubt {
+        let behaviours = (shown(&one.before), shown(&one.after));
+        let mut doubt = self.doubt_about(
+            &one.input,
+            &one.what,
+            (behaviours.0.as_str(), behaviours.1.as_str()),
+        );
+        doubt.settled = settled;
+        if let Some(input) = &mut doubt.input {
+            input.diverges = diverges;
+        }
+        doubt
+    }
+
+    /// Creates an open doubt about an input and what both programs did with it.
+    pub(super) fn doubt_about(
+        &self,
+        input: &ComparedInput,
+        what: &str,
+        (before, after): (&str, &str),
+    ) -> Doubt {
         let pov = std::fs::read(&self.pov.file).unwrap_or_default();
         Doubt {
-            what: format!("{}: {}", one.input.name, one.what),
-            settled,
+            what: format!("{}: {what}", input.name),
+            settled: None,
             input: Some(DoubtedInput {
-                name: one.input.name.clone(),
-                bytes: one.input.bytes.clone(),
+                name: input.name.clone(),
+                bytes: input.bytes.clone(),
                 pov: self.pov.name(),
-                change: change(&pov, &one.input.bytes),
-                before: shown(&one.before),
-                after: shown(&one.after),
-                diverges,
+                change: change(&pov, &input.bytes),
+                before: before.to_owned(),
+                after: after.to_owned(),
+                diverges: None,
             }),
         }
     }

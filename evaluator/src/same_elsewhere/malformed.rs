@@ -41,7 +41,7 @@ impl Comparison<'_> {
             }
             let malformed = self.is_malformed(&one.input).await?;
             if !malformed {
-                return Ok(Some(one.difference()));
+                return Ok(Some(self.difference(&one)));
             }
             self.count("malformed mutants turned away", 1);
             let settled = "the input is malformed as the PoV is".to_owned();
@@ -122,7 +122,7 @@ impl Comparison<'_> {
         ))
     }
 
-    async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
+    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
         let replay = replay_input(self.target, self.builds.0, self.pov, input).await?;
         let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(false);

@@ -134,6 +134,12 @@ impl Comparison<'_> {
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
     async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        if let Some(settled) = self.accepted(&one.input) {
+            self.count("differences accepted", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
         let accepted = one.after.ending.success();
         match one.input.kind {
             InputKind::Derived => {
@@ -162,12 +168,26 @@ impl Comparison<'_> {
             self.turned_away.push(one);
             return Ok(None);
         }
-        Ok(Some(one.difference()))
+        Ok(Some(self.difference(&one)))
+    }
+
+    /// Returns a difference as what refutes the patch.
+    pub(super) fn difference(&self, one: &Differing) -> Difference {
+        Difference {
+            input: one.input.name.clone(),
+            what: one.what.clone(),
+            old: shown(&one.before),
+            new: shown(&one.after),
+            limited: [&one.before, &one.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+            doubt: self.doubt(one, None, None),
+        }
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All
     /// are run again, so that file names are equal.
-    async fn noisy(
+    pub(super) async fn noisy(
         &self,
         chunk: &[ComparedInput],
         first: &BTreeMap<usize, InputRun>,
@@ -225,7 +245,7 @@ fn turns_away(run: &InputRun) -> bool {
 }
 
 /// What two programs did with an input.
-fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
@@ -236,20 +256,5 @@ fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Diffe
         input,
         before: before.clone(),
         after: after.clone(),
-    }
-}
-
-impl Differing {
-    /// The same, to be shown as what refutes the patch.
-    pub(super) fn difference(&self) -> Difference {
-        Difference {
-            input: self.input.name.clone(),
-            what: self.what.clone(),
-            old: shown(&self.before),
-            new: shown(&self.after),
-            limited: [&self.before, &self.after]
-                .iter()
-                .any(|run| matches!(run.ending, Ending::Limit(_))),
-        }
     }
 }

@@ -70,8 +70,13 @@ impl Comparison<'_> {
             if before == after || !self.steady(input, &before).await? {
                 continue;
             }
-            let difference = difference(input, &before, &after);
-            if input.kind == InputKind::Derived {
+            let difference = self.value_difference(input, &before, &after);
+            if let Some(settled) = self.accepted(input) {
+                self.doubts.push(Doubt {
+                    settled: Some(settled),
+                    ..difference.doubt
+                });
+            } else if input.kind == InputKind::Derived {
                 let what = format!("{}: {}", difference.input, difference.what);
                 self.doubts.push(Doubt {
                     settled: Some("what the program says is the same".to_owned()),
@@ -97,6 +102,24 @@ impl Comparison<'_> {
             .await?;
         Ok(text(&again, 0).is_some_and(|again| again == before))
     }
+
+    /// Describes the first value that differs.
+    fn value_difference(&self, input: &ComparedInput, before: &str, after: &str) -> Difference {
+        let mut pairs = before.lines().zip(after.lines()).skip(1);
+        let what = match pairs.find(|(old, new)| old != new) {
+            Some((old, new)) => format!("{old:?} became {new:?}"),
+            None => "touched functions are called more or less often".to_owned(),
+        };
+        let what = format!("{what} ({})", input.kind.name());
+        Difference {
+            doubt: self.doubt_about(input, &what, (before, after)),
+            input: input.name.clone(),
+            what,
+            old: before.to_owned(),
+            new: after.to_owned(),
+            limited: false,
+        }
+    }
 }
 
 /// Orders the inputs by kind in turn, given ones first, since they are the likeliest to
@@ -121,23 +144,4 @@ pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
 fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
     let run = runs.get(&index)?;
     Some(String::from_utf8_lossy(&run.output).into_owned())
-}
-
-fn difference(input: &ComparedInput, before: &str, after: &str) -> Difference {
-    let differing = before
-        .lines()
-        .zip(after.lines())
-        .skip(1)
-        .find(|(old, new)| old != new);
-    let what = match differing {
-        Some((old, new)) => format!("{old:?} became {new:?}"),
-        None => "touched functions are called more or less often".to_owned(),
-    };
-    Difference {
-        input: input.name.clone(),
-        what: format!("{what} ({})", input.kind.name()),
-        old: before.to_owned(),
-        new: after.to_owned(),
-        limited: false,
-    }
 }

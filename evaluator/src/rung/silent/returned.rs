@@ -13,7 +13,7 @@ use crate::crash::Tool;
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
-use crate::rung::InputFile;
+use crate::runner::InputFile;
 use crate::runner::{
     BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks,
     InputRun, Inputs, Pov, Target, Watched,
