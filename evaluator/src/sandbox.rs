@@ -319,7 +319,7 @@ impl Words {
     }
 }
 
-/// What an isolation is, and what it leaves open.
+/// An isolation that works, with all that it leaves open.
 type Probed = (Mode, Vec<String>);
 
 /// Refuses what only the user's own word may choose: an isolation in which a

@@ -181,7 +181,7 @@ impl<'a> Symbol<'a> {
         })
     }
 
-    /// Of several weak definitions the linker takes the first, which may be one of the
+    /// Tells whose a weak definition is: the linker takes the first, which may be one of the
     /// program: the runtime's lies among code of the runtime.
     fn held_among(&self, owners: &BTreeMap<u64, bool>) -> Held {
         if self.held != Held::Weak {

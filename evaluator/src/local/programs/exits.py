@@ -235,7 +235,9 @@ def look(catches):
         what = catches.get(point.number)
         if what == "entry":
             note_calls()
-            continue
+            # In a program that takes this one's place the address means nothing.
+            point.delete()
+            return
         if what is not None:
             tell(what)
         if what == "exit":
