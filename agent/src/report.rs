@@ -4,6 +4,7 @@ mod text;
 
 pub use text::{counted, money, render};
 
+use crate::probability;
 use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord};
 use crate::repair::Run;
 use schemars::JsonSchema;
@@ -61,6 +62,13 @@ pub struct AttemptReport {
     pub explanation: Option<String>,
     /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
+    /// Probability that the patch is right, by its evidence. Absent while no weights are
+    /// fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_right: Option<f64>,
+    /// The figures of the evidence that this probability is made of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, f64>,
     /// Regression test that goes with the patch. Absent when none was tried.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestReport>,
@@ -244,6 +252,11 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 doubts: rung.doubts.iter().map(doubt_report).collect(),
             })
             .collect(),
+        p_right: probability::of_right(attempt),
+        features: probability::features(attempt)
+            .into_iter()
+            .map(|(name, figure)| (name.to_owned(), figure))
+            .collect(),
         test: attempt.regression.as_ref().map(|test| TestReport {
             diff: test.diff.clone(),
             holds: test.holds,
@@ -270,7 +283,7 @@ fn doubt_report(doubt: &DoubtRecord) -> DoubtReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{AttemptReport, DoubtReport, Report, RungReport, render};
+    use super::{AttemptReport, BTreeMap, DoubtReport, Report, RungReport, render};
     use crate::repair::Run;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
@@ -287,6 +300,8 @@ mod tests {
             latin1: false,
             explanation: Some("a\rb".to_owned()),
             rungs: Vec::new(),
+            p_right: None,
+            features: BTreeMap::new(),
             test: None,
         });
         let text = render(&report);
@@ -329,6 +344,8 @@ mod tests {
             latin1: false,
             explanation: None,
             rungs: vec![rung],
+            p_right: None,
+            features: BTreeMap::new(),
             test: None,
         });
         let text = render(&report);

@@ -131,6 +131,8 @@ pub struct Limits {
     pub challenge_inputs: u32,
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
+    /// The least P(right) with which a patch is verified.
+    pub probability: f64,
 }
 
 /// Isolation of commands from this machine.

@@ -7,8 +7,7 @@ use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::feedback::LineMap;
 use crate::probe::{Probe, answer};
-use crate::rung::InputFile;
-use crate::runner::{Baseline, Build, BuildKind, Pov, Target};
+use crate::runner::{Baseline, Build, BuildKind, InputFile, Pov, Target};
 use patchwright_source::{Tree, TreePath};
 
 /// Asks all probes in one run of a PoV, or of an input that is run like it, on the unpatched build or on an attempt's.

@@ -6,6 +6,7 @@
 mod coverage;
 mod exits;
 mod hang;
+mod input_file;
 mod inputs;
 mod outcome;
 mod remote;
@@ -15,6 +16,7 @@ mod task;
 pub use coverage::{Counted, Coverage, LineRange};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
+pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};

@@ -134,6 +134,7 @@ fn judged(patchwright: &Patchwright, patch: &Known) -> Value {
         "seconds": started.elapsed().as_secs_f64(),
         "rungs": attempt["rungs"],
         "doubts": attempt["doubts"],
+        "features": attempt["features"],
     })
 }
 

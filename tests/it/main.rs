@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod challenged;
+#[cfg(test)]
 mod clients;
 #[cfg(test)]
 mod compact;

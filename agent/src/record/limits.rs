@@ -40,6 +40,9 @@ pub struct RunLimits {
     /// Questions to a model for a regression test.
     #[serde(default)]
     pub regression_tests: u32,
+    /// The least probability of being right with which an attempt is verified.
+    #[serde(default)]
+    pub probability: f64,
 }
 
 /// Budget that a run has used.

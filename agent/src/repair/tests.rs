@@ -41,6 +41,7 @@ pub(crate) fn plan() -> Plan {
             challenges: 0,
             challenge_inputs: 10,
             regression_tests: 0,
+            probability: 0.0,
         },
         language: patchwright_source::Language::C,
         title: None,

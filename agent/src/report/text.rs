@@ -21,6 +21,9 @@ pub fn render(report: &Report) -> String {
     if let Some(best) = &report.best {
         let _ = writeln!(text, "\nAttempt {}", best.number);
         ladder(&mut text, best);
+        if let Some(right) = best.p_right {
+            let _ = writeln!(text, "  P(right) {:.0} %", 100.0 * right);
+        }
         if let Some(explanation) = &best.explanation {
             let _ = writeln!(text, "\n{}", explanation.trim());
         }

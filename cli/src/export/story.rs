@@ -102,6 +102,9 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         );
     }
     text.push('\n');
+    if let Some(right) = attempt.p_right {
+        let _ = writeln!(text, "P(right) by this evidence: {:.0} %\n", 100.0 * right);
+    }
     if let Some(test) = &attempt.test {
         let word = match (test.holds, test.strong) {
             (true, true) => "a strong regression test",

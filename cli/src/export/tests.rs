@@ -24,6 +24,8 @@ fn report(explanation: &str, diff: &str) -> Report {
             found: Vec::new(),
             doubts: Vec::new(),
         }],
+        p_right: None,
+        features: [].into(),
         test: None,
     };
     Report {

@@ -28,7 +28,8 @@ const ORDER: &[(&str, &str)] = &[
         "evaluator",
         "crash error identity mutation contained_path evidence process signature test_report \
          attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner \
-         given_inputs inspect local review verdict_cache rung robust same_elsewhere ladder",
+         given_inputs inspect local review verdict_cache rung regression robust \
+         same_elsewhere ladder",
     ),
     (
         "config",
@@ -40,8 +41,8 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "agent",
-        "intake record hints journal telemetry task plan prompt repair progress signals \
-         anchors report drive wire",
+        "intake record probability hints journal telemetry task plan prompt repair progress \
+         signals anchors report drive wire",
     ),
     (
         "store",

@@ -2,6 +2,7 @@
 //! issue, or the end.
 
 use super::Run;
+use crate::probability;
 use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::repair::lane::{Finished, Issue, Stage};
@@ -261,6 +262,14 @@ impl Run {
                 .as_ref()
                 .is_some_and(|baseline| baseline.has_tests)
         {
+            let least = self.plan.limits.probability;
+            if let Some(right) = probability::of_right(attempt).filter(|right| *right < least) {
+                let number = attempt.number;
+                let detail = format!(
+                    "attempt {number} holds every rung, but P(right) is {right:.2}, below the {least:.2} of limits.probability"
+                );
+                return Ending::new(EndingKind::Plausible, detail);
+            }
             return Ending::new(
                 EndingKind::Verified,
                 format!("attempt {} holds every rung", attempt.number),

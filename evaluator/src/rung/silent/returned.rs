@@ -12,7 +12,7 @@ use crate::attempt::{AttemptFacts, touched_functions};
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
-use crate::rung::InputFile;
+use crate::runner::InputFile;
 use crate::runner::{
     BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, InputRun, Inputs, Pov,
     Target,
