@@ -4,6 +4,7 @@
 //! hands that back. It decides nothing: limits that need a clock or a purse are
 //! turned into outcomes like everything else.
 
+mod agreement;
 mod ask;
 mod baseline;
 mod challenge;
@@ -167,8 +168,13 @@ impl Drive {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
-            Step::Prove { refuted, .. } => {
-                let attempts = refuted.iter().filter_map(|number| run.attempt(*number));
+            Step::Prove {
+                refuted: numbers, ..
+            }
+            | Step::Agree {
+                attempts: numbers, ..
+            } => {
+                let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
                 attempts.cloned().collect()
             }
             _ => Vec::new(),
@@ -203,6 +209,7 @@ impl Drive {
                 Step::Locate { patch } => self.locate(id, patch).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+                Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
                 Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
                 Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
                 Step::End { ending } => Ok(Outcome::Stopped {

@@ -210,7 +210,7 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Bad, format!("patch refused: {first}"))
         }
         Outcome::Climbed(rung) => climbed(rung),
-        Outcome::TestFiles(_) => return None,
+        Outcome::TestFiles(_) | Outcome::Agreed(_) => return None,
         Outcome::Proved(record) => (
             if record.holds { Mark::Good } else { Mark::Open },
             format!("regression test: {}", record.reason),

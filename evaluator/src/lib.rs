@@ -12,6 +12,7 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+mod agreement;
 pub mod attack;
 mod attempt;
 mod cache;
@@ -41,6 +42,7 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
+pub use agreement::{Agreement, Candidate, agreement};
 pub use attempt::{AcceptedDifference, AttemptFacts};
 pub use cache::Cache;
 pub use crash::CrashReport;

@@ -11,7 +11,7 @@ impl Run {
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {
         let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        let open = self.ending.is_none() && self.closing.is_none();
+        let open = self.ending.is_none() && self.closing.is_none() && self.agreeing.is_none();
         if open && self.judging.is_empty() && idle {
             self.choose();
         }
