@@ -8,7 +8,7 @@
 use crate::TargetError;
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::runner::{Baseline, Build, BuildKind, Capture, InputRun, Inputs, Target};
+use crate::runner::{Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target};
 use crate::same_elsewhere::{ChallengeInput, run_how};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
@@ -58,15 +58,8 @@ pub async fn agreement(
     let Ok((pov, _, old)) = run_how(target, baseline) else {
         return Ok(Agreement::default());
     };
-    let task = target.task();
-    let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
-    let given = given_inputs::inputs(task, pov)?.into_iter();
-    contents.extend(given.take(GIVEN).map(|(_, bytes)| bytes));
-    let povs = given_inputs::povs(task)?;
-    contents.extend(povs.clone());
-    contents.extend(Mutator::new(povs).take(DERIVED));
     let inputs_run = Inputs {
-        contents,
+        contents: contents(target, pov, inputs)?,
         budget: TIME,
         each: EACH,
         capture: Capture::Outputs,
@@ -79,7 +72,7 @@ pub async fn agreement(
     let (before, again) = (run(old).await?, run(old).await?);
     let mut behaviours: Vec<(u32, BTreeMap<usize, InputRun>)> = Vec::new();
     for candidate in candidates {
-        let name = task.build_of(pov);
+        let name = target.task().build_of(pov);
         let build = target
             .build(&candidate.changes, &name, BuildKind::Incremental)
             .await?;
@@ -99,22 +92,54 @@ pub async fn agreement(
         .collect();
     let mut found = Agreement {
         clusters: clusters(&behaviours, &usable),
+        apart: apart(
+            &behaviours,
+            &before,
+            usable.iter().filter(|index| **index < inputs.len()),
+        ),
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
-    for index in usable.iter().filter(|index| **index < inputs.len()) {
+    found.seconds = started.elapsed().as_secs_f64();
+    Ok(found)
+}
+
+/// The inputs that the programs are run on: those that were handed in first.
+fn contents(
+    target: &dyn Target,
+    pov: &Pov,
+    inputs: &[ChallengeInput],
+) -> Result<Vec<Vec<u8>>, TargetError> {
+    let task = target.task();
+    let mut contents: Vec<Vec<u8>> = inputs.iter().map(|input| input.bytes.clone()).collect();
+    let given = given_inputs::inputs(task, pov)?.into_iter();
+    contents.extend(given.take(GIVEN).map(|(_, bytes)| bytes));
+    let povs = given_inputs::povs(task)?;
+    contents.extend(povs.clone());
+    contents.extend(Mutator::new(povs).take(DERIVED));
+    Ok(contents)
+}
+
+/// The groups of candidates that agree with each other and not with the unpatched program,
+/// by input.
+fn apart<'a>(
+    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
+    before: &BTreeMap<usize, InputRun>,
+    inputs: impl Iterator<Item = &'a usize>,
+) -> BTreeMap<usize, Vec<Vec<u32>>> {
+    let mut apart = BTreeMap::new();
+    for index in inputs {
         let differing: Vec<_> = behaviours
             .iter()
             .filter(|(_, runs)| runs.get(index) != before.get(index))
-            .map(|(number, runs)| (*number, runs.clone()))
+            .cloned()
             .collect();
         let groups = clusters(&differing, &[*index]);
         if !groups.is_empty() {
-            found.apart.insert(*index, groups);
+            apart.insert(*index, groups);
         }
     }
-    found.seconds = started.elapsed().as_secs_f64();
-    Ok(found)
+    apart
 }
 
 /// The candidates that behave alike on these inputs, the largest group first.
