@@ -23,7 +23,7 @@ mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retrieval, frames_of};
+pub use convert::{crash_from_report, facts, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
@@ -177,6 +177,11 @@ impl Drive {
                 let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
                 attempts.cloned().collect()
             }
+            // A lane knows of no attempts but its own.
+            Step::Locate { .. } => {
+                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+                own.cloned().collect()
+            }
             _ => Vec::new(),
         };
         let performed = async move {
@@ -206,7 +211,7 @@ impl Drive {
                         .await
                 }
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
-                Step::Locate { patch } => self.locate(id, patch).await,
+                Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
                 Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,

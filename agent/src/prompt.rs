@@ -374,7 +374,7 @@ fn language_name(language: Language) -> String {
     }
 }
 
-/// What kind of failure it was, and how it should be taken.
+/// Returns the kind of a failure and the advice on it.
 fn tone(rung: RungName) -> (&'static str, &'static str) {
     match rung {
         RungName::Applies => (

@@ -12,6 +12,7 @@ mod limits;
 mod probe;
 mod regression;
 mod retrieved;
+mod sandbox;
 pub(crate) mod seconds;
 mod step;
 
@@ -26,6 +27,7 @@ pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use regression::{RegressionRecord, TestFiles};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
+pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use seconds::duration;
 pub use step::{
     BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,

@@ -5,7 +5,7 @@ mod text;
 pub use text::{counted, money, render};
 
 use crate::probability;
-use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord};
+use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord, SandboxRecord};
 use crate::repair::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +26,7 @@ pub struct Report {
     pub run: String,
     /// The task's id.
     pub task: String,
-    /// How the run ended, in one word: `verified`, `plausible`, `no_patch`, ...
+    /// The ending of the run in one word: `verified`, `plausible`, `no_patch`, ...
     pub ending: String,
     /// Why it ended so, for people.
     pub detail: String,
@@ -43,6 +43,9 @@ pub struct Report {
     /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
     /// `recorded in the journal of RUN` or `none`.
     pub answers: String,
+    /// The isolation that the commands ran in. Absent when none ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRecord>,
 }
 
 /// One patch and its verdict.
@@ -200,6 +203,7 @@ impl Report {
                 commands: spent.command_seconds,
             },
             answers: answers.to_owned(),
+            sandbox: run.sandbox().cloned(),
         }
     }
 }

@@ -149,7 +149,7 @@ pub struct Sandbox {
     pub output_kb: u64,
     /// The largest file, in MiB.
     pub file_mb: u64,
-    /// What `$JOBS` says; 0 for the number of processors.
+    /// Value of `$JOBS`; 0 for the number of processors.
     pub jobs: u32,
 }
 
@@ -209,11 +209,11 @@ pub struct Queue {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub lost_after: Duration,
-    /// How many workers may take a task before it is given up.
+    /// Number of workers that may take a task before it is given up.
     pub claims: u32,
     /// Room on the disk, in MiB, below which nothing is taken.
     pub free_mb: u64,
-    /// How long what has ended is kept.
+    /// Time that ended tasks and runs are kept.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub keep: Duration,
@@ -227,7 +227,7 @@ pub struct Client {
     #[serde(deserialize_with = "value::text_or_unset")]
     #[schemars(with = "String")]
     pub server: Option<String>,
-    /// What it knows the caller by.
+    /// The token that the daemon knows the caller by.
     #[schemars(with = "String")]
     pub token: SecretString,
 }

@@ -40,7 +40,7 @@ use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
     Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
-    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, judge, proof,
+    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, Watched, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -66,8 +66,8 @@ pub struct LocalTarget {
     spares: SpareWorkspaces,
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
-    /// The user's entry among the accounts, where paths are mapped.
-    accounts: Option<Place>,
+    /// The system's configuration for its commands, where paths are mapped.
+    configuration: Option<Place>,
     /// The task's folder as commands see it.
     shown_task: OnceCell<PathBuf>,
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
@@ -103,9 +103,9 @@ impl LocalTarget {
         };
         let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
-        let accounts = sandbox
+        let configuration = sandbox
             .maps_paths()
-            .then(|| Sandbox::accounts(scratch.path(), &home))
+            .then(|| Sandbox::configuration(scratch.path(), &home))
             .transpose()?;
         let digest = TaskDigest::new(task.clone(), sandbox.host().clone());
         Ok(Self {
@@ -113,7 +113,7 @@ impl LocalTarget {
             sandbox,
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
-            accounts,
+            configuration,
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
@@ -284,9 +284,9 @@ impl Target for LocalTarget {
         &'a self,
         build: &'a Build,
         pov: &'a Pov,
-        functions: &'a [String],
+        watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
-        exits::run(self, build, pov, functions).boxed()
+        exits::run(self, build, pov, watched).boxed()
     }
 
     fn run_script<'a>(

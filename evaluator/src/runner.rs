@@ -14,7 +14,7 @@ mod reproduction;
 mod task;
 
 pub use coverage::{Counted, Coverage, LineRange};
-pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
@@ -196,7 +196,7 @@ pub trait Target: Send + Sync {
         &'a self,
         _build: &'a Build,
         _pov: &'a Pov,
-        _functions: &'a [String],
+        _watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         Box::pin(async {
             Ok(Exits {

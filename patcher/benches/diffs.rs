@@ -5,8 +5,8 @@
 //! line for each: the outcome, and the placements or the rules of the refusals.
 //! `--show` prints the whole answer to the diffs whose name begins like this.
 //!
-//! With `--disturb COUNT` it disturbs the edits whose place is certain as models
-//! do, in all forms, and prints how many of them land where.
+//! With `--disturb COUNT [--seed N]` it disturbs the edits whose place is certain
+//! as models do, in all forms, and prints how many of them land where.
 
 #[path = "diffs/perturb.rs"]
 #[expect(
@@ -26,7 +26,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// The seed of the disturbances.
+/// The seed of the disturbances where none is named.
 const SEED: u64 = 17;
 
 /// What the command line asks for.
@@ -36,6 +36,7 @@ struct Wanted {
     /// How many disturbed edits are placed, and whether kinds of disturbance
     /// are drawn by their share.
     disturbed: Option<(usize, bool)>,
+    seed: u64,
 }
 
 /// The sums over all diffs.
@@ -55,7 +56,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     };
     if let Some((count, by_share)) = wanted.disturbed {
-        return disturb(&wanted.folder, count, by_share, &mut out);
+        return disturb(&wanted, (count, by_share), &mut out);
     }
     let mut sums = Sums::default();
     for case in entries(&wanted.folder)? {
@@ -80,10 +81,12 @@ fn arguments() -> Option<Wanted> {
         folder: PathBuf::from(given.next()?),
         shown: Vec::new(),
         disturbed: None,
+        seed: SEED,
     };
     while let (Some(option), Some(value)) = (given.next(), given.next()) {
         match option.as_str() {
             "--show" => wanted.shown.push(value),
+            "--seed" => wanted.seed = value.parse().ok()?,
             "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
             "--disturb-evenly" => wanted.disturbed = Some((value.parse().ok()?, false)),
             _ => return None,
@@ -94,14 +97,13 @@ fn arguments() -> Option<Wanted> {
 
 /// Places disturbed edits, and counts for each disturbance what came of them.
 fn disturb(
-    folder: &Path,
-    count: usize,
-    by_share: bool,
+    wanted: &Wanted,
+    (count, by_share): (usize, bool),
     out: &mut impl Write,
 ) -> Result<(), Box<dyn Error>> {
-    let bases: Vec<Base> = entries(folder)?
+    let bases: Vec<Base> = entries(&wanted.folder)?
         .iter()
-        .filter_map(|case| Base::read(case))
+        .filter_map(|case| Base::read(case, &case.join("tree")))
         .collect();
     let edits: usize = bases.iter().map(|base| base.sketches.len()).sum();
     writeln!(
@@ -109,7 +111,7 @@ fn disturb(
         "{edits} edits whose place is certain, in {} trees",
         bases.len()
     )?;
-    let mut dice = Dice(SEED);
+    let mut dice = Dice(wanted.seed);
     let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     let (mut done, mut wrong) = (0, 0);
     while done < count {
@@ -133,7 +135,7 @@ fn disturb(
                 2
             }
         };
-        for name in trial.names.iter().chain([&"all"]) {
+        for name in trial.names.iter().chain([&trial.form, &"all"]) {
             if let Some(cell) = table.entry(name).or_default().get_mut(column) {
                 *cell += 1;
             }

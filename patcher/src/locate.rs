@@ -14,7 +14,7 @@ mod tests;
 pub(crate) use align::align;
 
 use crate::PlacementKind;
-use crate::pristine::{Pristine, is_space, key, says_something};
+use crate::pristine::{Pristine, bare, is_space, key, says_something};
 use crate::script::Change;
 use std::ops::Range;
 
@@ -117,7 +117,14 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
         return blank_lines(file, quote);
     }
     if let Some(hint) = quote.hint {
-        let near: Vec<usize> = (hint.saturating_sub(NEAR)..=hint + NEAR)
+        // Braces and blanks stand beside every place.
+        let mut signs = quote.lines.iter().flat_map(|line| line.chars());
+        let reach = if signs.any(char::is_alphanumeric) {
+            NEAR
+        } else {
+            0
+        };
+        let near: Vec<usize> = (hint.saturating_sub(reach)..=hint + reach)
             .filter(|at| file.fits(*at, quote.lines, &keys))
             .collect();
         let exact: Vec<usize> = near
@@ -172,7 +179,10 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
     match (exact.as_slice(), all.as_slice()) {
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
-        ([], []) => reflowed(file, quote),
+        ([], []) => match reflowed(file, quote) {
+            Located::Nowhere => cut_short(file, quote, keys),
+            located => located,
+        },
         ([], several) | (several, _) => match decided(file, quote, several) {
             Some(at) => Located::At(Match::aligned(at, count, PlacementKind::Moved)),
             None => equals(several, count),
@@ -339,6 +349,52 @@ fn reflowed(file: &Pristine, quote: Quote<'_>) -> Located {
         pairs,
         fixed: Vec::new(),
     })
+}
+
+/// The place of lines that stand in the file but for one at an end, which is a
+/// part of the line there: a writer who closes a block with `}` leaves out that
+/// `else` follows on the same line. Nothing may be changed beyond that line.
+fn cut_short(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
+    let count = quote.lines.len();
+    let mut found: Vec<(usize, usize)> = Vec::new();
+    for (edge, rest) in [(count - 1, 0..count - 1), (0, 1..count)] {
+        let at_end = edge >= rest.end;
+        let lines = quote.lines.get(rest.clone()).unwrap_or_default();
+        let keys = keys.get(rest.clone()).unwrap_or_default();
+        let untouched = quote.changes.iter().all(|change| {
+            let old = &change.old;
+            if at_end {
+                old.end <= edge
+            } else {
+                old.start > edge
+            }
+        });
+        let part = quote
+            .lines
+            .get(edge)
+            .map_or(String::new(), |line| bare(line));
+        let weak = part.is_empty() || !says_something(lines.iter());
+        if weak || !untouched || loose_places(file, lines, keys).len() > 1 {
+            continue;
+        }
+        let starts = places(file, lines, keys);
+        let starts = starts.iter().filter_map(|at| at.checked_sub(rest.start));
+        found.extend(starts.map(|start| (start, edge)).filter(|(start, edge)| {
+            let line = bare(&file.line(start + edge));
+            if at_end {
+                line.starts_with(&part)
+            } else {
+                line.ends_with(&part)
+            }
+        }));
+    }
+    match found.as_slice() {
+        [(start, edge)] => Located::At(Match {
+            fixed: vec![*edge],
+            ..Match::aligned(*start, count, PlacementKind::Similar)
+        }),
+        _ => Located::Nowhere,
+    }
 }
 
 /// Pairs the lines, if only blank ones are missing or too many.

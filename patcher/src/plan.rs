@@ -122,9 +122,14 @@ impl<'a> Plan<'a> {
             return;
         }
         let refusals = std::mem::take(&mut self.refusals);
-        let (unchanged, refusals): (Vec<_>, Vec<_>) = refusals
-            .into_iter()
-            .partition(|refusal| refusal.rule == Rule::NoChange);
+        let (unchanged, refusals): (Vec<_>, Vec<_>) =
+            refusals
+                .into_iter()
+                .partition(|refusal| match refusal.rule {
+                    Rule::NoChange => true,
+                    Rule::AlreadyApplied => stands_in_place(refusal),
+                    _ => false,
+                });
         self.refusals = refusals;
         self.warnings.extend(unchanged.into_iter().map(|refusal| {
             let (number, file) = (refusal.edit, refusal.file);
@@ -205,15 +210,7 @@ impl<'a> Plan<'a> {
     fn insert(&mut self, number: usize, edit: &Edit) -> Result<(), Refusal> {
         let file = edit.file();
         let fail = |denied| refuse(number, file, denied);
-        let after = match edit {
-            Edit::Insert { after, .. } => *after,
-            Edit::Hunk(hunk) => hunk.start,
-            _ => None,
-        };
-        let Some(after) = after.and_then(|line| usize::try_from(line).ok()) else {
-            let reason = "the insertion does not say after which line; send after=\"N\"";
-            return Err(fail((Rule::Incomplete, reason.to_owned())));
-        };
+        let after = line_before(edit).map_err(fail)?;
         if matches!(edit, Edit::Insert { text, .. } if text.is_empty()) {
             return Err(fail((
                 Rule::Incomplete,
@@ -281,6 +278,34 @@ impl<'a> Plan<'a> {
             how,
         });
     }
+}
+
+/// Returns the line that an insertion says it follows.
+fn line_before(edit: &Edit) -> Result<usize, Denied> {
+    let (after, reason) = match edit {
+        Edit::Hunk(hunk) => (
+            hunk.start,
+            "the hunk quotes no line of the file, and its header does not name the line that the \
+             new ones follow; quote the lines before and behind them",
+        ),
+        Edit::Insert { after, .. } => (
+            *after,
+            "the insertion does not say after which line; send after=\"N\"",
+        ),
+        _ => (None, "the edit is no insertion"),
+    };
+    after
+        .and_then(|line| usize::try_from(line).ok())
+        .ok_or_else(|| (Rule::Incomplete, reason.to_owned()))
+}
+
+/// Whether the new lines of a refused edit stand where it names them.
+fn stands_in_place(refusal: &Refusal) -> bool {
+    let near = |at: &u32| {
+        let line = refusal.lines.map(|(first, _)| first);
+        line.is_some_and(|line| line.abs_diff(*at) as usize <= crate::locate::NEAR)
+    };
+    refusal.candidates.iter().any(near)
 }
 
 /// A denial as the refusal of an edit.

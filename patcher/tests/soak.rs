@@ -1,9 +1,15 @@
-//! The property tests for ten minutes: `cargo test --release
-//! -p patchwright-patcher --features soak --test soak`.
+//! The property tests for ten minutes and 20,000 disturbed edits: `cargo test
+//! --release -p patchwright-patcher --features soak --test soak`.
 
 #[cfg(test)]
 #[path = "it/properties/checks.rs"]
 mod checks;
+#[cfg(test)]
+#[path = "it/perturbed.rs"]
+mod perturbed;
+#[cfg(test)]
+#[path = "it/raw_diffs.rs"]
+mod raw_diffs;
 
 #[cfg(test)]
 mod soak {
@@ -11,8 +17,20 @@ mod soak {
         arbitrary_file, check_copied, check_rewritten, check_soup, check_twice, copied, rewrite,
         soup, twice,
     };
+    use crate::perturbed::check_draw;
     use proptest::test_runner::{Config, TestRunner};
-    use std::time::{Duration, Instant};
+    use std::time::{Duration, Instant, SystemTime};
+
+    /// Disturbed edits that are placed.
+    const DISTURBED: usize = 20_000;
+
+    #[test]
+    fn disturbed_edits_of_all_files_land_where_they_belong_or_nowhere() {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let seed = now.unwrap().as_secs();
+        println!("seed {seed}");
+        check_draw(seed, DISTURBED, usize::MAX);
+    }
 
     /// Cases between two looks at the clock.
     const CASES: u32 = 2_000;

@@ -57,6 +57,8 @@ mod resume;
 #[cfg(test)]
 mod run;
 #[cfg(test)]
+mod sandbox;
+#[cfg(test)]
 mod scene;
 #[cfg(test)]
 mod settings;

@@ -76,3 +76,40 @@ fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
     });
     assert_eq!(built.count(), 3);
 }
+
+/// Quotes a line that [`DOES_NOT_BUILD`] would have added.
+const QUOTES_AN_ATTEMPT: &str = "<patch>
+<explanation>The function least_of is not declared.</explanation>
+<edit file=\"records.c\" lines=\"7-9\">
+<original>
+  char *name = malloc(NAME_LIMIT + 1);
+  memcpy(name, text, least_of(length, NAME_LIMIT));
+  name[length] = 0;
+</original>
+<replacement>
+  char *name = malloc(length + 1);
+  memcpy(name, text, length);
+  name[length] = 0;
+</replacement>
+</edit>
+</patch>";
+
+#[test]
+fn a_patch_that_quotes_an_attempt_is_told_so_and_costs_none() {
+    let scene = Scene::new();
+    let answers = [DOES_NOT_BUILD, QUOTES_AN_ATTEMPT, GOOD];
+    let model = ScriptedModel::start(answers).unwrap();
+    let told = scene.run(&model, &["--set", "limits.attempts=2"]);
+    told.expect("verified", 0, "attempt 2 holds every rung");
+    let asked = model.requests();
+    let last = asked[2].last();
+    for word in [
+        "was not applied, not even in part",
+        "quotes lines that your attempt 1 added",
+        "`memcpy(name, text, least_of(length, NAME_LIMIT));`",
+        "every patch is against the unpatched tree",
+        "8:   memcpy(name, text, length);",
+    ] {
+        assert!(last.contains(word), "{word:?} is not in {last}");
+    }
+}

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// the question what still matters, and its answer, need the rest.
 const NEAR: u64 = 80;
 
-/// What a call may use, taken note of while it is made.
+/// The reservation of a call, counted while the call is made.
 pub(super) struct InFlight<'a>(pub(super) &'a AtomicU64, pub(super) u64);
 
 impl Drop for InFlight<'_> {
@@ -137,7 +137,7 @@ impl Drive {
         }
     }
 
-    /// What a failed call means for the run. Waiting a moment and trying again
+    /// Returns the outcome of a failed call. Waiting a moment and trying again
     /// has been done by the model client.
     fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
         let FailedCall {

@@ -3,7 +3,9 @@
 use super::{Drive, convert};
 use crate::journal::JournalError;
 use crate::progress::Notice;
-use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, PovRecord, StepId};
+use crate::record::{
+    BaselineSummary, Crash, Ending, EndingKind, Outcome, PovRecord, SandboxRecord, StepId,
+};
 use patchwright_evaluator::test_report::{Status, TestReport};
 use patchwright_evaluator::{Baseline, TargetError, TestRun, feedback};
 use patchwright_source::{Role, Tree};
@@ -25,7 +27,8 @@ impl Drive {
         self.intend(id, "baseline", summary, json!({})).await?;
         Ok(match self.target_baseline().await {
             Ok(baseline) => {
-                let remark = format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase();
+                let sandbox = SandboxRecord::from(&baseline.isolation);
+                let remark = format!("  sandbox: {sandbox}");
                 self.parts.observer.tell(&Notice::Remark(&remark));
                 Outcome::Baseline(self.summary(&baseline))
             }
@@ -87,6 +90,7 @@ impl Drive {
             has_tests: baseline.tests.is_some(),
             povs: self.pov_records(),
             harness: self.harness(&crashes_seen).unwrap_or_default(),
+            sandbox: Some(SandboxRecord::from(&baseline.isolation)),
             seconds: baseline.seconds,
         }
     }

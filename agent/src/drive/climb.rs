@@ -76,7 +76,7 @@ impl Drive {
         }
     }
 
-    /// What the evaluator needs to know of an attempt. Placing is deterministic,
+    /// Returns the facts that the evaluator needs of an attempt. Placing is deterministic,
     /// so a resumed run makes the same facts again.
     pub(super) async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
         let kept = self
@@ -89,7 +89,7 @@ impl Drive {
         if let Some(facts) = kept {
             return Ok(facts);
         }
-        let prepared = locate::prepare(&self.parts, &attempt.patch)
+        let prepared = locate::prepare(&self.parts, &attempt.patch, &[])
             .await
             .map_err(|refusals| {
                 let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();

@@ -142,11 +142,7 @@ impl EngineCell {
                 .take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
-            let frames: Vec<_> = frames
-                .iter()
-                .map(super::convert::frame_for_retrieval)
-                .collect();
-            engine.set_crash(&frames);
+            engine.set_crash(frames);
             Ok(Arc::new(engine))
         });
         opened.await.clone()

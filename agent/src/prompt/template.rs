@@ -70,7 +70,14 @@ pub(super) fn render(name: &str, values: Value) -> String {
         .and_then(|template| template.render(values));
     match rendered {
         Ok(text) => control_tokens::break_up(text.trim()).into_owned() + "\n",
-        Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
+        Err(error) => {
+            tracing::error!(
+                prompt = name,
+                error = format!("{error:#}"),
+                "a prompt is broken"
+            );
+            format!("[the prompt {name} is broken: {error:#}]\n")
+        }
     }
 }
 

@@ -39,7 +39,7 @@ pub struct ProbeTold {
     pub expression: String,
     /// Where.
     pub place: String,
-    /// Of which build, in words.
+    /// The build in words.
     pub build: String,
     /// The round that answered it before.
     pub round: Option<u32>,

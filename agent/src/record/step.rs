@@ -8,6 +8,7 @@ use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
 use super::regression::{RegressionRecord, TestFiles};
 use super::retrieved::{ContextText, Retrieved};
+use super::sandbox::SandboxRecord;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
@@ -230,6 +231,9 @@ pub struct BaselineSummary {
     /// Code of the harness that reads the inputs; empty where it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub harness: String,
+    /// The isolation that the commands ran in; absent in journals of older versions.
+    #[serde(default)]
+    pub sandbox: Option<SandboxRecord>,
     /// Seconds spent in commands.
     pub seconds: f64,
 }

@@ -23,7 +23,7 @@ pub(super) enum Stage {
     Recall {
         /// Message of the model.
         findings: String,
-        /// What it wants to see.
+        /// Its queries.
         queries: Vec<RawQuery>,
     },
     /// No model can answer before a time.
@@ -74,9 +74,9 @@ pub(super) enum Stage {
 pub(super) struct Review {
     /// The attempt's number.
     pub(super) attempt: u32,
-    /// What the rules over the diff found.
+    /// The result of the rules over the diff.
     pub(super) rung: RungRecord,
-    /// What was said so far.
+    /// The conversation so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.
     pub(super) tries: u32,
@@ -117,7 +117,7 @@ pub(super) struct Contest {
     pub(super) tries: u32,
 }
 
-/// What a round starts from.
+/// The start of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Issue {
     /// `None` at first; the attempt whose failure it tells of later.
@@ -141,7 +141,7 @@ pub(super) enum Finished {
     FormatRetries,
     /// The model does not want to.
     Refused,
-    /// What has to be said does not fit the model's window.
+    /// The prompt does not fit the model's window.
     Window,
 }
 
@@ -219,7 +219,7 @@ impl Lane {
         known.map(|(_, round)| *round)
     }
 
-    /// How many of the last attempts failed at the same rung.
+    /// Counts the last attempts that failed at the same rung.
     pub(super) fn same_failures(&self) -> u32 {
         let last = self.failures.last();
         self.failures

@@ -18,7 +18,7 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AgreementRecord, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    FoundRecord, Left, Outcome, RunLimits, Spent, Step, StepId,
+    FoundRecord, Left, Outcome, RunLimits, SandboxRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -121,7 +121,7 @@ impl Run {
         run
     }
 
-    /// What can be done now, in a fixed order. Once the run is decided this is
+    /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {
         let own = StepId {
@@ -269,6 +269,11 @@ impl Run {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
+    }
+
+    /// The isolation of the commands; nothing before the baseline.
+    pub fn sandbox(&self) -> Option<&SandboxRecord> {
+        self.baseline.as_ref()?.sandbox.as_ref()
     }
 
     /// Returns the ending, once there is one.

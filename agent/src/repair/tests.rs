@@ -65,6 +65,7 @@ fn baseline() -> Outcome {
         }],
         tests: "3 pass".into(),
         has_tests: true,
+        sandbox: None,
         seconds: 1.0,
         ..BaselineSummary::default()
     })

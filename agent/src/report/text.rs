@@ -69,6 +69,9 @@ fn totals(text: &mut String, report: &Report) {
         seconds.model,
         (seconds.total - seconds.commands - seconds.model).max(0.0)
     );
+    if let Some(sandbox) = &report.sandbox {
+        let _ = writeln!(text, "sandbox: {sandbox}");
+    }
     let _ = writeln!(text, "run {}", report.run);
 }
 

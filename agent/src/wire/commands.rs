@@ -103,7 +103,7 @@ pub fn isolation(settings: &Settings) -> IsolationChoice {
     }
 }
 
-/// What commands may see of this machine: the programs on the path and the
+/// Returns the part of this machine that commands may see: the programs on the path and the
 /// toolchains that they need, and nothing of a home.
 pub fn host() -> Host {
     let variables = Sources::from_process(None, Vec::new()).variables;

@@ -20,7 +20,7 @@ pub(crate) struct ExportArguments {
     pub run: String,
     /// Which candidate, by its number; the best when none is named
     pub candidate: Option<u32>,
-    /// What is made of it
+    /// Form of the export
     #[arg(long, value_enum, default_value_t)]
     pub format: Form,
     /// Where it goes: a folder, or a file; by default a folder named by the run,

@@ -6,7 +6,7 @@
 use super::debugger::STAND_INS;
 use super::{Job, LocalTarget};
 use crate::contained_path::ContainedFolder;
-use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT};
+use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
 use crate::{Ending, TargetError};
 use patchwright_source::Language;
 use std::ffi::OsString;
@@ -25,19 +25,24 @@ const MOST: usize = 16;
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");
 
-/// Watches one run; `functions` are those whose sanitizer checks are counted.
+/// Watches one run; `watched` are the functions whose sanitizer checks are counted.
 pub(super) async fn run(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-    functions: &[String],
+    watched: &Watched,
 ) -> Result<Exits, TargetError> {
     if target.task.language == Language::Java {
         return Ok(unseen("a Java program is not watched"));
     }
+    let lines = watched.lines.iter();
+    let touched: Vec<String> = lines
+        .map(|(path, first, last)| format!("{path}:{first}:{last}"))
+        .collect();
     let environment = [
         ("WATCH_SECONDS", TIME.as_secs().to_string()),
-        ("WATCHED", functions.join("\n")),
+        ("WATCHED", watched.functions.join("\n")),
+        ("TOUCHED", touched.join("\n")),
     ];
     watch(target, build, pov, &environment).await
 }

@@ -2,7 +2,7 @@
 //!
 //! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
 //! inputs that reach a touched function are changed by the dictionary of the patch's
-//! constants. Where the patched program refuses such an input, it is a doubt, since the
+//! constants, or of usual sizes where it names none: numbers replaced, items repeated. Where the patched program refuses such an input, it is a doubt, since the
 //! repair may be that bound. Where both programs accept it and print different output, the
 //! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
 //! there a bound of any size is the repair.
@@ -17,6 +17,9 @@ use crate::review::constants;
 use crate::runner::Outcome;
 use std::time::Duration;
 
+/// Numbers and sizes that are tried where a patch names none: beyond a byte, and beyond
+/// usual buffers.
+const SIZES: [u64; 2] = [300, 5000];
 /// The most inputs that are made of one.
 const MOST: usize = 3 * 160;
 /// The most inputs that others are made from.
@@ -29,9 +32,12 @@ const LEAST: Duration = Duration::from_secs(5);
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
     pub(super) async fn aimed(&mut self, diff: &str) -> Result<Option<Difference>, TargetError> {
-        let constants = constants(diff);
-        if constants.is_empty() || self.is_exhaustion() {
+        if self.is_exhaustion() {
             return Ok(None);
+        }
+        let mut constants = constants(diff);
+        if constants.is_empty() {
+            constants.extend(SIZES);
         }
         let mut least = LEAST;
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));

@@ -80,6 +80,8 @@ impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<(), TargetError> {
         let differing = std::mem::take(&mut self.differing);
+        let inputs = differing.iter().map(|one| one.input.bytes.clone());
+        self.tried.extend(inputs);
         let mut kinds: BTreeMap<u64, usize> = BTreeMap::new();
         let looked_at: Vec<Differing> = differing
             .into_iter()

@@ -50,8 +50,12 @@ const OWN_FAULT: [&str; 6] = [
 /// What an answer past the fault is worth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
-    /// The whole answer, unless it depends on what lies in memory.
+    /// The whole answer, unless it depends on what lies in memory: freed memory keeps its
+    /// content in the sanitizer's quarantine.
     Answer,
+    /// The same, where the patched program accepts the input: one that makes a program read
+    /// behind an object may claim more than it has, and then a repair refuses it.
+    AnswerIfAccepted,
     /// Whether the input is accepted.
     Acceptance,
     /// Nothing: memory was damaged before it was given.
@@ -186,11 +190,15 @@ impl Comparison<'_> {
         steady: bool,
     ) {
         let crash = self.before.replay.crash.as_ref();
-        let accepted = before.ending.success() && !after.ending.success();
+        let refused = !after.ending.success();
         let settled = match crash.map_or(Meaning::Nothing, meaning) {
             Meaning::Answer if steady => None,
-            Meaning::Acceptance if accepted => None,
-            Meaning::Answer => {
+            Meaning::AnswerIfAccepted if steady && !refused => None,
+            Meaning::Acceptance if before.ending.success() && refused => None,
+            Meaning::AnswerIfAccepted if refused => {
+                Some("a repair may refuse an input that makes the program read behind an object")
+            }
+            Meaning::Answer | Meaning::AnswerIfAccepted => {
                 Some("what the unpatched program says there depends on memory that is not its own")
             }
             Meaning::Acceptance | Meaning::Nothing => {
@@ -221,9 +229,8 @@ pub(super) fn own_faults(said: &str) -> impl Iterator<Item = &'static str> {
         .filter(move |word| said.contains(word))
 }
 
-/// Tells what an answer past this crash is worth. A read leaves memory as it is; freed
-/// memory keeps its content in the sanitizer's quarantine. An overflow is a wrong number and
-/// nothing else. A write damages what comes after.
+/// Tells what an answer past this crash is worth. A read leaves memory as it is. An overflow
+/// is a wrong number and nothing else. A write damages what comes after.
 fn meaning(crash: &CrashReport) -> Meaning {
     let reads = crash
         .access
@@ -231,7 +238,8 @@ fn meaning(crash: &CrashReport) -> Meaning {
         .is_some_and(|access| access.operation == Some(Operation::Read));
     match crash.tool {
         Tool::UndefinedBehaviorSanitizer => Meaning::Acceptance,
-        Tool::AddressSanitizer if reads => Meaning::Answer,
+        Tool::AddressSanitizer if reads && crash.kind.contains("use-after") => Meaning::Answer,
+        Tool::AddressSanitizer if reads => Meaning::AnswerIfAccepted,
         _ => Meaning::Nothing,
     }
 }

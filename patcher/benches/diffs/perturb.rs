@@ -28,6 +28,8 @@ pub(crate) struct Base {
 #[derive(Debug)]
 pub(crate) struct Trial {
     pub(crate) names: Vec<&'static str>,
+    /// The form that it was written in.
+    pub(crate) form: &'static str,
     pub(crate) text: String,
     pub(crate) outcome: Outcome,
 }
@@ -42,9 +44,9 @@ pub(crate) enum Outcome {
 }
 
 impl Base {
-    /// Reads the diffs of a folder, `*.diff` beside `tree`.
-    pub(crate) fn read(folder: &Path) -> Option<Self> {
-        let tree = Tree::open(&folder.join("tree")).ok()?;
+    /// Reads the diffs of a folder, `*.diff`, and the tree that they change.
+    pub(crate) fn read(folder: &Path, tree: &Path) -> Option<Self> {
+        let tree = Tree::open(tree).ok()?;
         let mut base = Self {
             tree,
             files: BTreeMap::new(),
@@ -107,6 +109,7 @@ impl Base {
         };
         Some(Trial {
             names,
+            form: form.name(),
             text,
             outcome,
         })

@@ -229,9 +229,15 @@ impl Reader<'_> {
                 .map(str::to_owned)
                 .collect::<Vec<String>>()
         };
+        let quotes = parts.iter().any(|part| !matches!(part, Part::New(_)));
         let hunk = Hunk {
             file: String::new(),
-            start: header.ranges.map(|(start, _, _)| start),
+            // A header that counts old lines where none is quoted does not say
+            // between which of them the new ones stand.
+            start: header
+                .ranges
+                .filter(|(_, count, _)| *count == 0 || quotes)
+                .map(|(start, _, _)| start),
             heading: header.heading,
             old: side(true),
             new: side(false),

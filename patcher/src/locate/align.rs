@@ -11,12 +11,15 @@ use super::chain::{Chains, Joint, Row, Slot};
 use super::pairing::Pairing;
 use super::{Located, NEAR, Quote};
 use crate::names::tokens;
-use crate::pristine::{Pristine, bare, key};
+use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::is_elision;
 
 /// The part of the quoted code that must stand at the place, in percent of its
 /// weight.
 const SHARE: i64 = 60;
+
+/// The part that must stand at a place for it to be shown, in percent.
+const SHOWN_SHARE: i64 = 30;
 
 /// The points by which a place must beat every other one.
 const MARGIN: i64 = 120;
@@ -69,7 +72,7 @@ struct Rival {
 
 /// Finds the place of lines that stand nowhere as they are.
 pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
-    if quote.lines.len() > LONGEST {
+    if quote.lines.len() > LONGEST || !says_something(quote.lines.iter()) {
         return Located::Nowhere;
     }
     let aligner = Aligner::new(file, quote);
@@ -109,7 +112,14 @@ pub(crate) fn nearest(file: &Pristine, quote: &Quote<'_>) -> Option<usize> {
     let quote = Quote { lines, ..*quote };
     let aligner = Aligner::new(file, &quote);
     let (_, chain) = aligner.best()?;
-    aligner.first_line(&chain)
+    if aligner.share(&chain) < SHOWN_SHARE {
+        return None;
+    }
+    let weight = |slot: &&Slot| aligner.items.get(slot.row).map(|item| item.weight);
+    let heaviest = chain.iter().max_by_key(weight)?;
+    let pairs = aligner.pairs(std::slice::from_ref(heaviest));
+    let (at, line) = pairs.first()?;
+    Some(line.saturating_sub(*at))
 }
 
 /// A quote as rows of the computation.
@@ -237,9 +247,6 @@ impl<'a> Aligner<'a> {
 
     /// Whether enough of the quote stands at a place.
     fn is_evident(&self, chain: &[Slot]) -> bool {
-        let total: i64 = self.items.iter().map(|item| item.weight).sum();
-        let taken = chain.iter().filter_map(|slot| self.items.get(slot.row));
-        let taken: i64 = taken.map(|item| item.weight).sum();
         let near = || {
             let first = self.first_line(chain);
             first.is_some_and(|at| {
@@ -248,7 +255,21 @@ impl<'a> Aligner<'a> {
                     .is_some_and(|hint| hint.abs_diff(at) <= NEAR)
             })
         };
-        taken * 100 >= total * SHARE && (taken >= LIGHTEST || near()) && self.is_in_one_place(chain)
+        self.share(chain) >= SHARE
+            && (self.taken(chain) >= LIGHTEST || near())
+            && self.is_in_one_place(chain)
+    }
+
+    /// The weight of the lines that a chain takes.
+    fn taken(&self, chain: &[Slot]) -> i64 {
+        let taken = chain.iter().filter_map(|slot| self.items.get(slot.row));
+        taken.map(|item| item.weight).sum()
+    }
+
+    /// The part of the quoted code that a chain takes, in percent of its weight.
+    fn share(&self, chain: &[Slot]) -> i64 {
+        let total: i64 = self.items.iter().map(|item| item.weight).sum();
+        self.taken(chain) * 100 / total.max(1)
     }
 
     /// Whether the lines of a chain belong together: none is far from the next,

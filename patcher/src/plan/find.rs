@@ -71,7 +71,9 @@ pub(super) fn find(
     if found.is_none() {
         if let Some(at) = replacement_stands(file, wish, &ways) {
             let reason = format!("the replacement stands at line {} already", at + 1);
-            return Err(wish.deny(Rule::AlreadyApplied, reason).into());
+            let mut refusal = wish.deny(Rule::AlreadyApplied, reason);
+            refusal.candidates.extend(u32::try_from(at + 1));
+            return Err(refusal.into());
         }
         let Some(left) = searches.get().checked_sub(1) else {
             return Err(wish.deny(Rule::NotFound, NOT_FOUND).into());
@@ -342,10 +344,10 @@ impl Seeker<'_> {
     /// Says that some lines of the original are not at its place.
     fn strangers(&self, place: usize, foreign: &[&String]) -> Refusal {
         let reason = format!(
-            "most of the original stands around line {}, but {} of its lines stand nowhere there: \
-             {}; quote the lines of the unpatched file, not those of an earlier patch",
+            "most of the original stands around line {}, but {} nowhere there: {}; quote the lines \
+             of the unpatched file, not those of an earlier patch",
             place + 1,
-            foreign.len(),
+            stand(foreign.len()),
             list(foreign)
         );
         self.wish.deny(Rule::NotFound, reason)
@@ -403,13 +405,21 @@ impl Seeker<'_> {
         let attempt = self.background.attempt_that_added(&foreign);
         let blank = wish.old.iter().all(|line| line.trim().is_empty());
         let elided = wish.old.iter().any(|line| is_elision(line));
+        let strangers = format!(
+            "the original stands nowhere in the file, and {} nowhere in it at all: {}; quote the \
+             lines of the unpatched file, not those of an earlier patch",
+            stand(foreign.len()),
+            list(&foreign)
+        );
         let reason = if blank {
             "the original is empty, and there is no blank line at its place; quote the lines that \
          are replaced, or send <insert file=\"..\" after=\"N\"> for new lines"
         } else if elided {
             "the original leaves lines out; quote every line as it is in the file, without '...'"
-        } else {
+        } else if foreign.is_empty() {
             NOT_FOUND
+        } else {
+            strangers.as_str()
         };
         let mut refusal = match attempt {
             Some(number) => self.earlier(number, &foreign),
@@ -437,6 +447,14 @@ impl Seeker<'_> {
             show_range(file, wish.lines, &mut refusal);
         }
         refusal
+    }
+}
+
+/// A number of lines, for a message.
+fn stand(count: usize) -> String {
+    match count {
+        1 => "1 of its lines stands".to_owned(),
+        count => format!("{count} of its lines stand"),
     }
 }
 

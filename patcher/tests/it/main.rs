@@ -4,4 +4,8 @@
 #[cfg(test)]
 mod edits;
 #[cfg(test)]
+mod perturbed;
+#[cfg(test)]
 mod properties;
+#[cfg(test)]
+mod raw_diffs;

@@ -97,7 +97,7 @@ impl Run {
         }
     }
 
-    /// What a reply asks for, or what is wrong with it and which limit ends
+    /// Reads the wish of a reply, or its error and the limit that ends
     /// the lane if it stays so.
     fn judge(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
         let format = |text: String| (text, Finished::FormatRetries);

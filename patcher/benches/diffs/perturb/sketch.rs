@@ -6,6 +6,7 @@
 
 use patchwright_patcher::{Edit, Hunk};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 /// The side of an edit that a line is on.
@@ -45,6 +46,17 @@ pub(crate) enum Form {
     Diff,
     Blocks,
     Tags,
+}
+
+impl Form {
+    /// Returns the name of the form.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Diff => "unified diff",
+            Self::Blocks => "SEARCH/REPLACE",
+            Self::Tags => "XML edit",
+        }
+    }
 }
 
 /// An edit of which every line is known.
@@ -178,23 +190,41 @@ impl Sketch {
         self.is_built_by(old, new, &gone)
     }
 
+    /// Whether a file is the old one without the lines that are gone, and with
+    /// every run of added lines at one of the places that it can have. Goes
+    /// through the old lines with the sets of runs that can stand before each.
     fn is_built_by(&self, old: &[String], new: &[String], gone: &[usize]) -> bool {
         let runs = self.runs(old.len());
         let wanted = bare(new.iter().map(String::as_str));
-        let mut at: Vec<usize> = runs.iter().map(|run| run.from).collect();
-        // All places that a run can have, one run after the other.
-        loop {
-            if build(old, gone, &runs, &at) == wanted {
-                return true;
+        let all = (1_u64 << runs.len().min(63)) - 1;
+        let mut states = BTreeMap::from([(0_u64, 0_usize)]);
+        for number in 0..=old.len() {
+            for (index, run) in runs.iter().enumerate() {
+                let bit = 1 << index.min(63);
+                if (run.from..=run.to).contains(&number) {
+                    let here: Vec<(u64, usize)> = states
+                        .iter()
+                        .filter(|(set, at)| {
+                            *set & bit == 0 && wanted[**at..].starts_with(&run.text)
+                        })
+                        .map(|(set, at)| (set | bit, at + run.text.len()))
+                        .collect();
+                    states.extend(here);
+                }
+                states.retain(|set, _| number < run.to || set & bit != 0);
             }
-            let Some(next) = (0..runs.len()).find(|run| at[*run] < runs[*run].to) else {
+            if number < old.len() && !gone.contains(&number) {
+                let line = bare(std::iter::once(old[number].as_str()));
+                states.retain(|_, at| wanted[*at..].starts_with(&line));
+                for at in states.values_mut() {
+                    *at += line.len();
+                }
+            }
+            if states.is_empty() {
                 return false;
-            };
-            at[next] += 1;
-            for run in 0..next {
-                at[run] = runs[run].from;
             }
         }
+        states.get(&all) == Some(&wanted.len())
     }
 
     /// The runs of added lines, each with the lines before which it can stand.
@@ -233,22 +263,6 @@ struct Run {
     text: String,
     from: usize,
     to: usize,
-}
-
-/// The new file without whitespace.
-fn build(old: &[String], gone: &[usize], runs: &[Run], at: &[usize]) -> String {
-    let mut out = String::new();
-    for number in 0..=old.len() {
-        for (run, place) in runs.iter().zip(at) {
-            if *place == number {
-                out.push_str(&run.text);
-            }
-        }
-        if number < old.len() && !gone.contains(&number) {
-            out.push_str(&bare(std::iter::once(old[number].as_str())));
-        }
-    }
-    out
 }
 
 /// Lines as one text without whitespace.

@@ -1,0 +1,67 @@
+//! Edits whose place is known, disturbed as models disturb what they copy, in all
+//! forms: none lands elsewhere than where it belongs.
+//!
+//! The draw is fixed and takes files of moderate length; `soak.rs` draws 20,000
+//! from all of them.
+
+#[path = "../../benches/diffs/perturb.rs"]
+mod perturb;
+
+use crate::raw_diffs::{cases, unpack};
+use perturb::disturb::Dice;
+use perturb::{Base, Outcome};
+use std::collections::BTreeMap;
+
+/// Disturbed edits of one draw.
+const TRIALS: usize = 500;
+
+/// Edits of longer files are left to the soak, in lines.
+const LONGEST: usize = 3_000;
+
+/// How many disturbed edits have to find their place, in percent: a locator that
+/// refuses all would pass otherwise.
+const RIGHT: usize = 60;
+
+#[test]
+fn disturbed_edits_land_where_they_belong_or_nowhere() {
+    check_draw(17, TRIALS, LONGEST);
+}
+
+/// Places a draw of disturbed edits of files up to a length.
+pub(crate) fn check_draw(seed: u64, trials: usize, longest: usize) {
+    let trees: Vec<_> = cases()
+        .into_iter()
+        .map(|case| (unpack(&case), case))
+        .collect();
+    let bases: Vec<Base> = trees
+        .iter()
+        .filter_map(|(tree, case)| Base::read(case, tree.path()))
+        .map(|mut base| {
+            let files = &base.files;
+            base.sketches
+                .retain(|sketch| files[&sketch.file].len() <= longest);
+            base
+        })
+        .filter(|base| !base.sketches.is_empty())
+        .collect();
+    let mut dice = Dice(seed);
+    let mut right: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut done = 0;
+    while done < trials {
+        let base = dice.one_of(&bases).unwrap();
+        let Some(trial) = base.trial(&mut dice, true) else {
+            continue;
+        };
+        done += 1;
+        match trial.outcome {
+            Outcome::Right => *right.entry(trial.form).or_default() += 1,
+            Outcome::Refused => {}
+            Outcome::Wrong(diff) => {
+                panic!("{:?} lands elsewhere:\n{}\n{diff}", trial.names, trial.text)
+            }
+        }
+    }
+    let all: usize = right.values().sum();
+    assert!(all * 100 >= trials * RIGHT, "{right:?} of {trials}");
+    assert_eq!(right.len(), 3, "a form is never taken: {right:?}");
+}
