@@ -62,6 +62,12 @@ impl Comparison<'_> {
             };
             if before.is_failure() || noisy.contains(&index) {
                 self.count("not comparable", 1);
+                let why = if before.is_failure() {
+                    format!("the unpatched program fails on it ({})", before.ending)
+                } else {
+                    "the unpatched program answers otherwise each time".to_owned()
+                };
+                self.note(&input.name, &why);
                 if before.is_failure() && input.kind == InputKind::Derived {
                     self.crashing.push(input);
                 }
@@ -71,6 +77,8 @@ impl Comparison<'_> {
             self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
             if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
+                let why = format!("the unpatched program refuses it ({})", before.ending);
+                self.note(&input.name, &why);
                 continue;
             }
             self.count(input.kind.name(), 1);
