@@ -74,8 +74,9 @@ impl Drive {
         }
     }
 
-    /// Goes on until the run has ended, or until it would have to wait longer
-    /// for a model than it may: then it has no ending, and goes on later.
+    /// Goes on until the run has ended, somebody says stop, or it would have to
+    /// wait longer for a model than it may. In the last two cases it has no ending,
+    /// and can go on later from its journal.
     ///
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
@@ -121,7 +122,7 @@ impl Drive {
             };
             let (id, outcome) = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, CANCELED),
+                () = self.stop.cancelled() => return Ok(run),
                 Some((id, outcome)) = next(&mut flying, &mut ended) => (id, outcome?),
                 _ = heartbeat.tick() => {
                     // What runs for a run that is somebody else's by now ends
@@ -184,10 +185,14 @@ impl Drive {
             }
             _ => Vec::new(),
         };
+        let reported = match &step {
+            Step::Baseline => run.reported().map(str::to_owned),
+            _ => None,
+        };
         let performed = async move {
             let since = Instant::now();
             let done = match step {
-                Step::Baseline => self.baseline(id).await,
+                Step::Baseline => self.baseline(id, reported).await,
                 Step::Context {
                     round,
                     request,

@@ -30,6 +30,6 @@ pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use seconds::duration;
 pub use step::{
-    BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,
-    StepId, Unanswered,
+    BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
+    ReplyRecord, Step, StepId, Unanswered,
 };

@@ -5,7 +5,7 @@ mod text;
 pub use text::{counted, money, render};
 
 use crate::probability;
-use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord, SandboxRecord};
+use crate::record::{Attempt, BaselineSummary, DoubtRecord, DoubtedInputRecord, SandboxRecord};
 use crate::repair::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +16,9 @@ const SCHEMA: u32 = 1;
 
 /// In place of an ending: no model can answer before a time.
 const PAUSED: &str = "paused";
+
+/// In place of an ending: somebody stopped it, and it can go on.
+pub const INTERRUPTED: &str = "interrupted";
 
 /// The report of a run: its ending, its attempts with their evidence, its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -30,6 +33,9 @@ pub struct Report {
     pub ending: String,
     /// Why it ended so, for people.
     pub detail: String,
+    /// The commands on the unpatched tree. Absent when none was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baseline: Vec<BaselineReport>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -46,6 +52,19 @@ pub struct Report {
     /// The isolation that the commands ran in. Absent when none ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRecord>,
+}
+
+/// One command on the unpatched tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineReport {
+    /// Its name: `build`, a PoV's file, `tests`.
+    pub name: String,
+    /// True when it did what a repair needs of it.
+    pub good: bool,
+    /// The result, for people.
+    pub text: String,
+    /// The log: a file below the `--out` folder, or a hash in the store.
+    pub log: Option<String>,
 }
 
 /// One patch and its verdict.
@@ -180,7 +199,10 @@ impl Report {
                 PAUSED,
                 format!("until {until}: {reason}; go on with: patchwright resume {id}"),
             ),
-            (None, None) => ("running", String::new()),
+            (None, None) => (
+                INTERRUPTED,
+                format!("stopped by request; go on with: patchwright resume {id}"),
+            ),
         };
         Self {
             ending: ending.to_owned(),
@@ -188,6 +210,7 @@ impl Report {
             schema: SCHEMA,
             run: id.to_owned(),
             task: task.to_owned(),
+            baseline: run.baseline().map(baseline_report).unwrap_or_default(),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -233,6 +256,18 @@ impl AttemptReport {
             .map(|char| u8::try_from(char).unwrap_or(b'?'));
         bytes.collect()
     }
+}
+
+fn baseline_report(summary: &BaselineSummary) -> Vec<BaselineReport> {
+    let observed = summary.observed.iter().cloned();
+    observed
+        .map(|observed| BaselineReport {
+            name: observed.name,
+            good: observed.good,
+            text: observed.text,
+            log: Some(observed.log).filter(|log| !log.is_empty()),
+        })
+        .collect()
 }
 
 fn attempt_report(attempt: &Attempt) -> AttemptReport {

@@ -1,7 +1,9 @@
 //! The folder that `--out` names: the report, the patch, the journal, and the
 //! log of every rung, the inputs that were found, for people and programs that come later.
 
+use crate::common::WrongInput;
 use patchwright_agent::report::Report;
+use patchwright_source::visible_line;
 use patchwright_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -37,7 +39,7 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("attempt-")
+            name.starts_with("attempt-") || name.starts_with("baseline-")
         })
     });
     let files = [
@@ -59,6 +61,20 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     Ok(())
 }
 
+/// Refuses a folder that holds the result of another run.
+pub(crate) fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInput> {
+    let other = match std::fs::read_to_string(folder.join(RUN)) {
+        Ok(other) if other.trim() == run => return Ok(()),
+        Ok(other) => format!("run {}", visible_line(other.trim())),
+        Err(_) if folder.join("report.json").exists() => "another run".to_owned(),
+        Err(_) => return Ok(()),
+    };
+    let folder = folder.display();
+    Err(WrongInput(format!(
+        "--out: {folder} holds the result of {other}; name another folder, or replace it with --force"
+    )))
+}
+
 fn make(folder: &Path) -> Result<(), OutputError> {
     std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
         path: folder.to_path_buf(),
@@ -76,6 +92,13 @@ pub(crate) async fn write(
 ) -> Result<Report, OutputError> {
     make(&folder.join("logs"))?;
     let mut report = report.clone();
+    for command in &mut report.baseline {
+        if let Some(hash) = command.log.take() {
+            let name = file_name(&command.name);
+            let path = format!("logs/baseline-{name}.log");
+            command.log = bring_out(folder, path, &hash, store).await?;
+        }
+    }
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {
         for rung in &mut attempt.rungs {
@@ -116,6 +139,18 @@ pub(crate) async fn write(
         serde_json::to_string_pretty(&report)?.as_bytes(),
     )?;
     Ok(report)
+}
+
+/// A name as a part of a file's name.
+fn file_name(name: &str) -> String {
+    let plain = |character: char| {
+        if character.is_ascii_alphanumeric() || character == '.' {
+            character
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(plain).collect()
 }
 
 /// Writes a blob as a file below the folder and gives its path there.

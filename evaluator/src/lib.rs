@@ -12,6 +12,7 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+pub mod advice;
 mod agreement;
 pub mod attack;
 mod attempt;

@@ -4,7 +4,6 @@
 
 use crate::TargetError;
 use crate::process::{Ending, Limit};
-use crate::rung::tested;
 use crate::runner::{Baseline, Build, BuildKind, Outcome, Pov, Target, TestRun};
 use crate::test_report::{Status, TestReport};
 use patchwright_source::Changes;
@@ -246,7 +245,7 @@ impl Trial<'_> {
         else {
             return Ok((Err("there is no test command".to_owned()), String::new()));
         };
-        let report = tested::report(&now);
+        let report = now.report();
         let passed = |name: &String| {
             let test = report.tests.get(name);
             test.map_or(report.partial, |test| test.status == Status::Passed)
@@ -273,11 +272,8 @@ fn of_suite(before: &TestRun, now: &TestRun) -> OneRun {
             .filter(|(_, test)| test.status == Status::Failed);
         failed.map(|(name, _)| name.clone()).collect()
     };
-    let known = failed(&tested::report(before));
-    let new: BTreeSet<String> = failed(&tested::report(now))
-        .difference(&known)
-        .cloned()
-        .collect();
+    let known = failed(&before.report());
+    let new: BTreeSet<String> = failed(&now.report()).difference(&known).cloned().collect();
     let by_status = before.execution.ending.success() && !now.execution.ending.success();
     if new.is_empty() && !by_status {
         OneRun::Passes

@@ -27,6 +27,7 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
+use crate::test_report::TestReport;
 use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
@@ -101,6 +102,24 @@ pub struct TestRun {
     pub execution: Execution,
     /// Result files that it left: path below the tree, and content.
     pub reports: Vec<(String, Vec<u8>)>,
+}
+
+impl TestRun {
+    /// Reads the results by name from the result files, else from the output.
+    pub fn report(&self) -> TestReport {
+        let mut all = TestReport::default();
+        for (name, bytes) in &self.reports {
+            if let Some(report) = TestReport::read_file(name, bytes) {
+                all.merge(report);
+            }
+        }
+        if all.tests.is_empty()
+            && let Some(report) = TestReport::read_log(&self.execution.text())
+        {
+            all.merge(report);
+        }
+        all
+    }
 }
 
 /// A PoV on the unpatched program.

@@ -30,6 +30,8 @@ mod house;
 #[cfg(test)]
 mod http;
 #[cfg(test)]
+mod init;
+#[cfg(test)]
 mod judge;
 #[cfg(test)]
 mod judged;
@@ -56,6 +58,8 @@ mod replay;
 mod resume;
 #[cfg(test)]
 mod run;
+#[cfg(test)]
+mod runs;
 #[cfg(test)]
 mod sandbox;
 #[cfg(test)]

@@ -225,17 +225,33 @@ pub struct BaselineSummary {
     pub tests: String,
     /// True when there are tests.
     pub has_tests: bool,
+    /// The isolation that the commands ran in; absent in journals of older versions.
+    #[serde(default)]
+    pub sandbox: Option<SandboxRecord>,
     /// The PoVs, for whoever writes other inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub povs: Vec<PovRecord>,
     /// Code of the harness that reads the inputs; empty where it is not known.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub harness: String,
-    /// The isolation that the commands ran in; absent in journals of older versions.
-    #[serde(default)]
-    pub sandbox: Option<SandboxRecord>,
     /// Seconds spent in commands.
     pub seconds: f64,
+    /// Each command that was run, for people.
+    #[serde(default)]
+    pub observed: Vec<Observed>,
+}
+
+/// A command of the baseline, as it is told to people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Its name: `build`, a PoV's file, `tests`.
+    pub name: String,
+    /// True when it did what a repair needs of it.
+    pub good: bool,
+    /// The result; later lines are the end of a log, and advice.
+    pub text: String,
+    /// Its log: a hash in the store.
+    pub log: String,
 }
 
 /// A reply of the model.

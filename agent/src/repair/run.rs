@@ -121,6 +121,16 @@ impl Run {
         run
     }
 
+    /// Returns the text of the crash that the task brought along.
+    pub fn reported(&self) -> Option<&str> {
+        self.plan.crash.as_ref().map(|crash| crash.text.as_str())
+    }
+
+    /// Returns what the baseline showed; none before it, and in a dry run.
+    pub fn baseline(&self) -> Option<&BaselineSummary> {
+        self.baseline.as_ref()
+    }
+
     /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {

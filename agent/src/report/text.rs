@@ -1,6 +1,7 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
 use super::{AttemptReport, Report};
+use crate::record::EndingKind;
 use patchwright_source::visible;
 use std::fmt::Write;
 
@@ -73,6 +74,38 @@ fn totals(text: &mut String, report: &Report) {
         let _ = writeln!(text, "sandbox: {sandbox}");
     }
     let _ = writeln!(text, "run {}", report.run);
+    if let Some(next) = next_step(report) {
+        let _ = writeln!(text, "next: {next}");
+    }
+}
+
+/// Returns the command that a reader most likely needs next.
+fn next_step(report: &Report) -> Option<String> {
+    let run = &report.run;
+    let Some(ending) = EndingKind::of_word(&report.ending) else {
+        return Some(format!("go on with it: patchwright resume {run}"));
+    };
+    Some(match ending {
+        EndingKind::Verified => {
+            format!("read the diff, then export it: patchwright export {run} --format mbox")
+        }
+        EndingKind::Plausible | EndingKind::Unverified => format!(
+            "read the rungs that are null, and close them or judge the diff yourself: patchwright \
+             export {run}"
+        ),
+        EndingKind::Proposed => {
+            let number = report.best.as_ref()?.number;
+            format!("evaluate a candidate: patchwright evaluate {run} {number}")
+        }
+        EndingKind::NoPatch | EndingKind::BudgetExhausted | EndingKind::Deadline => {
+            format!("see what was tried: patchwright show {run} --journal")
+        }
+        // Their detail says what to do.
+        EndingKind::InvalidTask
+        | EndingKind::NotReproducible
+        | EndingKind::InfraError
+        | EndingKind::Canceled => return None,
+    })
 }
 
 /// Writes a number with its noun, in the plural unless it is one.

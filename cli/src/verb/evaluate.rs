@@ -4,7 +4,7 @@
 use super::export::{candidate, report};
 use super::judge;
 use super::model_arguments::ModelArguments;
-use super::session::{self, OutputArguments, run_id};
+use super::session::{self, OutputArguments, find_run};
 use crate::common::Common;
 use anyhow::Context;
 use clap::Args;
@@ -18,7 +18,7 @@ use std::process::ExitCode;
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArguments {
-    /// The run's id, or the folder that --out made
+    /// The run's id, its task's, the folder that --out made, or the word latest
     pub run: String,
     /// The candidate, by its number
     pub candidate: u32,
@@ -36,8 +36,8 @@ pub(crate) async fn evaluate(
     arguments: EvaluateArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, Some(&arguments.run)).await?;
     let report = report(&store, &id).await?;
     let attempt = candidate(&report, Some(arguments.candidate))?;
     let (task, _) = store.run(&id).await?;

@@ -1,6 +1,6 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
-use super::session::run_id;
+use super::session::find_run;
 use crate::common::{Common, WrongInput, write_result};
 use crate::export::{self, Branch};
 use crate::output;
@@ -16,8 +16,9 @@ use std::process::ExitCode;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The run's id, or the folder that --out made
-    pub run: String,
+    /// The run's id, its task's, or the folder that --out made; the last run when
+    /// none is named
+    pub run: Option<String>,
     /// Which candidate, by its number; the best when none is named
     pub candidate: Option<u32>,
     /// Form of the export
@@ -27,6 +28,9 @@ pub(crate) struct ExportArguments {
     /// or standard output
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// Replace the result of another run in that folder
+    #[arg(long, requires = "out")]
+    pub force: bool,
     /// With --format branch: the repository, or the folder in it that the tree
     /// is; by default the source of the task
     #[arg(long, value_name = "DIR")]
@@ -63,8 +67,8 @@ pub(crate) async fn export(
     arguments: ExportArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, arguments.run.as_deref()).await?;
     let report = report(&store, &id).await?;
     let (task, _) = store.run(&id).await?;
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
@@ -130,6 +134,9 @@ async fn folder(
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(&report.run));
+    if !arguments.force {
+        output::refuse_to_replace(&out, &report.run)?;
+    }
     output::prepare(&out, &report.run)?;
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;

@@ -2,6 +2,8 @@
 
 mod flags;
 
+pub(crate) use flags::Sanitizer;
+
 use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
 use crate::common::Common;

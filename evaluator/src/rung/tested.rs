@@ -8,7 +8,7 @@ use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
 use crate::runner::{Baseline, Build, Target, TestRun};
-use crate::test_report::{Comparison, Status, TestReport};
+use crate::test_report::{Comparison, Status};
 use crate::{Ending, Limit, TargetError};
 use std::collections::BTreeSet;
 
@@ -39,7 +39,7 @@ pub(crate) async fn climb(
     let Some(again) = target.test(&build).await? else {
         return Ok(result);
     };
-    let flaky = report(&now).unstable(&report(&again));
+    let flaky = now.report().unstable(&again.report());
     let second = judge(before, &again, &flaky, &writer);
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
@@ -85,7 +85,7 @@ pub(crate) fn judge(
     writer: &FeedbackWriter<'_>,
 ) -> RungResult {
     let log = now.execution.text();
-    let (old, new) = (report(before), report(now));
+    let (old, new) = (before.report(), now.report());
     let by_name = !old.tests.is_empty() && !new.tests.is_empty();
     let comparison = new.compare(&old, flaky);
     let (holds, reason) = if by_name && !hangs(now) {
@@ -155,22 +155,6 @@ fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<boo
 
 fn hangs(run: &TestRun) -> bool {
     run.execution.ending == Ending::Limit(Limit::WallTime)
-}
-
-/// Reads the results by name from the result files, else from the output.
-pub(crate) fn report(run: &TestRun) -> TestReport {
-    let mut all = TestReport::default();
-    for (name, bytes) in &run.reports {
-        if let Some(report) = TestReport::read_file(name, bytes) {
-            all.merge(report);
-        }
-    }
-    if all.tests.is_empty()
-        && let Some(report) = TestReport::read_log(&run.execution.text())
-    {
-        all.merge(report);
-    }
-    all
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "evaluator",
         "crash error identity mutation contained_path evidence process signature test_report \
-         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner \
+         attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner advice \
          given_inputs inspect local review verdict_cache rung regression robust \
          same_elsewhere agreement ladder",
     ),
@@ -46,7 +46,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store connect backup blobs quota files submissions crs journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs journal spending prune \
          tokens",
     ),
     (
@@ -54,7 +54,10 @@ const ORDER: &[(&str, &str)] = &[
         "machine telemetry admission files tokens queue task_watcher submitter service session \
          worker api crs",
     ),
-    ("cli", "common display crash_text export output mcp verb"),
+    (
+        "cli",
+        "common display crash_text export language init output mcp verb",
+    ),
 ];
 
 /// Cycles that still exist: modules of one parent that import each other. To be

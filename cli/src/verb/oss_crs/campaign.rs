@@ -156,6 +156,7 @@ impl Campaign {
         };
         let output = OutputArguments {
             out: self.out.as_ref().map(|out| out.join(&task.id)),
+            force: true,
             format: Format::Text,
         };
         let answers = (self.answers.clone(), None);
