@@ -48,7 +48,7 @@ pub struct Run {
     judging: Vec<u32>,
     /// Candidates of several lanes that are to be compared.
     agreeing: Option<Vec<u32>>,
-    /// How they behave, once that is known.
+    /// Their behaviour, once that is known.
     agreement: Option<AgreementRecord>,
     /// The one that was chosen.
     chosen: Option<u32>,
@@ -182,7 +182,10 @@ impl Run {
             (_, Outcome::Stopped { ending, .. }) => {
                 // What a patch has been found to be stays so without a test.
                 let closing = self.closing.take().map(|closing| closing.ending);
-                self.ending = Some(closing.unwrap_or(ending));
+                let ending = closing
+                    .or_else(|| self.standing_at(&ending))
+                    .unwrap_or(ending);
+                self.ending = Some(ending);
             }
             (None, outcome) if self.closing.is_some() => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
