@@ -213,18 +213,18 @@ impl Comparison<'_> {
         self.counts.get(what).copied().unwrap_or(0)
     }
 
-    /// Returns who found another behaviour right on an input, and why.
-    fn accepted(&self, input: &ComparedInput) -> Option<String> {
-        let mut accepted = self.accepted.iter();
-        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
-        Some(found.reason.clone())
-    }
-
     /// Keeps the reason why an input was not compared, for the log.
     fn note(&mut self, input: &str, why: &str) {
         if self.notes.len() < MOST_NOTES {
             self.notes.push(format!("{input}: {why}"));
         }
+    }
+
+    /// Returns who found another behaviour right on an input, and why.
+    fn accepted(&self, input: &ComparedInput) -> Option<String> {
+        let mut accepted = self.accepted.iter();
+        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
+        Some(found.reason.clone())
     }
 
     /// Returns the time limit of one input, a multiple of the PoV's time.
@@ -290,7 +290,7 @@ impl Comparison<'_> {
         }
         if let Some(first) = open.first() {
             let reason = format!(
-                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                "{} difference(s) on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
                 open.len(),
                 first.what
             );
@@ -365,7 +365,8 @@ impl Comparison<'_> {
             .log(self.log())
             .doubts(self.doubts.clone());
         result.counts.clone_from(&self.counts);
-        result
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
+        result.count("open doubts", open as u64)
     }
 }
 

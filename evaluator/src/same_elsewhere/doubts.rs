@@ -120,7 +120,6 @@ impl Comparison<'_> {
             let diverges = diverging.get(&index).cloned();
             self.doubts.push(self.doubt(one, None, diverges));
         }
-        self.count("open doubts", open.len() as u64);
         Ok(())
     }
 
