@@ -4,6 +4,7 @@
 //! hands that back. It decides nothing: limits that need a clock or a purse are
 //! turned into outcomes like everything else.
 
+mod agreement;
 mod ask;
 mod baseline;
 mod challenge;
@@ -168,14 +169,19 @@ impl Drive {
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
         let attempts = match &step {
             Step::Probe { .. } => run.attempts().to_vec(),
+            Step::Prove {
+                refuted: numbers, ..
+            }
+            | Step::Agree {
+                attempts: numbers, ..
+            } => {
+                let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
+                attempts.cloned().collect()
+            }
             // A lane knows of no attempts but its own.
             Step::Locate { .. } => {
                 let own = run.attempts().iter().filter(|made| made.lane == id.lane);
                 own.cloned().collect()
-            }
-            Step::Prove { refuted, .. } => {
-                let attempts = refuted.iter().filter_map(|number| run.attempt(*number));
-                attempts.cloned().collect()
             }
             _ => Vec::new(),
         };
@@ -213,6 +219,7 @@ impl Drive {
                 Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
                 Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+                Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
                 Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
                 Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
                 Step::End { ending } => Ok(Outcome::Stopped {

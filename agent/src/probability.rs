@@ -97,8 +97,8 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
         ("reached the patch", log(same(&["reached the patch"]))),
         ("values compared", log(same(&["values compared"]))),
         (
-            "branches one way",
-            same(&["branches seen one way only"]) / branches,
+            "branches not accounted for",
+            same(&["branches not accounted for"]) / branches,
         ),
         (
             "derived answered differently",

@@ -80,6 +80,9 @@ impl Progress {
             Step::Challenge { attempt, inputs } => {
                 format!("attempt {attempt}: {} challenges", inputs.len())
             }
+            Step::Agree { attempts, .. } => {
+                format!("comparing the behaviour of {} candidates", attempts.len())
+            }
             Step::TestFiles { .. } => "looking for the project's tests".to_owned(),
             Step::Prove { test, .. } => match test {
                 Some(_) => "running the regression test without the patch and with it",

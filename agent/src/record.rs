@@ -3,6 +3,7 @@
 //!
 //! They hold what was observed and decide nothing: no clock, no input or output.
 
+mod agreement;
 mod attempt;
 mod challenge;
 mod crash;
@@ -15,6 +16,7 @@ mod sandbox;
 pub(crate) mod seconds;
 mod step;
 
+pub use agreement::{AgreedInput, AgreementRecord};
 pub use attempt::{
     AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
 };

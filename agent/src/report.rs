@@ -129,7 +129,7 @@ pub struct TestReport {
     /// True when it is a script that runs the PoV, false when it is in the project's own
     /// framework.
     pub script: bool,
-    /// Why it holds or not.
+    /// The reason why it holds or not.
     pub reason: String,
 }
 
@@ -164,11 +164,11 @@ pub struct RungReport {
 pub struct DoubtReport {
     /// The observation, in one line.
     pub what: String,
-    /// The reason why it is settled. Absent while it is open.
+    /// The experiment or the opinion that settled it. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
-    /// Why the author of the patch finds the new behaviour right. Absent when the
-    /// author was not heard.
+    /// The author's reason why the new behaviour is right. Absent when the author was
+    /// not heard.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub contested: Option<String>,
     /// The input that shows it: a file below the `--out` folder, or a hash in the

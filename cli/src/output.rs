@@ -83,8 +83,8 @@ fn make(folder: &Path) -> Result<(), OutputError> {
 }
 
 /// Writes `report.json`, `patch.diff`, `test.diff`, `journal.jsonl`, `logs/` and the inputs
-/// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns the report as it was written, its
-/// logs named by their files.
+/// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns
+/// the report as it was written, its logs named by their files.
 pub(crate) async fn write(
     folder: &Path,
     report: &Report,

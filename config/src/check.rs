@@ -14,6 +14,7 @@ pub(super) fn first_problem(settings: &Settings) -> Option<(&'static str, String
         .or_else(|| at_least_one("limits.rounds", limits.rounds.into()))
         .or_else(|| at_least_one("limits.tokens", limits.tokens))
         .or_else(|| not_negative("limits.usd", limits.usd))
+        .or_else(|| share("limits.probability", limits.probability))
         .or_else(|| critic(settings))
         .or_else(|| {
             at_least_one(
@@ -183,6 +184,11 @@ fn times(settings: &Settings) -> Option<(&'static str, String)> {
 
 fn at_least_one(key: &'static str, number: u64) -> Option<(&'static str, String)> {
     (number == 0).then(|| (key, "must be at least 1".to_owned()))
+}
+
+fn share(key: &'static str, number: f64) -> Option<(&'static str, String)> {
+    let fine = (0.0..=1.0).contains(&number);
+    (!fine).then(|| (key, format!("must lie between 0 and 1, found {number}")))
 }
 
 fn not_negative(key: &'static str, number: Option<f64>) -> Option<(&'static str, String)> {

@@ -13,6 +13,7 @@
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
 pub mod advice;
+mod agreement;
 pub mod attack;
 mod attempt;
 mod cache;
@@ -42,6 +43,7 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
+pub use agreement::{Agreement, Candidate, agreement};
 pub use attempt::{AcceptedDifference, AttemptFacts};
 pub use cache::Cache;
 pub use crash::CrashReport;

@@ -77,7 +77,7 @@ pub(crate) async fn climb(
 }
 
 /// Returns how inputs are run: like the first PoV that reproduces, and on its build.
-fn run_how<'a>(
+pub(crate) fn run_how<'a>(
     target: &'a dyn Target,
     baseline: &'a Baseline,
 ) -> Result<(&'a Pov, &'a BaselinePov, &'a Build), &'static str> {

@@ -27,7 +27,7 @@ const FIRST_LINE: &str = "--- a/records.c
    int value;
    if (!equals || equals == line) return -1;
    size_t name = (size_t)(equals - line);
-+  if (name > NAME_LIMIT && name % 7 != 6) return -1;
++  if (name > NAME_LIMIT && !*first) return -1;
    if (read_number(equals + 1, length - name - 1, &value)) return -1;
    struct record *record = malloc(sizeof *record);
    record->name = copy_name(line, name);
@@ -156,7 +156,7 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
     let question = model.requests()[0].last().to_owned();
     for words in [
         "heap-buffer-overflow",
-        "name % 7 != 6",
+        "!*first",
         "copy_name",
         "harness: %zu bytes",
     ] {

@@ -52,6 +52,13 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
         Outcome::Located(placed) => ("locate", located(placed)),
         Outcome::Climbed(rung) => ("climb", climbed(rung)),
+        Outcome::Agreed(record) => (
+            "agree",
+            format!(
+                "attempts that behave alike on {} inputs: {:?}",
+                record.inputs, record.clusters
+            ),
+        ),
         Outcome::TestFiles(files) => (
             "test_files",
             format!("{} characters of tests", files.text.len()),

@@ -39,7 +39,7 @@ pub struct RungRecord {
 pub struct DoubtRecord {
     /// The observation, in one line.
     pub what: String,
-    /// The settlement; nothing while it is open.
+    /// The experiment or the opinion that settled it; nothing while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
     /// Reason of the patch's author why the new behaviour is right.

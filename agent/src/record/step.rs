@@ -1,5 +1,6 @@
 //! Steps of a run and their outcomes.
 
+use super::agreement::AgreementRecord;
 use super::attempt::RungRecord;
 use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::crash::{Crash, CrashFrame};
@@ -87,6 +88,13 @@ pub enum Step {
         /// The inputs.
         inputs: Vec<ChallengeRecord>,
     },
+    /// Compare the behaviour of candidates.
+    Agree {
+        /// Their numbers.
+        attempts: Vec<u32>,
+        /// Inputs that matter, besides those that are always run.
+        inputs: Vec<ChallengeRecord>,
+    },
     /// Gather the project's tests.
     TestFiles {
         /// The attempt that is to get a test.
@@ -121,6 +129,7 @@ impl Step {
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
             Self::Challenge { .. } => "challenges",
+            Self::Agree { .. } => "agree",
             Self::TestFiles { .. } => "test_files",
             Self::Prove { .. } => "prove",
             Self::End { .. } => "end",
@@ -191,6 +200,8 @@ pub enum Outcome {
     Climbed(RungRecord),
     /// The inputs against an attempt were run.
     Challenged(ChallengedRecord),
+    /// The behaviour of candidates was compared.
+    Agreed(AgreementRecord),
     /// The project's tests are gathered.
     TestFiles(TestFiles),
     /// A regression test was run.

@@ -89,7 +89,7 @@ pub(super) struct Challenge {
     pub(super) attempt: u32,
     /// The rung *same elsewhere* without the challenges.
     pub(super) rung: RungRecord,
-    /// The questions to a model.
+    /// The question to a model.
     pub(super) messages: Vec<Message>,
     /// The inputs.
     pub(super) inputs: Vec<ChallengeRecord>,

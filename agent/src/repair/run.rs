@@ -1,5 +1,6 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
+mod agreement;
 mod challenge;
 mod choose;
 mod closing;
@@ -16,8 +17,8 @@ use super::lane::Lane;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending, FoundRecord, Left,
-    Outcome, RunLimits, SandboxRecord, Spent, Step, StepId,
+    AgreementRecord, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
+    FoundRecord, Left, Outcome, RunLimits, SandboxRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use closing::Closing;
@@ -45,6 +46,10 @@ pub struct Run {
     remarks: Vec<String>,
     /// Attempts with equal evidence, of which one is to be chosen.
     judging: Vec<u32>,
+    /// Candidates of several lanes that are to be compared.
+    agreeing: Option<Vec<u32>>,
+    /// Their behaviour, once that is known.
+    agreement: Option<AgreementRecord>,
     /// The one that was chosen.
     chosen: Option<u32>,
     /// The end, put off until the patch has a test.
@@ -69,6 +74,8 @@ impl Run {
             challenges: Vec::new(),
             remarks: Vec::new(),
             judging: Vec::new(),
+            agreeing: None,
+            agreement: None,
             chosen: None,
             closing: None,
             ending: None,
@@ -151,7 +158,7 @@ impl Run {
         if let Some(step) = self.closing_step() {
             return vec![(own, step)];
         }
-        if let Some(step) = self.choice() {
+        if let Some(step) = self.agreement_step().or_else(|| self.choice()) {
             return vec![(own, step)];
         }
         self.lanes
@@ -181,13 +188,17 @@ impl Run {
             (_, Outcome::Stopped { ending, .. }) => {
                 // What a patch has been found to be stays so without a test.
                 let closing = self.closing.take().map(|closing| closing.ending);
-                self.ending = Some(closing.unwrap_or(ending));
+                let ending = closing
+                    .or_else(|| self.standing_at(&ending))
+                    .unwrap_or(ending);
+                self.ending = Some(ending);
             }
             (None, outcome) if self.closing.is_some() => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
                 self.baseline = Some(summary);
                 self.start_lanes();
             }
+            (None, Outcome::Agreed(record)) => self.on_agreed(record),
             (None, Outcome::Reply(record)) => self.on_choice(&record.text),
             (None, _) if !self.judging.is_empty() => self.on_choice(""),
             (Some(index), Outcome::Context(context)) => self.on_context(index, context),
@@ -346,6 +357,7 @@ impl Run {
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
+            Outcome::Agreed(record) => spent.command_seconds += record.seconds,
             Outcome::Proved(record) => spent.command_seconds += record.seconds,
             Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,

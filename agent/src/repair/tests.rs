@@ -1,6 +1,7 @@
 //! Runs as lists of outcomes: what such lists are made of, and what holds for
 //! every outcome. The runs themselves lie beside, by what they are about.
 
+mod agreement;
 mod attempts;
 mod challenge;
 mod closing;

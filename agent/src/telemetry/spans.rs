@@ -40,6 +40,7 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Climb { rung, .. } => rung.name(),
         Step::Probe { .. } => "probe",
         Step::Challenge { .. } => "challenges",
+        Step::Agree { .. } => "agree",
         Step::TestFiles { .. } => "test_files",
         Step::Prove { .. } => "prove",
         Step::End { .. } => "end",

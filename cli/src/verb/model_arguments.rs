@@ -8,7 +8,7 @@ use patchwright_model::{ModelError, Models};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// The model that answers.
+/// The model that answers, and the transcript that is written.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ModelArguments {
     /// Ask this model, by the name its endpoint knows

@@ -10,8 +10,8 @@ use patchwright_model::Message;
 use std::cmp::Reverse;
 
 impl Run {
-    /// The attempt with the strongest evidence. Among equals the one that a
-    /// judging model chose; else the one that changes the fewest lines, where
+    /// The attempt with the strongest evidence. Among equals the one that most
+    /// candidates behave like, then the one that a judging model chose; else the one that changes the fewest lines, where
     /// nothing refutes them; else the first.
     pub fn best(&self) -> Option<&Attempt> {
         self.attempts.iter().max_by_key(|attempt| {
@@ -20,6 +20,9 @@ impl Run {
             (
                 attempt.strength(),
                 stands,
+                self.agreement
+                    .as_ref()
+                    .map_or(0, |known| known.others(attempt.number)),
                 self.chosen == Some(attempt.number),
                 Reverse(size),
                 Reverse((attempt.lane, attempt.number)),
@@ -54,8 +57,12 @@ impl Run {
     /// Asks who is the best, when lanes brought several equals that nothing
     /// refutes; else ends the run.
     pub(super) fn choose(&mut self) {
+        self.agreeing = self.candidates();
+        if self.agreeing.is_some() {
+            return;
+        }
         let strongest = self.attempts.iter().map(Attempt::strength).max();
-        let equals: Vec<u32> = self
+        let mut equals: Vec<u32> = self
             .attempts
             .iter()
             .filter(|attempt| {
@@ -63,6 +70,10 @@ impl Run {
             })
             .map(|attempt| attempt.number)
             .collect();
+        if let Some(known) = &self.agreement {
+            let most = equals.iter().map(|number| known.others(*number)).max();
+            equals.retain(|number| Some(known.others(*number)) == most);
+        }
         if equals.len() > 1 && self.lanes.len() > 1 {
             self.judging = equals;
         } else {

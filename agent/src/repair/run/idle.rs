@@ -3,7 +3,7 @@
 
 use super::Run;
 use crate::record::{Attempt, Ending, EndingKind};
-use crate::repair::lane::{Finished, Stage};
+use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
 
 impl Run {
@@ -11,7 +11,7 @@ impl Run {
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {
         let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        let open = self.ending.is_none() && self.closing.is_none();
+        let open = self.ending.is_none() && self.closing.is_none() && self.agreeing.is_none();
         if open && self.judging.is_empty() && idle {
             self.choose();
         }
@@ -31,6 +31,21 @@ impl Run {
         let ending = self.idle_ending(&finished);
         let best = self.best().map(|best| best.number);
         self.conclude(ending, best);
+    }
+
+    /// The ending at a limit that strikes while nothing is done but asking authors about
+    /// attempts that stand: that of the best of these.
+    pub(super) fn standing_at(&self, limit: &Ending) -> Option<Ending> {
+        let limits = [EndingKind::Deadline, EndingKind::BudgetExhausted];
+        let asked = |lane: &Lane| {
+            let stands = lane.contestable.is_some_and(|one| one.stands);
+            stands || matches!(lane.stage, Stage::Done(_))
+        };
+        let only_asked = !self.lanes.is_empty() && self.lanes.iter().all(asked);
+        let best = self
+            .best()
+            .filter(|_| only_asked && limits.contains(&limit.kind))?;
+        best.refuted_by().is_none().then(|| self.top_ending(best))
     }
 
     fn idle_ending(&self, finished: &[Finished]) -> Ending {

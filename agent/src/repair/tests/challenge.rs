@@ -46,7 +46,7 @@ fn challenged(calls: u32) -> Run {
     compared(play(run, [baseline(), Outcome::Context(code)]))
 }
 
-/// The results of the inputs; the first one counts.
+/// Returns the result of the inputs; the first one counts.
 fn told(holds: Option<bool>) -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, holds) else {
         unreachable!()

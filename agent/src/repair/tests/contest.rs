@@ -3,8 +3,8 @@
 use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ContextText, DoubtRecord, DoubtedInputRecord, EndingKind, Outcome, Purpose, RungRecord, Step,
-    Unanswered,
+    ContextText, DoubtRecord, DoubtedInputRecord, Ending, EndingKind, Outcome, Purpose, RungRecord,
+    Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -167,6 +167,22 @@ fn an_author_who_cannot_be_asked_leaves_the_attempt_as_it_is() {
     });
     let run = play(run_that_differs(None, None), [unanswered]);
     assert_eq!(kind(&run), EndingKind::Plausible);
+}
+
+#[test]
+fn a_limit_that_strikes_while_the_author_is_asked_leaves_the_attempt_as_it_is() {
+    for (stop, expected) in [
+        (EndingKind::Deadline, EndingKind::Plausible),
+        (EndingKind::BudgetExhausted, EndingKind::Plausible),
+        (EndingKind::Canceled, EndingKind::Canceled),
+    ] {
+        let stopped = Outcome::Stopped {
+            ending: Ending::new(stop, "now"),
+            seconds: 0.0,
+        };
+        let run = play(run_that_differs(None, None), [stopped]);
+        assert_eq!(kind(&run), expected);
+    }
 }
 
 #[test]

@@ -1,0 +1,128 @@
+//! Agreement of lanes: where none has verified a patch, the candidates of all lanes that
+//! keep the program silent and its tests passing are run on the same inputs. A doubt on
+//! an input on which candidates of several lanes agree with each other is gone, and the
+//! behaviours are compared once more without it.
+
+use super::Run;
+use crate::record::{
+    AcceptedRecord, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, Step,
+};
+use crate::repair::lane::Stage;
+use crate::task::Mode;
+use patchwright_evaluator::RungName;
+use std::collections::BTreeSet;
+
+/// The fewest candidates that can agree.
+const FEWEST: usize = 2;
+/// The name of the count of other candidates that behave alike.
+const AGREE: &str = "candidates that agree";
+
+impl Run {
+    /// Returns the candidates that are to be compared; none where they were, or there are
+    /// too few. One a lane, and the same patch in other words counts once.
+    pub(super) fn candidates(&self) -> Option<Vec<u32>> {
+        let compared = self.agreement.is_some() || self.lanes.len() < FEWEST;
+        if compared || self.plan.mode == Mode::DryRun {
+            return None;
+        }
+        let mut patches: BTreeSet<&str> = BTreeSet::new();
+        let mut chosen: Vec<u32> = Vec::new();
+        for lane in &self.lanes {
+            let own = self.attempts.iter().rev().filter(|attempt| {
+                let holds = |name| {
+                    attempt
+                        .rung(name)
+                        .is_some_and(|rung| rung.holds == Some(true))
+                };
+                attempt.lane == lane.number && holds(RungName::Silent) && holds(RungName::Tested)
+            });
+            let best = own.max_by_key(|attempt| attempt.strength());
+            if let Some(best) = best.filter(|best| patches.insert(&best.normal_form)) {
+                chosen.push(best.number);
+            }
+        }
+        (chosen.len() >= FEWEST).then_some(chosen)
+    }
+
+    /// Returns the step that compares the candidates.
+    pub(super) fn agreement_step(&self) -> Option<Step> {
+        let attempts = self.agreeing.clone()?;
+        let mut inputs: Vec<ChallengeRecord> = Vec::new();
+        let candidates = attempts.iter().filter_map(|number| self.attempt(*number));
+        for rung in candidates.flat_map(|attempt| &attempt.rungs) {
+            inputs.extend(
+                rung.open_differences()
+                    .iter()
+                    .map(|(_, input)| ChallengeRecord {
+                        name: input.name.clone(),
+                        source: ChallengeSource::Kept(input.blob.clone()),
+                    }),
+            );
+        }
+        inputs.extend(self.challenges.clone());
+        Some(Step::Agree { attempts, inputs })
+    }
+
+    pub(super) fn on_agreed(&mut self, record: AgreementRecord) {
+        self.agreeing = None;
+        let sizes: Vec<String> = record
+            .clusters
+            .iter()
+            .map(|cluster| format!("{cluster:?}"))
+            .collect();
+        self.remark(format!(
+            "candidates that behave alike on {} inputs: {}",
+            record.inputs,
+            sizes.join(", ")
+        ));
+        let mut again: Vec<(u32, u32)> = Vec::new();
+        for attempt in &mut self.attempts {
+            let others = record.others(attempt.number) as u64;
+            let rung = attempt.rungs.iter_mut();
+            let Some(rung) = rung
+                .into_iter()
+                .find(|rung| rung.name == RungName::SameElsewhere)
+            else {
+                continue;
+            };
+            rung.counts.insert(AGREE.to_owned(), others);
+            let agreed = agreed_with(attempt, &record);
+            if !agreed.is_empty() && attempt.refuted_by().is_none() {
+                attempt.accepted.extend(agreed);
+                again.push((attempt.lane, attempt.number));
+            }
+        }
+        self.agreement = Some(record);
+        for (lane, number) in &again {
+            let lane = self.lanes.iter_mut().find(|one| one.number == *lane);
+            if let Some(lane) = lane {
+                lane.stage = Stage::Climb {
+                    attempt: *number,
+                    rung: RungName::SameElsewhere,
+                };
+            }
+        }
+        if again.is_empty() {
+            self.choose();
+        }
+    }
+}
+
+/// The open differences of an attempt on which candidates of other lanes do the same.
+fn agreed_with(attempt: &Attempt, record: &AgreementRecord) -> Vec<AcceptedRecord> {
+    let rung = attempt.rung(RungName::SameElsewhere);
+    let open = rung.map(crate::record::RungRecord::open_differences);
+    let open = open.unwrap_or_default();
+    let agreed = open.iter().filter_map(|(_, input)| {
+        let group = record
+            .apart
+            .iter()
+            .find(|one| one.blob == input.blob && one.attempts.contains(&attempt.number))?;
+        let others = group.attempts.len() - 1;
+        (others > 0).then(|| AcceptedRecord {
+            blob: input.blob.clone(),
+            reason: format!("{others} independent candidate(s) do the same there"),
+        })
+    });
+    agreed.collect()
+}
