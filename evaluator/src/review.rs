@@ -221,9 +221,10 @@ fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
 
 /// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 13] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 14] = [
         suppression::forbidden_place,
         suppression::catches_everything,
+        suppression::swallows_the_report,
         suppression::blinds_the_sanitizer,
         suppression::ends_the_process,
         suppression::unreadable,

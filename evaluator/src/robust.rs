@@ -22,6 +22,7 @@ use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
 };
 use failure::{Failure, FailureJudge, FailureKind};
+use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// Executions after which the rung may hold before its time is used up.
@@ -55,7 +56,7 @@ pub(crate) async fn climb(
         attempt,
         runs: 0,
         others: Vec::new(),
-        passing: 0,
+        passing: Vec::new(),
         blind: 0,
         touched: touched_functions(attempt),
         many: false,
@@ -118,8 +119,8 @@ struct Search<'a> {
     runs: u64,
     /// Summaries of crashes that the unpatched program has as well.
     others: Vec<String>,
-    /// Number of failures that did not happen again.
-    passing: u64,
+    /// Failures that did not happen again.
+    passing: Vec<String>,
     /// Number of groups whose PoVs do not crash when they are run in a batch.
     blind: usize,
     /// Functions that the attempt touches.
@@ -209,7 +210,7 @@ impl Search<'_> {
                 self.others.push(found.reason);
             }
             FailureKind::Preexisting => {}
-            FailureKind::NotRepeated => self.passing += 1,
+            FailureKind::NotRepeated => self.passing.push(found.reason),
         }
         None
     }
@@ -289,17 +290,28 @@ impl Search<'_> {
             log.push_str(other);
             log.push('\n');
         }
+        for passing in &self.passing {
+            log.push_str("not held against the patch: a failure that did not happen again: ");
+            log.push_str(passing);
+            log.push('\n');
+        }
+        if self.blind > 0 {
+            let _ = writeln!(
+                log,
+                "{} of {groups} ways to run a PoV show no crash when inputs are run in numbers, and tell nothing",
+                self.blind
+            );
+        }
         RungResult::new(RungName::Robust, holds, reason)
             .count("executions", self.runs)
             .count("other crashes", self.others.len() as u64)
             .log(log)
-            .settled(self.runs >= ENOUGH && self.passing == 0)
+            .settled(self.runs >= ENOUGH && self.passing.is_empty())
     }
 }
 
 /// Renders the first bytes of an input as a hex dump.
 fn hex(input: &[u8]) -> String {
-    use std::fmt::Write;
     let mut text = format!("The input has {} bytes", input.len());
     text.push_str(if input.len() > 256 {
         "; the first 256:\n"

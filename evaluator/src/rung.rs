@@ -3,6 +3,7 @@
 pub(crate) mod builds;
 pub(crate) mod confirm;
 pub(crate) mod feedback;
+pub(crate) mod leak;
 pub(crate) mod patch;
 pub(crate) mod silent;
 pub(crate) mod tested;

@@ -45,6 +45,8 @@ const CHUNK: usize = 96;
 const FEWEST: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
+/// Inputs whose reasons stand in the log.
+const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 pub(crate) async fn climb(
@@ -140,6 +142,8 @@ struct Comparison<'a> {
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
+    /// Inputs that were not compared, each with the reason.
+    notes: Vec<String>,
     /// Words of the unpatched program for faults of its own.
     own_faults_said: BTreeSet<&'static str>,
     /// Mutants of the PoVs that make the unpatched program crash.
@@ -184,6 +188,7 @@ impl<'a> Comparison<'a> {
             pool: pool::InputPool::gather(task, pov)?,
             outputs_seen: BTreeSet::new(),
             own_faults_said: BTreeSet::new(),
+            notes: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
             reaching: Vec::new(),
@@ -206,6 +211,13 @@ impl Comparison<'_> {
 
     fn counted(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Keeps the reason why an input was not compared, for the log.
+    fn note(&mut self, input: &str, why: &str) {
+        if self.notes.len() < MOST_NOTES {
+            self.notes.push(format!("{input}: {why}"));
+        }
     }
 
     /// Returns who found another behaviour right on an input, and why.
@@ -278,7 +290,7 @@ impl Comparison<'_> {
         }
         if let Some(first) = open.first() {
             let reason = format!(
-                "{} difference(s) on mutants of the PoV that no experiment settles; {}",
+                "{} difference(s) on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
                 open.len(),
                 first.what
             );
@@ -317,23 +329,44 @@ impl Comparison<'_> {
             ),
             None => (
                 None,
-                "which functions they reach could not be seen: no build with counters and no debugger is at hand".to_owned(),
+                "which functions they reach could not be seen: the build takes no counters (it names its compilers by absolute paths in commands.build) and no debugger is at hand (install gdb)".to_owned(),
             ),
         }
     }
 
-    fn held(&self) -> RungResult {
-        let (holds, reason) = self.verdict();
-        let log: String = self
+    /// Returns the doubts, what is known of the patch's branches, and the inputs that could
+    /// not be compared.
+    fn log(&self) -> String {
+        let doubts = self
             .doubts
             .iter()
-            .map(|d| format!("for the critic: {d}\n"))
-            .collect();
+            .map(|doubt| format!("for the critic: {doubt}\n"));
+        let reach = self.reach.iter();
+        let branches = reach.flat_map(|reach| {
+            let open = reach.unaccounted.iter();
+            let open = open.map(|branch| format!("branch not accounted for: {branch}\n"));
+            open.chain(
+                reach
+                    .reasons
+                    .iter()
+                    .map(|reason| format!("branch: {reason}\n")),
+            )
+        });
+        let notes = self
+            .notes
+            .iter()
+            .map(|note| format!("not compared: {note}\n"));
+        doubts.chain(branches).chain(notes).collect()
+    }
+
+    fn held(&self) -> RungResult {
+        let (holds, reason) = self.verdict();
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
-            .log(log)
+            .log(self.log())
             .doubts(self.doubts.clone());
         result.counts.clone_from(&self.counts);
-        result
+        let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
+        result.count("open doubts", open as u64)
     }
 }
 

@@ -4,9 +4,7 @@ use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
 use super::{Job, LocalTarget, test_reports};
 use crate::TargetError;
 use crate::runner::{Build, Counted, Coverage};
-use crate::workspace::{OUT, TREE, Workspace};
 use std::ffi::OsString;
-use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,30 +27,6 @@ const TESTS: &str = r#"GCOV_PREFIX=$WORK/counts; export GCOV_PREFIX
 unset GCOV_PREFIX
 counts
 "#;
-/// Folders below which a compiler's notes are looked for.
-const NOTES: [&str; 2] = [TREE, OUT];
-/// Entries that are looked at for them.
-const MOST_ENTRIES: usize = 200_000;
-
-/// Tells whether a compiler left notes about what it counts.
-pub(super) fn has_notes(workspace: &Workspace) -> bool {
-    let mut folders: Vec<_> = NOTES.map(|part| workspace.part(part)).into();
-    let mut left = MOST_ENTRIES;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            left = left.saturating_sub(1);
-            let Some(kind) = entry.file_type().ok().filter(|_| left > 0) else {
-                continue;
-            };
-            if kind.is_dir() {
-                folders.push(entry.path());
-            } else if entry.path().extension().is_some_and(|end| end == "gcno") {
-                return true;
-            }
-        }
-    }
-    false
-}
 
 /// The loop over a batch of inputs that are counted.
 pub(super) fn counting_loop() -> String {

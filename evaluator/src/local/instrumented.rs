@@ -7,11 +7,13 @@
 //! compilers by absolute paths, nothing is added. What is added to the unpatched program
 //! serves all patches, and is kept in the cache.
 
-use super::{Job, LocalTarget, coverage};
+use super::{Job, LocalTarget};
 use crate::TargetError;
 use crate::runner::{Build, BuildKind, Instrumentation};
+use crate::workspace::{OUT, TREE, Workspace};
 use patchwright_source::{Changes, Language, TreePath};
 use std::ffi::OsString;
+use std::fs;
 use std::sync::Arc;
 
 /// The stand-in for each compiler.
@@ -30,6 +32,10 @@ IFS=$patchwright_fields
 COUNTING_PATH=$PATH; PATH=$WORK/tools:$PATH
 export COUNTING_PATH PATH
 "#;
+/// Folders below which a compiler's notes are looked for.
+const NOTES: [&str; 2] = [TREE, OUT];
+/// Entries that are looked at for them.
+const MOST_ENTRIES: usize = 200_000;
 /// The variable that names what stand-ins add.
 pub(super) const ADDED: &str = "PATCHWRIGHT_ADDED";
 
@@ -90,9 +96,29 @@ pub(super) async fn build(
 /// Returns the build where it has what was to be added.
 fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
     let place = build.workspace.as_ref()?;
-    let counts = || coverage::has_notes(place);
+    let counts = || has_notes(place);
     let has_it = build.succeeded() && (*added != Instrumentation::Counters || counts());
     has_it.then_some(build)
+}
+
+/// Tells whether a compiler left notes about what it counts.
+fn has_notes(workspace: &Workspace) -> bool {
+    let mut folders: Vec<_> = NOTES.map(|part| workspace.part(part)).into();
+    let mut left = MOST_ENTRIES;
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            left = left.saturating_sub(1);
+            let Some(kind) = entry.file_type().ok().filter(|_| left > 0) else {
+                continue;
+            };
+            if kind.is_dir() {
+                folders.push(entry.path());
+            } else if entry.path().extension().is_some_and(|end| end == "gcno") {
+                return true;
+            }
+        }
+    }
+    false
 }
 
 impl Instrumentation {

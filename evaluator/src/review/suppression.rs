@@ -97,6 +97,57 @@ pub(super) fn catches_everything(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
+/// Exceptions by which the JVM itself reports a fault of the program. Others, such as
+/// `NumberFormatException`, are the declared way in which a method refuses its input.
+const FAULTS: [&str; 9] = [
+    "ArithmeticException",
+    "ArrayIndexOutOfBoundsException",
+    "ArrayStoreException",
+    "BufferUnderflowException",
+    "ClassCastException",
+    "IndexOutOfBoundsException",
+    "NegativeArraySizeException",
+    "NullPointerException",
+    "StringIndexOutOfBoundsException",
+];
+
+/// Finds a handler of the very exception that was reported which does not throw: the fault
+/// stays, and what it interrupted is left half done.
+pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
+    static CATCH: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(r"catch\s*\(\s*(?:final\s+)?([\w.]+(?:\s*\|\s*[\w.]+)*)\s+\w+\s*\)")
+    });
+    let simple = |name: &str| {
+        name.trim()
+            .rsplit('.')
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    let reported = simple(case.kind);
+    if !FAULTS.contains(&reported.as_str()) {
+        return Vec::new();
+    }
+    let mut findings = Vec::new();
+    for hunk in &case.file.hunks {
+        for (at, line) in hunk.iter().enumerate() {
+            let code = bare(&line.text);
+            let caught = CATCH.captures(&code).and_then(|found| found.get(1));
+            let is_it = caught.is_some_and(|types| {
+                types
+                    .as_str()
+                    .split('|')
+                    .any(|name| simple(name) == reported)
+            });
+            if line.sign == Sign::Added && is_it && !rethrows(hunk.get(at..).unwrap_or_default()) {
+                let what = "it catches the reported exception and goes on, and the fault stays";
+                findings.push(Finding::new(case, Some(line), what));
+            }
+        }
+    }
+    findings
+}
+
 /// Tells whether the block that opens in the first line throws.
 fn rethrows(lines: &[Line]) -> bool {
     let mut depth = 0i64;

@@ -140,6 +140,13 @@ const WRONG: &[(Patch, &str)] = &[
     (
         java(&[(
             "    return read(b, n);\n",
+            "    try {\n      return read(b, n);\n    } catch (NumberFormatException | java.lang.ArrayIndexOutOfBoundsException e) {\n      return 0;\n    }\n",
+        )]),
+        "catches the reported exception",
+    ),
+    (
+        java(&[(
+            "    return read(b, n);\n",
             "    try { return read(b, n); } catch (final RuntimeException e) { return 0; }\n",
         )]),
         "catches every exception",
@@ -268,7 +275,11 @@ fn right_patches_pass() {
         double_free,
         java(&[(
             "    return read(b, n);\n",
-            "    try {\n      return read(b, n);\n    } catch (ArrayIndexOutOfBoundsException e) {\n      return 0;\n    }\n",
+            "    try {\n      return read(b, n);\n    } catch (NumberFormatException e) {\n      return 0;\n    }\n",
+        )]),
+        java(&[(
+            "    return read(b, n);\n",
+            "    try {\n      return read(b, n);\n    } catch (ArrayIndexOutOfBoundsException e) {\n      throw new java.io.IOException(\"cut off\", e);\n    }\n",
         )]),
         java(&[(
             "    return read(b, n);\n",
@@ -409,6 +420,13 @@ const NEAR: &[(Patch, &str)] = &[
             "    try {\n      return read(b, n);\n    } catch (RuntimeException e) {\n      throw new java.io.IOException(\"bad\", e);\n    }\n",
         )]),
         "catches every exception",
+    ),
+    (
+        java(&[(
+            "    return read(b, n);\n",
+            "    try {\n      return read(b, n);\n    } catch (ArrayIndexOutOfBoundsException e) {\n      throw new java.io.IOException(\"bad\", e);\n    }\n",
+        )]),
+        "catches the reported exception",
     ),
     (
         Patch {

@@ -1,8 +1,8 @@
 //! Failure of a mutated input: judged on both programs.
 
 use crate::crash::CrashReport;
-use crate::rung::replay_input;
-use crate::runner::{BaselinePov, Build, Outcome, Pov, Replay, Target};
+use crate::rung::{leak, replay_input};
+use crate::runner::{BaselinePov, Build, InputFile, Outcome, Pov, Replay, Target};
 use crate::signature::{self, Change, plain_name};
 use crate::{Ending, Limit, TargetError};
 use std::time::Duration;
@@ -55,7 +55,11 @@ impl FailureJudge<'_> {
         }
         if !matches!(new.execution.ending, Ending::Limit(_)) {
             let old = self.replay(old_build, input).await?;
-            let (kind, reason) = self.decide(&old, &new);
+            let (mut kind, mut reason) = self.decide(&old, &new);
+            if kind == FailureKind::Refutes && self.leaks_as_before(input, &new).await? {
+                kind = FailureKind::Preexisting;
+                reason.push_str("; the unpatched program leaks the same memory");
+            }
             return Ok(failure(kind, &reason, &new, input));
         }
         // A busy machine may be what took the time, so both run side by side.
@@ -149,6 +153,12 @@ impl FailureJudge<'_> {
         self.touched
             .iter()
             .any(|function| last(&plain_name(function)) == last(&crashed))
+    }
+
+    async fn leaks_as_before(&self, input: &[u8], new: &Replay) -> Result<bool, TargetError> {
+        let file = InputFile::like(self.pov, input)?;
+        let known = self.before.replay.crash.as_ref();
+        leak::is_old(self.target, file.pov(), known, new).await
     }
 
     async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {

@@ -8,6 +8,7 @@
 mod returned;
 
 use super::feedback::FeedbackWriter;
+use super::leak;
 use crate::attempt::AttemptFacts;
 use crate::crash::{self, CrashReport, Tool};
 use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
@@ -51,6 +52,8 @@ pub(crate) async fn climb(
         &replays,
     );
     let povs = task.povs.len() + attempt.found.len();
+    let mut result = result;
+    result.doubts.extend(replays.doubts);
     Ok(result
         .count("povs", povs as u64)
         .count("runs", replays.runs)
@@ -63,6 +66,8 @@ struct Replays {
     runs: u64,
     /// The output of the last run.
     log: String,
+    /// Leaks of the unpatched program.
+    doubts: Vec<Doubt>,
 }
 
 impl Replays {
@@ -80,6 +85,11 @@ impl Replays {
             for _ in 0..before.repeat {
                 let mut replay = replay_fairly(target, baseline, &build, pov).await?;
                 self.runs += 1;
+                if let Some(doubt) = leaks_as_before(target, pov, before, &replay).await? {
+                    self.doubts.push(doubt);
+                    self.log = replay.execution.text();
+                    continue;
+                }
                 if let Some(reason) = refuted(target, pov, before, &replay) {
                     if replay.outcome == Outcome::Hung && replay.crash.is_none() {
                         replay.crash = target.stack_of_hang(&build, pov).await?;
@@ -174,9 +184,15 @@ async fn vouched(
             continue;
         };
         let new = super::builds::build(target, attempt, &name).await?;
-        if let Some(hook) = new.gained_hooks(old).first() {
+        let gained = new.gained_symbols(old);
+        if let Some(hook) = gained.hooks.first() {
             let reason = format!("the patched program interferes with the sanitizer: {hook}");
             return Ok(Verdict::Objection(reason));
+        }
+        if let Some(name) = gained.unseen.first() {
+            verdict = Verdict::Doubt(format!(
+                "the patched program writes memory by {name}, which sanitizers may not check"
+            ));
         }
         match returned::judge(target, (old, &new), (pov, before), attempt).await? {
             Verdict::Returned => {}
@@ -223,6 +239,29 @@ pub async fn stopped(
         stopped.push(stops);
     }
     Ok(stopped)
+}
+
+/// Returns a settled doubt where all that is wrong with a run is a leak that the unpatched
+/// program has on the same input.
+async fn leaks_as_before(
+    target: &dyn Target,
+    pov: &Pov,
+    before: &BaselinePov,
+    replay: &Replay,
+) -> Result<Option<Doubt>, TargetError> {
+    let Some(leak) = &replay.crash else {
+        return Ok(None);
+    };
+    let known = before.replay.crash.as_ref();
+    if known.is_some_and(|known| known.tool == Tool::LeakSanitizer)
+        || !leak::is_old(target, pov, known, replay).await?
+    {
+        return Ok(None);
+    }
+    Ok(Some(Doubt {
+        settled: Some("the unpatched program leaks the same memory on this input".to_owned()),
+        ..Doubt::new(format!("{}: {}", pov.name(), leak.summary))
+    }))
 }
 
 /// Replays a PoV; where a time limit ends the patched program and did not end the unpatched

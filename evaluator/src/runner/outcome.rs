@@ -82,14 +82,13 @@ pub(crate) fn judge(
         _ => crash::parse(&text),
     };
     let outcome = match (execution.ending, &report) {
-        (Ending::Limit(Limit::WallTime), _) => Outcome::Hung,
+        (Ending::Limit(Limit::WallTime), _) | (Ending::Exited(TIMED_OUT), None) => Outcome::Hung,
         (Ending::Limit(limit), _) => Outcome::Exhausted(limit),
         (_, Some(report)) if report.is_hang() => Outcome::Hung,
         // A memory limit that the harness watches itself.
         (Ending::Exited(OUT_OF_MEMORY), Some(report)) if report.kind == "out-of-memory" => {
             Outcome::Exhausted(Limit::Memory)
         }
-        (Ending::Exited(TIMED_OUT), None) => Outcome::Hung,
         (_, Some(_)) if !never_began(&text) => Outcome::Crashed,
         (Ending::Signal(signal), _) if DEADLY.contains(&signal) => Outcome::Crashed,
         (Ending::Signal(signal), _) => Outcome::NotRun(format!("it was ended by signal {signal}")),

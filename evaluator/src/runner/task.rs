@@ -1,7 +1,7 @@
 //! Target task: the tree, commands, PoVs and limits of a task. The target finds out
 //! whether they work.
 
-use crate::crash::Frame;
+use crate::crash::{CrashReport, Frame};
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,6 +9,9 @@ use std::time::Duration;
 
 /// The folder inside the sandbox that holds the folders of a command.
 pub(crate) const INSIDE: &str = "/patchwright";
+
+/// Files of a crash that are looked at: those of its innermost frames.
+const MOST_FILES: usize = 6;
 
 /// One thing to repair, as far as commands need to know it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -205,6 +208,18 @@ impl TargetTask {
         let below = file.strip_prefix(&self.seen_tree());
         let path = TreePath::new(below.map_or(file, |rest| rest.trim_start_matches('/'))).ok()?;
         self.tree.join(path.as_str()).is_file().then_some(path)
+    }
+
+    /// Returns the files of a crash, innermost first.
+    pub(crate) fn files_of(&self, crash: &CrashReport) -> Vec<TreePath> {
+        let mut found: Vec<TreePath> = Vec::new();
+        let stack = crash.main_stack().into_iter();
+        for frame in stack.flat_map(|stack| &stack.frames) {
+            let path = self.tree_path(frame);
+            found.extend(path.filter(|path| !found.contains(path)));
+        }
+        found.truncate(MOST_FILES);
+        found
     }
 
     /// Tells whether a frame lies in the tree: by the path at which commands

@@ -4,9 +4,9 @@
 //! patch. A mutant of a PoV that does not crash may still reach the defect: the
 //! unpatched program is then wrong in silence, and a right patch answers
 //! differently. So such a difference never refutes. The unpatched program is
-//! run again with other bytes in memory that it has not written and with objects
-//! further apart: where it fails or says something else, it is not defined on
-//! the input, and the difference says nothing. What stays open is told with the
+//! run again with other bytes in memory that it has not written, with objects
+//! further apart, and with checks for undefined behaviour: where it fails or says
+//! something else, it is not defined on the input, and the difference says nothing. What stays open is told with the
 //! input, so that a model, a critic or a person can decide.
 
 use super::Comparison;
@@ -14,10 +14,11 @@ use super::clock::Part;
 use super::pool::ComparedInput;
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
-use crate::runner::{Capture, InputRun, Inputs, MemoryPattern};
-use patchwright_source::Language;
+use crate::runner::{Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
+use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::time::Instant;
 
 /// Bytes of an output that are shown.
 const SHOWN: usize = 600;
@@ -93,6 +94,7 @@ impl Comparison<'_> {
             .take(MOST)
             .collect();
         let mut settled = self.undefined(&looked_at).await?;
+        settled.extend(self.undefined_behaviour(&looked_at, &settled).await?);
         for (index, one) in looked_at.iter().enumerate() {
             if settled.contains_key(&index) {
                 continue;
@@ -118,7 +120,6 @@ impl Comparison<'_> {
             let diverges = diverging.get(&index).cloned();
             self.doubts.push(self.doubt(one, None, diverges));
         }
-        self.count("open doubts", open.len() as u64);
         Ok(())
     }
 
@@ -158,6 +159,58 @@ impl Comparison<'_> {
             }
         }
         Ok(found)
+    }
+
+    /// The inputs on which a build of the unpatched program with checks for undefined
+    /// behaviour fails, as far as nothing else settles them. Where it fails on an accepted
+    /// input as well, its failures tell nothing.
+    async fn undefined_behaviour(
+        &mut self,
+        differing: &[Differing],
+        settled: &BTreeMap<usize, String>,
+    ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let task = self.target.task();
+        let left = (0..differing.len()).any(|index| !settled.contains_key(&index));
+        let (Some(crash), Some(control)) = (&self.before.replay.crash, self.compared.first())
+        else {
+            return Ok(BTreeMap::new());
+        };
+        if !left || task.language == Language::Java || self.clock.left(Part::Last).is_zero() {
+            return Ok(BTreeMap::new());
+        }
+        let mut contents = vec![control.bytes.clone()];
+        contents.extend(differing.iter().map(|one| one.input.bytes.clone()));
+        let added = Instrumentation::Undefined(task.files_of(crash));
+        let (nothing, name) = (Changes::default(), task.build_of(self.pov));
+        let started = Instant::now();
+        let build = self.target.instrumented_build(&nothing, &name, &added);
+        let build = build.await?;
+        self.clock.leave_out(started.elapsed());
+        let Some(build) = build else {
+            return Ok(BTreeMap::new());
+        };
+        let inputs = Inputs {
+            contents,
+            budget: self.clock.again(),
+            each: self.each(),
+            capture: Capture::Failures,
+            ..Inputs::default()
+        };
+        let runs = self.target.run_inputs(&build, self.pov, &inputs).await?;
+        let failing: Vec<usize> = runs
+            .iter()
+            .filter(|run| run.is_failure())
+            .map(|run| run.index)
+            .collect();
+        if failing.contains(&0) {
+            return Ok(BTreeMap::new());
+        }
+        let why = "the behaviour of the unpatched program is undefined on it (UBSan)";
+        let found = failing.into_iter().filter_map(|index| index.checked_sub(1));
+        Ok(found
+            .filter(|index| !settled.contains_key(index))
+            .map(|index| (index, why.to_owned()))
+            .collect())
     }
 
     /// Runs the inputs on the unpatched program with other contents of memory.

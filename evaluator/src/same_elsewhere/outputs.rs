@@ -53,8 +53,10 @@ impl Comparison<'_> {
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
-        let first = self.run(old, &chunk, Capture::Outputs, half).await?;
-        let patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
+        self.late_side_by_side(&chunk, &mut first, &mut patched)
+            .await?;
         let noisy = self.noisy(&chunk, &first, &patched).await?;
         for (index, mut input) in chunk.into_iter().enumerate() {
             let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
@@ -62,6 +64,12 @@ impl Comparison<'_> {
             };
             if before.is_failure() || noisy.contains(&index) {
                 self.count("not comparable", 1);
+                let why = if before.is_failure() {
+                    format!("the unpatched program fails on it ({})", before.ending)
+                } else {
+                    "the unpatched program answers otherwise each time".to_owned()
+                };
+                self.note(&input.name, &why);
                 if before.is_failure() && input.kind == InputKind::Derived {
                     self.crashing.push(input);
                 }
@@ -71,6 +79,8 @@ impl Comparison<'_> {
             self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
             if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
+                let why = format!("the unpatched program refuses it ({})", before.ending);
+                self.note(&input.name, &why);
                 continue;
             }
             self.count(input.kind.name(), 1);
@@ -88,6 +98,37 @@ impl Comparison<'_> {
             self.compared.push(input);
         }
         Ok(None)
+    }
+
+    /// Runs inputs again, side by side, on which only the patched program hit a limit: the
+    /// machine may have been busy.
+    async fn late_side_by_side(
+        &self,
+        chunk: &[ComparedInput],
+        first: &mut BTreeMap<usize, InputRun>,
+        patched: &mut BTreeMap<usize, InputRun>,
+    ) -> Result<(), TargetError> {
+        let limited = |run: &InputRun| matches!(run.ending, Ending::Limit(_));
+        let late = patched.iter().filter(|(index, run)| {
+            limited(run) && first.get(index).is_some_and(|before| !limited(before))
+        });
+        let late: Vec<usize> = late.map(|(index, _)| *index).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        let again = Inputs {
+            contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
+            budget: self.clock.again().max(self.each()),
+            each: self.each(),
+            capture: Capture::Outputs,
+            only: late,
+            ..Inputs::default()
+        };
+        let run = |build| self.target.run_inputs(build, self.pov, &again);
+        let both = futures::future::join(run(self.builds.0), run(self.builds.1)).await;
+        first.extend(both.0?.into_iter().map(|run| (run.index, run)));
+        patched.extend(both.1?.into_iter().map(|run| (run.index, run)));
+        Ok(())
     }
 
     /// Takes an input on which the programs differ: what refutes is returned, the

@@ -16,13 +16,11 @@ use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::crash::{CrashReport, Operation, Tool};
 use crate::given_inputs;
-use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern, TargetTask};
-use patchwright_source::{Changes, Language, TreePath};
+use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
+use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// Files of the crash that are compiled with checks that let the program go on.
-const MOST_FILES: usize = 6;
 /// PoVs and mutants that crash the unpatched program, of which the answers are compared.
 const MOST_INPUTS: usize = 8;
 /// Other contents of memory, each with another distance between objects.
@@ -126,7 +124,7 @@ impl Comparison<'_> {
             return Ok(None);
         }
         let started = Instant::now();
-        let added = Instrumentation::Recovery(files(task, crash));
+        let added = Instrumentation::Recovery(task.files_of(crash));
         let name = task.build_of(self.pov);
         let nothing = Changes::default();
         let build = self.target.instrumented_build(&nothing, &name, &added);
@@ -242,16 +240,4 @@ fn meaning(crash: &CrashReport) -> Meaning {
         Tool::AddressSanitizer if reads => Meaning::AnswerIfAccepted,
         _ => Meaning::Nothing,
     }
-}
-
-/// Returns the files of a crash, innermost first.
-fn files(task: &TargetTask, crash: &CrashReport) -> Vec<TreePath> {
-    let mut found: Vec<TreePath> = Vec::new();
-    let stack = crash.main_stack().into_iter();
-    for frame in stack.flat_map(|stack| &stack.frames) {
-        let path = task.tree_path(frame);
-        found.extend(path.filter(|path| !found.contains(path)));
-    }
-    found.truncate(MOST_FILES);
-    found
 }

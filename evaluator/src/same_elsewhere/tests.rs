@@ -287,6 +287,36 @@ async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
     }
 }
 
+/// Scales a number by a power of two, which is undefined from 31 on, and writes past the
+/// end of a table where the second byte says so.
+const SCALE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint scale(const unsigned char *b, long n) {\n  volatile unsigned char *table = malloc(8);\n  if (b[1] == 200) table[9] = 1;\n  printf(\"%d\\n\", 1 << (b[0] & 63));\n  free((void *)table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return scale(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_where_behaviour_is_undefined_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, SCALE);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [40, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (b[1] == 200 || (b[0] & 63) > 30) return -1;\n  volatile unsigned char *table";
+    let text = SCALE.replace("  volatile unsigned char *table", fix);
+    let ladder = Ladder::new(&target, &baseline);
+    let attempt = attempt_with(text, (4, 4));
+    let result = ladder.climb(&attempt, &[], RungName::SameElsewhere);
+    let result = result.await.unwrap();
+    let why = |doubt: &Doubt| {
+        doubt
+            .settled
+            .as_ref()
+            .is_some_and(|why| why.contains("UBSan"))
+    };
+    assert!(result.doubts.iter().any(why), "{result:#?}");
+    assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
+}
+
 /// Counts the lines of a text, and looks at the byte behind a carriage return, which may
 /// be the one behind the text.
 const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";

@@ -153,3 +153,19 @@ async fn each_pov_runs_under_the_sanitizer_of_its_own() {
     assert_eq!(result.holds, Some(true), "{}", result.reason);
     assert_eq!((result.counts["povs"], result.counts["runs"]), (2, 2));
 }
+
+/// Sleeps beyond the time limit, the first time that it is run and never again.
+const SLOW_ONCE: &str = "#include <stdio.h>\n#include <unistd.h>\nstatic void slow_once(void) {\n  char mark[300];\n  snprintf(mark, sizeof mark, \"%s/mark\", getenv(\"HOME\"));\n  FILE *f = fopen(mark, \"r\");\n  if (f) { fclose(f); return; }\n  f = fopen(mark, \"w\");\n  if (f) fclose(f);\n  sleep(30);\n}\nint parse(";
+
+#[tokio::test]
+async fn a_time_limit_of_the_patched_program_alone_is_tried_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    for (late, holds) in [("slow_once();", true), ("for (;;) sleep(1);", false)] {
+        let text = PARSE.replace("int parse(", SLOW_ONCE);
+        let fix = format!("{late} if (n < 2 || b[0] > 8)");
+        let text = text.replace("if (n < 2)", &fix);
+        let result = climb(&target, &written("parse.c", text)).await;
+        assert_eq!(result.holds, Some(holds), "{late}: {result:#?}");
+    }
+}
