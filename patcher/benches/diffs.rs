@@ -29,11 +29,11 @@ use std::time::{Duration, Instant};
 /// The seed of the disturbances where none is named.
 const SEED: u64 = 17;
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Wanted {
     folder: PathBuf,
     shown: Vec<String>,
-    /// How many disturbed edits are placed, and whether kinds of disturbance
+    /// Number of disturbed edits to place, and true where kinds of disturbance
     /// are drawn by their share.
     disturbed: Option<(usize, bool)>,
     seed: u64,

@@ -34,7 +34,7 @@ pub(crate) struct Trial {
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a disturbed edit.
+/// Outcome of a disturbed edit.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Right,
@@ -116,7 +116,7 @@ impl Base {
     }
 }
 
-/// What was done is right where it is what the disturbed edit says, or what
+/// Judges a result: it is right where it is what the disturbed edit says, or what
 /// the edit meant before.
 fn judge((sketch, truth): (&Sketch, &Sketch), file: &[String], prepared: &Prepared) -> Outcome {
     let bytes = prepared.changes.files.values().next();

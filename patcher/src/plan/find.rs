@@ -10,7 +10,7 @@ use crate::unescape::unescape;
 use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
 use std::cell::Cell;
 
-/// What is said of an original that is nowhere.
+/// Reason that is given for an original that stands nowhere.
 const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
                          are in the unpatched file";
 
@@ -34,12 +34,12 @@ pub(super) struct Found {
     pub(super) reading: Reading,
 }
 
-/// Why an edit has no place.
+/// Reason for which an edit has no place.
 pub(super) enum Unplaced {
     Refused(Box<Refusal>),
     /// It fits several places alike.
     Equal {
-        /// What is said where nothing decides among them.
+        /// The refusal where nothing decides among them.
         refusal: Box<Refusal>,
         places: Vec<Found>,
     },
@@ -194,7 +194,7 @@ fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
     })
 }
 
-/// Where the whole replacement stands, if the original stands nowhere.
+/// Returns the line at which the whole replacement stands, if the original stands nowhere.
 fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Option<usize> {
     let mut forms = vec![wish.new.clone()];
     if ways.iter().any(|way| way.numbered.is_some()) {

@@ -19,13 +19,13 @@ const MOST_EDITS: usize = 5_000;
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) patch: Patch,
-    /// Whether the patch was closed by its tag.
+    /// True when the patch was closed by its tag.
     pub(crate) closed: bool,
-    /// Whether the text ended inside of an edit.
+    /// True when the text ended inside of an edit.
     pub(crate) torn: bool,
     /// The first tag behind the patch.
     pub(crate) next: usize,
-    /// Where the patch ends in the text.
+    /// The offset at which the patch ends in the text.
     pub(crate) end: usize,
 }
 
@@ -81,7 +81,7 @@ impl<'a> PatchReader<'a> {
         self.found
     }
 
-    /// Whether a tag belongs to something after a patch that was not closed.
+    /// Returns true when a tag belongs to something after a patch that was not closed.
     fn leaves(&self, tag: &Tag, wrapped: bool) -> bool {
         if opens(tag, PATCH) {
             return !self.found.patch.edits.is_empty();
@@ -291,7 +291,7 @@ impl<'a> PatchReader<'a> {
 const FILE_ATTRIBUTES: &[&str] = &["file", "path", "filename", "file_path", "filepath", "name"];
 const LINE_ATTRIBUTES: &[&str] = &["lines", "line", "range", "line_range", "line_numbers", "at"];
 
-/// Whether a fence can be part of the file's own text.
+/// Returns true when a fence can be part of the file's own text.
 fn is_markup(file: &str) -> bool {
     let extension = file.rsplit('.').next().unwrap_or_default();
     ["md", "markdown", "rst", "txt", "adoc"]

@@ -18,7 +18,7 @@ const TRIALS: usize = 500;
 /// Edits of longer files are left to the soak, in lines.
 const LONGEST: usize = 3_000;
 
-/// How many disturbed edits have to find their place, in percent: a locator that
+/// Part of the disturbed edits that has to find its place, in percent: a locator that
 /// refuses all would pass otherwise.
 const RIGHT: usize = 60;
 

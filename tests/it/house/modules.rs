@@ -21,8 +21,8 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "patcher",
-        "changes error numbers refusal script splice unescape edit diff pristine functions background names \
-         syntax guard indent locate reply merge normal paths plan prepare",
+        "changes error numbers refusal script splice unescape tokens comments edit diff pristine functions \
+         background names syntax guard indent locate reply merge normal paths plan prepare",
     ),
     (
         "evaluator",
@@ -66,9 +66,6 @@ const KNOWN_CYCLES: &[(&str, &str)] = &[
         "language::c::declarations language::c::function_head",
     ),
     ("retrieval", "relations::definitions relations::places"),
-    ("patcher", "diff edit"),
-    ("patcher", "reply::fallback reply::patch reply::scan"),
-    ("patcher", "names pristine syntax"),
 ];
 
 /// Returns true when all of these modules are in one known cycle.

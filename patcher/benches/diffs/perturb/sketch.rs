@@ -22,7 +22,7 @@ pub(crate) enum Tag {
 pub(crate) struct Line {
     pub(crate) tag: Tag,
     pub(crate) text: String,
-    /// What it says where it is read rightly.
+    /// The text that it has where it is read rightly.
     pub(crate) meant: String,
     /// Its number in the file, from 0; `None` for one that is not there.
     pub(crate) at: Option<usize>,
@@ -106,7 +106,7 @@ impl Sketch {
         }
     }
 
-    /// Whether anything is left to change, and anything that tells where.
+    /// Returns true when anything is left to change, and anything that tells where.
     pub(crate) fn says_something(&self) -> bool {
         let stands = |line: &Line| line.tag != Tag::Added && line.at.is_some();
         self.lines.iter().any(|line| line.tag != Tag::Kept) && self.lines.iter().any(stands)
@@ -163,7 +163,7 @@ impl Sketch {
         out
     }
 
-    /// Whether a new file is what the edit means: the lines that it removes
+    /// Returns true when a new file is what the edit means: the lines that it removes
     /// are gone, what it adds stands between the lines that it stands between
     /// here, and nothing else is different. Whitespace does not count, nor
     /// does the end of a line. A removed line that the edit does not mention
@@ -190,7 +190,7 @@ impl Sketch {
         self.is_built_by(old, new, &gone)
     }
 
-    /// Whether a file is the old one without the lines that are gone, and with
+    /// Returns true when a file is the old one without the lines that are gone, and with
     /// every run of added lines at one of the places that it can have. Goes
     /// through the old lines with the sets of runs that can stand before each.
     fn is_built_by(&self, old: &[String], new: &[String], gone: &[usize]) -> bool {

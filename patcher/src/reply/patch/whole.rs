@@ -10,7 +10,7 @@ use crate::reply::words::{
     CONTENT, DELETE, ORIGINAL, PATCH, REPLACEMENT, begins_edit, closes, opens,
 };
 
-/// How many tags behind `<delete>` its end is looked for.
+/// Number of tags behind `<delete>` in which its end is looked for.
 const DELETION_REACH: usize = 100;
 
 impl PatchReader<'_> {
