@@ -5,8 +5,8 @@
 //! line for each: the outcome, and the placements or the rules of the refusals.
 //! `--show` prints the whole answer to the diffs whose name begins like this.
 //!
-//! With `--disturb COUNT [--seed N]` it disturbs the edits whose place is certain
-//! as models do, in all forms, and prints how many of them land where.
+//! With `--disturb COUNT [--seed N] [--seconds N]` it disturbs the edits whose place
+//! is certain as models do, in all forms, and prints how many of them land where.
 
 #[path = "diffs/perturb.rs"]
 #[expect(
@@ -37,6 +37,8 @@ struct Wanted {
     /// are drawn by their share.
     disturbed: Option<(usize, bool)>,
     seed: u64,
+    /// Time after which no more edits are disturbed.
+    time: Duration,
 }
 
 /// The sums over all diffs.
@@ -82,10 +84,12 @@ fn arguments() -> Option<Wanted> {
         shown: Vec::new(),
         disturbed: None,
         seed: SEED,
+        time: Duration::MAX,
     };
     while let (Some(option), Some(value)) = (given.next(), given.next()) {
         match option.as_str() {
             "--show" => wanted.shown.push(value),
+            "--seconds" => wanted.time = Duration::from_secs(value.parse().ok()?),
             "--seed" => wanted.seed = value.parse().ok()?,
             "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
             "--disturb-evenly" => wanted.disturbed = Some((value.parse().ok()?, false)),
@@ -113,8 +117,9 @@ fn disturb(
     )?;
     let mut dice = Dice(wanted.seed);
     let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let started = Instant::now();
     let (mut done, mut wrong) = (0, 0);
-    while done < count {
+    while done < count && started.elapsed() < wanted.time {
         let Some(trial) = dice
             .one_of(&bases)
             .and_then(|base| base.trial(&mut dice, by_share))
@@ -147,7 +152,7 @@ fn disturb(
             "{name}\tright {right}\trefused {refused}\twrong {wrong}"
         )?;
     }
-    writeln!(out, "{wrong} of {count} landed elsewhere")?;
+    writeln!(out, "{wrong} of {done} landed elsewhere")?;
     Ok(())
 }
 

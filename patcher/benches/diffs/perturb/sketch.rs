@@ -195,10 +195,25 @@ impl Sketch {
     /// through the old lines with the sets of runs that can stand before each.
     fn is_built_by(&self, old: &[String], new: &[String], gone: &[usize]) -> bool {
         let runs = self.runs(old.len());
-        let wanted = bare(new.iter().map(String::as_str));
+        // What is the same at both ends, and no change could touch, is left out.
+        let equal = |(old, new): &(&String, &String)| old == new;
+        let head = old.iter().zip(new).take_while(equal).count();
+        let tail = old.iter().rev().zip(new.iter().rev());
+        let tail = tail.take_while(equal).count();
+        let first = gone.iter().copied().chain(runs.iter().map(|run| run.from));
+        let last = gone
+            .iter()
+            .map(|at| at + 1)
+            .chain(runs.iter().map(|run| run.to));
+        let from = first.min().unwrap_or(0).min(head);
+        let behind = (old.len() - last.max().unwrap_or(0).min(old.len())).min(tail);
+        let behind = behind.min(old.len() - from).min(new.len() - from);
+        let to = old.len() - behind;
+        let changed = &new[from..new.len() - behind];
+        let wanted = bare(changed.iter().map(String::as_str));
         let all = (1_u64 << runs.len().min(63)) - 1;
         let mut states = BTreeMap::from([(0_u64, 0_usize)]);
-        for number in 0..=old.len() {
+        for number in from..=to {
             for (index, run) in runs.iter().enumerate() {
                 let bit = 1 << index.min(63);
                 if (run.from..=run.to).contains(&number) {
@@ -213,7 +228,7 @@ impl Sketch {
                 }
                 states.retain(|set, _| number < run.to || set & bit != 0);
             }
-            if number < old.len() && !gone.contains(&number) {
+            if number < to && !gone.contains(&number) {
                 let line = bare(std::iter::once(old[number].as_str()));
                 states.retain(|_, at| wanted[*at..].starts_with(&line));
                 for at in states.values_mut() {
