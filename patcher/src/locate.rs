@@ -117,14 +117,16 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
         return blank_lines(file, quote);
     }
     if let Some(hint) = quote.hint {
-        // Braces and blanks stand beside every place.
+        // Braces alone stand beside every place.
         let mut signs = quote.lines.iter().flat_map(|line| line.chars());
-        let reach = if signs.any(char::is_alphanumeric) {
-            NEAR
-        } else {
-            0
-        };
-        let near: Vec<usize> = (hint.saturating_sub(reach)..=hint + reach)
+        if !signs.any(char::is_alphanumeric) {
+            return if file.fits_exactly(hint, quote.lines) {
+                Located::At(Match::aligned(hint, count, PlacementKind::Exact))
+            } else {
+                Located::Nowhere
+            };
+        }
+        let near: Vec<usize> = (hint.saturating_sub(NEAR)..=hint + NEAR)
             .filter(|at| file.fits(*at, quote.lines, &keys))
             .collect();
         let exact: Vec<usize> = near
