@@ -228,8 +228,9 @@ impl Sketch {
                 }
                 states.retain(|set, _| number < run.to || set & bit != 0);
             }
-            if number < to && !gone.contains(&number) {
-                let line = bare(std::iter::once(old[number].as_str()));
+            let stays = number < to && !gone.contains(&number);
+            if let Some(line) = old.get(number).filter(|_| stays) {
+                let line = bare(std::iter::once(line.as_str()));
                 states.retain(|_, at| wanted[*at..].starts_with(&line));
                 for at in states.values_mut() {
                     *at += line.len();
