@@ -5,8 +5,9 @@
 //! line for each: the outcome, and the placements or the rules of the refusals.
 //! `--show` prints the whole answer to the diffs whose name begins like this.
 //!
-//! With `--disturb COUNT [--seed N] [--seconds N]` it disturbs the edits whose place
-//! is certain as models do, in all forms, and prints how many of them land where.
+//! With `--disturb COUNT [--seed N] [--seconds N] [--longest LINES]` it disturbs the
+//! edits whose place is certain as models do, in all forms, and prints how many of
+//! them land where.
 
 #[path = "diffs/perturb.rs"]
 #[expect(
@@ -39,6 +40,8 @@ struct Wanted {
     seed: u64,
     /// Time after which no more edits are disturbed.
     time: Duration,
+    /// Edits of longer files are left out, in lines.
+    longest: usize,
 }
 
 /// The sums over all diffs.
@@ -85,10 +88,12 @@ fn arguments() -> Option<Wanted> {
         disturbed: None,
         seed: SEED,
         time: Duration::MAX,
+        longest: usize::MAX,
     };
     while let (Some(option), Some(value)) = (given.next(), given.next()) {
         match option.as_str() {
             "--show" => wanted.shown.push(value),
+            "--longest" => wanted.longest = value.parse().ok()?,
             "--seconds" => wanted.time = Duration::from_secs(value.parse().ok()?),
             "--seed" => wanted.seed = value.parse().ok()?,
             "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
@@ -108,6 +113,8 @@ fn disturb(
     let bases: Vec<Base> = entries(&wanted.folder)?
         .iter()
         .filter_map(|case| Base::read(case, &case.join("tree")))
+        .map(|base| base.up_to(wanted.longest))
+        .filter(|base| !base.sketches.is_empty())
         .collect();
     let edits: usize = bases.iter().map(|base| base.sketches.len()).sum();
     writeln!(

@@ -7,7 +7,7 @@
 
 use crate::indent::{Indent, lead};
 use crate::locate::Match;
-use crate::pristine::{Pristine, bare, says_something};
+use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::{Step, is_elision, steps};
 use std::ops::Range;
 
@@ -226,13 +226,14 @@ impl Merger<'_> {
     }
 
     /// Returns true when lines of the file are all among the new ones, in this order, and
-    /// say enough for that to be no accident.
+    /// that is no accident: one of them stands nowhere else in the file. `break;`
+    /// among new lines need not be the one that the quote leaves out.
     fn hold(&self, new: &[Line], lines: &[usize]) -> bool {
-        let texts: Vec<String> = lines
-            .iter()
-            .map(|at| self.file.line(*at).into_owned())
-            .collect();
-        if !says_something(texts.iter()) {
+        let stands_once = |at: &usize| {
+            let code = self.file.code().get(*at);
+            code.is_some_and(|code| self.file.with_code(key(code)).len() == 1)
+        };
+        if !lines.iter().any(stands_once) {
             return false;
         }
         let mut rest = lines.iter().peekable();

@@ -70,6 +70,14 @@ impl Base {
         Some(base)
     }
 
+    /// Leaves out the edits of files with more lines.
+    pub(crate) fn up_to(mut self, lines: usize) -> Self {
+        let files = &self.files;
+        let is_short = |file: &String| files.get(file).is_some_and(|file| file.len() <= lines);
+        self.sketches.retain(|sketch| is_short(&sketch.file));
+        self
+    }
+
     fn load(&mut self, file: &str) {
         let Some(path) = TreePath::new(file)
             .ok()

@@ -237,10 +237,13 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
         .filter_map(|at| u32::try_from(at + 1).ok())
         .collect();
     let list: Vec<String> = lines.iter().take(SHOWN).map(ToString::to_string).collect();
+    let exact = places.iter().all(|at| file.fits_exactly(*at, &wish.old));
+    let aside = if exact { "" } else { ", whitespace aside," };
     let mut refusal = wish.deny(
         Rule::Ambiguous,
         format!(
-            "the original stands at {} places, at lines {}; name the right lines or quote more of them",
+            "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
+             more of them",
             lines.len(),
             list.join(", ")
         ),

@@ -36,12 +36,7 @@ pub(crate) fn check_draw(seed: u64, trials: usize, longest: usize) {
     let bases: Vec<Base> = trees
         .iter()
         .filter_map(|(tree, case)| Base::read(case, tree.path()))
-        .map(|mut base| {
-            let files = &base.files;
-            base.sketches
-                .retain(|sketch| files[&sketch.file].len() <= longest);
-            base
-        })
+        .map(|base| base.up_to(longest))
         .filter(|base| !base.sketches.is_empty())
         .collect();
     let mut dice = Dice(seed);
