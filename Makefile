@@ -33,18 +33,24 @@ test: setup
 deny:
 	@scripts/check-dependencies.sh
 
-# The same tests with the full counts: hundreds of kills, long fuzzing.
+# The same tests with the full counts: hundreds of kills, and ten minutes of fuzzing for each reader.
 soak: setup
 	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
 	$(CARGO) test --package patchwright-patcher --locked --release --features soak --test soak
+	$(CARGO) test --package patchwright-tests --locked --release --test fuzz -- --seconds 600
 
 bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)
 
 # Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
-# takes some of them.
+# takes some of them. SET=DIR takes the cases of a folder of one's own, CASE/task.toml with
+# CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped.
 judge-bench: setup
+ifdef SET
+	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES)
+else
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
+endif
 
 # Fetches, builds, crashes and tests every example by plain shell: no model, no sandbox.
 examples: setup

@@ -23,7 +23,7 @@ const STATEMENTS: usize = 4;
 const HITS: usize = 200;
 /// Most definitions that the SQL may add.
 const ADDED: usize = 16;
-/// How much the last anchor, and the first and last addition, matter.
+/// The weights of the last anchor, and of the first and last addition.
 const ANCHOR_WEIGHT: (f64, f64) = (0.95, 0.03);
 const ADDED_WEIGHT: (f64, f64) = (0.58, 0.02);
 /// The most characters of a request that the model reads.

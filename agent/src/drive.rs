@@ -6,6 +6,7 @@
 
 mod ask;
 mod baseline;
+mod challenge;
 mod climb;
 mod consult;
 mod context;
@@ -14,13 +15,14 @@ mod locate;
 mod parts;
 mod probe;
 mod recency;
+mod regression;
 mod summary;
 #[cfg(test)]
 mod tests;
 mod wait;
 
 pub use baseline::ending as ending_of;
-pub use convert::{crash_from_report, facts, frame_for_retrieval, frames_for_retrieval, frames_of};
+pub use convert::{crash_from_report, facts, frames_of};
 pub use parts::{EngineCell, Parts, Patience, Speaker};
 pub use recency::open_engine;
 
@@ -71,8 +73,9 @@ impl Drive {
         }
     }
 
-    /// Goes on until the run has ended, or until it would have to wait longer
-    /// for a model than it may: then it has no ending, and goes on later.
+    /// Goes on until the run has ended, somebody says stop, or it would have to
+    /// wait longer for a model than it may. In the last two cases it has no ending,
+    /// and can go on later from its journal.
     ///
     /// # Errors
     /// When the store fails or the run was claimed by somebody else; everything
@@ -118,7 +121,7 @@ impl Drive {
             };
             let (id, outcome) = tokio::select! {
                 biased;
-                () = self.stop.cancelled() => stopped(&run, EndingKind::Canceled, CANCELED),
+                () = self.stop.cancelled() => return Ok(run),
                 Some((id, outcome)) = next(&mut flying, &mut ended) => (id, outcome?),
                 _ = heartbeat.tick() => {
                     // What runs for a run that is somebody else's by now ends
@@ -144,6 +147,10 @@ impl Drive {
             meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
+            for remark in run.take_remarks() {
+                let remark = format!("  note: {remark}");
+                self.parts.observer.tell(&Notice::Remark(&remark));
+            }
         }
         Ok(run)
     }
@@ -152,7 +159,10 @@ impl Drive {
         let left = run.limits().clone();
         let spent = run.spent().clone();
         let attempt = match &step {
-            Step::Climb { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
+            Step::Climb { attempt, .. }
+            | Step::Challenge { attempt, .. }
+            | Step::TestFiles { attempt }
+            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
             _ => (None, Vec::new()),
         };
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
@@ -163,12 +173,20 @@ impl Drive {
                 let own = run.attempts().iter().filter(|made| made.lane == id.lane);
                 own.cloned().collect()
             }
+            Step::Prove { refuted, .. } => {
+                let attempts = refuted.iter().filter_map(|number| run.attempt(*number));
+                attempts.cloned().collect()
+            }
             _ => Vec::new(),
+        };
+        let reported = match &step {
+            Step::Baseline => run.reported().map(str::to_owned),
+            _ => None,
         };
         let performed = async move {
             let since = Instant::now();
             let done = match step {
-                Step::Baseline => self.baseline(id).await,
+                Step::Baseline => self.baseline(id, reported).await,
                 Step::Context {
                     round,
                     request,
@@ -194,6 +212,9 @@ impl Drive {
                 Step::Probe { probes } => self.probe(id, probes, attempts).await,
                 Step::Locate { patch } => self.locate(id, patch, attempts).await,
                 Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+                Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+                Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
+                Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
                 Step::End { ending } => Ok(Outcome::Stopped {
                     ending,
                     seconds: 0.0,
@@ -305,6 +326,8 @@ pub fn resume(mut run: Run, events: &[Event]) -> Result<Run, serde_json::Error> 
             )
             .worked(seconds);
     }
+    // Whoever watched was told before.
+    run.take_remarks();
     Ok(run)
 }
 

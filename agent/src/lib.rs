@@ -12,6 +12,7 @@ mod hints;
 pub mod intake;
 pub mod journal;
 pub mod plan;
+mod probability;
 pub mod progress;
 pub mod prompt;
 pub mod record;

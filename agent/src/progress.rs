@@ -77,6 +77,15 @@ impl Progress {
             Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
             Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
+            Step::Challenge { attempt, inputs } => {
+                format!("attempt {attempt}: {} challenges", inputs.len())
+            }
+            Step::TestFiles { .. } => "looking for the project's tests".to_owned(),
+            Step::Prove { test, .. } => match test {
+                Some(_) => "running the regression test without the patch and with it",
+                None => "running a script with the PoV without the patch and with it",
+            }
+            .to_owned(),
             Step::End { ending } => ending.kind.to_string(),
         };
         let left = run.left();
@@ -98,7 +107,10 @@ impl Progress {
 fn asked(purpose: Purpose) -> &'static str {
     match purpose {
         Purpose::Repair => "asking the model",
+        Purpose::Contest => "asking the model about a difference",
         Purpose::Compact => "asking the model what of the conversation still matters",
+        Purpose::Challenge => "asking a model for inputs against the patch",
+        Purpose::RegressionTest => "asking the model for a regression test",
         Purpose::Critic => "asking the critic",
         Purpose::Judge => "asking which candidate is the best",
     }

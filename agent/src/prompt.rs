@@ -15,13 +15,19 @@ pub use template::fence;
 
 use crate::hints::delta;
 use crate::plan::{Origin, Plan};
-use crate::record::{Attempt, BaselineSummary, Crash, Left, ProbeTold, RungRecord};
+use crate::record::{
+    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, RungRecord,
+    TestFiles,
+};
 use crate::task::Mode;
 use minijinja::{Value, context};
 use patchwright_evaluator::RungName;
 use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use template::render;
+
+/// A difference of behaviour, and the input that shows it.
+pub type Difference<'a> = (&'a DoubtRecord, &'a DoubtedInputRecord);
 
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
@@ -99,7 +105,12 @@ pub fn problem(problem: &str, budget: &Left) -> String {
 }
 
 /// A failed attempt: the issue that the next round starts from.
-pub fn feedback(attempt: &Attempt, code: &str, alternatives: bool, budget: &Left) -> String {
+pub fn feedback(
+    (attempt, code): (&Attempt, &str),
+    (differences, contest): (&[Difference<'_>], bool),
+    alternatives: bool,
+    budget: &Left,
+) -> String {
     let refuted = attempt.refuted_by();
     let (headline, advice) = refuted.map_or(("", ""), |rung| tone(rung.name));
     let feedback = refuted.map(|rung| rung.feedback.clone().unwrap_or_else(|| rung.reason.clone()));
@@ -110,6 +121,8 @@ pub fn feedback(attempt: &Attempt, code: &str, alternatives: bool, budget: &Left
             headline,
             advice,
             feedback,
+            differences => shown(differences),
+            contest,
             warnings => attempt.warnings.clone(),
             patch => attempt.diff.clone(),
             context => code,
@@ -117,6 +130,58 @@ pub fn feedback(attempt: &Attempt, code: &str, alternatives: bool, budget: &Left
             left => left(budget),
         },
     )
+}
+
+/// The question about an attempt that stands and answers some inputs differently.
+pub fn differences(attempt: &Attempt, differences: &[Difference<'_>], budget: &Left) -> String {
+    render(
+        "differences.md",
+        context! {
+            number => attempt.number,
+            differences => shown(differences),
+            patch => attempt.diff.clone(),
+            left => left(budget),
+        },
+    )
+}
+
+/// The question whether the behaviour that an author defends is right.
+pub fn contest(
+    (language, crash): (Language, &str),
+    attempt: &Attempt,
+    differences: &[Difference<'_>],
+    reason: &str,
+) -> String {
+    render(
+        "contest.md",
+        context! {
+            language => language_name(language),
+            crash,
+            diff => attempt.diff.clone(),
+            differences => shown(differences),
+            reason,
+        },
+    )
+}
+
+/// Describes differences: each with its input and both behaviours.
+fn shown(differences: &[Difference<'_>]) -> Vec<String> {
+    let described = differences.iter().map(|(doubt, input)| {
+        let diverges = input
+            .diverges
+            .as_ref()
+            .map(|value| format!("The first value that differs inside: {value}\n"));
+        format!(
+            "{}\nThe input (compared with the PoV: {}):\n{}\n\nWithout the patch: {}\n\nWith the patch: {}\n{}",
+            doubt.what,
+            input.change,
+            input.text.trim_end(),
+            input.before.trim_end(),
+            input.after.trim_end(),
+            diverges.unwrap_or_default(),
+        )
+    });
+    described.collect()
 }
 
 /// The request to say what of the conversation still matters.
@@ -188,9 +253,14 @@ pub fn critic(
             format!("{} {word}: {}", rung.name.name(), rung.reason)
         })
         .collect();
-    let doubts: Vec<&str> = rungs
+    let doubts: Vec<String> = rungs
         .iter()
-        .flat_map(|rung| rung.doubts.iter().map(String::as_str))
+        .flat_map(|rung| rung.doubts.iter().map(DoubtRecord::line))
+        .collect();
+    let differences: Vec<Difference<'_>> = rungs
+        .iter()
+        .flat_map(|rung| rung.open_differences())
+        .take(SHOWN)
         .collect();
     render(
         "critic.md",
@@ -202,13 +272,65 @@ pub fn critic(
             code,
             observed => observed.join("\n"),
             doubts => doubts.join("\n"),
+            differences => shown(&differences),
         },
     )
 }
 
+/// Differences that a critic is shown with their inputs.
+const SHOWN: usize = 4;
+
 /// A critic's answer that holds no verdict.
 pub fn critic_again() -> String {
     render("critic_again.md", context! {})
+}
+
+/// The request for inputs that show a patch to be wrong.
+pub fn challenge(
+    (plan, baseline): (&Plan, &BaselineSummary),
+    crash: &str,
+    diff: &str,
+    code: &str,
+) -> String {
+    let povs = shown_povs(baseline);
+    render(
+        "challenge.md",
+        context! {
+            language => language_name(plan.language),
+            crash,
+            povs,
+            harness => baseline.harness.clone(),
+            diff,
+            code,
+            inputs => plan.limits.challenge_inputs,
+        },
+    )
+}
+
+fn shown_povs(baseline: &BaselineSummary) -> Vec<String> {
+    let povs = baseline.povs.iter();
+    povs.map(|pov| format!("{}\nis run by: {}\n{}", pov.name, pov.command, pov.text))
+        .collect()
+}
+
+/// The request for a regression test that goes with a patch.
+pub fn regression_test(
+    (plan, baseline): (&Plan, &BaselineSummary),
+    crash: &str,
+    diff: &str,
+    tests: &TestFiles,
+) -> String {
+    render(
+        "regression_test.md",
+        context! {
+            language => language_name(plan.language),
+            crash,
+            povs => shown_povs(baseline),
+            diff,
+            command => tests.command.clone(),
+            files => tests.text.clone(),
+        },
+    )
 }
 
 /// The question which of several patches with equal evidence is the best.
@@ -252,7 +374,7 @@ fn language_name(language: Language) -> String {
     }
 }
 
-/// What kind of failure it was, and how it should be taken.
+/// Returns the kind of a failure and the advice on it.
 fn tone(rung: RungName) -> (&'static str, &'static str) {
     match rung {
         RungName::Applies => (
@@ -280,8 +402,8 @@ fn tone(rung: RungName) -> (&'static str, &'static str) {
             "The given input is handled, but a small variation of it is not: the patch covers only a special case of the cause.",
         ),
         RungName::SameElsewhere => (
-            "it changes what harmless inputs do",
-            "The crash is gone, but on harmless input the program now behaves differently. Narrow the patch to the faulty case.",
+            "it answers an input differently",
+            "The crash is gone, but on the input below the patched program differs from the unpatched one. Find out which of the two is right there. Where the old behaviour is, narrow the patch to the faulty case.",
         ),
         RungName::Reviewed => (
             "it does not stand up to review",

@@ -4,22 +4,30 @@
 //! They hold what was observed and decide nothing: no clock, no input or output.
 
 mod attempt;
+mod challenge;
 mod crash;
 mod ending;
 mod limits;
 mod probe;
+mod regression;
 mod retrieved;
+mod sandbox;
 pub(crate) mod seconds;
 mod step;
 
-pub use attempt::{Attempt, FoundRecord, RungRecord};
+pub use attempt::{
+    AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
+};
+pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
 pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
+pub use regression::{RegressionRecord, TestFiles};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
+pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use seconds::duration;
 pub use step::{
-    BaselineSummary, Full, Located, LocatedPatch, Outcome, Postponed, Purpose, ReplyRecord, Step,
-    StepId, Unanswered,
+    BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
+    ReplyRecord, Step, StepId, Unanswered,
 };

@@ -4,7 +4,8 @@ mod text;
 
 pub use text::{counted, money, render};
 
-use crate::record::Attempt;
+use crate::probability;
+use crate::record::{Attempt, BaselineSummary, DoubtRecord, DoubtedInputRecord, SandboxRecord};
 use crate::repair::Run;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,6 +17,9 @@ const SCHEMA: u32 = 1;
 /// In place of an ending: no model can answer before a time.
 const PAUSED: &str = "paused";
 
+/// In place of an ending: somebody stopped it, and it can go on.
+pub const INTERRUPTED: &str = "interrupted";
+
 /// The report of a run: its ending, its attempts with their evidence, its cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
@@ -25,10 +29,13 @@ pub struct Report {
     pub run: String,
     /// The task's id.
     pub task: String,
-    /// How the run ended, in one word: `verified`, `plausible`, `no_patch`, ...
+    /// The ending of the run in one word: `verified`, `plausible`, `no_patch`, ...
     pub ending: String,
     /// Why it ended so, for people.
     pub detail: String,
+    /// The commands on the unpatched tree. Absent when none was run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub baseline: Vec<BaselineReport>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -42,6 +49,22 @@ pub struct Report {
     /// Where the model's answers came from: `live from MODEL`, `recorded in FILE`,
     /// `recorded in the journal of RUN` or `none`.
     pub answers: String,
+    /// The isolation that the commands ran in. Absent when none ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sandbox: Option<SandboxRecord>,
+}
+
+/// One command on the unpatched tree.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct BaselineReport {
+    /// Its name: `build`, a PoV's file, `tests`.
+    pub name: String,
+    /// True when it did what a repair needs of it.
+    pub good: bool,
+    /// The result, for people.
+    pub text: String,
+    /// The log: a file below the `--out` folder, or a hash in the store.
+    pub log: Option<String>,
 }
 
 /// One patch and its verdict.
@@ -61,6 +84,32 @@ pub struct AttemptReport {
     pub explanation: Option<String>,
     /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
+    /// Probability that the patch is right, by its evidence. Absent while no weights are
+    /// fitted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_right: Option<f64>,
+    /// The figures of the evidence that this probability is made of.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub features: BTreeMap<String, f64>,
+    /// Regression test that goes with the patch. Absent when none was tried.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestReport>,
+}
+
+/// Regression test of a patch.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestReport {
+    /// Its own unified diff against the unpatched tree; empty when there is none.
+    pub diff: String,
+    /// True when it fails without the patch and passes with it.
+    pub holds: bool,
+    /// True when it also fails on each refuted attempt that it was run on.
+    pub strong: bool,
+    /// True when it is a script that runs the PoV, false when it is in the project's own
+    /// framework.
+    pub script: bool,
+    /// Why it holds or not.
+    pub reason: String,
 }
 
 /// Observation at one rung.
@@ -83,6 +132,37 @@ pub struct RungReport {
     /// in the store. Absent when there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
+    /// Observations that speak against the patch and may be wrong. Absent when there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<DoubtReport>,
+}
+
+/// An observation that somebody has to weigh.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct DoubtReport {
+    /// The observation, in one line.
+    pub what: String,
+    /// What settled it. Absent while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// Why the author of the patch finds the new behaviour right. Absent when the
+    /// author was not heard.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested: Option<String>,
+    /// The input that shows it: a file below the `--out` folder, or a hash in the
+    /// store. Absent when there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
+    /// The difference of that input to the PoV.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub change: String,
+    /// End and output of the unpatched program on that input.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub before: String,
+    /// The same of the patched program.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub after: String,
 }
 
 /// Cost of a run.
@@ -119,7 +199,10 @@ impl Report {
                 PAUSED,
                 format!("until {until}: {reason}; go on with: patchwright resume {id}"),
             ),
-            (None, None) => ("running", String::new()),
+            (None, None) => (
+                INTERRUPTED,
+                format!("stopped by request; go on with: patchwright resume {id}"),
+            ),
         };
         Self {
             ending: ending.to_owned(),
@@ -127,6 +210,7 @@ impl Report {
             schema: SCHEMA,
             run: id.to_owned(),
             task: task.to_owned(),
+            baseline: run.baseline().map(baseline_report).unwrap_or_default(),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -142,11 +226,25 @@ impl Report {
                 commands: spent.command_seconds,
             },
             answers: answers.to_owned(),
+            sandbox: run.sandbox().cloned(),
         }
     }
 }
 
 impl AttemptReport {
+    /// The diff of the regression test that holds.
+    pub fn test_diff(&self) -> Option<&str> {
+        let test = self.test.as_ref().filter(|test| test.holds)?;
+        Some(&test.diff)
+    }
+
+    /// The diff as `git apply` takes it, with the regression test behind it.
+    pub fn delivered_bytes(&self) -> Vec<u8> {
+        let mut bytes = self.diff_bytes();
+        bytes.extend_from_slice(self.test_diff().unwrap_or_default().as_bytes());
+        bytes
+    }
+
     /// The diff as `git apply` takes it.
     pub fn diff_bytes(&self) -> Vec<u8> {
         if !self.latin1 {
@@ -158,6 +256,18 @@ impl AttemptReport {
             .map(|char| u8::try_from(char).unwrap_or(b'?'));
         bytes.collect()
     }
+}
+
+fn baseline_report(summary: &BaselineSummary) -> Vec<BaselineReport> {
+    let observed = summary.observed.iter().cloned();
+    observed
+        .map(|observed| BaselineReport {
+            name: observed.name,
+            good: observed.good,
+            text: observed.text,
+            log: Some(observed.log).filter(|log| !log.is_empty()),
+        })
+        .collect()
 }
 
 fn attempt_report(attempt: &Attempt) -> AttemptReport {
@@ -178,14 +288,41 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 log: (!rung.log.is_empty()).then(|| rung.log.clone()),
                 counts: rung.counts.clone(),
                 found: rung.found.iter().map(|input| input.blob.clone()).collect(),
+                doubts: rung.doubts.iter().map(doubt_report).collect(),
             })
             .collect(),
+        p_right: probability::of_right(attempt),
+        features: probability::features(attempt)
+            .into_iter()
+            .map(|(name, figure)| (name.to_owned(), figure))
+            .collect(),
+        test: attempt.regression.as_ref().map(|test| TestReport {
+            diff: test.diff.clone(),
+            holds: test.holds,
+            strong: test.is_strong(),
+            script: test.script,
+            reason: test.reason.clone(),
+        }),
+    }
+}
+
+fn doubt_report(doubt: &DoubtRecord) -> DoubtReport {
+    let input = doubt.input.as_ref();
+    let text = |of: fn(&DoubtedInputRecord) -> &String| input.map(of).cloned().unwrap_or_default();
+    DoubtReport {
+        what: doubt.what.clone(),
+        settled: doubt.settled.clone(),
+        contested: doubt.contested.clone(),
+        input: input.map(|input| input.blob.clone()),
+        change: text(|input| &input.change),
+        before: text(|input| &input.before),
+        after: text(|input| &input.after),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{AttemptReport, Report, render};
+    use super::{AttemptReport, BTreeMap, DoubtReport, Report, RungReport, render};
     use crate::repair::Run;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
@@ -202,12 +339,63 @@ mod tests {
             latin1: false,
             explanation: Some("a\rb".to_owned()),
             rungs: Vec::new(),
+            p_right: None,
+            features: BTreeMap::new(),
+            test: None,
         });
         let text = render(&report);
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
         for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
+    }
+
+    #[test]
+    fn open_doubts_stand_in_the_text_with_their_input() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        let doubt = |what: &str, settled: Option<&str>| DoubtReport {
+            what: what.to_owned(),
+            settled: settled.map(str::to_owned),
+            contested: Some("it is malformed".to_owned()),
+            input: Some("doubts/attempt-1-same-elsewhere-1".to_owned()),
+            change: "1 byte(s) removed".to_owned(),
+            before: String::new(),
+            after: String::new(),
+        };
+        let rung = RungReport {
+            name: "same elsewhere".to_owned(),
+            holds: None,
+            reason: "differs".to_owned(),
+            seconds: 0.0,
+            log: None,
+            counts: [].into(),
+            found: Vec::new(),
+            doubts: vec![
+                doubt("mutant 1", None),
+                doubt("mutant 2", Some("undefined")),
+            ],
+        };
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: String::new(),
+            latin1: false,
+            explanation: None,
+            rungs: vec![rung],
+            p_right: None,
+            features: BTreeMap::new(),
+            test: None,
+        });
+        let text = render(&report);
+        for shown in [
+            "open: mutant 1",
+            "doubts/attempt-1-same-elsewhere-1 (1 byte",
+            "contested: it is malformed",
+        ] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        assert!(!text.contains("mutant 2"), "{text}");
     }
 
     #[test]

@@ -88,11 +88,11 @@ pub struct Signals {
 pub struct SignalAnswers {
     /// Orders of the candidates' numbers, best first.
     pub rankings: Vec<Vec<i64>>,
-    /// What asking took, and why a signal was left out.
+    /// The cost of asking each signal, and why one was left out.
     pub records: Vec<SignalRecord>,
 }
 
-/// What the signals would be asked about some words.
+/// The question that goes to the signals about some words.
 #[derive(Debug)]
 pub struct Question {
     /// The words.
@@ -145,7 +145,7 @@ impl Signals {
         self.embedding.is_none() && self.rerank.is_none() && self.expansion.is_none()
     }
 
-    /// What there is to ask about some words; nothing when no signal is
+    /// Returns the question about some words; nothing when no signal is
     /// configured, or the order of their definitions is known.
     pub async fn question(&self, engine: &Arc<Engine>, words: &str) -> Option<Question> {
         if self.is_empty() || words.trim().is_empty() || engine.prefers(words) {
@@ -162,7 +162,7 @@ impl Signals {
         })
     }
 
-    /// What asking would cost at most, signal by signal.
+    /// Returns the most that asking can cost, signal by signal.
     pub fn estimates(&self, words: &str, candidates: &[Candidate]) -> Vec<Estimate> {
         let words = shortened(words);
         let embedding = awake(self.embedding.as_ref());
@@ -238,7 +238,7 @@ impl Question {
 }
 
 impl SignalAnswers {
-    /// What was left out, and why.
+    /// Returns the signals that were left out, with the reasons.
     pub fn notes(&self) -> Vec<String> {
         self.records.iter().filter_map(SignalRecord::note).collect()
     }

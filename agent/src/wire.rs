@@ -150,6 +150,11 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         same_failures: SAME_FAILURES,
         queries_min: QUERIES.0,
         queries_max: QUERIES.1,
+        contests: settings.limits.contests,
+        challenges: settings.limits.challenges,
+        challenge_inputs: settings.limits.challenge_inputs,
+        regression_tests: settings.limits.regression_tests,
+        probability: settings.limits.probability,
     }
 }
 
@@ -196,6 +201,11 @@ pub fn empty_plan() -> Plan {
             same_failures: 0,
             queries_min: 0,
             queries_max: 0,
+            contests: 0,
+            challenges: 0,
+            challenge_inputs: 0,
+            regression_tests: 0,
+            probability: 0.0,
         },
         language: Language::C,
         title: None,

@@ -1,7 +1,7 @@
 //! Common parts of the subcommands: flags, forms of output, exit statuses.
 
 use clap::{Args, ValueEnum};
-use patchwright_config::{Flag, Loaded, SettingsError, Sources};
+use patchwright_config::{Color, Flag, Loaded, SettingsError, Sources};
 use patchwright_source::visible;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
@@ -15,9 +15,34 @@ pub(crate) struct Common {
     /// Folder for runs and journals
     #[arg(long, global = true, value_name = "DIR")]
     pub state: Option<PathBuf>,
+    /// Use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_name = "WHEN")]
+    pub color: Option<ColorChoice>,
     /// Set any setting, as in --set limits.attempts=3
     #[arg(long, global = true, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+}
+
+/// When colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorChoice {
+    /// On a terminal, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl ColorChoice {
+    /// Returns the word that the setting takes.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
 }
 
 /// Form of a printed result.
@@ -56,7 +81,18 @@ impl Common {
                 &state.display().to_string(),
             ));
         }
-        patchwright_config::load(&Sources::from_process(self.config.clone(), flags))
+        if let Some(color) = self.color {
+            flags.push(flag("--color", "display.color", color.word()));
+        }
+        let sources = Sources::from_process(self.config.clone(), flags);
+        let no_color = sources.variables.get("NO_COLOR");
+        let no_color = no_color.is_some_and(|value| !value.is_empty());
+        let mut loaded = patchwright_config::load(&sources)?;
+        let color = &mut loaded.settings.display.color;
+        if no_color && *color == Color::Auto {
+            *color = Color::Never;
+        }
+        Ok(loaded)
     }
 }
 

@@ -7,11 +7,12 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
-use patchwright_agent::record::{Located, Outcome, RungRecord};
+use patchwright_agent::record::{Located, Observed, Outcome, RungRecord};
 use patchwright_agent::report::counted;
-use patchwright_config::{self as settings, Settings};
+use patchwright_config::{self as settings, Color, Settings};
 use patchwright_source::{visible, visible_line};
 use std::io::{IsTerminal, Write};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Interval at which the moving line is drawn anew.
@@ -35,7 +36,12 @@ pub(crate) enum Display {
         name: String,
     },
     /// A line for each thing.
-    Plain,
+    Plain {
+        /// True when colours are used.
+        color: bool,
+        /// The budget that was told last: it is told again when it has changed.
+        told: Mutex<String>,
+    },
     /// Nothing.
     Silent,
 }
@@ -77,7 +83,7 @@ impl Display {
     fn print(&self, text: &str) {
         match self {
             Self::Terminal { bar, .. } => bar.println(text),
-            Self::Plain => {
+            Self::Plain { .. } => {
                 // A closed standard error is no reason to stop a run.
                 let _ = writeln!(std::io::stderr(), "{text}");
             }
@@ -100,26 +106,61 @@ impl Display {
         let doing = visible_line(&progress.doing);
         match self {
             Self::Terminal { bar, .. } => {
+                bar.reset_elapsed();
                 bar.set_message(format!("{doing}  ({})", progress.left));
             }
             Self::Batch { bar, name } => {
                 bar.set_message(format!("{name}: {doing}  ({})", progress.left));
             }
-            Self::Plain => self.print(&format!("  .. {doing} ({})", progress.left)),
+            Self::Plain { told, .. } => {
+                let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+                let left = if *told == progress.left {
+                    String::new()
+                } else {
+                    format!(" ({})", progress.left)
+                };
+                progress.left.clone_into(&mut told);
+                self.print(&format!("  .. {doing}{left}"));
+            }
             Self::Silent => {}
         }
     }
 
     /// Says what came of it.
     fn tell(&self, outcome: &Outcome) {
+        if let Outcome::Baseline(summary) = outcome {
+            for observed in &summary.observed {
+                self.tell_observed(observed);
+            }
+        }
         let Some((mark, text)) = told(outcome) else {
             return;
         };
         self.print(&format!("  {} {}", self.paint(mark), visible(&text)));
     }
 
+    /// Says what a command did on the unpatched tree.
+    fn tell_observed(&self, observed: &Observed) {
+        let mark = if observed.good {
+            Mark::Good
+        } else {
+            Mark::Open
+        };
+        let text = format!("{}: {}", observed.name, observed.text);
+        let text = visible(&text).replace('\n', "\n     ");
+        self.print(&format!("  {} {text}", self.paint(mark)));
+    }
+
+    /// Does something that writes to the terminal itself.
+    pub(crate) fn pause<T>(&self, work: impl FnOnce() -> T) -> T {
+        match self {
+            Self::Terminal { bar, .. } => bar.suspend(work),
+            _ => work(),
+        }
+    }
+
     /// Takes the moving line away.
-    fn close(&self) {
+    pub(crate) fn close(&self) {
         if let Self::Terminal { bar, .. } | Self::Batch { bar, .. } = self {
             bar.finish_and_clear();
         }
@@ -132,7 +173,9 @@ impl Display {
             Mark::Open => ("--", 33),
         };
         match self {
-            Self::Terminal { color: true, .. } => format!("\u{1b}[{color}m{word}\u{1b}[0m"),
+            Self::Terminal { color: true, .. } | Self::Plain { color: true, .. } => {
+                format!("\u{1b}[{color}m{word}\u{1b}[0m")
+            }
             _ => word.to_owned(),
         }
     }
@@ -141,12 +184,18 @@ impl Display {
 /// The display that the settings ask for.
 pub(crate) fn of_settings(settings: &Settings) -> Display {
     let terminal = std::io::stderr().is_terminal();
+    let color = match settings.display.color {
+        Color::Always => true,
+        Color::Auto => terminal,
+        Color::Never => false,
+    };
     match settings.display.progress {
         settings::Progress::None => Display::Silent,
-        settings::Progress::Auto if terminal => {
-            Display::terminal(settings.display.color != settings::Color::Never)
-        }
-        settings::Progress::Auto | settings::Progress::Plain => Display::Plain,
+        settings::Progress::Auto if terminal => Display::terminal(color),
+        settings::Progress::Auto | settings::Progress::Plain => Display::Plain {
+            color,
+            told: Mutex::default(),
+        },
     }
 }
 
@@ -159,17 +208,7 @@ enum Mark {
 
 fn told(outcome: &Outcome) -> Option<(Mark, String)> {
     Some(match outcome {
-        Outcome::Baseline(summary) => {
-            let seen = summary
-                .crashes
-                .first()
-                .and_then(|crash| crash.text.lines().find(|line| !line.trim().is_empty()));
-            (
-                Mark::Good,
-                format!("crash reproduced: {}", seen.unwrap_or("no PoV").trim()),
-            )
-        }
-        Outcome::Context(_) | Outcome::Waited => return None,
+        Outcome::Baseline(_) | Outcome::Context(_) | Outcome::Waited => return None,
         Outcome::Full(full) => (
             Mark::Open,
             format!(
@@ -210,6 +249,15 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Bad, format!("patch refused: {first}"))
         }
         Outcome::Climbed(rung) => climbed(rung),
+        Outcome::TestFiles(_) => return None,
+        Outcome::Proved(record) => (
+            if record.holds { Mark::Good } else { Mark::Open },
+            format!("regression test: {}", record.reason),
+        ),
+        Outcome::Challenged(challenged) => {
+            let (mark, text) = climbed(&challenged.rung);
+            (mark, format!("challenges of {text}"))
+        }
         Outcome::Stopped { ending, .. } => {
             (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
         }

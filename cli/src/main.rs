@@ -5,6 +5,8 @@ mod common;
 mod crash_text;
 mod display;
 mod export;
+mod init;
+mod language;
 mod mcp;
 mod output;
 mod verb;

@@ -125,9 +125,7 @@ impl Call {
 /// A request in words, or the crash report that a text holds.
 fn request(text: &str, budget: usize) -> Request {
     let report = crash::parse(text);
-    let frames = report
-        .as_ref()
-        .map(patchwright_agent::drive::frames_for_retrieval);
+    let frames = report.as_ref().map(patchwright_agent::drive::frames_of);
     Request {
         frames: frames.unwrap_or_default(),
         text: report.map_or_else(|| text.to_owned(), |report| report.purified),

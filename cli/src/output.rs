@@ -1,7 +1,9 @@
 //! The folder that `--out` names: the report, the patch, the journal, and the
 //! log of every rung, the inputs that were found, for people and programs that come later.
 
+use crate::common::WrongInput;
 use patchwright_agent::report::Report;
+use patchwright_source::visible_line;
 use patchwright_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
 
@@ -33,15 +35,21 @@ pub(crate) const RUN: &str = "run";
 pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     make(folder)?;
     save(&folder.join(RUN), format!("{run}\n").as_bytes())?;
-    let of_attempts = ["logs", "found"].into_iter().flat_map(|part| {
+    let of_attempts = ["logs", "found", "doubts"].into_iter().flat_map(|part| {
         let entries = std::fs::read_dir(folder.join(part)).into_iter().flatten();
         entries.flatten().map(|entry| entry.path()).filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
-            name.starts_with("attempt-")
+            name.starts_with("attempt-") || name.starts_with("baseline-")
         })
     });
-    let files =
-        ["report.json", "patch.diff", "journal.jsonl", "story.md"].map(|name| folder.join(name));
+    let files = [
+        "report.json",
+        "patch.diff",
+        "test.diff",
+        "journal.jsonl",
+        "story.md",
+    ]
+    .map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
         match std::fs::remove_file(&file) {
             Err(source) if source.kind() != std::io::ErrorKind::NotFound => {
@@ -53,6 +61,20 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
     Ok(())
 }
 
+/// Refuses a folder that holds the result of another run.
+pub(crate) fn refuse_to_replace(folder: &Path, run: &str) -> Result<(), WrongInput> {
+    let other = match std::fs::read_to_string(folder.join(RUN)) {
+        Ok(other) if other.trim() == run => return Ok(()),
+        Ok(other) => format!("run {}", visible_line(other.trim())),
+        Err(_) if folder.join("report.json").exists() => "another run".to_owned(),
+        Err(_) => return Ok(()),
+    };
+    let folder = folder.display();
+    Err(WrongInput(format!(
+        "--out: {folder} holds the result of {other}; name another folder, or replace it with --force"
+    )))
+}
+
 fn make(folder: &Path) -> Result<(), OutputError> {
     std::fs::create_dir_all(folder).map_err(|source| OutputError::Write {
         path: folder.to_path_buf(),
@@ -60,8 +82,8 @@ fn make(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `report.json`, `patch.diff`, `journal.jsonl`, `logs/` and the inputs
-/// that refuted attempts, in `found/`; returns the report as it was written, its
+/// Writes `report.json`, `patch.diff`, `test.diff`, `journal.jsonl`, `logs/` and the inputs
+/// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns the report as it was written, its
 /// logs named by their files.
 pub(crate) async fn write(
     folder: &Path,
@@ -70,6 +92,13 @@ pub(crate) async fn write(
 ) -> Result<Report, OutputError> {
     make(&folder.join("logs"))?;
     let mut report = report.clone();
+    for command in &mut report.baseline {
+        if let Some(hash) = command.log.take() {
+            let name = file_name(&command.name);
+            let path = format!("logs/baseline-{name}.log");
+            command.log = bring_out(folder, path, &hash, store).await?;
+        }
+    }
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {
         for rung in &mut attempt.rungs {
@@ -84,10 +113,20 @@ pub(crate) async fn write(
                 found.extend(bring_out(folder, path, hash, store).await?);
             }
             rung.found = found;
+            for (index, doubt) in rung.doubts.iter_mut().enumerate() {
+                if let Some(hash) = doubt.input.take() {
+                    let path = format!("doubts/{name}-{}", index + 1);
+                    make(&folder.join("doubts"))?;
+                    doubt.input = bring_out(folder, path, &hash, store).await?;
+                }
+            }
         }
     }
     if let Some(best) = &report.best {
         save(&folder.join("patch.diff"), &best.diff_bytes())?;
+        if let Some(test) = best.test_diff() {
+            save(&folder.join("test.diff"), test.as_bytes())?;
+        }
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {
@@ -100,6 +139,18 @@ pub(crate) async fn write(
         serde_json::to_string_pretty(&report)?.as_bytes(),
     )?;
     Ok(report)
+}
+
+/// A name as a part of a file's name.
+fn file_name(name: &str) -> String {
+    let plain = |character: char| {
+        if character.is_ascii_alphanumeric() || character == '.' {
+            character
+        } else {
+            '-'
+        }
+    };
+    name.chars().map(plain).collect()
 }
 
 /// Writes a blob as a file below the folder and gives its path there.

@@ -15,13 +15,16 @@ pub(crate) mod db;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod export;
+pub(crate) mod init;
 pub(crate) mod judge;
 pub(crate) mod mcp;
+pub(crate) mod model_arguments;
 pub(crate) mod oss_crs;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod retrieve;
 pub(crate) mod run;
+pub(crate) mod runs;
 pub(crate) mod serve;
 mod session;
 pub(crate) mod show;
@@ -51,6 +54,8 @@ pub(crate) struct CommandLine {
 pub(crate) enum Command {
     /// Repair a crash and print the patch with its evidence
     Run(Box<run::RunArguments>),
+    /// Write the task file of a project by trying what works
+    Init(Box<init::InitArguments>),
     /// Climb the ladder with a patch that somebody else wrote
     Judge(judge::JudgeArguments),
     /// Print the diff that a reply stands for, or why there is none
@@ -79,6 +84,8 @@ pub(crate) enum Command {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
+    /// List the runs of this machine
+    Runs(runs::RunsArguments),
     /// Many tasks at once.
     #[command(flatten)]
     Many(Many),
@@ -116,6 +123,7 @@ pub(crate) enum Many {
 pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
     match line.command {
         Command::Run(arguments) => Box::pin(run::run(&line.common, *arguments)).await,
+        Command::Init(arguments) => Box::pin(init::run(&line.common, *arguments)).await,
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Apply(arguments) => apply::run(&arguments),
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
@@ -132,6 +140,7 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
+        Command::Runs(arguments) => runs::list(&line.common, &arguments).await,
         Command::Many(many) => execute_many(&line.common, many).await,
     }
 }

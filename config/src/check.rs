@@ -144,7 +144,7 @@ fn fallback_prices(model: &Model) -> Option<(&'static str, String)> {
 
 fn bad_address(address: &str) -> Option<String> {
     let expected = "expected an address such as \"http://127.0.0.1:8000/v1\"";
-    match reqwest::Url::parse(address) {
+    match url::Url::parse(address) {
         Ok(url) if matches!(url.scheme(), "http" | "https") && url.has_host() => None,
         Ok(url) => Some(format!(
             "{expected}, found the scheme {:?} in {address:?}",

@@ -32,13 +32,13 @@ pub struct Crs {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub watch: Duration,
-    /// How long a patch waits for others that might make it superfluous.
+    /// Time that a patch waits for others that might make it superfluous.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub hold: Duration,
 }
 
-/// How much evidence a patch needs.
+/// The evidence that a patch needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Least {
@@ -51,7 +51,7 @@ pub enum Least {
 }
 
 impl Least {
-    /// What is missing in the evidence, as the choice among patches counts it.
+    /// Returns the doubt that the evidence leaves, as the choice among patches counts it.
     pub fn doubt(self) -> i64 {
         match self {
             Self::Verified => 0,

@@ -81,7 +81,7 @@ pub struct Intake {
     pub kept_files: u64,
 }
 
-/// What the daemon tells of itself.
+/// Telemetry: messages, traces and metrics of the daemon.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Telemetry {

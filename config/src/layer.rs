@@ -10,7 +10,7 @@ use toml::de::{DeTable, DeValue};
 use crate::SettingsError;
 use crate::value::UNSET;
 
-/// How much two keys must resemble each other for one to be proposed: low enough
+/// The least resemblance of two keys for one to be proposed: low enough
 /// for two letters swapped in a short word, high enough not to guess wildly.
 const RESEMBLANCE: f64 = 0.7;
 
@@ -162,7 +162,7 @@ pub(super) fn read_file(path: &Path, defaults: &Layer) -> Result<Layer, Settings
     Ok(layer)
 }
 
-/// How alike two keys are; the last part counts as much as the whole, because a
+/// Returns the resemblance of two keys; the last part counts as much as the whole, because a
 /// forgotten section is as common as a slip of the finger.
 fn resemblance(given: &str, known: &str) -> f64 {
     let last = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();

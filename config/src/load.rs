@@ -1,6 +1,7 @@
 //! Puts the layers together.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use config::{ConfigError, Source, Value, ValueKind};
@@ -39,6 +40,18 @@ pub struct Flag {
     pub value: String,
 }
 
+/// Returns a variable of the environment as text. One of ours that is not UTF-8
+/// is kept, so that it is refused like any wrong value; others are nobody's here.
+fn variable((name, value): (OsString, OsString)) -> Option<(String, String)> {
+    let name = name.into_string().ok()?;
+    let value = match value.into_string() {
+        Ok(value) => value,
+        Err(value) if name.starts_with(PREFIX) => value.to_string_lossy().into_owned(),
+        Err(_) => return None,
+    };
+    Some((name, value))
+}
+
 impl Sources {
     /// The environment of this process, with the given file and flags.
     #[expect(
@@ -46,12 +59,9 @@ impl Sources {
         reason = "the one reader of the environment"
     )]
     pub fn from_process(file: Option<PathBuf>, flags: Vec<Flag>) -> Self {
-        let variables = std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect();
         Self {
             file,
-            variables,
+            variables: std::env::vars_os().filter_map(variable).collect(),
             flags,
         }
     }
@@ -198,7 +208,7 @@ fn from_variables(sources: &Sources, defaults: &Layer) -> Result<Layer, Settings
     Ok(layer)
 }
 
-/// What follows from other values when it is not set itself.
+/// Returns the values that follow from others when they are not set themselves.
 fn derived(merged: &Value, sources: &Sources, defaults: &Layer) -> Result<Layer, SettingsError> {
     let mut layer = Layer::default();
     for (key, variable, below_home) in [
@@ -242,7 +252,7 @@ fn key_from_elsewhere(
     Ok(key.map(|key| (key.to_owned(), KEY_OF_OTHERS.to_owned())))
 }
 
-/// What a reader of ours refuses has no place of its own: that of the value.
+/// Gives an error of one of our readers the place of its value.
 fn placed(error: SettingsError, entries: &[Entry]) -> SettingsError {
     match error {
         SettingsError::Value {
@@ -322,5 +332,20 @@ impl Settings {
             ..Sources::default()
         };
         Ok(load(&sources)?.settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::variable;
+    use std::ffi::OsString;
+    use std::os::unix::ffi::OsStringExt;
+
+    #[test]
+    fn a_value_of_ours_that_is_no_text_is_not_dropped() {
+        let pair = |name: &str| (OsString::from(name), OsString::from_vec(vec![b'1', 0xff]));
+        let kept = variable(pair("PATCHWRIGHT_QUEUE__CLAIMS"));
+        assert_eq!(kept.unwrap().1, "1\u{fffd}");
+        assert_eq!(variable(pair("OTHER")), None);
     }
 }

@@ -117,8 +117,22 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub same: Duration,
+    /// Inputs that have to be run before the rung that mutates the PoVs holds.
+    pub executions: u64,
+    /// The same for Java.
+    pub executions_java: u64,
     /// Compared inputs that have to run the patched lines before that rung holds.
     pub reached: u64,
+    /// Differences of behaviour that a run asks the author about.
+    pub contests: u32,
+    /// Questions to a model for inputs that challenge a patch.
+    pub challenges: u32,
+    /// Inputs of one such question that are run.
+    pub challenge_inputs: u32,
+    /// Questions to a model for a regression test.
+    pub regression_tests: u32,
+    /// The least P(right) with which a patch is verified.
+    pub probability: f64,
 }
 
 /// Isolation of commands from this machine.
@@ -135,7 +149,7 @@ pub struct Sandbox {
     pub output_kb: u64,
     /// The largest file, in MiB.
     pub file_mb: u64,
-    /// What `$JOBS` says; 0 for the number of processors.
+    /// Value of `$JOBS`; 0 for the number of processors.
     pub jobs: u32,
 }
 
@@ -195,11 +209,11 @@ pub struct Queue {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub lost_after: Duration,
-    /// How many workers may take a task before it is given up.
+    /// Number of workers that may take a task before it is given up.
     pub claims: u32,
     /// Room on the disk, in MiB, below which nothing is taken.
     pub free_mb: u64,
-    /// How long what has ended is kept.
+    /// Time that ended tasks and runs are kept.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub keep: Duration,
@@ -213,7 +227,7 @@ pub struct Client {
     #[serde(deserialize_with = "value::text_or_unset")]
     #[schemars(with = "String")]
     pub server: Option<String>,
-    /// What it knows the caller by.
+    /// The token that the daemon knows the caller by.
     #[schemars(with = "String")]
     pub token: SecretString,
 }

@@ -131,7 +131,7 @@ fn every_kind_of_value_can_come_from_the_environment() {
     assert_eq!(model.fallbacks[0].max_output_tokens, Some(9));
 }
 
-/// What is wrong, and what is said about it.
+/// Wrong settings, and the words of the error.
 const WRONG: &[(&str, &str)] = &[
     (
         "[model]\nnmae = \"x\"",

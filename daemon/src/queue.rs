@@ -5,7 +5,8 @@
 //! fetching, heartbeats and what was orphaned. Its own worker loop is not used:
 //! it fetches ahead, and its lock takes a job away from whoever took it over
 //! from a worker that was frozen. A queue decides nothing about tasks: which
-//! ticket counts stands in the row of its submission.
+//! ticket counts stands in the row of its submission, and a ticket is put into
+//! the queue in the transaction that notes it there.
 
 // Two adapters, not one generic one: apalis has a crate for each database, whose
 // statements share no trait and differ in what they take, in transactions, and
@@ -74,7 +75,7 @@ pub enum QueueError {
 pub struct Ticket {
     /// The task.
     pub task: String,
-    /// Counted up with each ticket of the task.
+    /// Number of times that the task was handed back before.
     pub number: i64,
     /// The key of the queue's own.
     key: String,
@@ -113,11 +114,12 @@ impl Queue {
         }))
     }
 
-    /// Puts tickets into the queue.
-    pub async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+    /// Puts the tickets of at most `limit` tasks that are due and have none into
+    /// the queue, and yields their number.
+    pub async fn issue(&self, limit: u32) -> Result<usize, QueueError> {
         match &self.0 {
-            Backend::Sqlite(queue) => queue.put(issues).await,
-            Backend::Postgres(queue) => queue.put(issues).await,
+            Backend::Sqlite(queue) => queue.issue(limit).await,
+            Backend::Postgres(queue) => queue.issue(limit).await,
         }
     }
 

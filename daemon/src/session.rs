@@ -10,7 +10,7 @@ use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::{Notice, Observer};
-use patchwright_agent::record::{Ending, EndingKind, Outcome, RunLimits};
+use patchwright_agent::record::{Outcome, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
@@ -29,7 +29,15 @@ use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
-const ASKED: [&str; 4] = ["ask", "compact", "critic", "judge"];
+const ASKED: [&str; 7] = [
+    "ask",
+    "contest",
+    "compact",
+    "challenge",
+    "regression_test",
+    "critic",
+    "judge",
+];
 
 /// Start values of a run, kept in the store so that it can go on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -58,7 +66,8 @@ impl Beginning {
             ..plan
         };
         match self.foreign.clone() {
-            Some(patch) => Run::judging(plan, patch),
+            Some(patch) if self.answers == Answers::Nobody => Run::judging(plan, patch),
+            Some(patch) => Run::challenging(plan, patch),
             None => Run::new(plan),
         }
     }
@@ -204,7 +213,7 @@ impl Session {
     }
 
     /// Drives the run until it ends, would have to wait too long for a model, or
-    /// somebody says stop. `start` makes the run of its plan: a new one, or one that was resumed. Without a target,
+    /// somebody says stop; in the last two cases it has no ending. `start` makes the run of its plan: a new one, or one that was resumed. Without a target,
     /// commands are run on this machine.
     pub async fn drive(
         &self,
@@ -227,7 +236,7 @@ impl Session {
         };
         let parts = tokio::select! {
             parts = parts => parts,
-            () = stop.cancelled() => Err(Ending::new(EndingKind::Canceled, "stopped by request")),
+            () = stop.cancelled() => return start(plan),
             canceled = drive::canceled(&self.journal) => Err(canceled?),
         };
         let parts = match parts {

@@ -12,6 +12,7 @@ use opentelemetry_otlp::{ExporterBuildError, SpanExporter, WithExportConfig, Wit
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SdkTracerProvider, Tracer};
 use patchwright_config::{LogFormat, Telemetry};
+use patchwright_model::http::install_cryptography;
 use secrecy::ExposeSecret;
 use std::collections::HashMap;
 use std::time::Duration;
@@ -97,6 +98,8 @@ fn provider(endpoint: &str, settings: &Telemetry) -> Result<SdkTracerProvider, T
         .iter()
         .map(|(name, value)| (name.clone(), value.expose_secret().to_owned()))
         .collect();
+    // The exporter makes its own HTTP client.
+    install_cryptography();
     let exporter = SpanExporter::builder()
         .with_http()
         .with_endpoint(endpoint)

@@ -149,9 +149,12 @@ impl WorkerPool {
     /// Sees to it that every task that waits has a ticket in the queue.
     async fn issue(self, stop: CancellationToken) {
         loop {
-            match self.issue_some().await {
-                Ok(ISSUES) => continue,
-                Ok(_) => {}
+            match self.queue.issue(ISSUES).await {
+                Ok(0) => {}
+                Ok(_) => {
+                    self.issued.notify_waiters();
+                    continue;
+                }
                 Err(error) => warn("tickets were not issued", "", &error),
             }
             tokio::select! {
@@ -160,17 +163,6 @@ impl WorkerPool {
                 () = tokio::time::sleep(PAUSE) => {}
             }
         }
-    }
-
-    async fn issue_some(&self) -> Result<u32, TakeError> {
-        let issues = self.store.to_issue(ISSUES).await?;
-        if issues.is_empty() {
-            return Ok(0);
-        }
-        self.queue.put(&issues).await?;
-        self.issued.notify_waiters();
-        self.store.issued(&issues).await?;
-        Ok(u32::try_from(issues.len()).unwrap_or(ISSUES))
     }
 
     /// Forgets what ended long ago.

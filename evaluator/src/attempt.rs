@@ -29,6 +29,18 @@ pub struct AttemptFacts {
     /// Inputs that refuted other attempts: PoVs besides those of the task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
+    /// Inputs on which another behaviour was found to be right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedDifference>,
+}
+
+/// An input on which the patched program may behave differently.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedDifference {
+    /// The input.
+    pub bytes: Vec<u8>,
+    /// Who found the new behaviour right, and why.
+    pub reason: String,
 }
 
 impl Default for AttemptFacts {
@@ -41,6 +53,7 @@ impl Default for AttemptFacts {
             parses: Ok(()),
             touched: Vec::new(),
             found: Vec::new(),
+            accepted: Vec::new(),
         }
     }
 }
@@ -200,7 +213,7 @@ mod tests {
                 old: Vec::new(),
                 new: lines.to_vec(),
             }],
-            found: Vec::new(),
+            ..AttemptFacts::default()
         }
     }
 

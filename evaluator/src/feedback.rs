@@ -10,6 +10,7 @@ mod build;
 mod crash;
 mod excerpt;
 mod failed_tests;
+mod input;
 mod line_map;
 mod locations;
 
@@ -17,6 +18,7 @@ pub use build::{Diagnostic, build, diagnostics};
 pub use crash::{crash, hang};
 pub use excerpt::{excerpt, steady};
 pub use failed_tests::tests;
+pub use input::input;
 pub use line_map::{LineMap, LineOrigin};
 pub use locations::LocationTranslator;
 

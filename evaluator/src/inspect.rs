@@ -7,15 +7,16 @@ use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::feedback::LineMap;
 use crate::probe::{Probe, answer};
-use crate::runner::{Baseline, Build, BuildKind, Pov, Target};
+use crate::runner::{Baseline, Build, BuildKind, InputFile, Pov, Target};
 use patchwright_source::{Tree, TreePath};
 
-/// Asks all probes in one run of a PoV, on the unpatched build or on an attempt's.
+/// Asks all probes in one run of a PoV, or of an input that is run like it, on the unpatched build or on an attempt's.
 /// Returns one text for each probe, in order.
 pub async fn inspect(
     target: &dyn Target,
     baseline: &Baseline,
     attempt: Option<&AttemptFacts>,
+    input: Option<&[u8]>,
     questions: &[Probe],
 ) -> Result<Vec<String>, TargetError> {
     let Some(pov) = pov(target, baseline) else {
@@ -51,6 +52,8 @@ pub async fn inspect(
             expression: question.expression.clone(),
         })
         .collect();
+    let file = input.map(|bytes| InputFile::like(pov, bytes)).transpose()?;
+    let pov = file.as_ref().map_or(pov, InputFile::pov);
     let observations = target.probe(&build, pov, &asked).await?;
     Ok(asked
         .iter()

@@ -90,7 +90,7 @@ impl<'a> Ladder<'a> {
         let (target, baseline) = (self.target, self.baseline);
         Ok(match next {
             RungName::Applies => rung::patch::applies(attempt),
-            RungName::Parses => rung::patch::parses(attempt),
+            RungName::Parses => rung::patch::parses(target.task(), attempt),
             RungName::Builds => rung::builds::climb(target, attempt).await?,
             RungName::Silent => rung::silent::climb(target, baseline, attempt).await?,
             RungName::Tested => rung::tested::climb(target, baseline, attempt).await?,

@@ -12,6 +12,7 @@
 //! What this crate deliberately does not do: talk to a model, read a diff, or
 //! decide how a run ends. It is given [`Changes`] and gives back evidence.
 
+pub mod advice;
 pub mod attack;
 mod attempt;
 mod cache;
@@ -28,6 +29,7 @@ mod local;
 mod mutation;
 pub mod probe;
 mod process;
+mod regression;
 mod review;
 mod robust;
 mod rung;
@@ -40,7 +42,7 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
-pub use attempt::AttemptFacts;
+pub use attempt::{AcceptedDifference, AttemptFacts};
 pub use cache::Cache;
 pub use crash::CrashReport;
 pub use error::TargetError;
@@ -50,12 +52,14 @@ pub use ladder::Ladder;
 pub use local::{LocalTarget, fetch};
 pub use patchwright_source::{Changes, Touched};
 pub use process::{Captured, Ending, Execution, Limit};
+pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
 pub use rung::confirm::confirm;
 pub use rung::silent::stopped;
 pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,
     TargetTask, TestRun,
 };
+pub use same_elsewhere::{ChallengeInput, Challenged, challenge};
 pub use signature::Signature;
 pub use test_report::TestReport;
 pub use verdict_cache::VerdictCache;

@@ -16,7 +16,10 @@ mod disk_space;
 mod exits;
 mod fetch;
 mod fuzzer;
+mod hang;
+mod instrumented;
 mod scratch;
+mod script;
 mod shown;
 mod spare_workspaces;
 mod task_check;
@@ -33,10 +36,11 @@ pub(crate) use task_digest::{TaskDigest, digest_of_inputs};
 
 use crate::TargetError;
 use crate::cache::Cache;
+use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
-    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs, Pov,
-    Replay, Target, TargetTask, TestRun, judge, proof,
+    Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
+    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, Watched, judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -62,8 +66,8 @@ pub struct LocalTarget {
     spares: SpareWorkspaces,
     /// Removed with everything in it when the target is dropped.
     scratch: Arc<Scratch>,
-    /// The user's entry among the accounts, where paths are mapped.
-    accounts: Option<Place>,
+    /// The system's configuration for its commands, where paths are mapped.
+    configuration: Option<Place>,
     /// The task's folder as commands see it.
     shown_task: OnceCell<PathBuf>,
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
@@ -99,9 +103,9 @@ impl LocalTarget {
         };
         let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
-        let accounts = sandbox
+        let configuration = sandbox
             .maps_paths()
-            .then(|| Sandbox::accounts(scratch.path(), &home))
+            .then(|| Sandbox::configuration(scratch.path(), &home))
             .transpose()?;
         let digest = TaskDigest::new(task.clone(), sandbox.host().clone());
         Ok(Self {
@@ -109,7 +113,7 @@ impl LocalTarget {
             sandbox,
             spares: SpareWorkspaces::default(),
             scratch: Arc::new(scratch),
-            accounts,
+            configuration,
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
@@ -258,12 +262,13 @@ impl Target for LocalTarget {
         debugger::run(self, build, pov, probes).boxed()
     }
 
-    fn counting_build<'a>(
+    fn instrumented_build<'a>(
         &'a self,
         changes: &'a Changes,
         name: &'a str,
+        added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
-        coverage::build(self, changes, name).boxed()
+        instrumented::build(self, changes, name, added).boxed()
     }
 
     fn covered_by_tests<'a>(
@@ -279,9 +284,25 @@ impl Target for LocalTarget {
         &'a self,
         build: &'a Build,
         pov: &'a Pov,
-        functions: &'a [String],
+        watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
-        exits::run(self, build, pov, functions).boxed()
+        exits::run(self, build, pov, watched).boxed()
+    }
+
+    fn run_script<'a>(
+        &'a self,
+        build: &'a Build,
+        script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        script::run(self, build, script).boxed()
+    }
+
+    fn stack_of_hang<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
+        hang::stack(self, build, pov).boxed()
     }
 
     fn fuzz<'a>(

@@ -6,6 +6,7 @@
 mod code;
 mod constants;
 mod diff;
+mod disguised;
 mod literal;
 mod removal;
 mod suppression;
@@ -20,7 +21,8 @@ pub(crate) use constants::constants;
 
 use code::bare;
 use diff::{FileDiff, Line, Sign};
-use patchwright_source::{SourceError, Tree, TreePath};
+use disguised::Texts;
+use patchwright_source::{SourceError, Tree, TreePath, visible_line};
 use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
@@ -62,7 +64,9 @@ pub(crate) fn climb(
     }
     let mut findings = Vec::new();
     for file in &files {
-        let old = pristine(&tree, file, attempt)?;
+        let path = TreePath::new(&file.path);
+        let path = path.map_err(|error| TargetError::tree(&error, tree.root()))?;
+        let old = pristine(&tree, &path, attempt)?;
         let case = Case {
             file,
             old: &old,
@@ -71,6 +75,7 @@ pub(crate) fn climb(
         };
         findings.extend(apply(&case));
     }
+    findings.extend(disguises(&tree, attempt)?);
     Ok(verdict(&findings))
 }
 
@@ -88,14 +93,32 @@ fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
 }
 
 /// Returns the pristine text of a file; empty for a new file.
-fn pristine(tree: &Tree, file: &FileDiff, attempt: &AttemptFacts) -> Result<String, TargetError> {
-    let fail = |error: SourceError| TargetError::tree(&error, tree.root());
-    let path = TreePath::new(&file.path).map_err(fail)?;
-    match tree.read(attempt.changes.pristine_name(&path)) {
+fn pristine(tree: &Tree, path: &TreePath, attempt: &AttemptFacts) -> Result<String, TargetError> {
+    match tree.read(attempt.changes.pristine_name(path)) {
         Ok(text) => Ok(String::from_utf8_lossy(text.bytes()).into_owned()),
         Err(SourceError::NotFound { .. }) => Ok(String::new()),
-        Err(error) => Err(fail(error)),
+        Err(error) => Err(TargetError::tree(&error, tree.root())),
     }
+}
+
+/// Returns the findings on what is written otherwise than it reads. They look at the
+/// bytes of the files, not at a diff of them.
+fn disguises(tree: &Tree, attempt: &AttemptFacts) -> Result<Vec<Finding>, TargetError> {
+    let mut findings = Vec::new();
+    for (path, bytes) in &attempt.changes.files {
+        findings.extend(disguised::findings(&Texts {
+            path: path.as_str(),
+            old: &pristine(tree, path, attempt)?,
+            new: &String::from_utf8_lossy(bytes),
+        }));
+    }
+    let paths = attempt.changes.files.keys();
+    for path in paths.chain(attempt.changes.renamed.values()) {
+        let is_new = matches!(tree.read(path), Err(SourceError::NotFound { .. }));
+        let finding = disguised::of_name(path.as_str()).filter(|_| is_new);
+        findings.extend(finding.filter(|finding| !findings.contains(finding)));
+    }
+    Ok(findings)
 }
 
 fn verdict(findings: &[Finding]) -> RungResult {
@@ -148,9 +171,26 @@ struct Finding {
 impl Finding {
     fn new(case: &Case<'_>, line: Option<&Line>, what: impl Into<String>) -> Self {
         Self {
-            refutes: true,
-            path: case.file.path.clone(),
             line: line.map(|line| (line.number, line.text.trim().to_owned())),
+            ..Self::of_file(&case.file.path, what)
+        }
+    }
+
+    /// A finding at a line of the patched file, counted from 0.
+    fn at(path: &str, (index, text): (usize, &str), what: impl Into<String>) -> Self {
+        let number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        Self {
+            line: Some((number, text.to_owned())),
+            ..Self::of_file(path, what)
+        }
+    }
+
+    /// A finding about a whole file.
+    fn of_file(path: &str, what: impl Into<String>) -> Self {
+        Self {
+            refutes: true,
+            path: path.to_owned(),
+            line: None,
             what: what.into(),
         }
     }
@@ -163,11 +203,10 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (path, what) = (visible_line(&self.path), &self.what);
         match &self.line {
-            Some((number, text)) => {
-                write!(f, "{}:{number}: {}: `{text}`", self.path, self.what)
-            }
-            None => write!(f, "{}: {}", self.path, self.what),
+            Some((number, text)) => write!(f, "{path}:{number}: {what}: `{}`", visible_line(text)),
+            None => write!(f, "{path}: {what}"),
         }
     }
 }
@@ -182,11 +221,12 @@ fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
 
 /// Applies all rules to one file.
 fn apply(case: &Case<'_>) -> Vec<Finding> {
-    let rules: [fn(&Case<'_>) -> Vec<Finding>; 12] = [
+    let rules: [fn(&Case<'_>) -> Vec<Finding>; 13] = [
         suppression::forbidden_place,
         suppression::catches_everything,
         suppression::blinds_the_sanitizer,
         suppression::ends_the_process,
+        suppression::unreadable,
         removal::switched_off,
         removal::unreachable_rest,
         removal::lost_calls,

@@ -18,7 +18,9 @@ use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
-use crate::runner::{Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target};
+use crate::runner::{
+    Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
+};
 use failure::{Failure, FailureJudge, FailureKind};
 use std::time::{Duration, Instant};
 
@@ -101,6 +103,14 @@ fn groups<'a>(
     Ok(groups)
 }
 
+impl Group<'_> {
+    /// Returns the time limit of one input, a multiple of the PoV's time.
+    fn each(&self) -> Duration {
+        let usual = Duration::from_secs_f64(self.before.replay.execution.seconds.min(60.0));
+        (usual * 10).clamp(EACH.0, EACH.1)
+    }
+}
+
 struct Search<'a> {
     target: &'a dyn Target,
     baseline: &'a Baseline,
@@ -128,22 +138,21 @@ impl Search<'_> {
         let missing = || TargetError::machinery("the unpatched build is missing", name.clone());
         let old = self.baseline.builds.get(&name).ok_or_else(missing)?;
         let new = builds::build(self.target, self.attempt, &name).await?;
-        // A batch that does not show the known crash would not show another one.
-        let known = self.run(old, group, group.seeds.clone(), EACH.1).await?;
-        if !known.iter().any(|run| !run.ending.success()) {
+        let until = Instant::now() + budget;
+        if !self.shows_the_crash(old, group, budget / 2).await? {
             self.blind += 1;
             return Ok(None);
         }
-        self.many = self.takes_many(old, group).await?;
-        // The known inputs have time of their own, since a hang takes much of it.
-        let until = Instant::now() + budget;
+        self.many = self.takes_many(old, group, budget / 4).await?;
         let judge = FailureJudge {
             target: self.target,
             builds: (old, &new),
             pov: group.pov,
             before: group.before,
             touched: &self.touched.clone(),
+            each: group.each(),
         };
+        let budget = until.saturating_duration_since(Instant::now());
         if let Some(found) = self.fuzzed(&judge, group, budget).await? {
             return Ok(Some(found));
         }
@@ -161,20 +170,35 @@ impl Search<'_> {
             }
             let runs = self.run(&new, group, inputs.clone(), left).await?;
             self.runs += runs.len() as u64;
-            let failed = runs.iter().filter(|run| !run.ending.success());
-            let mut looked_at = 0;
-            for run in failed {
-                let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
-                if looked_at >= LOOKED_AT || !run.is_failure() {
-                    continue;
+            let failed = runs.iter().filter(|run| run.is_failure());
+            for (number, run) in failed.take(LOOKED_AT).enumerate() {
+                // A failure that hangs takes long to look at, so only the first is sure to be.
+                if number > 0 && Instant::now() > until {
+                    break;
                 }
-                looked_at += 1;
+                let bytes = inputs.get(run.index).map_or(&[][..], |bytes| bytes);
                 if let Some(found) = self.weigh(judge.look(bytes).await?) {
                     return Ok(Some(found));
                 }
             }
         }
         Ok(None)
+    }
+
+    /// Tells whether a batch shows the known crash: one that does not would not show
+    /// another one. A hang was seen at the baseline, and takes its whole time.
+    async fn shows_the_crash(
+        &self,
+        old: &Build,
+        group: &Group<'_>,
+        most: Duration,
+    ) -> Result<bool, TargetError> {
+        if group.before.replay.outcome == Outcome::Hung {
+            return Ok(true);
+        }
+        let most = most.max(FIRST);
+        let known = self.run(old, group, group.seeds.clone(), most).await?;
+        Ok(known.iter().any(|run| !run.ending.success()))
     }
 
     /// Returns a failure that refutes the patch, and counts any other.
@@ -197,11 +221,10 @@ impl Search<'_> {
         contents: Vec<Vec<u8>>,
         budget: Duration,
     ) -> Result<Vec<InputRun>, TargetError> {
-        let usual = Duration::from_secs_f64(group.before.replay.execution.seconds.min(60.0));
         let inputs = Inputs {
             contents,
             budget,
-            each: (usual * 10).clamp(EACH.0, EACH.1),
+            each: group.each(),
             capture: Capture::Failures,
             many: self.many,
             ..Inputs::default()
@@ -238,22 +261,27 @@ impl Search<'_> {
 
     fn held(&self, groups: usize) -> RungResult {
         let budget = self.target.task().limits.robust.as_secs();
+        let floor = self.target.task().limits.executions.max(1);
         let (holds, reason) = if self.blind == groups {
-            let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned";
+            let reason = "the PoVs do not crash the unpatched program when inputs are run in numbers, so nothing could be learned ([[pov]] command, harness and build say how an input is run)";
             (None, reason.to_owned())
-        } else if self.runs >= ENOUGH {
+        } else if self.runs >= ENOUGH.max(floor) {
             (
                 Some(true),
                 format!("{} mutated inputs bring no crash back", self.runs),
             )
-        } else if self.runs > 0 {
+        } else if self.runs >= floor {
             let reason = format!(
                 "{} mutated inputs in {budget} s bring no crash back",
                 self.runs
             );
             (Some(true), reason)
         } else {
-            (None, "no mutated input could be run in time".to_owned())
+            let reason = format!(
+                "only {} mutated inputs could be run in {budget} s, and {floor} are needed: give more time (limits.robust), ask for fewer (limits.executions, limits.executions_java), or let one process run many inputs ([[pov]] batch)",
+                self.runs
+            );
+            (None, reason)
         };
         let mut log = String::new();
         for other in &self.others {

@@ -5,6 +5,8 @@
 
 mod coverage;
 mod exits;
+mod hang;
+mod input_file;
 mod inputs;
 mod outcome;
 mod remote;
@@ -12,7 +14,9 @@ mod reproduction;
 mod task;
 
 pub use coverage::{Counted, Coverage, LineRange};
-pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit};
+pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
+pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
+pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
@@ -23,10 +27,11 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
-use crate::workspace::Workspace;
+use crate::test_report::TestReport;
+use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError, sanitizer_hooks};
 use futures::future::BoxFuture;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, TreePath};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -60,6 +65,17 @@ impl Build {
         sanitizer_hooks::gained(old.root(), new.root())
     }
 
+    /// Tells whether it has all products of a clean build of the same sources; false where
+    /// one of them is on another machine or cannot be read.
+    pub(crate) async fn has_products_of(&self, clean: &Self) -> bool {
+        let (Some(one), Some(other)) = (self.workspace.clone(), clean.workspace.clone()) else {
+            return false;
+        };
+        let compared =
+            tokio::task::spawn_blocking(move || products::holds_all(one.root(), other.root()));
+        matches!(compared.await, Ok(Ok(true)))
+    }
+
     /// Returns its workspace.
     pub(crate) fn place(&self) -> Result<&Arc<Workspace>, TargetError> {
         self.workspace.as_ref().ok_or_else(|| {
@@ -86,6 +102,24 @@ pub struct TestRun {
     pub execution: Execution,
     /// Result files that it left: path below the tree, and content.
     pub reports: Vec<(String, Vec<u8>)>,
+}
+
+impl TestRun {
+    /// Reads the results by name from the result files, else from the output.
+    pub fn report(&self) -> TestReport {
+        let mut all = TestReport::default();
+        for (name, bytes) in &self.reports {
+            if let Some(report) = TestReport::read_file(name, bytes) {
+                all.merge(report);
+            }
+        }
+        if all.tests.is_empty()
+            && let Some(report) = TestReport::read_log(&self.execution.text())
+        {
+            all.merge(report);
+        }
+        all
+    }
 }
 
 /// A PoV on the unpatched program.
@@ -181,7 +215,7 @@ pub trait Target: Send + Sync {
         &'a self,
         _build: &'a Build,
         _pov: &'a Pov,
-        _functions: &'a [String],
+        _watched: &'a Watched,
     ) -> BoxFuture<'a, Result<Exits, TargetError>> {
         Box::pin(async {
             Ok(Exits {
@@ -191,12 +225,13 @@ pub trait Target: Send + Sync {
         })
     }
 
-    /// Builds the changed tree with counters in what the changes touch; nothing
-    /// where that cannot be had.
-    fn counting_build<'a>(
+    /// Builds the changed tree with something added to it; nothing where that cannot be
+    /// had.
+    fn instrumented_build<'a>(
         &'a self,
         _changes: &'a Changes,
         _name: &'a str,
+        _added: &'a Instrumentation,
     ) -> BoxFuture<'a, Result<Option<Build>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
@@ -209,6 +244,30 @@ pub trait Target: Send + Sync {
         _counted: &'a Counted,
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs a Python script that nobody trusts, and returns what it writes to its standard
+    /// output, or why there is nothing. Not every target runs scripts.
+    fn run_script<'a>(
+        &'a self,
+        _build: &'a Build,
+        _script: &'a str,
+    ) -> BoxFuture<'a, Result<Result<Vec<u8>, String>, TargetError>> {
+        Box::pin(async {
+            Ok(Err(
+                "no script can be run where this program runs".to_owned()
+            ))
+        })
+    }
+
+    /// Runs a PoV that hangs once more and returns where it is after a while; none where
+    /// that cannot be seen.
+    fn stack_of_hang<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: &'a Pov,
+    ) -> BoxFuture<'a, Result<Option<CrashReport>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 
@@ -232,6 +291,17 @@ pub struct Fuzzed {
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,
+}
+
+/// What a compiler adds to some files of a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Instrumentation {
+    /// Counters of lines and branches in what the changes touch.
+    Counters,
+    /// Sanitizer checks after which the program goes on, in these files as well.
+    Recovery(Vec<TreePath>),
+    /// Checks for undefined behaviour that end the program, in these files as well.
+    Undefined(Vec<TreePath>),
 }
 
 /// The way of building.

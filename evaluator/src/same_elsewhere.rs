@@ -12,26 +12,32 @@
 //! program is not compared.
 
 mod aimed;
+mod challenge;
+mod clock;
 mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
+mod povs;
 mod reach;
 mod values;
 
+pub use challenge::{ChallengeInput, Challenged, challenge};
+
 use crate::TargetError;
-use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::attempt::{AcceptedDifference, AttemptFacts, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
 use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Pov, Target, TargetTask,
 };
+use clock::Clock;
 use doubts::Differing;
 use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -39,8 +45,6 @@ const CHUNK: usize = 96;
 const FEWEST: usize = 4;
 /// Least and most time for one input.
 const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(30));
-/// Time for running differing inputs again.
-const AGAIN: Duration = Duration::from_secs(30);
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
 pub(crate) async fn climb(
@@ -48,56 +52,43 @@ pub(crate) async fn climb(
     baseline: &Baseline,
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
-    let task = target.task();
-    let pair = task.povs.iter().zip(&baseline.povs);
-    let Some((pov, before)) = pair.clone().find(|(_, before)| before.reproduces()) else {
-        let reason = "no PoV reproduces, so it is not known how inputs are run";
-        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
+    let (pov, before, old) = match run_how(target, baseline) {
+        Ok(how) => how,
+        Err(reason) => return Ok(RungResult::new(RungName::SameElsewhere, None, reason)),
     };
-    let name = task.build_of(pov);
-    let Some(old) = baseline.builds.get(&name) else {
-        let reason = "the unpatched build is not at hand";
-        return Ok(RungResult::new(RungName::SameElsewhere, None, reason));
-    };
-    let new = builds::build(target, attempt, &name).await?;
-    let mut comparison = Comparison {
-        target,
-        builds: (old, &new),
-        pov,
-        before,
-        functions: watched(task, before, attempt)?,
-        writer: FeedbackWriter::new(task, attempt),
-        pool: pool::InputPool::gather(task, pov)?,
-        outputs_seen: BTreeSet::new(),
-        compared: Vec::new(),
-        reaching: Vec::new(),
-        turned_away: Vec::new(),
-        aside: Duration::ZERO,
-        counts: BTreeMap::new(),
-        differing: Vec::new(),
-        doubts: Vec::new(),
-        reach: None,
-        tried: Vec::new(),
-        tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
-    };
-    let started = Instant::now();
+    let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
+    let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
     comparison.measure_reach(attempt).await?;
-    let spent = started.elapsed().saturating_sub(comparison.aside);
-    let left = task.limits.same.saturating_sub(spent);
-    if let Some(difference) = comparison.values(left).await? {
+    if let Some(difference) = comparison.values().await? {
         return Ok(comparison.refuted(&difference));
     }
-    let spent = started.elapsed().saturating_sub(comparison.aside);
-    let left = task.limits.same.saturating_sub(spent);
-    if let Some(difference) = comparison.aimed(&attempt.diff, left).await? {
+    if let Some(difference) = comparison.aimed(&attempt.diff).await? {
         return Ok(comparison.refuted(&difference));
     }
-    comparison.settle_reach(attempt).await?;
+    comparison.povs().await?;
     comparison.settle_differences().await?;
+    comparison.settle_reach(attempt).await?;
     Ok(comparison.held())
+}
+
+/// Returns how inputs are run: like the first PoV that reproduces, and on its build.
+fn run_how<'a>(
+    target: &'a dyn Target,
+    baseline: &'a Baseline,
+) -> Result<(&'a Pov, &'a BaselinePov, &'a Build), &'static str> {
+    let task = target.task();
+    let mut pairs = task.povs.iter().zip(&baseline.povs);
+    let found = pairs.find(|(_, before)| before.reproduces());
+    let (pov, before) = found.ok_or("no PoV reproduces, so it is not known how inputs are run")?;
+    let old = baseline.builds.get(&task.build_of(pov));
+    Ok((
+        pov,
+        before,
+        old.ok_or("the unpatched build is not at hand")?,
+    ))
 }
 
 /// Returns the functions whose values are compared: those that the attempt touches and that
@@ -134,6 +125,8 @@ struct Difference {
     new: String,
     /// True where a limit ended one of the two.
     limited: bool,
+    /// The input with both behaviours, for whoever weighs it.
+    doubt: Doubt,
 }
 
 struct Comparison<'a> {
@@ -142,10 +135,15 @@ struct Comparison<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
     functions: Vec<String>,
+    accepted: &'a [AcceptedDifference],
     writer: FeedbackWriter<'a>,
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
     outputs_seen: BTreeSet<u64>,
+    /// Words of the unpatched program for faults of its own.
+    own_faults_said: BTreeSet<&'static str>,
+    /// Mutants of the PoVs that make the unpatched program crash.
+    crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
     /// Those of them that reached a touched function.
@@ -153,8 +151,7 @@ struct Comparison<'a> {
     /// Mutants of given inputs that only the patched program turns away and
     /// that nothing is known of yet.
     turned_away: Vec<Differing>,
-    /// The time that went into such mutants, which is not taken from the rest.
-    aside: Duration,
+    clock: Clock,
     counts: BTreeMap<String, u64>,
     /// Derived inputs on which the programs differ.
     differing: Vec<Differing>,
@@ -168,6 +165,40 @@ struct Comparison<'a> {
     tests_seconds: Option<f64>,
 }
 
+impl<'a> Comparison<'a> {
+    fn new(
+        (target, baseline): (&'a dyn Target, &'a Baseline),
+        attempt: &'a AttemptFacts,
+        (pov, before): (&'a Pov, &'a BaselinePov),
+        builds: (&'a Build, &'a Build),
+    ) -> Result<Self, TargetError> {
+        let task = target.task();
+        Ok(Self {
+            target,
+            builds,
+            pov,
+            before,
+            functions: watched(task, before, attempt)?,
+            accepted: &attempt.accepted,
+            writer: FeedbackWriter::new(task, attempt),
+            pool: pool::InputPool::gather(task, pov)?,
+            outputs_seen: BTreeSet::new(),
+            own_faults_said: BTreeSet::new(),
+            crashing: Vec::new(),
+            compared: Vec::new(),
+            reaching: Vec::new(),
+            turned_away: Vec::new(),
+            clock: Clock::start(task.limits.same),
+            counts: BTreeMap::new(),
+            differing: Vec::new(),
+            doubts: Vec::new(),
+            reach: None,
+            tried: Vec::new(),
+            tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+        })
+    }
+}
+
 impl Comparison<'_> {
     fn count(&mut self, what: &str, number: u64) {
         *self.counts.entry(what.to_owned()).or_default() += number;
@@ -175,6 +206,13 @@ impl Comparison<'_> {
 
     fn counted(&self, what: &str) -> u64 {
         self.counts.get(what).copied().unwrap_or(0)
+    }
+
+    /// Returns who found another behaviour right on an input, and why.
+    fn accepted(&self, input: &ComparedInput) -> Option<String> {
+        let mut accepted = self.accepted.iter();
+        let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
+        Some(found.reason.clone())
     }
 
     /// Returns the time limit of one input, a multiple of the PoV's time.
@@ -216,11 +254,12 @@ impl Comparison<'_> {
             difference.old, difference.new
         );
         let lead = format!(
-            "The patch changes what the program does with an input that was fine before.\n{reason}"
+            "The patched program behaves differently on an input that the unpatched program accepts.\n{reason}"
         );
         let mut result = RungResult::new(RungName::SameElsewhere, Some(false), reason)
             .feedback(self.writer.log(&lead, &shown))
             .log(shown)
+            .doubts(vec![difference.doubt.clone()])
             .settled(!difference.limited);
         result.counts.clone_from(&self.counts);
         result

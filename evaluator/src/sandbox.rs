@@ -5,6 +5,7 @@
 //! does not do: decide what to run, or judge what came of it.
 
 mod bubblewrap;
+mod configuration;
 mod enter;
 mod host;
 mod landlock;
@@ -51,6 +52,19 @@ pub enum IsolationChoice {
     None,
     /// The isolation of a service that runs the commands elsewhere; it cannot be asked for here.
     Remote,
+}
+
+impl IsolationChoice {
+    /// Returns the name that the settings have for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Bubblewrap => "bubblewrap",
+            Self::Landlock => "landlock",
+            Self::None => "none",
+            Self::Remote => "remote",
+        }
+    }
 }
 
 /// The isolation that is active, for people to read.
@@ -114,7 +128,8 @@ impl Sandbox {
         };
         let mut passed_over = Vec::new();
         for kind in order {
-            match probe(*kind, &host).await {
+            let probed = probe(*kind, &host).await;
+            match probed.and_then(|found| accept(choice, found)) {
                 Ok((mode, leaves_open)) => {
                     return Ok(Self {
                         host,
@@ -131,14 +146,11 @@ impl Sandbox {
         }
         let reasons: Vec<String> = passed_over
             .iter()
-            .map(|(kind, reason)| format!("{kind:?}: {reason}"))
+            .map(|(kind, reason)| format!("{}: {reason}", kind.name()))
             .collect();
         Err(TargetError::machinery(
-            format!(
-                "no sandbox works here; install bubblewrap, or say sandbox = \"none\" at your own risk: {}",
-                reasons.join("; ")
-            ),
-            "sandbox",
+            format!("no sandbox works here: {}", reasons.join("; ")),
+            "sandbox.choice",
         ))
     }
 
@@ -155,22 +167,15 @@ impl Sandbox {
         matches!(self.mode, Mode::Bubblewrap { .. })
     }
 
-    /// Makes the temporary home the user's real one.
-    ///
-    /// The JVM, and with it Maven, does not look at `HOME` but at the user's entry
-    /// among the system's accounts. Where paths can be mapped the command gets
-    /// accounts of its own, written into `folder`.
-    pub(crate) fn accounts(folder: &Path, home: &Path) -> Result<Place, TargetError> {
-        let home = home.display();
-        let host = folder.join("accounts");
-        let user = bubblewrap::USER;
-        let text = format!("user:x:{user}:{user}:user:{home}:/bin/sh\n");
-        std::fs::write(&host, text)
-            .and_then(|()| identity::give(&host))
-            .map_err(|e| TargetError::io("the accounts could not be written", &host, e))?;
+    /// The system's configuration as a command with a root of its own sees it, written
+    /// into `folder`. Its accounts make the temporary home the user's real one.
+    pub(crate) fn configuration(folder: &Path, home: &Path) -> Result<Place, TargetError> {
+        let host = folder.join("etc");
+        configuration::write(&host, home)
+            .map_err(|e| TargetError::io("the configuration could not be copied", &host, e))?;
         Ok(Place {
             host,
-            inside: "/etc/passwd".into(),
+            inside: host::ETC.into(),
             writable: false,
         })
     }
@@ -187,6 +192,13 @@ pub fn hide_this_process() {
     // It fails nowhere; where it did, a command would still run as another
     // user, or behind a process namespace or Landlock.
     let _ = rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
+/// Tells whether [`IsolationChoice::Auto`] would take an isolation; else the reason why not.
+pub async fn offered(kind: IsolationChoice, host: &Host) -> Result<(), String> {
+    let probed = probe(kind, host).await;
+    let accepted = probed.and_then(|found| accept(IsolationChoice::Auto, found));
+    accepted.map(|_| ())
 }
 
 /// Which isolation would be active here, for a command that checks a machine.
@@ -307,8 +319,25 @@ impl Words {
     }
 }
 
+/// What an isolation is, and what it leaves open.
+type Probed = (Mode, Vec<String>);
+
+/// Refuses what only the user's own word may choose: an isolation in which a
+/// command could change files of the user that runs us.
+fn accept(choice: IsolationChoice, found: Probed) -> Result<Probed, String> {
+    let open = found.0 == Mode::Landlock { own_mounts: false };
+    if choice == IsolationChoice::Auto && open && identity::of_commands().is_none() {
+        return Err(
+            "without user namespaces, commands could change modes and times of this user's files; \
+             allow user namespaces, or accept that with sandbox.choice = \"landlock\""
+                .to_owned(),
+        );
+    }
+    Ok(found)
+}
+
 /// Tries an isolation by running the smallest command in it.
-async fn probe(kind: IsolationChoice, host: &Host) -> Result<(Mode, Vec<String>), String> {
+async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
     match kind {
         IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
         IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),

@@ -12,7 +12,7 @@ use crate::workspace::{OUT, TREE};
 use object::{Object, ObjectSymbol};
 use patchwright_source::built_in_regex;
 use regex::Regex;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -36,7 +36,8 @@ struct Hook {
 enum Held {
     /// Defined by the program, or by a runtime that is linked into it.
     Defined,
-    /// Defined, and given up for another definition.
+    /// Defined by the runtime that is linked into the program, and given up for
+    /// another definition.
     Weak,
     /// Called, and defined by a library.
     Called,
@@ -122,22 +123,73 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
     let Ok(file) = object::File::parse(bytes) else {
         return BTreeSet::new();
     };
-    let symbols = file.symbols().chain(file.dynamic_symbols());
-    symbols
-        .filter_map(|symbol| {
-            let name = symbol.name().ok()?;
-            // The linker adds the version of a library's symbol.
-            let name = name.split('@').next().unwrap_or(name);
-            is_hook(name).then(|| Hook {
-                name: name.to_owned(),
-                held: match (symbol.is_undefined(), symbol.is_weak()) {
-                    (true, _) => Held::Called,
-                    (false, true) => Held::Weak,
-                    (false, false) => Held::Defined,
-                },
-            })
+    let symbols: Vec<Symbol<'_>> = file
+        .symbols()
+        .chain(file.dynamic_symbols())
+        .filter_map(Symbol::read)
+        .collect();
+    // Each place in the code with a name that tells whose it is.
+    let owners: BTreeMap<u64, bool> = symbols
+        .iter()
+        .filter(|symbol| symbol.held == Held::Defined)
+        .map(|symbol| (symbol.address, is_runtime(symbol.name)))
+        .collect();
+    let hooks = symbols.into_iter().filter(|symbol| is_hook(symbol.name));
+    hooks
+        .map(|symbol| Hook {
+            held: symbol.held_among(&owners),
+            name: symbol.name.to_owned(),
         })
         .collect()
+}
+
+/// A symbol with a name.
+struct Symbol<'a> {
+    name: &'a str,
+    address: u64,
+    held: Held,
+}
+
+impl<'a> Symbol<'a> {
+    fn read<'b>(symbol: impl ObjectSymbol<'a> + 'b) -> Option<Self> {
+        let name = symbol.name().ok().filter(|name| !name.is_empty())?;
+        Some(Self {
+            // The linker adds the version of a library's symbol.
+            name: name.split('@').next().unwrap_or(name),
+            address: symbol.address(),
+            held: match (symbol.is_undefined(), symbol.is_weak()) {
+                (true, _) => Held::Called,
+                (false, true) => Held::Weak,
+                (false, false) => Held::Defined,
+            },
+        })
+    }
+
+    /// Of several weak definitions the linker takes the first, which may be one of the
+    /// program: the runtime's lies among code of the runtime.
+    fn held_among(&self, owners: &BTreeMap<u64, bool>) -> Held {
+        if self.held != Held::Weak {
+            return self.held;
+        }
+        let below = owners.range(..self.address).next_back();
+        let above = owners.range(self.address + 1..).next();
+        let of_runtime = [below, above].into_iter().flatten().any(|(_, own)| *own);
+        if of_runtime {
+            Held::Weak
+        } else {
+            Held::Defined
+        }
+    }
+}
+
+/// Tells whether a name is one of a sanitizer's runtime, also mangled.
+fn is_runtime(name: &str) -> bool {
+    static RUNTIME: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(
+            r"^_*(?:(?:a|hwa|l|m|t|ub|df)san_|sanitizer_|interceptor_|interception|ZN?K?N?\d+__(?:asan|hwasan|lsan|msan|tsan|ubsan|dfsan|sanitizer|interception))",
+        )
+    });
+    RUNTIME.is_match(name)
 }
 
 /// Tells whether a name is a sanitizer's and none that a compiler refers to by

@@ -165,7 +165,7 @@ fn functions_of(stack: &Stack, in_project: &dyn Fn(&Frame) -> bool) -> Vec<Strin
             .collect()
     };
     let tests: [&dyn Fn(&Frame) -> bool; 3] = [
-        &|frame| in_project(frame) && FrameOrigin::of(frame) != FrameOrigin::Harness,
+        &|frame| in_project(frame) && FrameOrigin::of(frame) == FrameOrigin::Project,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Project,
         &|frame| FrameOrigin::of(frame) == FrameOrigin::Harness,
     ];

@@ -96,6 +96,10 @@ impl VerdictKey {
             parts.add(&input.pov);
             parts.add(&input.bytes);
         }
+        for accepted in &attempt.accepted {
+            parts.add("accepted");
+            parts.add(&accepted.bytes);
+        }
         parts.add(format!("{:?}", baseline.isolation));
         for pov in &baseline.povs {
             parts.add(&pov.name);

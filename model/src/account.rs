@@ -25,11 +25,11 @@ struct Sums {
     usage: Usage,
     /// Settled, and reserved for what is being asked.
     usd: f64,
-    /// Who was asked without a price.
+    /// The models that were asked without a price.
     unpriced: BTreeSet<String>,
 }
 
-/// What a call may cost, until it is known what it did cost. Dropped before,
+/// The most that a call may cost, until its cost is known. Dropped before,
 /// it counts in full: nobody knows what becomes of a call that is given up.
 #[derive(Debug)]
 pub struct Reserved<'a> {
@@ -76,7 +76,7 @@ impl Account {
         })
     }
 
-    /// What was spent, in a line for people; nothing when nothing was.
+    /// Returns the money spent, in a line for people; nothing when none was.
     pub fn told(&self) -> Option<String> {
         self.change(|sums| {
             let Usage {

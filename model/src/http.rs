@@ -1,10 +1,31 @@
 //! HTTP clients for calls with a key, and what people may see of an address.
 
+use reqwest::{Client, ClientBuilder};
 use std::time::Duration;
 
+/// Returns the start of every HTTP client: its cryptography is chosen here.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+pub fn client_builder() -> ClientBuilder {
+    install_cryptography();
+    Client::builder()
+}
+
+/// Returns a client with the defaults of the library.
+#[expect(clippy::disallowed_methods, reason = "the one place")]
+pub fn default_client() -> Client {
+    install_cryptography();
+    Client::new()
+}
+
+/// Makes `ring` the cryptography of TLS in this process, unless one was chosen before. Clients that
+/// libraries make for themselves need it to be called first.
+pub fn install_cryptography() {
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
 /// A client for calls with a key to one address.
-pub fn http_client(address: &str, connect: Duration) -> reqwest::Result<reqwest::Client> {
-    let builder = reqwest::Client::builder()
+pub fn http_client(address: &str, connect: Duration) -> reqwest::Result<Client> {
+    let builder = client_builder()
         .connect_timeout(connect)
         // A key must not follow a redirect to another host.
         .redirect(reqwest::redirect::Policy::none())
@@ -32,7 +53,7 @@ pub fn shown(address: &str) -> String {
     bare.map_or_else(|()| "an address with a key".to_owned(), |()| url.into())
 }
 
-/// What lies at the bottom of a failed call; the layers above repeat the address.
+/// Returns the innermost cause of a failed call; the layers above repeat the address.
 pub fn deepest(error: &reqwest::Error) -> String {
     let mut current: &dyn std::error::Error = error;
     while let Some(source) = current.source() {

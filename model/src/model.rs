@@ -152,7 +152,7 @@ pub enum ModelError {
     /// It may work later: rate limit, busy or broken server, lost connection.
     #[error("the model cannot answer now: {reason}")]
     Retry {
-        /// How long the endpoint asks to wait; zero when it limits calls and
+        /// The wait that the endpoint asks for; zero when it limits calls and
         /// does not say for how long.
         after: Option<Duration>,
         /// Description of the failure.

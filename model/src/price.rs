@@ -46,7 +46,7 @@ impl Price {
     }
 }
 
-/// What an endpoint may count above our own count of a request, in parts of it:
+/// Share that an endpoint may count above our own count of a request:
 /// vocabularies and templates differ a little.
 const MARGIN: f64 = 0.05;
 /// The same for the shortest of requests, in tokens.
@@ -56,7 +56,7 @@ const MARGIN_AT_LEAST: f64 = 64.0;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prices {
     known: Vec<(String, Price)>,
-    /// How many tries of one call may be charged: each that breaks off, at each
+    /// Number of tries of one call that may be charged: each that breaks off, at each
     /// endpoint.
     tries: f64,
 }
@@ -101,7 +101,7 @@ impl Prices {
         }
     }
 
-    /// What a call cost that `model` answered, by the name in its reply. A
+    /// Returns the cost of a call that `model` answered, by the name in its reply. A
     /// provider may add a date to the name; a name that fits none costs as much
     /// as the dearest.
     pub fn of(&self, model: &str, usage: &Usage) -> f64 {
@@ -116,7 +116,7 @@ impl Prices {
         )
     }
 
-    /// What a call cost that came to this. One that failed before anything was
+    /// Returns the cost of a call with this result. One that failed before anything was
     /// written costs nothing; one that broke off may cost as much as the dearest
     /// would.
     pub fn of_call(&self, answered: &Result<Reply, ModelError>) -> f64 {

@@ -1,7 +1,7 @@
 //! Counts tokens: exactly for the families whose vocabulary is public, and never
 //! too few for all others.
 
-use tiktoken_rs::{CoreBPE, cl100k_base_singleton, o200k_base_singleton};
+use tiktoken_rs::{CoreBPE, o200k_base_singleton};
 
 use crate::Request;
 
@@ -28,16 +28,12 @@ const O200K: [&str; 10] = [
     "gpt-oss",
     "codex-",
 ];
-/// Names, or beginnings of names, of models that use `cl100k_base`.
-const CL100K: [&str; 3] = ["gpt-4", "gpt-3.5", "text-embedding"];
 
 /// Counts the tokens of one model's family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counter {
     /// The vocabulary of OpenAI's models since GPT-4o.
     O200k,
-    /// The vocabulary of GPT-4 and GPT-3.5.
-    Cl100k,
     /// A vocabulary that is not known: counted generously.
     Unknown,
 }
@@ -47,11 +43,8 @@ impl Counter {
     /// `openai/gpt-5`, does not matter.
     pub fn of(model: &str) -> Self {
         let name = model.rsplit('/').next().unwrap_or(model).to_lowercase();
-        let among = |families: &[&str]| families.iter().any(|family| name.starts_with(family));
-        if among(&O200K) {
+        if O200K.iter().any(|family| name.starts_with(family)) {
             Self::O200k
-        } else if among(&CL100K) {
-            Self::Cl100k
         } else {
             Self::Unknown
         }
@@ -78,7 +71,6 @@ impl Counter {
         };
         match self {
             Self::O200k => exact(o200k_base_singleton()),
-            Self::Cl100k => exact(cl100k_base_singleton()),
             // No vocabulary has more tokens than the text has bytes.
             Self::Unknown => {
                 let guess = (exact(o200k_base_singleton()) as f64 * MARGIN).ceil() as u64;
@@ -131,7 +123,7 @@ mod tests {
             ("gpt-4o-mini", Counter::O200k),
             ("openai/gpt-5.1", Counter::O200k),
             ("o3", Counter::O200k),
-            ("gpt-4-turbo", Counter::Cl100k),
+            ("gpt-4-turbo", Counter::Unknown),
             ("claude-sonnet-4", Counter::Unknown),
             ("qwen3-coder", Counter::Unknown),
         ] {
@@ -143,7 +135,6 @@ mod tests {
 
     #[test]
     fn counts_are_those_of_the_published_vocabularies() {
-        assert_eq!(Counter::Cl100k.count("hello world"), 2);
         assert_eq!(Counter::O200k.count("hello world"), 2);
         assert_eq!(Counter::Unknown.count("hello world"), 3);
         let request = Request {

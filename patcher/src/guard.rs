@@ -17,6 +17,7 @@ use patchwright_source::{Language, TreePath};
 pub struct Guard {
     protected: GlobSet,
     patterns: Vec<String>,
+    scope: Scope,
     /// The most edits of a patch.
     pub max_edits: usize,
     /// The most files of a patch.
@@ -25,6 +26,15 @@ pub struct Guard {
     pub max_diff_bytes: usize,
     /// The largest file that is edited or written, in bytes.
     pub max_file_bytes: usize,
+}
+
+/// The part of a tree that may be changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// The program, and not what tests it.
+    Program,
+    /// Only what tests it.
+    Tests,
 }
 
 /// A refusal without its edit: the rule and the reason.
@@ -60,11 +70,20 @@ impl Guard {
         Ok(Self {
             protected,
             patterns,
+            scope: Scope::Program,
             max_edits: 5_000,
             max_files: 100,
             max_diff_bytes: 1024 * 1024,
             max_file_bytes: 32 * 1024 * 1024,
         })
+    }
+
+    /// Returns the rules for whoever writes a test: tests and the build files beside them
+    /// may be changed, and nothing else.
+    #[must_use]
+    pub fn for_tests(mut self) -> Self {
+        self.scope = Scope::Tests;
+        self
     }
 
     /// Judges a path alone.
@@ -86,6 +105,14 @@ impl Guard {
         {
             let reason = format!("the task protects {pattern:?}; repair the program elsewhere");
             return Err((Rule::Protected, reason));
+        }
+        if self.scope == Scope::Tests {
+            let reason = "only tests may be written here".to_owned();
+            return if kinds::is_test(path) {
+                Ok(())
+            } else {
+                Err((Rule::Protected, reason))
+            };
         }
         if kinds::is_build_file(path) {
             let reason = "build files may not be changed; repair the program itself".to_owned();
@@ -118,12 +145,17 @@ impl Guard {
             );
             return Err((Rule::Harness, reason));
         }
-        if content::is_test(language, bytes) {
+        if self.scope == Scope::Program && content::is_test(language, bytes) {
             let reason = "the file holds tests; repair the program itself".to_owned();
             return Err((Rule::Test, reason));
         }
         Ok(())
     }
+}
+
+/// Tells whether a path is one of a test.
+pub fn is_test(path: &TreePath) -> bool {
+    kinds::is_test(path)
 }
 
 #[cfg(test)]
@@ -171,6 +203,29 @@ mod tests {
             (".github/workflows/ci.yml", Some(Rule::BuildFile)),
         ] {
             check(&[], path, "int a;\n", expected);
+        }
+    }
+
+    #[test]
+    fn whoever_writes_a_test_changes_nothing_else() {
+        let guard = Guard::new(&["tests/golden".to_owned()])
+            .unwrap()
+            .for_tests();
+        for (path, expected) in [
+            ("tests/a.c", None),
+            ("tests/Makefile.am", None),
+            ("lib/parse_test.cc", None),
+            ("src/a.c", Some(Rule::Protected)),
+            ("Makefile", Some(Rule::Protected)),
+            ("tests/golden/a.txt", Some(Rule::Protected)),
+            ("tests/.git/hooks/a", Some(Rule::OutsideTree)),
+        ] {
+            let path = TreePath::new(path).unwrap();
+            let content = b"#include <gtest/gtest.h>\nTEST(A, B) { }";
+            let found = guard
+                .check_path(&path)
+                .and_then(|()| guard.check_content(&path, content));
+            assert_eq!(found.err().map(|(rule, _)| rule), expected, "{path}");
         }
     }
 

@@ -61,7 +61,7 @@ pub use changes::{Changes, Placement, PlacementKind, Prepared, Touched};
 pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;
-pub use guard::Guard;
+pub use guard::{Guard, is_test};
 pub use prepare::{prepare, prepare_after, read_diff, read_diff_bytes};
 pub use refusal::{Refusal, Rule, ShownLine};
 pub use reply::{Probe, Problem, RawQuery, Reply};

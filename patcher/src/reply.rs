@@ -8,6 +8,7 @@
 
 mod body;
 mod calls;
+mod challenge;
 mod example;
 mod fallback;
 mod line_commands;
@@ -19,6 +20,8 @@ mod tag;
 #[cfg(test)]
 mod tests;
 mod words;
+
+pub use challenge::{ChallengeForm, RawChallenge, challenges};
 
 use crate::Patch;
 use crate::unescape::unescape;
@@ -39,6 +42,9 @@ pub struct Reply {
     pub queries: Vec<RawQuery>,
     /// The probes, in order.
     pub probes: Vec<Probe>,
+    /// Reason why a difference of behaviour that was shown is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contest: Option<String>,
     /// The patch. Never a part of one: a patch that was cut off is left out.
     pub patch: Option<Patch>,
     /// Parts that could not be read, in words for the model.
@@ -70,6 +76,9 @@ pub struct Probe {
     /// Which build is asked, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
+    /// Which input the program is run on, as it was written; else the PoV.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
 }
 
 /// Something in a reply that was lost, and what to do about it.
@@ -111,11 +120,28 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     if !has_own_tags(&text) && take_calls(&scan.visible, &mut reply) {
         return reply;
     }
+    if !has_own_tags(&text)
+        && let Some(reason) = contest(&scan.visible)
+    {
+        reply.contest = Some(reason);
+        return reply;
+    }
     gather(scan, &text, &mut reply);
     if reply.queries.is_empty() && reply.probes.is_empty() && reply.patch.is_none() {
         nothing_found(&mut reply);
     }
     reply
+}
+
+/// Returns the reason in the last `<contest>` of a reply; one that is not closed reaches to
+/// the end.
+fn contest(visible: &str) -> Option<String> {
+    let tags = tag::tags(visible, |name| name == "contest");
+    let open = tags.iter().rposition(|tag| !tag.closing && !tag.empty)?;
+    let from = tags.get(open)?.end;
+    let to = tags.get(open + 1).map_or(visible.len(), |tag| tag.start);
+    let reason = visible.get(from..to)?.trim();
+    (!reason.is_empty()).then(|| reason.to_owned())
 }
 
 /// Returns true when a reply speaks in the tags that it was asked for.

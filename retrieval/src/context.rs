@@ -22,10 +22,10 @@ pub(crate) use request::headline;
 
 use crate::engine::Engine;
 use crate::intent::{Shares, detect};
-use crate::rank::Frame;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
 pub(crate) use budget::Part;
+use patchwright_source::CrashFrame;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 
@@ -39,7 +39,7 @@ pub struct Request {
     /// A request in words, or the text of a crash report.
     pub text: String,
     /// The frames of the crash report, when it is one.
-    pub frames: Vec<Frame>,
+    pub frames: Vec<CrashFrame>,
     /// Says how many tokens the context may take. 0 for what it calls for, at most
     /// [`DEFAULT_BUDGET`]; more than 2,500 brings more code.
     pub budget: usize,

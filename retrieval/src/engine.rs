@@ -21,12 +21,13 @@ use crate::answer::{Answer, Hit, Miss};
 use crate::error::{RetrievalError, or_nothing};
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::query::Query;
-use crate::rank::{Frame, Proximity};
+use crate::rank::Proximity;
 use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 pub(crate) use lookup::Around;
+use patchwright_source::CrashFrame;
 use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
 use preferences::Preferences;
 use std::collections::BTreeMap;
@@ -115,7 +116,7 @@ impl Engine {
     }
 
     /// Sets the crash near which results are shown first.
-    pub fn set_crash(&mut self, frames: &[Frame]) {
+    pub fn set_crash(&mut self, frames: &[CrashFrame]) {
         let mut near = Proximity::default();
         let located = self.locate(frames);
         for (distance, place) in located.iter().enumerate() {

@@ -184,7 +184,7 @@ impl Index {
             return Analysis::default();
         };
         let is_macro = symbol.kind == SymbolKind::Macro;
-        let mut analysis = function::analyse(Subject {
+        let mut analysis = visit::analyse(Subject {
             language: symbol.language,
             text: lines,
             line: symbol.start_line,

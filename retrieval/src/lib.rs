@@ -31,8 +31,8 @@ pub use flow::{Direction, FlowKind, FlowRequest, FlowStep, GuardFact, GuardKind}
 pub use index::files::FileRow;
 pub use index::{Index, IndexLimits, IndexReport};
 pub use memory::Memory;
+pub use patchwright_source::{CrashFrame, Role};
 pub use query::{KINDS, LineRange, Query, QueryError};
-pub use rank::{Frame, Role};
 pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
 pub use settings::{Settings, Weights};
 pub use signals::{Candidate, Candidates, Choice, by_words, fuse};

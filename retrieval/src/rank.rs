@@ -3,39 +3,7 @@
 
 use crate::symbol::Symbol;
 use patchwright_source::{Language, TreePath};
-use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-
-/// Describes what a stack of a crash report tells of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Role {
-    /// Where the program crashed.
-    Crash,
-    /// Where the memory was freed.
-    Freed,
-    /// Where the memory was allocated.
-    Allocated,
-    /// Where an uninitialised value was stored.
-    Stored,
-    /// Where a thread or a task was created.
-    Created,
-}
-
-/// One frame of a crash report, as plain data.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Frame {
-    /// The function as the report names it.
-    pub function: String,
-    /// The file, often with a path of another machine.
-    pub file: Option<String>,
-    /// The line in it.
-    pub line: Option<u32>,
-    /// Which stack it is from.
-    pub role: Role,
-    /// Says how far from the top of its stack, 0 at the top.
-    pub depth: u32,
-}
 
 /// Folder names that hold tests, examples and harnesses.
 const ASIDE_FOLDERS: [&str; 16] = [

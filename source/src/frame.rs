@@ -58,7 +58,22 @@ impl fmt::Display for Frame {
     }
 }
 
-/// The part that a stack plays in a crash.
+/// A frame of a crash as the search for code takes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrashFrame {
+    /// The function as the report names it.
+    pub function: String,
+    /// The file as the report names it, often with a path of another machine.
+    pub file: Option<String>,
+    /// The line, counted from one.
+    pub line: Option<u32>,
+    /// The part that its stack plays in the crash.
+    pub role: Role,
+    /// Its place in the stack, 0 at the top.
+    pub depth: u32,
+}
+
+/// The part that a stack plays in a crash, in the order of interest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -66,18 +81,18 @@ pub enum Role {
     Crash,
     /// The exception that led to the one before.
     Cause,
-    /// An exception that was set aside in favour of the one before.
-    Suppressed,
-    /// The other side of a race or of a lock order.
-    Previous,
-    /// Where the memory was allocated, or the function that owns it.
-    Allocated,
     /// Where the memory was freed.
     Freed,
+    /// Where the memory was allocated, or the function that owns it.
+    Allocated,
     /// Where the uninitialised value was copied.
     Stored,
     /// Where the value, the thread or the mutex came into being.
     Created,
+    /// An exception that was set aside in favour of the one before.
+    Suppressed,
+    /// The other side of a race or of a lock order.
+    Previous,
 }
 
 impl Role {

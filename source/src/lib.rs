@@ -8,8 +8,9 @@
 //! [`TreePath`] is a path that was checked, [`Text`] a file's bytes with its
 //! lines, line ending and encoding, [`Language`] what a file is written in and
 //! [`parse`] its syntax tree. The plain types that several crates pass on are
-//! defined here once: [`Changes`] of a tree, the [`Frame`] of a stack. What this crate deliberately does not do: search,
-//! index, write, or run anything.
+//! defined here once: [`Changes`] of a tree, the [`Frame`] of a stack, the
+//! [`CrashFrame`] that code is searched for. What this crate deliberately does not
+//! do: search, index, write, or run anything.
 
 mod changes;
 mod error;
@@ -23,7 +24,7 @@ mod tree;
 
 pub use changes::{Changes, Touched};
 pub use error::SourceError;
-pub use frame::{Frame, Role, UNKNOWN_FUNCTION};
+pub use frame::{CrashFrame, Frame, Role, UNKNOWN_FUNCTION};
 pub use language::{Language, UnknownLanguage, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;

@@ -58,9 +58,21 @@ impl TreePath {
     /// Tells whether the path is `tail` below some folder. Java names a file
     /// below its source root only: `src/main/java/org/a/B.java` ends with
     /// `org/a/B.java`.
-    pub fn is_below_a_folder(&self, tail: &str) -> bool {
+    fn is_below_a_folder(&self, tail: &str) -> bool {
         let above = self.0.strip_suffix(tail);
         !tail.is_empty() && above.is_some_and(|above| above.ends_with('/'))
+    }
+
+    /// Returns the one of these files that is `tail` below some folder; nothing
+    /// when several are.
+    pub fn only_below_a_folder<'a>(
+        files: impl IntoIterator<Item = &'a Self>,
+        tail: &str,
+    ) -> Option<&'a Self> {
+        let mut fitting = files
+            .into_iter()
+            .filter(|file| file.is_below_a_folder(tail));
+        fitting.next().filter(|_| fitting.next().is_none())
     }
 
     /// Returns what follows the last dot of the file name, if anything does.
@@ -144,6 +156,10 @@ mod tests {
         for tail in ["g/a/B.java", "src/main/java/org/a/B.java", "/B.java", ""] {
             assert!(!path.is_below_a_folder(tail), "{tail}");
         }
+        let other = TreePath::new("src/test/java/org/a/B.java").unwrap();
+        let only = |files: &[TreePath]| TreePath::only_below_a_folder(files, "B.java").cloned();
+        assert_eq!(only(std::slice::from_ref(&path)), Some(path.clone()));
+        assert_eq!(only(&[path, other]), None);
     }
 
     #[test]

@@ -5,10 +5,10 @@
 
 use crate::address::DatabaseKind;
 use crate::store::{Store, StoreError};
-use reqwest::Url;
 use std::path::Path;
 use std::process::Stdio;
 use tokio::process::Command;
+use url::Url;
 
 /// Parameters of an address that `pg_dump` takes; the rest is for our own driver.
 const KNOWN: [&str; 8] = [

@@ -304,6 +304,11 @@ impl Store {
     }
 }
 
+/// Reads a lane or a step.
+fn number_of(value: i64) -> Result<u32, sqlx::Error> {
+    u32::try_from(value).map_err(|error| sqlx::Error::Decode(error.into()))
+}
+
 fn event(run: &str, row: Row) -> Result<Event, StoreError> {
     let (number, epoch, time, lane, step, kind, name, summary, body) = row;
     let body = serde_json::from_str(&body).map_err(|source| StoreError::Damaged {
@@ -316,8 +321,8 @@ fn event(run: &str, row: Row) -> Result<Event, StoreError> {
         epoch,
         time,
         run: run.to_owned(),
-        lane: u32::try_from(lane).unwrap_or_default(),
-        step: u32::try_from(step).unwrap_or_default(),
+        lane: number_of(lane)?,
+        step: number_of(step)?,
         kind: EventKind::read(&kind),
         name,
         summary,

@@ -13,6 +13,7 @@ mod files;
 mod journal;
 mod prune;
 mod quota;
+pub mod runs;
 mod spending;
 mod store;
 pub mod submissions;

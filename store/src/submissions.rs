@@ -2,14 +2,14 @@
 //! submission to its end.
 //!
 //! The row says how far a task is and how it ended. A queue only delivers
-//! tickets, and a ticket counts when its number is the one in the row, so that
-//! a ticket delivered twice or late does nothing. Who may work on the task is
+//! tickets, and a ticket counts until its task is handed back, so that one
+//! delivered late does nothing. Who may work on the task is
 //! said by the epoch of its run ([`Claimed`]).
 
 mod claim;
 mod list;
 
-pub use claim::{Back, Claimed, Ending, Issue};
+pub use claim::{Back, Claimed, Ending, ISSUE, Issue};
 pub use list::TaskVersion;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
 

@@ -274,6 +274,7 @@ fn workers() {
     let seconds = [1, 2].map(|workers: usize| {
         let patchwright = patchwright(None)
             .with("PATCHWRIGHT_LIMITS__ROBUST", "500ms")
+            .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
             .with("PATCHWRIGHT_LIMITS__SAME", "500ms");
         let model = ScriptedModel::answering(|_| PATCH.into()).unwrap();
         for number in 0..BATCH {

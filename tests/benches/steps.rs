@@ -1,4 +1,4 @@
-//! What a step of the loop costs when the model answers at once: reading the
+//! The cost of a step of the loop when the model answers at once: reading the
 //! reply, answering queries on a small tree, counting tokens, and two journal
 //! events that survive a power cut.
 //!

@@ -148,3 +148,25 @@ fn a_build_that_fails_on_a_full_disk_says_nothing_of_the_patch() {
     assert!(told.contains("infra_error"), "{told}");
     assert!(told.contains("the disk is full"), "{told}");
 }
+
+/// What holds every other rung, but is not what its reader sees.
+#[test]
+fn a_patch_that_reads_otherwise_than_it_compiles_is_refused() {
+    let check = "+  if (name > NAME_LIMIT) return -1;\n";
+    for (instead, lines, words) in [
+        (
+            "+  if (name > NAME_LIMIT) return -1; /* \u{202e}\u{2066}too long\u{2069} */\n",
+            7,
+            "it brings \\u{202e}",
+        ),
+        (
+            "+  size_t n\u{430}me = name;\n+  if (n\u{430}me > NAME_LIMIT) return -1;\n",
+            8,
+            "`n\\u{430}me` looks like `name`",
+        ),
+    ] {
+        let diff = RIGHT.replace(check, instead);
+        let diff = diff.replace("+25,7", &format!("+25,{lines}"));
+        refuted_at(&judge(&diff), "reviewed", words);
+    }
+}

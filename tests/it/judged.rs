@@ -69,7 +69,9 @@ impl fmt::Display for Row {
 /// A Patchwright with the budgets of a fixture, or of real programs.
 fn patchwright(sources: &Sources) -> Patchwright {
     let asked = sources.variables.contains_key(CASES);
-    let mut patchwright = Patchwright::new().expect("patchwright builds");
+    let mut patchwright = Patchwright::new()
+        .expect("patchwright builds")
+        .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1");
     for (name, fixture, real) in BUDGETS {
         let usual = if asked { real } else { fixture };
         let own = sources.variables.get(name).map_or(usual, String::as_str);
@@ -206,6 +208,7 @@ fn a_fix_may_refuse_what_is_malformed_as_the_pov_is() {
     let patchwright = Patchwright::new()
         .expect("patchwright builds")
         .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
+        .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
         .with("PATCHWRIGHT_LIMITS__SAME", "30s");
     for (patch, holds) in [("right/upstream", true), ("wrong/ascii-only", false)] {
         let file = folder("tests/judge/cares-naptr").join(format!("{patch}.diff"));

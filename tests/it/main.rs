@@ -5,6 +5,8 @@
 #[cfg(test)]
 mod bad_input;
 #[cfg(test)]
+mod challenged;
+#[cfg(test)]
 mod clients;
 #[cfg(test)]
 mod compact;
@@ -27,6 +29,8 @@ mod hints;
 mod house;
 #[cfg(test)]
 mod http;
+#[cfg(test)]
+mod init;
 #[cfg(test)]
 mod judge;
 #[cfg(test)]
@@ -54,6 +58,10 @@ mod replay;
 mod resume;
 #[cfg(test)]
 mod run;
+#[cfg(test)]
+mod runs;
+#[cfg(test)]
+mod sandbox;
 #[cfg(test)]
 mod scene;
 #[cfg(test)]

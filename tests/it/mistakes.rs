@@ -2,6 +2,7 @@
 //! and what to do. Mistakes of models are tested elsewhere.
 
 use crate::scene::Scene;
+use patchwright_tests::model::ScriptedModel;
 use std::fs;
 use std::os::unix::fs::symlink;
 
@@ -121,4 +122,66 @@ fn a_daemon_that_is_not_there_is_told() {
         "",
         (2, &["there is no run \"gone\"", "--out"]),
     );
+}
+
+#[test]
+fn known_causes_of_a_failed_baseline_are_named() {
+    // What a shell makes of "make -C $TREE" in double quotes.
+    let emptied = Scene::new().edit(
+        "task.toml",
+        "build = 'make --no-print-directory -C \"$OUT\" -f",
+        "build = 'make --no-print-directory -C  -f",
+    );
+    let model = ScriptedModel::start::<&str>([]).unwrap();
+    let told = emptied.run(&model, &[]);
+    told.expect("invalid_task", 2, "put the command into single quotes");
+    assert!(
+        told.detail()
+            .contains("as run: build: make --no-print-directory -C  -f")
+    );
+
+    let no_input = Scene::new().edit("task.toml", "\"$OUT\"/harness \"$POV\"", "\"$OUT\"/harness");
+    let told = no_input.run(&model, &[]);
+    told.expect("not_reproducible", 4, "does not use $POV");
+
+    let report = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000031 at pc 0x1 bp 0x1 sp 0x1\nWRITE of size 9 at 0x602000000031 thread T0\n    #0 0x1 in copy_name /src/records.c:8:3\n    #1 0x2 in main /src/harness.c:20:3\n";
+    let plain = Scene::new()
+        .edit("task.toml", "-fsanitize=address ", "")
+        .edit("task.toml", "[builds.address]", "[builds.plain]")
+        .edit("task.toml", "build = \"address\"", "build = \"plain\"")
+        .edit(
+            "task.toml",
+            "[inputs]",
+            "[crash]\nreport = \"crash.log\"\n\n[inputs]",
+        )
+        .write("crash.log", report);
+    let told = plain.run(&model, &[]);
+    told.expect("not_reproducible", 4, "-fsanitize=address");
+    assert!(model.requests().is_empty());
+}
+
+#[test]
+fn failing_tests_are_told_before_any_call() {
+    let scene = Scene::new().edit(
+        "task.toml",
+        "test = '\"$OUT\"/harness'",
+        "test = 'echo ok 1 - a; echo not ok 2 - b; echo \"ERROR: LeakSanitizer: detected memory leaks\"; exit 1'",
+    );
+    let model = ScriptedModel::start(["no"]).unwrap();
+    let told = scene.run(
+        &model,
+        &["--out", "out", "--set", "limits.format_retries=0"],
+    );
+    let words = [
+        "tests: 1 passed, 1 failed: b (not held against a patch)",
+        "| ERROR: LeakSanitizer: detected memory leaks",
+        "likely cause: LeakSanitizer ends the tests",
+    ];
+    for words in words {
+        assert!(told.finished.stderr.contains(words), "{words}: {told:#?}");
+    }
+    let out = scene.patchwright.scratch("out");
+    let log = std::fs::read_to_string(out.join("logs/baseline-tests.log")).unwrap();
+    assert!(log.contains("not ok 2 - b"));
+    assert_eq!(told.report["baseline"][0]["name"], "build address");
 }

@@ -25,7 +25,7 @@ fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
     let model = ScriptedModel::start(answers).unwrap();
     let out = scene.patchwright.scratch("out");
     let told = scene.run(&model, &["--out", &out.display().to_string()]);
-    told.expect("verified", 0, "attempt 3 holds every rung");
+    told.expect("verified", 0, "attempt 4 holds every rung");
 
     let asked = model.requests();
     assert_eq!(asked.len(), answers.len());
@@ -57,9 +57,16 @@ fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
         assert!(after.starts_with(&before), "the history is only added to");
     }
 
-    // What was refused before it was an attempt is none, and is not built.
-    assert_eq!(told.report["attempts"].as_array().unwrap().len(), 3);
-    assert_eq!(told.report["best"]["number"], 3);
+    // The patch that came again costs an attempt, and is not built.
+    assert_eq!(told.report["attempts"].as_array().unwrap().len(), 4);
+    assert_eq!(told.report["best"]["number"], 4);
+    let again = told.rung(3, "applies");
+    assert_eq!(again["holds"], false);
+    let progress = &told.finished.stderr;
+    assert!(
+        progress.contains("attempt 3 was not run: the same patch as attempt 2"),
+        "{progress}"
+    );
     assert_eq!(told.rung(1, "builds")["holds"], false);
     assert_eq!(told.rung(2, "silent")["holds"], false);
     assert_eq!(told.rung(2, "tested"), &serde_json::Value::Null);

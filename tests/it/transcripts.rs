@@ -64,6 +64,8 @@ fn replay(id: &str) -> Finished {
             "--set",
             "limits.robust=5s",
             "--set",
+            "limits.executions=1",
+            "--set",
             "limits.same=20s",
         ])
         .unwrap();

@@ -82,6 +82,9 @@ impl Patchwright {
             .env("XDG_CACHE_HOME", folder.join("cache"))
             .env("XDG_CONFIG_HOME", folder.join("config"))
             .env("NO_COLOR", "1")
+            // Asked only where a test is about them.
+            .env("PATCHWRIGHT_LIMITS__CHALLENGES", "0")
+            .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")
             .stdin(Stdio::null());
         for (name, value) in &self.variables {
             command.env(name, value);

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 /// the question what still matters, and its answer, need the rest.
 const NEAR: u64 = 80;
 
-/// What a call may use, taken note of while it is made.
+/// The reservation of a call, counted while the call is made.
 pub(super) struct InFlight<'a>(pub(super) &'a AtomicU64, pub(super) u64);
 
 impl Drop for InFlight<'_> {
@@ -137,7 +137,7 @@ impl Drive {
         }
     }
 
-    /// What a failed call means for the run. Waiting a moment and trying again
+    /// Returns the outcome of a failed call. Waiting a moment and trying again
     /// has been done by the model client.
     fn failed(&self, purpose: Purpose, error: ModelError, lost: &FailedCall) -> Outcome {
         let FailedCall {
@@ -234,7 +234,7 @@ fn fitting(speaker: &Speaker) -> u64 {
 fn full(purpose: Purpose, speaker: &Speaker, tokens: u64) -> Option<Full> {
     let fits = fitting(speaker);
     let near = match purpose {
-        Purpose::Repair => fits * NEAR / 100,
+        Purpose::Repair | Purpose::Contest => fits * NEAR / 100,
         _ => fits,
     };
     (tokens > near).then(|| Full {
@@ -258,7 +258,11 @@ pub(super) fn beyond(limits: &RunLimits, spent: &Spent, most: u64) -> Option<Str
 fn refused(purpose: Purpose, reason: String) -> Outcome {
     match purpose {
         Purpose::Repair | Purpose::Compact => stop(EndingKind::BudgetExhausted, reason),
-        Purpose::Critic | Purpose::Judge => Outcome::Unanswered(Unanswered {
+        Purpose::Contest
+        | Purpose::Challenge
+        | Purpose::RegressionTest
+        | Purpose::Critic
+        | Purpose::Judge => Outcome::Unanswered(Unanswered {
             reason,
             usage: Usage::default(),
             usd: 0.0,

@@ -3,31 +3,60 @@
 use super::{Drive, convert};
 use crate::journal::JournalError;
 use crate::progress::Notice;
-use crate::record::{BaselineSummary, Crash, Ending, EndingKind, Outcome, StepId};
-use patchwright_evaluator::test_report::{Status, TestReport};
-use patchwright_evaluator::{Baseline, TargetError, TestRun};
+use crate::record::{
+    BaselineSummary, Crash, Ending, EndingKind, Observed, Outcome, PovRecord, SandboxRecord, StepId,
+};
+use patchwright_evaluator::test_report::Status;
+use patchwright_evaluator::{
+    Baseline, BaselinePov, TargetError, TargetTask, TestRun, advice, feedback,
+};
+use patchwright_source::{Role, Tree};
 use serde_json::json;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
+/// PoVs that are shown to whoever writes other inputs.
+const MOST_POVS: usize = 3;
+/// Lines of a harness before and after the one on the crash stack.
+const HARNESS_LINES: usize = 80;
 /// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
+/// Names of failing tests that are told, and lines of their log.
+const SHOWN_NAMES: usize = 5;
+const SHOWN_LINES: usize = 8;
+
 impl Drive {
-    pub(super) async fn baseline(&self, id: StepId) -> Result<Outcome, JournalError> {
+    /// Makes the baseline; `reported` is the crash that the task brought along.
+    pub(super) async fn baseline(
+        &self,
+        id: StepId,
+        reported: Option<String>,
+    ) -> Result<Outcome, JournalError> {
         let summary =
             "building the unpatched tree, replaying every PoV, running the tests".to_owned();
         self.intend(id, "baseline", summary, json!({})).await?;
         Ok(match self.target_baseline().await {
             Ok(baseline) => {
-                let remark = format!("  sandbox: {:?}", baseline.isolation.kind).to_lowercase();
+                let sandbox = SandboxRecord::from(&baseline.isolation);
+                let remark = format!("  sandbox: {sandbox}");
                 self.parts.observer.tell(&Notice::Remark(&remark));
-                Outcome::Baseline(self.summary(&baseline))
+                let mut summary = self.summary(&baseline);
+                summary.observed = self.observed(&baseline).await?;
+                Outcome::Baseline(summary)
             }
-            Err(ending) => Outcome::Stopped {
-                ending,
-                seconds: 0.0,
-            },
+            Err(mut ending) => {
+                if let (EndingKind::NotReproducible, Some(log), Some(target)) =
+                    (ending.kind, reported, &self.parts.target)
+                    && let Some(cause) = advice::of_report(target.task(), &log)
+                {
+                    tell_cause(&mut ending, &cause);
+                }
+                Outcome::Stopped {
+                    ending,
+                    seconds: 0.0,
+                }
+            }
         })
     }
 
@@ -45,7 +74,7 @@ impl Drive {
             match target.baseline().await {
                 Ok(baseline) => return Ok(baseline),
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
-                Err(error) => return Err(ending(&error)),
+                Err(error) => return Err(explained(target.task(), &error)),
             }
         }
     }
@@ -69,6 +98,7 @@ impl Drive {
                 crashes.push(convert::crash_from_report(report, &self.parts.tree));
             }
         }
+        let crashes_seen = crashes.clone();
         BaselineSummary {
             crashes,
             tests: baseline.tests.as_ref().map_or_else(
@@ -79,21 +109,163 @@ impl Drive {
                 tests_in_words,
             ),
             has_tests: baseline.tests.is_some(),
+            sandbox: Some(SandboxRecord::from(&baseline.isolation)),
+            povs: self.pov_records(),
+            harness: self.harness(&crashes_seen).unwrap_or_default(),
             seconds: baseline.seconds,
+            observed: Vec::new(),
         }
+    }
+
+    /// Tells what every command did, and keeps its log.
+    async fn observed(&self, baseline: &Baseline) -> Result<Vec<Observed>, JournalError> {
+        let mut observed = Vec::new();
+        for (name, build) in &baseline.builds {
+            let name = format!("build {name}").trim_end().to_owned();
+            let text = format!("succeeds ({:.1} s)", build.execution.seconds);
+            observed.push((name, true, text, &build.execution));
+        }
+        for pov in &baseline.povs {
+            let (good, text) = pov_in_words(pov);
+            observed.push((pov.name.clone(), good, text, &pov.replay.execution));
+        }
+        if let Some(tests) = &baseline.tests {
+            let good = tests.execution.ending.success();
+            let text = tests_for_people(tests);
+            observed.push(("tests".to_owned(), good, text, &tests.execution));
+        }
+        let mut kept = Vec::new();
+        for (name, good, text, execution) in observed {
+            let log = self.journal.keep(execution.text().as_bytes()).await?;
+            kept.push(Observed {
+                name,
+                good,
+                text,
+                log,
+            });
+        }
+        if baseline.tests.is_none() {
+            kept.push(without_tests());
+        }
+        Ok(kept)
     }
 }
 
-fn tests_in_words(run: &TestRun) -> String {
-    let mut all = TestReport::default();
-    for report in run
-        .reports
-        .iter()
-        .filter_map(|(name, bytes)| TestReport::read_file(name, bytes))
-    {
-        all.merge(report);
+impl Drive {
+    /// The PoVs as whoever writes other inputs is shown them.
+    fn pov_records(&self) -> Vec<PovRecord> {
+        let task = self.parts.target.as_ref().map(|target| target.task());
+        let povs = task.into_iter().flat_map(|task| {
+            let povs = task.povs.iter().take(MOST_POVS);
+            povs.map(move |pov| (pov, task.commands.pov.as_deref()))
+        });
+        povs.map(|(pov, common)| PovRecord {
+            name: pov.name(),
+            command: pov
+                .command
+                .as_deref()
+                .or(common)
+                .unwrap_or_default()
+                .to_owned(),
+            text: feedback::input(&std::fs::read(&pov.file).unwrap_or_default()),
+        })
+        .collect()
     }
-    let (passed, failed) = (all.count(Status::Passed), all.count(Status::Failed));
+
+    /// The code of the outermost function of a crash stack whose file is at hand: in the
+    /// tree, or in the task's folder.
+    fn harness(&self, crashes: &[Crash]) -> Option<String> {
+        let task = self.parts.target.as_ref()?.task();
+        let folder = Tree::open(&task.task_folder).ok();
+        let mut frames: Vec<_> = crashes
+            .first()?
+            .frames
+            .iter()
+            .filter(|frame| frame.role == Role::Crash)
+            .collect();
+        frames.sort_by_key(|frame| std::cmp::Reverse(frame.depth));
+        frames.into_iter().find_map(|frame| {
+            let file = frame.file.as_deref()?;
+            let trees = [Some(self.parts.tree.as_ref()), folder.as_ref()];
+            let text = trees.into_iter().flatten().find_map(|tree| {
+                let found = tree.read(&tree.rebase(file)?).ok()?;
+                Some(String::from_utf8_lossy(found.bytes()).into_owned())
+            })?;
+            let line = frame.line.unwrap_or(1) as usize;
+            let from = line.saturating_sub(HARNESS_LINES);
+            let lines = text.lines().skip(from).take(2 * HARNESS_LINES);
+            Some(lines.collect::<Vec<_>>().join("\n"))
+        })
+    }
+}
+
+fn without_tests() -> Observed {
+    Observed {
+        name: "tests".to_owned(),
+        good: false,
+        text: "there are none: the best ending is plausible (commands.test)".to_owned(),
+        log: String::new(),
+    }
+}
+
+/// Tells what a PoV did, and whether it crashed.
+fn pov_in_words(pov: &BaselinePov) -> (bool, String) {
+    let runs = format!("{} of {} runs", pov.crashes, pov.runs);
+    let seen = match (&pov.replay.crash, &pov.replay.outcome) {
+        (Some(crash), _) => crash.summary.clone(),
+        (None, patchwright_evaluator::Outcome::NotRun(reason)) => reason.clone(),
+        (None, _) => pov.replay.execution.ending.to_string(),
+    };
+    let verb = if pov.reproduces() {
+        "crashes"
+    } else {
+        "does not crash here"
+    };
+    (pov.reproduces(), format!("{verb} ({runs}): {seen}"))
+}
+
+/// Tells how the tests ended; where some fail, their names, the end of the log and
+/// the likely cause.
+fn tests_for_people(run: &TestRun) -> String {
+    let report = run.report();
+    let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
+    let mut text = match passed + failed {
+        0 => format!("{}; no single tests recognised", run.execution.ending),
+        _ => format!("{passed} passed, {failed} failed"),
+    };
+    let names: Vec<&str> = report
+        .failed()
+        .map(|(name, _)| name)
+        .take(SHOWN_NAMES)
+        .collect();
+    if !names.is_empty() {
+        text.push_str(&format!(
+            ": {} (not held against a patch)",
+            names.join(", ")
+        ));
+    }
+    if !run.execution.ending.success() {
+        for line in last_lines(&run.execution.text(), SHOWN_LINES) {
+            text.push_str("\n  | ");
+            text.push_str(line);
+        }
+    }
+    if let Some(advice) = advice::of_tests(run) {
+        text.push_str("\n  likely cause: ");
+        text.push_str(&advice);
+    }
+    text
+}
+
+fn last_lines(text: &str, count: usize) -> Vec<&str> {
+    let lines: Vec<&str> = text.trim_end().lines().collect();
+    let from = lines.len().saturating_sub(count);
+    lines.get(from..).unwrap_or_default().to_vec()
+}
+
+fn tests_in_words(run: &TestRun) -> String {
+    let report = run.report();
+    let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     match (run.execution.ending.success(), passed + failed) {
         (true, 0) => "they pass on the unpatched tree and will be run on every patch.".to_owned(),
         (true, _) => format!("{passed} pass on the unpatched tree and will be run on every patch."),
@@ -104,6 +276,30 @@ fn tests_in_words(run: &TestRun) -> String {
             "{passed} pass on the unpatched tree, {failed} fail already and are not held against a patch."
         ),
     }
+}
+
+/// Returns the ending that a failed baseline means, with the commands as they were
+/// run and the likely causes.
+fn explained(task: &TargetTask, error: &TargetError) -> Ending {
+    let mut explained = ending(error);
+    if matches!(
+        error,
+        TargetError::InvalidTask { .. } | TargetError::NotReproducible { .. }
+    ) {
+        for command in advice::commands_as_run(task) {
+            explained.detail.push_str("\nas run: ");
+            explained.detail.push_str(&command);
+        }
+        for cause in advice::of_failure(task, error) {
+            tell_cause(&mut explained, &cause);
+        }
+    }
+    explained
+}
+
+fn tell_cause(ending: &mut Ending, cause: &str) {
+    ending.detail.push_str("\nlikely cause: ");
+    ending.detail.push_str(cause);
 }
 
 /// Returns the ending that a failure of the target means.

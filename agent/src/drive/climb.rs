@@ -3,10 +3,13 @@
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
 use crate::journal::JournalError;
-use crate::record::{Attempt, Crash, Ending, EndingKind, FoundRecord, Outcome, RungRecord, StepId};
+use crate::record::{
+    AcceptedRecord, Attempt, Crash, DoubtRecord, DoubtedInputRecord, Ending, EndingKind,
+    FoundRecord, Outcome, RungRecord, StepId,
+};
 use patchwright_evaluator::{
-    AttemptFacts, Baseline, CrashReport, FoundInput, Ladder, RungName, RungResult, Target,
-    TargetError, confirm,
+    AcceptedDifference, AttemptFacts, Baseline, CrashReport, Doubt, FoundInput, Ladder, RungName,
+    RungResult, Target, TargetError, confirm, feedback,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -14,8 +17,8 @@ use std::sync::{Arc, PoisonError};
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
-/// Doubts of one rung that a critic is told, and characters of each.
-const DOUBTS: usize = 20;
+/// Doubts of one rung that are kept, and characters of each.
+const DOUBTS: usize = 24;
 /// See [`DOUBTS`].
 const DOUBT: usize = 300;
 
@@ -52,7 +55,7 @@ impl Drive {
             Ok(facts) => facts,
             Err(ending) => return Ok(stopped(ending)),
         };
-        let facts = self.with_found(facts, found).await?;
+        let facts = self.with_inputs(facts, found, &attempt.accepted).await?;
         let ladder = Ladder::new(target.as_ref(), &baseline);
         let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
         match climb_patiently(ladder, &facts, (&attempt, rung)).await {
@@ -73,7 +76,7 @@ impl Drive {
         }
     }
 
-    /// What the evaluator needs to know of an attempt. Placing is deterministic,
+    /// Returns the facts that the evaluator needs of an attempt. Placing is deterministic,
     /// so a resumed run makes the same facts again.
     pub(super) async fn facts(&self, attempt: &Attempt) -> Result<Arc<AttemptFacts>, Ending> {
         let kept = self
@@ -105,13 +108,15 @@ impl Drive {
         Ok(facts)
     }
 
-    /// The facts of an attempt together with the inputs that refuted others.
-    async fn with_found(
+    /// The facts of an attempt together with the inputs that refuted others, and
+    /// those on which its other behaviour was found right.
+    pub(super) async fn with_inputs(
         &self,
         facts: Arc<AttemptFacts>,
         found: Vec<FoundRecord>,
+        accepted: &[AcceptedRecord],
     ) -> Result<Arc<AttemptFacts>, JournalError> {
-        if found.is_empty() {
+        if found.is_empty() && accepted.is_empty() {
             return Ok(facts);
         }
         let mut facts = AttemptFacts::clone(&facts);
@@ -123,6 +128,12 @@ impl Drive {
                     reason: record.reason,
                     pov: record.pov,
                 });
+            }
+        }
+        for record in accepted {
+            if let Some(bytes) = self.journal.blob(&record.blob).await? {
+                let reason = record.reason.clone();
+                facts.accepted.push(AcceptedDifference { bytes, reason });
             }
         }
         Ok(Arc::new(facts))
@@ -140,13 +151,39 @@ impl Drive {
         Ok(kept)
     }
 
-    async fn record_of(
+    async fn keep_doubts(&self, doubts: Vec<Doubt>) -> Result<Vec<DoubtRecord>, JournalError> {
+        let mut kept = Vec::new();
+        for doubt in doubts.into_iter().take(DOUBTS) {
+            let input = match doubt.input {
+                Some(input) => Some(DoubtedInputRecord {
+                    blob: self.journal.keep(&input.bytes).await?,
+                    text: feedback::input(&input.bytes),
+                    name: input.name,
+                    pov: input.pov,
+                    change: input.change,
+                    before: input.before,
+                    after: input.after,
+                    diverges: input.diverges,
+                }),
+                None => None,
+            };
+            kept.push(DoubtRecord {
+                what: doubt.what.chars().take(DOUBT).collect(),
+                settled: doubt.settled,
+                contested: None,
+                input,
+            });
+        }
+        Ok(kept)
+    }
+
+    pub(super) async fn record_of(
         &self,
         result: RungResult,
         facts: &AttemptFacts,
     ) -> Result<RungRecord, JournalError> {
         Ok(RungRecord {
-            doubts: doubts(&result),
+            doubts: self.keep_doubts(result.doubts).await?,
             name: result.name,
             holds: result.holds,
             reason: result.reason,
@@ -167,15 +204,6 @@ impl Drive {
         convert::to_pristine_lines(&mut crash, &facts.changes, &self.parts.tree);
         crash
     }
-}
-
-/// What a critic is told of a rung that does not refute the patch.
-fn doubts(result: &RungResult) -> Vec<String> {
-    let open = result.holds != Some(false);
-    let doubts = result.doubts.iter().filter(|_| open).take(DOUBTS);
-    doubts
-        .map(|doubt| doubt.to_string().chars().take(DOUBT).collect())
-        .collect()
 }
 
 /// The last rung's result, when the patch also holds on a clean build, as

@@ -14,7 +14,7 @@ use serde_json::json;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What stands against asking, or what may be settled.
+/// The answer to a wish to spend: free, booked, or refused.
 enum Allowed {
     Free,
     Booked(i64),

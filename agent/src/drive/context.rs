@@ -1,7 +1,7 @@
 //! Retrieval: the code that goes with an issue, and the answers of a round.
 //! Blocking work, done beside the loop.
 
-use super::{Drive, convert};
+use super::Drive;
 use crate::journal::JournalError;
 use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, Spent, StepId,
@@ -35,7 +35,7 @@ impl Drive {
         {
             let request = Request {
                 text: text.clone(),
-                frames: frames.iter().map(convert::frame_for_retrieval).collect(),
+                frames: frames.clone(),
                 budget,
             };
             let words = engine.words_of(&request);
@@ -44,7 +44,6 @@ impl Drive {
         }
         Ok(self
             .with_engine(&nearest, move |engine| {
-                let frames: Vec<_> = frames.iter().map(convert::frame_for_retrieval).collect();
                 let context = engine.context(&Request {
                     text,
                     frames,

@@ -5,36 +5,12 @@ use patchwright_evaluator::AttemptFacts;
 use patchwright_evaluator::crash::{CrashReport, FrameOrigin, Stack};
 use patchwright_evaluator::feedback::{LineMap, LineOrigin};
 use patchwright_patcher::Prepared;
-use patchwright_retrieval::{self as retrieval, Frame};
 use patchwright_source::{Changes, Role, Tree, TreePath};
 use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 /// Frames of one stack that are of use for finding code.
 const FRAMES: usize = 24;
-
-/// A frame as retrieval wants it.
-pub fn frame_for_retrieval(frame: &CrashFrame) -> Frame {
-    let role = match frame.role {
-        Role::Crash | Role::Cause => retrieval::Role::Crash,
-        Role::Freed => retrieval::Role::Freed,
-        Role::Allocated => retrieval::Role::Allocated,
-        Role::Stored => retrieval::Role::Stored,
-        Role::Created | Role::Suppressed | Role::Previous => retrieval::Role::Created,
-    };
-    Frame {
-        function: frame.function.clone(),
-        file: frame.file.clone(),
-        line: frame.line,
-        role,
-        depth: frame.depth,
-    }
-}
-
-/// The frames of a report as retrieval wants them.
-pub fn frames_for_retrieval(report: &CrashReport) -> Vec<Frame> {
-    frames_of(report).iter().map(frame_for_retrieval).collect()
-}
 
 /// The frames of a report that may lie in a tree, with the stack each is from.
 /// The exception that caused another comes before it: that is where things
@@ -85,14 +61,11 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
     }
 }
 
-/// The one file that a path from a source root means: `org/a/B.java` is
+/// Returns the one file that a path from a source root means: `org/a/B.java` is
 /// `src/main/java/org/a/B.java`.
 fn below_a_source_root(path: &str, files: &[TreePath]) -> Option<TreePath> {
-    let mut fitting = files.iter().filter(|file| file.is_below_a_folder(path));
-    match (fitting.next(), fitting.next()) {
-        (Some(only), None) if path.contains('/') => Some(only.clone()),
-        _ => None,
-    }
+    let only = TreePath::only_below_a_folder(files, path);
+    only.filter(|_| path.contains('/')).cloned()
 }
 
 /// Turns the lines of a patched tree into those of the pristine one, which is
@@ -133,17 +106,16 @@ pub fn facts(prepared: Prepared) -> AttemptFacts {
             Err(errors.join("\n"))
         },
         touched: prepared.touched,
-        found: Vec::new(),
+        ..AttemptFacts::default()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{frame_for_retrieval, frames_of, to_pristine_lines};
+    use super::{frames_of, to_pristine_lines};
     use crate::record::{Crash, CrashFrame};
     use patchwright_evaluator::{Changes, crash};
-    use patchwright_retrieval::Role;
-    use patchwright_source::{Tree, TreePath};
+    use patchwright_source::{Role, Tree, TreePath};
 
     #[test]
     fn a_class_is_found_below_its_source_root() {
@@ -177,7 +149,7 @@ mod tests {
             function: "f".into(),
             file: Some("a.c".into()),
             line: Some(line),
-            role: patchwright_source::Role::Crash,
+            role: Role::Crash,
             depth: 0,
         };
         let mut crash = Crash {
@@ -202,7 +174,6 @@ freed by thread T0 here:
     #1 0x52 in drop /src/b.c:7
 ";
         let frames = frames_of(&crash::parse(log).unwrap());
-        let frames: Vec<_> = frames.iter().map(frame_for_retrieval).collect();
         let first = frames.first().unwrap();
         assert_eq!((first.function.as_str(), first.line), ("use", Some(9)));
         let freed: Vec<&str> = frames
@@ -223,10 +194,9 @@ Caused by: java.lang.StackOverflowError
 \tat a.Inner.read(Inner.java:5)
 ";
         let frames = frames_of(&crash::parse(log).unwrap());
-        let frames: Vec<_> = frames.iter().map(frame_for_retrieval).collect();
         let mut crash: Vec<_> = frames
             .iter()
-            .filter(|frame| frame.role == Role::Crash)
+            .filter(|frame| matches!(frame.role, Role::Crash | Role::Cause))
             .collect();
         crash.sort_by_key(|frame| frame.depth);
         assert!(crash[0].function.ends_with("Inner.read"), "{frames:?}");

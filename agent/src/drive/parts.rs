@@ -95,8 +95,8 @@ impl Parts {
         let index = (lane as usize).saturating_sub(1) % self.lanes.len().max(1);
         let own = self.lanes.get(index);
         match purpose {
-            Purpose::Repair | Purpose::Compact => own,
-            Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
+            Purpose::Repair | Purpose::Contest | Purpose::Compact | Purpose::RegressionTest => own,
+            Purpose::Challenge | Purpose::Critic | Purpose::Judge => self.critic.as_ref().or(own),
         }
     }
 
@@ -142,11 +142,7 @@ impl EngineCell {
                 .take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
-            let frames: Vec<_> = frames
-                .iter()
-                .map(super::convert::frame_for_retrieval)
-                .collect();
-            engine.set_crash(&frames);
+            engine.set_crash(frames);
             Ok(Arc::new(engine))
         });
         opened.await.clone()

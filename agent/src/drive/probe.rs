@@ -8,6 +8,7 @@ use patchwright_evaluator::probe::{Expression, Probe};
 use patchwright_evaluator::{AttemptFacts, Baseline, Target, TargetError, inspect};
 use patchwright_source::Tree;
 use serde_json::json;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,6 +16,8 @@ use std::time::Instant;
 struct Asked {
     place: usize,
     attempt: Option<u32>,
+    /// The blob of the input that the program runs on; nothing for the PoV.
+    input: Option<String>,
     probe: Probe,
 }
 
@@ -44,11 +47,12 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         let started = Instant::now();
-        let (mut answers, asked) = self.sorted(&questions);
-        let mut builds: Vec<Option<u32>> = asked.iter().map(|one| one.attempt).collect();
-        builds.sort_unstable();
-        builds.dedup();
-        for number in builds {
+        let (mut answers, asked) = self.sorted(&questions, &attempts);
+        let runs: BTreeSet<(Option<u32>, Option<String>)> = asked
+            .iter()
+            .map(|one| (one.attempt, one.input.clone()))
+            .collect();
+        for (number, blob) in runs {
             let facts = match attempts
                 .iter()
                 .find(|attempt| Some(attempt.number) == number)
@@ -59,9 +63,14 @@ impl Drive {
                 },
                 None => None,
             };
-            let group: Vec<&Asked> = asked.iter().filter(|one| one.attempt == number).collect();
+            let input = match &blob {
+                Some(blob) => self.journal.blob(blob).await?,
+                None => None,
+            };
+            let of_run = |one: &&Asked| one.attempt == number && one.input == blob;
+            let group: Vec<&Asked> = asked.iter().filter(of_run).collect();
             let probes: Vec<Probe> = group.iter().map(|one| one.probe.clone()).collect();
-            let texts = match self.look(&baseline, facts, &probes).await {
+            let texts = match self.look(&baseline, facts, input.as_deref(), &probes).await {
                 Ok(texts) => texts,
                 Err(error) => return Ok(stopped(ending(&error))),
             };
@@ -76,14 +85,21 @@ impl Drive {
     }
 
     /// The answers to what cannot be asked, with room for the others, and what can.
-    fn sorted(&self, questions: &[ProbeQuestion]) -> (Vec<String>, Vec<Asked>) {
+    fn sorted(
+        &self,
+        questions: &[ProbeQuestion],
+        attempts: &[Attempt],
+    ) -> (Vec<String>, Vec<Asked>) {
         let mut answers = vec![String::new(); questions.len()];
         let mut asked = Vec::new();
         for (place, question) in questions.iter().enumerate() {
-            match readable(&self.parts.tree, question) {
-                Ok(probe) => asked.push(Asked {
+            let input = question.named_input(attempts).transpose();
+            let readable = readable(&self.parts.tree, question);
+            match readable.and_then(|probe| Ok((probe, input?))) {
+                Ok((probe, input)) => asked.push(Asked {
                     place,
                     attempt: question.attempt,
+                    input: input.map(|input| input.blob.clone()),
                     probe,
                 }),
                 Err(reason) => put(&mut answers, place, format!("not asked: {reason}")),
@@ -97,6 +113,7 @@ impl Drive {
         &self,
         baseline: &Baseline,
         facts: Option<Arc<AttemptFacts>>,
+        input: Option<&[u8]>,
         probes: &[Probe],
     ) -> Result<Vec<String>, TargetError> {
         let Some(target) = &self.parts.target else {
@@ -109,7 +126,7 @@ impl Drive {
         let mut tries = 0;
         loop {
             tries += 1;
-            match inspect(target, baseline, facts.as_deref(), probes).await {
+            match inspect(target, baseline, facts.as_deref(), input, probes).await {
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 other => return other,
             }
@@ -173,6 +190,7 @@ mod tests {
                 line,
                 expression: expression.into(),
                 attempt: None,
+                input: None,
             };
             match (readable(&tree, &question), expected) {
                 (Ok(probe), Ok(path)) => assert_eq!(probe.path.as_str(), path),

@@ -57,7 +57,7 @@ fn last_changes(tree: &Path) -> BTreeMap<TreePath, i64> {
     read(&answer)
 }
 
-/// What a child prints, if it ends in time.
+/// Returns the output of a child, if it ends in time.
 fn answer_of(mut child: Child) -> Option<String> {
     let out = child.stdout.take()?;
     let reader = std::thread::spawn(move || {

@@ -52,6 +52,23 @@ pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
         Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
         Outcome::Located(placed) => ("locate", located(placed)),
         Outcome::Climbed(rung) => ("climb", climbed(rung)),
+        Outcome::TestFiles(files) => (
+            "test_files",
+            format!("{} characters of tests", files.text.len()),
+        ),
+        Outcome::Proved(record) => (
+            "prove",
+            format!(
+                "regression test {}: {}",
+                if record.holds {
+                    "holds"
+                } else {
+                    "does not hold"
+                },
+                head(&record.reason)
+            ),
+        ),
+        Outcome::Challenged(challenged) => ("challenges", climbed(&challenged.rung)),
         Outcome::Stopped { ending, .. } => {
             ("stop", format!("{}: {}", ending.kind, head(&ending.detail)))
         }

@@ -8,10 +8,10 @@ use jiff::Timestamp;
 use serde_json::json;
 use std::time::Duration;
 
-/// How long is slept at most before the clock is looked at.
+/// The longest sleep before the clock is read again.
 const NAP: Duration = Duration::from_secs(20);
 
-/// How long it is until a time; nothing when it has passed or is none.
+/// Returns the time until a moment; zero when it has passed or cannot be read.
 pub(super) fn left(until: &str) -> Duration {
     let until: Option<Timestamp> = until.parse().ok();
     until

@@ -16,7 +16,7 @@ struct Hunk<'a> {
     header: Vec<&'a str>,
     /// The path after the change.
     path: &'a str,
-    /// What stands behind the second `@@`: the function around, usually.
+    /// The text behind the second `@@`: usually the enclosing function.
     around: &'a str,
     /// First and last line after the change.
     lines: (u32, u32),
@@ -72,7 +72,7 @@ fn add(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// How far a hunk lies from the stack: it holds a frame's line, it is in a
+/// Returns the distance of a hunk from the stack: it holds a frame's line, it is in a
 /// frame's function, in a frame's file, or elsewhere; then how deep that is.
 fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
     let of = |frame: &CrashFrame| {

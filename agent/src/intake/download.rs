@@ -6,6 +6,7 @@
 
 use super::address::{self, AddressError};
 use patchwright_config::Intake;
+use patchwright_model::http::{client_builder, default_client};
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use reqwest::redirect::Policy;
 use reqwest::{Client, Url};
@@ -76,7 +77,8 @@ pub async fn to_file(
 /// # Errors
 /// When it does not give at most `limit` bytes.
 pub async fn to_file_of_anybody(url: &str, into: &Path, limit: u64) -> Result<(), DownloadError> {
-    let response = reqwest::get(url).await.map_err(|error| network(&error))?;
+    let request = default_client().get(url);
+    let response = request.send().await.map_err(|error| network(&error))?;
     save(successful(response)?, into, limit).await
 }
 
@@ -157,7 +159,7 @@ fn client(settings: &Intake) -> Result<Client, DownloadError> {
             Err(error) => attempt.error(error),
         }
     });
-    Client::builder()
+    client_builder()
         .no_proxy()
         .redirect(policy)
         .dns_resolver(Checked(settings.clone()))

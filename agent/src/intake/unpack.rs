@@ -81,7 +81,7 @@ pub enum UnpackError {
     },
 }
 
-/// How an archive is compressed, by its first bytes.
+/// The compression of an archive, by its first bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packing {
     /// Not at all.
@@ -205,7 +205,7 @@ struct Bounded<R> {
     left: u64,
 }
 
-/// What [`Bounded`] says; told from other failures by this text.
+/// The message of [`Bounded`], which tells it from other failures.
 const BOUND: &str = "more bytes than allowed";
 
 impl<R: Read> Read for Bounded<R> {

@@ -5,12 +5,21 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 16] = [
+const TEMPLATES: [(&str, &str); 21] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
     ("problem.md", include_str!("../../../prompts/problem.md")),
     ("feedback.md", include_str!("../../../prompts/feedback.md")),
+    (
+        "differences.md",
+        include_str!("../../../prompts/differences.md"),
+    ),
+    (
+        "contesting.md",
+        include_str!("../../../prompts/contesting.md"),
+    ),
+    ("contest.md", include_str!("../../../prompts/contest.md")),
     ("compact.md", include_str!("../../../prompts/compact.md")),
     (
         "compacted.md",
@@ -20,6 +29,14 @@ const TEMPLATES: [(&str, &str); 16] = [
     (
         "critic_again.md",
         include_str!("../../../prompts/critic_again.md"),
+    ),
+    (
+        "challenge.md",
+        include_str!("../../../prompts/challenge.md"),
+    ),
+    (
+        "regression_test.md",
+        include_str!("../../../prompts/regression_test.md"),
     ),
     ("judge.md", include_str!("../../../prompts/judge.md")),
     ("left.md", include_str!("../../../prompts/left.md")),
@@ -53,7 +70,14 @@ pub(super) fn render(name: &str, values: Value) -> String {
         .and_then(|template| template.render(values));
     match rendered {
         Ok(text) => control_tokens::break_up(text.trim()).into_owned() + "\n",
-        Err(error) => format!("[the prompt {name} is broken: {error:#}]\n"),
+        Err(error) => {
+            tracing::error!(
+                prompt = name,
+                error = format!("{error:#}"),
+                "a prompt is broken"
+            );
+            format!("[the prompt {name} is broken: {error:#}]\n")
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! One patch and its verdict, rung by rung.
 
 use super::crash::Crash;
+use super::regression::RegressionRecord;
 use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
 use serde::{Deserialize, Serialize};
@@ -28,9 +29,91 @@ pub struct RungRecord {
     /// Inputs that it came upon, PoVs from now on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundRecord>,
-    /// Observations for the critic that refute nothing.
-    #[serde(default)]
-    pub doubts: Vec<String>,
+    /// Observations that somebody has to weigh.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub doubts: Vec<DoubtRecord>,
+}
+
+/// An observation that speaks against a patch and may be wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoubtRecord {
+    /// The observation, in one line.
+    pub what: String,
+    /// What settled it; nothing while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// Reason of the patch's author why the new behaviour is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested: Option<String>,
+    /// The input that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<DoubtedInputRecord>,
+}
+
+/// An input on which the patched program differs from the unpatched one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoubtedInputRecord {
+    /// Its name, by which probes ask for it.
+    pub name: String,
+    /// The hash of its bytes among the blobs.
+    pub blob: String,
+    /// The PoV that it is run like.
+    pub pov: String,
+    /// Its beginning, as text or in hex.
+    pub text: String,
+    /// Its difference to the PoV, in words.
+    pub change: String,
+    /// The end and the output of the unpatched program.
+    pub before: String,
+    /// The same of the patched program.
+    pub after: String,
+    /// The first function that returns another value, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverges: Option<String>,
+}
+
+/// An input on which somebody found another behaviour right.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AcceptedRecord {
+    /// The hash of its bytes among the blobs.
+    pub blob: String,
+    /// Who found it right, and why.
+    pub reason: String,
+}
+
+impl RungRecord {
+    /// A rung that refutes an attempt without anything having been run.
+    pub(crate) fn refuted(name: RungName, reason: &str) -> Self {
+        Self {
+            name,
+            holds: Some(false),
+            reason: reason.to_owned(),
+            seconds: 0.0,
+            log: String::new(),
+            counts: BTreeMap::new(),
+            feedback: None,
+            crash: None,
+            found: Vec::new(),
+            doubts: Vec::new(),
+        }
+    }
+
+    /// The differences of behaviour that nothing settled, each with its input.
+    pub fn open_differences(&self) -> Vec<(&DoubtRecord, &DoubtedInputRecord)> {
+        let open = self.doubts.iter().filter(|doubt| doubt.settled.is_none());
+        open.filter_map(|doubt| Some((doubt, doubt.input.as_ref()?)))
+            .collect()
+    }
+}
+
+impl DoubtRecord {
+    /// The doubt in one line, with what settled it.
+    pub fn line(&self) -> String {
+        match &self.settled {
+            Some(settled) => format!("{} [settled: {settled}]", self.what),
+            None => self.what.clone(),
+        }
+    }
 }
 
 /// An input that a rung came upon.
@@ -65,12 +148,23 @@ pub struct Attempt {
     pub warnings: Vec<String>,
     /// The rungs, from the bottom.
     pub rungs: Vec<RungRecord>,
+    /// Inputs on which its other behaviour was found right.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepted: Vec<AcceptedRecord>,
+    /// Regression test that goes with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regression: Option<RegressionRecord>,
 }
 
 impl Attempt {
     /// The rung that refuted it.
     pub fn refuted_by(&self) -> Option<&RungRecord> {
         self.rungs.iter().find(|rung| rung.holds == Some(false))
+    }
+
+    /// The result of one rung.
+    pub fn rung(&self, name: RungName) -> Option<&RungRecord> {
+        self.rungs.iter().find(|rung| rung.name == name)
     }
 
     /// Orders attempts by their evidence: how far up they came without being
@@ -99,7 +193,7 @@ impl Attempt {
                 rung.name.name(),
                 rung.reason
             ),
-            None => format!("attempt {} is still being evaluated", self.number),
+            None => format!("attempt {} was not refuted", self.number),
         }
     }
 }

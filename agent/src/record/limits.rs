@@ -27,6 +27,22 @@ pub struct RunLimits {
     pub queries_min: usize,
     /// Most queries of a round.
     pub queries_max: usize,
+    /// Differences of behaviour that authors are asked about or may contest, over
+    /// all lanes.
+    #[serde(default)]
+    pub contests: u32,
+    /// Questions to a model for inputs that challenge a patch.
+    #[serde(default)]
+    pub challenges: u32,
+    /// Inputs of one such question that are run.
+    #[serde(default)]
+    pub challenge_inputs: u32,
+    /// Questions to a model for a regression test.
+    #[serde(default)]
+    pub regression_tests: u32,
+    /// The least probability of being right with which an attempt is verified.
+    #[serde(default)]
+    pub probability: f64,
 }
 
 /// Budget that a run has used.

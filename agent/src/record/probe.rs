@@ -1,5 +1,6 @@
 //! Probes of a round: which build is asked, and what was asked before.
 
+use super::attempt::{Attempt, DoubtedInputRecord};
 use patchwright_patcher::Probe;
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +18,9 @@ pub struct ProbeQuestion {
     pub expression: String,
     /// The attempt whose build is asked; nothing for the unpatched program.
     pub attempt: Option<u32>,
+    /// The name of the input that the program is run on; nothing for the PoV.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<String>,
 }
 
 /// The answers to probes.
@@ -35,7 +39,7 @@ pub struct ProbeTold {
     pub expression: String,
     /// Where.
     pub place: String,
-    /// Of which build, in words.
+    /// The build in words.
     pub build: String,
     /// The round that answered it before.
     pub round: Option<u32>,
@@ -59,7 +63,52 @@ impl ProbeQuestion {
                 .collect::<Vec<_>>()
                 .join(" "),
             attempt: built.filter(|_| wants_attempt),
+            input: probe.input.clone(),
         }
+    }
+
+    /// Says which build is asked, and on which input it runs.
+    fn build_in_words(&self) -> String {
+        let build = self.attempt.map_or_else(
+            || "the unpatched program".to_owned(),
+            |number| format!("the program with the patch of attempt {number}"),
+        );
+        match &self.input {
+            Some(input) => {
+                let plain = input.chars().filter(|one| !one.is_control() && *one != '`');
+                let name: String = plain.take(80).collect();
+                format!("{build} on the input {name}")
+            }
+            None => build,
+        }
+    }
+
+    /// Returns the input that it names: of the attempts' differences the latest of that
+    /// name, which may be written in short ("mutant 25").
+    pub(crate) fn named_input<'a>(
+        &self,
+        attempts: &'a [Attempt],
+    ) -> Option<Result<&'a DoubtedInputRecord, String>> {
+        let wanted = self.input.as_ref()?.trim().to_lowercase();
+        let known = || {
+            let rungs = attempts.iter().rev().flat_map(|attempt| &attempt.rungs);
+            rungs
+                .flat_map(|rung| &rung.doubts)
+                .filter_map(|doubt| doubt.input.as_ref())
+        };
+        let fits = |name: &str| {
+            let name = name.to_lowercase();
+            let rest = name.strip_prefix(&wanted);
+            rest.is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        };
+        let found = known().find(|input| !wanted.is_empty() && fits(&input.name));
+        Some(found.ok_or_else(|| {
+            let names: Vec<&str> = known().take(8).map(|input| input.name.as_str()).collect();
+            match names.as_slice() {
+                [] => "no input has a name yet; leave out input=".to_owned(),
+                names => format!("no input has this name; there are: {}", names.join(", ")),
+            }
+        }))
     }
 
     pub(crate) fn told(&self, round: Option<u32>, answer: String) -> ProbeTold {
@@ -71,12 +120,78 @@ impl ProbeQuestion {
                 .take(200)
                 .collect(),
             place: format!("{}:{}", self.file, self.line),
-            build: self.attempt.map_or_else(
-                || "the unpatched program".to_owned(),
-                |number| format!("the program with the patch of attempt {number}"),
-            ),
+            build: self.build_in_words(),
             round,
             answer,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::ProbeQuestion;
+    use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord, RungRecord};
+    use patchwright_evaluator::RungName;
+    use patchwright_patcher::{Patch, Probe};
+
+    fn attempt(number: u32, names: &[&str]) -> Attempt {
+        let doubts = names.iter().map(|name| DoubtRecord {
+            input: Some(DoubtedInputRecord {
+                name: (*name).to_owned(),
+                blob: format!("{number} {name}"),
+                ..DoubtedInputRecord::default()
+            }),
+            ..DoubtRecord::default()
+        });
+        let mut rung = RungRecord::refuted(RungName::SameElsewhere, "differs");
+        rung.doubts = doubts.collect();
+        Attempt {
+            number,
+            lane: 1,
+            patch: Patch::default(),
+            diff: String::new(),
+            latin1: false,
+            normal_form: String::new(),
+            warnings: Vec::new(),
+            rungs: vec![rung],
+            accepted: Vec::new(),
+            regression: None,
+        }
+    }
+
+    #[test]
+    fn an_input_is_named_in_full_or_in_short() {
+        let attempts = [
+            attempt(1, &["mutant 2 of a PoV", "mutant 25 of a PoV"]),
+            attempt(2, &["mutant 2 of a PoV", "good.txt"]),
+        ];
+        for (name, expected) in [
+            ("mutant 25", Ok("1 mutant 25 of a PoV")),
+            ("Mutant 25 of a PoV", Ok("1 mutant 25 of a PoV")),
+            ("mutant 2", Ok("2 mutant 2 of a PoV")),
+            ("good.txt", Ok("2 good.txt")),
+            ("mutant", Ok("2 mutant 2 of a PoV")),
+            ("mutant 3", Err("there are: ")),
+            (" ", Err("there are: ")),
+        ] {
+            let probe = Probe {
+                input: Some(name.to_owned()),
+                ..Probe::default()
+            };
+            let question = ProbeQuestion::of(&probe, None);
+            match (question.named_input(&attempts).unwrap(), expected) {
+                (Ok(found), Ok(blob)) => assert_eq!(found.blob, blob, "{name}"),
+                (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
+                (found, _) => panic!("{name}: {found:?}"),
+            }
+            assert!(
+                question
+                    .told(None, String::new())
+                    .build
+                    .contains("on the input")
+            );
+        }
+        let plain = ProbeQuestion::of(&Probe::default(), None);
+        assert!(plain.named_input(&attempts).is_none());
     }
 }

@@ -1,10 +1,13 @@
 //! Steps of a run and their outcomes.
 
 use super::attempt::RungRecord;
+use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
 use super::crash::{Crash, CrashFrame};
 use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
+use super::regression::{RegressionRecord, TestFiles};
 use super::retrieved::{ContextText, Retrieved};
+use super::sandbox::SandboxRecord;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
@@ -77,6 +80,27 @@ pub enum Step {
         /// The rung.
         rung: RungName,
     },
+    /// Run inputs that were written against an attempt.
+    Challenge {
+        /// The attempt's number.
+        attempt: u32,
+        /// The inputs.
+        inputs: Vec<ChallengeRecord>,
+    },
+    /// Gather the project's tests.
+    TestFiles {
+        /// The attempt that is to get a test.
+        attempt: u32,
+    },
+    /// Run a regression test without the patch and with it.
+    Prove {
+        /// The attempt's number.
+        attempt: u32,
+        /// The test as a model wrote it; a script that runs the PoV where there is none.
+        test: Option<Patch>,
+        /// Refuted attempts that it is run on too.
+        refuted: Vec<u32>,
+    },
     /// Nothing is left to do.
     End {
         /// The ending.
@@ -96,6 +120,9 @@ impl Step {
             Self::Probe { .. } => "probe",
             Self::Locate { .. } => "locate",
             Self::Climb { .. } => "climb",
+            Self::Challenge { .. } => "challenges",
+            Self::TestFiles { .. } => "test_files",
+            Self::Prove { .. } => "prove",
             Self::End { .. } => "end",
         }
     }
@@ -107,8 +134,14 @@ impl Step {
 pub enum Purpose {
     /// Queries or a patch.
     Repair,
+    /// The same, while an attempt stands whose other behaviour may be contested.
+    Contest,
     /// Summary of a conversation.
     Compact,
+    /// Inputs against a patch.
+    Challenge,
+    /// A regression test.
+    RegressionTest,
     /// Review of a patch.
     Critic,
     /// Which of several patches it would take.
@@ -120,7 +153,10 @@ impl Purpose {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Repair => "ask",
+            Self::Contest => "contest",
             Self::Compact => "compact",
+            Self::Challenge => "challenge",
+            Self::RegressionTest => "regression_test",
             Self::Critic => "critic",
             Self::Judge => "judge",
         }
@@ -153,6 +189,12 @@ pub enum Outcome {
     Located(Located),
     /// A rung was climbed, or not.
     Climbed(RungRecord),
+    /// The inputs against an attempt were run.
+    Challenged(ChallengedRecord),
+    /// The project's tests are gathered.
+    TestFiles(TestFiles),
+    /// A regression test was run.
+    Proved(RegressionRecord),
     /// The step could not be done, and the run ends: a limit, an invalid task,
     /// a failing infrastructure, somebody's wish.
     Stopped {
@@ -172,8 +214,33 @@ pub struct BaselineSummary {
     pub tests: String,
     /// True when there are tests.
     pub has_tests: bool,
+    /// The isolation that the commands ran in; absent in journals of older versions.
+    #[serde(default)]
+    pub sandbox: Option<SandboxRecord>,
+    /// The PoVs, for whoever writes other inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub povs: Vec<PovRecord>,
+    /// Code of the harness that reads the inputs; empty where it is not known.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub harness: String,
     /// Seconds spent in commands.
     pub seconds: f64,
+    /// Each command that was run, for people.
+    #[serde(default)]
+    pub observed: Vec<Observed>,
+}
+
+/// A command of the baseline, as it is told to people.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observed {
+    /// Its name: `build`, a PoV's file, `tests`.
+    pub name: String,
+    /// True when it did what a repair needs of it.
+    pub good: bool,
+    /// The result; later lines are the end of a log, and advice.
+    pub text: String,
+    /// Its log: a hash in the store.
+    pub log: String,
 }
 
 /// A reply of the model.

@@ -4,7 +4,7 @@
 
 mod next;
 
-use crate::record::{Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
+use crate::record::{ChallengeRecord, Crash, CrashFrame, ProbeQuestion, RungRecord, StepId};
 use patchwright_evaluator::RungName;
 use patchwright_model::{Message, Role};
 use patchwright_patcher::{Patch, Probe, RawQuery};
@@ -23,7 +23,7 @@ pub(super) enum Stage {
     Recall {
         /// Message of the model.
         findings: String,
-        /// What it wants to see.
+        /// Its queries.
         queries: Vec<RawQuery>,
     },
     /// No model can answer before a time.
@@ -55,8 +55,14 @@ pub(super) enum Stage {
         /// The rung.
         rung: RungName,
     },
+    /// A model is to write inputs against an attempt.
+    AskChallenge(Box<Challenge>),
+    /// Those inputs are to be run.
+    Challenge(Box<Challenge>),
     /// A critic is to look at an attempt that nothing refuted.
     Review(Box<Review>),
+    /// A critic is to decide about a difference that the author contests.
+    Contest(Box<Contest>),
     /// Another lane has the same patch under evaluation: its fate is shared.
     Follow(u32),
     /// This lane has ended, and why.
@@ -68,15 +74,50 @@ pub(super) enum Stage {
 pub(super) struct Review {
     /// The attempt's number.
     pub(super) attempt: u32,
-    /// What the rules over the diff found.
+    /// The result of the rules over the diff.
     pub(super) rung: RungRecord,
+    /// The conversation so far.
+    pub(super) messages: Vec<Message>,
+    /// The times that a critic was asked.
+    pub(super) tries: u32,
+}
+
+/// An attempt that is challenged.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Challenge {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// The rung *same elsewhere* without the challenges.
+    pub(super) rung: RungRecord,
+    /// What a model is asked.
+    pub(super) messages: Vec<Message>,
+    /// The inputs.
+    pub(super) inputs: Vec<ChallengeRecord>,
+}
+
+/// An attempt whose other behaviour its author may contest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Contestable {
+    /// The attempt's number.
+    pub(super) attempt: u32,
+    /// True where the difference is a doubt, false where it refutes.
+    pub(super) stands: bool,
+}
+
+/// A difference that the author of a patch contests.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Contest {
+    /// The attempt.
+    pub(super) contested: Contestable,
+    /// The author's reason.
+    pub(super) reason: String,
     /// What was said so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.
     pub(super) tries: u32,
 }
 
-/// What a round starts from.
+/// The start of a round.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Issue {
     /// `None` at first; the attempt whose failure it tells of later.
@@ -100,7 +141,7 @@ pub(super) enum Finished {
     FormatRetries,
     /// The model does not want to.
     Refused,
-    /// What has to be said does not fit the model's window.
+    /// The prompt does not fit the model's window.
     Window,
 }
 
@@ -121,6 +162,8 @@ pub(super) struct Lane {
     pub(super) probed: Vec<(ProbeQuestion, u32)>,
     /// The rungs that refuted this lane's attempts, in order.
     pub(super) failures: Vec<RungName>,
+    /// The attempt whose other behaviour may be contested now.
+    pub(super) contestable: Option<Contestable>,
 }
 
 impl Lane {
@@ -142,6 +185,7 @@ impl Lane {
             compacted: false,
             probed: Vec::new(),
             failures: Vec::new(),
+            contestable: None,
         }
     }
 
@@ -175,7 +219,7 @@ impl Lane {
         known.map(|(_, round)| *round)
     }
 
-    /// How many of the last attempts failed at the same rung.
+    /// Counts the last attempts that failed at the same rung.
     pub(super) fn same_failures(&self) -> u32 {
         let last = self.failures.last();
         self.failures

@@ -1,7 +1,10 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
+mod challenge;
 mod choose;
+mod closing;
 mod compact;
+mod contest;
 mod critic;
 mod idle;
 mod reply;
@@ -13,10 +16,11 @@ use super::lane::Lane;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    Attempt, BaselineSummary, Crash, CrashFrame, Ending, FoundRecord, Left, Outcome, RunLimits,
-    Spent, Step, StepId,
+    Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending, FoundRecord, Left,
+    Outcome, RunLimits, SandboxRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
+use closing::Closing;
 use patchwright_patcher::Patch;
 
 /// A run: budget, attempts, lanes, ending.
@@ -31,10 +35,20 @@ pub struct Run {
     spent: Spent,
     own_steps: u32,
     critic_calls: u32,
+    /// Differences that authors were asked about or contested.
+    contests: u32,
+    /// Questions for challenges.
+    challenge_calls: u32,
+    /// Challenges that count, for later attempts.
+    challenges: Vec<ChallengeRecord>,
+    /// Sentences for whoever watches, not yet told.
+    remarks: Vec<String>,
     /// Attempts with equal evidence, of which one is to be chosen.
     judging: Vec<u32>,
     /// The one that was chosen.
     chosen: Option<u32>,
+    /// The end, put off until the patch has a test.
+    closing: Option<Closing>,
     ending: Option<Ending>,
 }
 
@@ -50,8 +64,13 @@ impl Run {
             spent: Spent::default(),
             own_steps: 0,
             critic_calls: 0,
+            contests: 0,
+            challenge_calls: 0,
+            challenges: Vec::new(),
+            remarks: Vec::new(),
             judging: Vec::new(),
             chosen: None,
+            closing: None,
             ending: None,
         };
         if run.plan.mode == Mode::DryRun {
@@ -64,6 +83,24 @@ impl Run {
     /// wrote.
     pub fn judging(plan: Plan, patch: Patch) -> Self {
         let limits = RunLimits {
+            challenges: 0,
+            regression_tests: 0,
+            ..plan.limits.clone()
+        };
+        Self::challenging(
+            Plan {
+                limits,
+                critic: None,
+                ..plan
+            },
+            patch,
+        )
+    }
+
+    /// The same with a model, which writes inputs against the patch; a critic
+    /// reviews it.
+    pub fn challenging(plan: Plan, patch: Patch) -> Self {
+        let limits = RunLimits {
             attempts: 1,
             ..plan.limits.clone()
         };
@@ -71,14 +108,23 @@ impl Run {
             mode: Mode::Repair,
             lanes: 1,
             limits,
-            critic: None,
             ..plan
         });
         run.foreign = Some(patch);
         run
     }
 
-    /// What can be done now, in a fixed order. Once the run is decided this is
+    /// Returns the text of the crash that the task brought along.
+    pub fn reported(&self) -> Option<&str> {
+        self.plan.crash.as_ref().map(|crash| crash.text.as_str())
+    }
+
+    /// Returns what the baseline showed; none before it, and in a dry run.
+    pub fn baseline(&self) -> Option<&BaselineSummary> {
+        self.baseline.as_ref()
+    }
+
+    /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
     /// one `End`, and nothing else any more.
     pub fn ready(&self) -> Vec<(StepId, Step)> {
         let own = StepId {
@@ -95,6 +141,9 @@ impl Run {
         }
         if self.lanes.is_empty() {
             return vec![(own, Step::Baseline)];
+        }
+        if let Some(step) = self.closing_step() {
+            return vec![(own, step)];
         }
         if let Some(step) = self.choice() {
             return vec![(own, step)];
@@ -123,7 +172,12 @@ impl Run {
             }
         }
         match (index, outcome) {
-            (_, Outcome::Stopped { ending, .. }) => self.ending = Some(ending),
+            (_, Outcome::Stopped { ending, .. }) => {
+                // What a patch has been found to be stays so without a test.
+                let closing = self.closing.take().map(|closing| closing.ending);
+                self.ending = Some(closing.unwrap_or(ending));
+            }
+            (None, outcome) if self.closing.is_some() => self.on_closing(outcome),
             (None, Outcome::Baseline(summary)) => {
                 self.baseline = Some(summary);
                 self.start_lanes();
@@ -139,6 +193,7 @@ impl Run {
             (Some(index), Outcome::Retrieved(answers)) => self.on_retrieved(index, answers),
             (Some(index), Outcome::Probed(probed)) => self.on_probed(index, &probed),
             (Some(index), Outcome::Located(located)) => self.on_located(index, located),
+            (Some(index), Outcome::Challenged(told)) => self.on_challenged(index, told),
             (Some(index), Outcome::Climbed(rung)) => self.on_climbed(index, &rung),
             _ => {}
         }
@@ -176,6 +231,19 @@ impl Run {
         self.attempts.get((number as usize).checked_sub(1)?)
     }
 
+    fn attempt_mut(&mut self, number: u32) -> Option<&mut Attempt> {
+        self.attempts.get_mut((number as usize).checked_sub(1)?)
+    }
+
+    /// Takes the sentences for whoever watches that were not told yet.
+    pub fn take_remarks(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.remarks)
+    }
+
+    fn remark(&mut self, text: String) {
+        self.remarks.push(text);
+    }
+
     /// Inputs that refuted attempts, each once: PoVs besides those of the task.
     pub fn found(&self) -> Vec<FoundRecord> {
         let rungs = self.attempts.iter().flat_map(|attempt| &attempt.rungs);
@@ -203,6 +271,11 @@ impl Run {
         self.plan
             .limits
             .left(&self.spent, self.attempts.len() as u32)
+    }
+
+    /// The isolation of the commands; nothing before the baseline.
+    pub fn sandbox(&self) -> Option<&SandboxRecord> {
+        self.baseline.as_ref()?.sandbox.as_ref()
     }
 
     /// Returns the ending, once there is one.
@@ -243,7 +316,11 @@ impl Run {
         }
         let system = prompt::system(&self.plan);
         if let Some(patch) = self.foreign.clone() {
-            self.lanes = vec![Lane::judging(patch)];
+            self.lanes = vec![if self.plan.limits.challenges > 0 {
+                Lane::new(1, String::new(), crash)
+            } else {
+                Lane::judging(patch)
+            }];
             return;
         }
         self.lanes = (1..=self.plan.lanes.max(1))
@@ -263,6 +340,8 @@ impl Run {
             Outcome::Unanswered(lost) => spent.add_call(&lost.usage, lost.usd, lost.seconds),
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
+            Outcome::Proved(record) => spent.command_seconds += record.seconds,
+            Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,
             Outcome::Probed(probed) => spent.command_seconds += probed.seconds,
             _ => {}

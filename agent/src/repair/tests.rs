@@ -2,7 +2,10 @@
 //! every outcome. The runs themselves lie beside, by what they are about.
 
 mod attempts;
+mod challenge;
+mod closing;
 mod compact;
+mod contest;
 mod critic;
 mod endings;
 mod lanes;
@@ -34,6 +37,11 @@ pub(crate) fn plan() -> Plan {
             same_failures: 2,
             queries_min: 3,
             queries_max: 5,
+            contests: 2,
+            challenges: 0,
+            challenge_inputs: 10,
+            regression_tests: 0,
+            probability: 0.0,
         },
         language: patchwright_source::Language::C,
         title: None,
@@ -56,7 +64,9 @@ fn baseline() -> Outcome {
         }],
         tests: "3 pass".into(),
         has_tests: true,
+        sandbox: None,
         seconds: 1.0,
+        ..BaselineSummary::default()
     })
 }
 

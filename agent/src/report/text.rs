@@ -1,6 +1,7 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
 use super::{AttemptReport, Report};
+use crate::record::EndingKind;
 use patchwright_source::visible;
 use std::fmt::Write;
 
@@ -21,10 +22,24 @@ pub fn render(report: &Report) -> String {
     if let Some(best) = &report.best {
         let _ = writeln!(text, "\nAttempt {}", best.number);
         ladder(&mut text, best);
+        if let Some(right) = best.p_right {
+            let _ = writeln!(text, "  P(right) {:.0} %", 100.0 * right);
+        }
         if let Some(explanation) = &best.explanation {
             let _ = writeln!(text, "\n{}", explanation.trim());
         }
         let _ = writeln!(text, "\n{}", best.diff.trim_end());
+        if let Some(test) = &best.test {
+            let word = match (test.holds, test.strong) {
+                (true, true) => "strong",
+                (true, false) => "holds",
+                (false, _) => "none",
+            };
+            let _ = writeln!(text, "\nRegression test: {word}: {}", test.reason);
+            if test.holds {
+                let _ = writeln!(text, "\n{}", test.diff.trim_end());
+            }
+        }
     }
     // What was refused before it began cost nothing and has no run to look up.
     if !report.run.is_empty() {
@@ -55,7 +70,42 @@ fn totals(text: &mut String, report: &Report) {
         seconds.model,
         (seconds.total - seconds.commands - seconds.model).max(0.0)
     );
+    if let Some(sandbox) = &report.sandbox {
+        let _ = writeln!(text, "sandbox: {sandbox}");
+    }
     let _ = writeln!(text, "run {}", report.run);
+    if let Some(next) = next_step(report) {
+        let _ = writeln!(text, "next: {next}");
+    }
+}
+
+/// Returns the command that a reader most likely needs next.
+fn next_step(report: &Report) -> Option<String> {
+    let run = &report.run;
+    let Some(ending) = EndingKind::of_word(&report.ending) else {
+        return Some(format!("go on with it: patchwright resume {run}"));
+    };
+    Some(match ending {
+        EndingKind::Verified => {
+            format!("read the diff, then export it: patchwright export {run} --format mbox")
+        }
+        EndingKind::Plausible | EndingKind::Unverified => format!(
+            "read the rungs that are null, and close them or judge the diff yourself: patchwright \
+             export {run}"
+        ),
+        EndingKind::Proposed => {
+            let number = report.best.as_ref()?.number;
+            format!("evaluate a candidate: patchwright evaluate {run} {number}")
+        }
+        EndingKind::NoPatch | EndingKind::BudgetExhausted | EndingKind::Deadline => {
+            format!("see what was tried: patchwright show {run} --journal")
+        }
+        // Their detail says what to do.
+        EndingKind::InvalidTask
+        | EndingKind::NotReproducible
+        | EndingKind::InfraError
+        | EndingKind::Canceled => return None,
+    })
 }
 
 /// Writes a number with its noun, in the plural unless it is one.
@@ -98,11 +148,24 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
         } else {
             format!(" [{}]", counts.join(", "))
         };
-        let reason = rung.reason.lines().next().unwrap_or_default();
+        let reason = first_line(&rung.reason);
         let _ = writeln!(
             text,
             "  {:<15} {word:<5} {:>7.1} s  {reason}{counts}",
             rung.name, rung.seconds
         );
+        for doubt in rung.doubts.iter().filter(|doubt| doubt.settled.is_none()) {
+            let _ = writeln!(text, "      open: {}", first_line(&doubt.what));
+            if let Some(input) = &doubt.input {
+                let _ = writeln!(text, "        input {input} ({})", doubt.change);
+            }
+            if let Some(reason) = &doubt.contested {
+                let _ = writeln!(text, "        contested: {}", first_line(reason));
+            }
+        }
     }
+}
+
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }

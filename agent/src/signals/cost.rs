@@ -22,7 +22,7 @@ pub(super) fn count(text: &str) -> u64 {
     text.len().div_ceil(BYTES) as u64
 }
 
-/// What asking one signal may cost at most.
+/// The most that asking one signal can cost.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Estimate {
     /// Which.
@@ -44,7 +44,7 @@ impl Estimate {
     }
 }
 
-/// What asking several signals may cost at most, together.
+/// The most that asking several signals can cost together.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Total {
     /// Their names, for people.
@@ -74,7 +74,7 @@ impl Total {
         }
     }
 
-    /// What is known of the price.
+    /// Returns the price as far as it is known.
     pub fn priced(&self) -> Priced<'_> {
         self.usd
             .map_or(Priced::Unknown(&self.unpriced), Priced::AtMost)

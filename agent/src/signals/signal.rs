@@ -46,7 +46,7 @@ impl<S> Signal<S> {
         }
     }
 
-    /// What came of asking since a moment; nothing when all was known.
+    /// Returns the record of asking since a moment; nothing when all was known.
     fn record(
         &self,
         meter: &Meter,
@@ -80,7 +80,7 @@ impl<S> Signal<S> {
     }
 }
 
-/// What came of asking one signal.
+/// The result of asking one signal.
 pub(super) struct Answered<T> {
     /// Nothing when it failed; why stands in the record.
     pub(super) answer: Option<T>,

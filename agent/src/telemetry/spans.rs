@@ -39,6 +39,9 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Locate { .. } => "locate",
         Step::Climb { rung, .. } => rung.name(),
         Step::Probe { .. } => "probe",
+        Step::Challenge { .. } => "challenges",
+        Step::TestFiles { .. } => "test_files",
+        Step::Prove { .. } => "prove",
         Step::End { .. } => "end",
     }
 }

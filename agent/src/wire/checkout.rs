@@ -12,6 +12,7 @@ use crate::record::{Ending, EndingKind};
 use crate::task::{Limits, Sender, Source, Task};
 use patchwright_config::Settings;
 use patchwright_evaluator::{TargetError, fetch};
+use patchwright_source::{SourceError, Tree};
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 
@@ -29,7 +30,7 @@ git -c http.curloptResolve="$(cat addresses)" -c http.followRedirects=false -c h
   clone --quiet --no-checkout -- "$(cat url)" "$TREE"
 git -C "$TREE" -c advice.detachedHead=false checkout --quiet --detach "$(cat revision)" --
 "#;
-/// What the archive is called while it is unpacked.
+/// Name of the archive while it is unpacked.
 const ARCHIVE: &str = "archive";
 /// Files of a task folder that take part in the key of a fetched tree, up to
 /// this many bytes each.
@@ -44,7 +45,7 @@ pub(super) async fn source(
     match &task.source {
         Source::Path(path) => Ok(path.clone()),
         Source::Fetch(command) => {
-            let key = key_of(&["fetch", command], Some(&task.folder));
+            let key = key_of_fetched(command, &task.folder)?;
             let order = Order {
                 key,
                 how: How::Command(command),
@@ -88,7 +89,7 @@ async fn git(
         (url.to_owned(), CLONE)
     };
     write(&orders.path().join("url"), url.as_bytes())?;
-    let key = key_of(&["git", &url, revision, &local.display().to_string()], None);
+    let key = key_of(&["git", &url, revision, &local.display().to_string()]);
     Order {
         key,
         how: How::Command(command),
@@ -141,7 +142,7 @@ async fn archive(
         )));
     }
     let order = Order {
-        key: key_of(&["archive", sha256], None),
+        key: key_of(&["archive", sha256]),
         how: How::Archive,
         folder: orders.path(),
     };
@@ -198,7 +199,7 @@ async fn unpack_into(folder: &Path, tree: &Path, settings: &Settings) -> Result<
         .map_err(wrong)
 }
 
-/// How a tree is got.
+/// The way to get a tree.
 enum How<'a> {
     /// By a command in the sandbox.
     Command(&'a str),
@@ -255,24 +256,42 @@ impl Order<'_> {
     }
 }
 
-fn key_of(parts: &[&str], folder: Option<&Path>) -> String {
+/// Returns the name of a tree in the cache, by these parts.
+fn key_of(parts: &[&str]) -> String {
+    format!("{:x}", hashed(parts).finalize())
+}
+
+/// Returns the name of a tree that a command fetches: the files beside the task
+/// are part of it, because the command may use them. A larger file counts by its size.
+fn key_of_fetched(command: &str, folder: &Path) -> Result<String, Ending> {
+    let mut hash = hashed(&["fetch", command]);
+    // A task over the network that brought no files has no folder.
+    if !folder.exists() {
+        return Ok(format!("{:x}", hash.finalize()));
+    }
+    let tree = Tree::open(folder).map_err(|error| failed(&error))?;
+    for path in tree.files() {
+        let bytes = match tree.read_up_to(&path, KEYED_FILE) {
+            Ok(text) => text.bytes().to_vec(),
+            Err(SourceError::TooLarge { size, .. }) => size.to_le_bytes().to_vec(),
+            // A link that leaves the folder leads nowhere in the sandbox.
+            Err(SourceError::NotAFile { .. }) => Vec::new(),
+            Err(error) => return Err(failed(&error)),
+        };
+        hash.update(path.as_str().as_bytes());
+        hash.update((bytes.len() as u64).to_le_bytes());
+        hash.update(bytes);
+    }
+    Ok(format!("{:x}", hash.finalize()))
+}
+
+fn hashed(parts: &[&str]) -> Sha256 {
     let mut hash = Sha256::new();
     for part in parts {
         hash.update((part.len() as u64).to_le_bytes());
         hash.update(part.as_bytes());
     }
-    let files = folder.and_then(|folder| patchwright_source::Tree::open(folder).ok());
-    for (tree, path) in files
-        .iter()
-        .flat_map(|tree| tree.files().into_iter().map(move |path| (tree, path)))
-    {
-        if let Ok(text) = tree.read_up_to(&path, KEYED_FILE) {
-            hash.update(path.as_str().as_bytes());
-            hash.update((text.bytes().len() as u64).to_le_bytes());
-            hash.update(text.bytes());
-        }
-    }
-    format!("{:x}", hash.finalize())
+    hash
 }
 
 fn hash_of(file: &Path) -> Result<String, Ending> {
@@ -308,4 +327,29 @@ fn refused(what: &str, error: &DownloadError) -> Ending {
 
 fn invalid(detail: &str) -> Ending {
     Ending::new(EndingKind::InvalidTask, detail)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::key_of_fetched;
+    use std::path::Path;
+
+    #[test]
+    fn the_files_beside_a_task_are_part_of_the_name_of_its_tree() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = || key_of_fetched("./fetch.sh", folder.path()).unwrap();
+        let empty = key();
+        assert_eq!(
+            empty,
+            key_of_fetched("./fetch.sh", Path::new("/nowhere")).unwrap()
+        );
+        std::fs::write(folder.path().join("fetch.sh"), "a").unwrap();
+        let first = key();
+        assert_ne!(first, empty);
+        std::fs::write(folder.path().join("fetch.sh"), "b").unwrap();
+        assert_ne!(key(), first);
+        // Files that cannot be listed must not give the name of a folder without them.
+        let file = folder.path().join("fetch.sh");
+        assert!(key_of_fetched("./fetch.sh", &file).is_err());
+    }
 }

@@ -6,6 +6,7 @@ use crate::task::{Limits, Sender, Task};
 use patchwright_config::{SandboxChoice, Settings, Sources};
 use patchwright_evaluator::sandbox::{Host, IsolationChoice};
 use patchwright_evaluator::{CommandLimits, Commands, Pov, TargetTask};
+use patchwright_source::Language;
 use std::path::Path;
 
 /// Variables of commands that have network: none of them is a secret.
@@ -53,7 +54,13 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask 
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
-        limits: command_limits(&task.limits, task.sender, settings),
+        limits: CommandLimits {
+            executions: match task.language {
+                Language::Java => settings.limits.executions_java,
+                _ => settings.limits.executions,
+            },
+            ..command_limits(&task.limits, task.sender, settings)
+        },
     }
 }
 
@@ -96,7 +103,7 @@ pub fn isolation(settings: &Settings) -> IsolationChoice {
     }
 }
 
-/// What commands may see of this machine: the programs on the path and the
+/// Returns the part of this machine that commands may see: the programs on the path and the
 /// toolchains that they need, and nothing of a home.
 pub fn host() -> Host {
     let variables = Sources::from_process(None, Vec::new()).variables;

@@ -18,9 +18,10 @@ pub(crate) fn mail(
 ) -> Result<String, jiff::Error> {
     let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
     let body = format!(
-        "{}---\n\n{}-- \npatchwright {}\n",
+        "{}---\n\n{}{}-- \npatchwright {}\n",
         message(report, attempt),
         attempt.diff,
+        attempt.test_diff().unwrap_or_default(),
         env!("CARGO_PKG_VERSION")
     );
     let plain = !body.contains('\r')

@@ -102,6 +102,39 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         );
     }
     text.push('\n');
+    if let Some(right) = attempt.p_right {
+        let _ = writeln!(text, "P(right) by this evidence: {:.0} %\n", 100.0 * right);
+    }
+    if let Some(test) = &attempt.test {
+        let word = match (test.holds, test.strong) {
+            (true, true) => "a strong regression test",
+            (true, false) => "a regression test",
+            (false, _) => "no regression test",
+        };
+        let _ = writeln!(text, "It comes with {word}: {}\n", plain(&test.reason));
+        if test.holds {
+            let _ = writeln!(text, "{}\n", fence(&visible(&test.diff), "diff", DIFF));
+        }
+    }
+    let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+    for doubt in doubts.filter(|doubt| doubt.settled.is_none()) {
+        let _ = writeln!(text, "- open: {}", plain(&doubt.what));
+        let shown = format!(
+            "input {} ({})\n\nwithout the patch: {}\n\nwith the patch: {}\n\n{}",
+            doubt.input.as_deref().unwrap_or("none"),
+            doubt.change,
+            doubt.before.trim(),
+            doubt.after.trim(),
+            doubt
+                .contested
+                .as_ref()
+                .map(|reason| format!("the author says: {reason}"))
+                .unwrap_or_default()
+        );
+        let fenced = fence(&visible(shown.trim()), "text", TEXT);
+        let indented: Vec<String> = fenced.lines().map(|line| format!("  {line}")).collect();
+        let _ = writeln!(text, "\n{}\n", indented.join("\n"));
+    }
 }
 
 /// One step: what came of it, and what the model said.

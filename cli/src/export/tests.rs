@@ -22,7 +22,11 @@ fn report(explanation: &str, diff: &str) -> Report {
             log: Some("logs/x.log".into()),
             counts: [].into(),
             found: Vec::new(),
+            doubts: Vec::new(),
         }],
+        p_right: None,
+        features: [].into(),
+        test: None,
     };
     Report {
         best: Some(attempt.clone()),

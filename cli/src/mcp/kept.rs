@@ -19,7 +19,7 @@ pub(crate) struct ServedTree {
     pub tree: PathBuf,
     /// Where its index is kept.
     pub cache: PathBuf,
-    /// How much is shown.
+    /// The settings of the search, the size of answers among them.
     pub settings: Settings,
 }
 

@@ -30,7 +30,7 @@ use tokio_util::sync::CancellationToken;
 pub(crate) struct BatchArguments {
     /// A folder with tasks anywhere below it, or a file with a task as JSON in each line
     pub tasks: PathBuf,
-    /// How many tasks are worked on at once
+    /// Number of tasks that are worked on at once
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
     /// Print a report of this shape instead of the table

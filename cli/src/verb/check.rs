@@ -9,6 +9,7 @@ mod sandbox;
 
 use crate::common::{Common, Format, flag};
 use clap::Args;
+use patchwright_agent::wire;
 use patchwright_evaluator::sandbox::Host;
 use patchwright_source::visible;
 use serde::Serialize;
@@ -28,7 +29,8 @@ pub(crate) struct CheckArguments {
     /// Where the endpoint is, as in http://127.0.0.1:8000/v1
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
-    /// Try to get out of every sandbox that this machine offers, and nothing else
+    /// Try to get out of every sandbox that this machine offers, or of the one that
+    /// sandbox.choice names, and nothing else
     #[arg(long)]
     pub attack: bool,
     /// Format in which the findings are printed
@@ -78,7 +80,8 @@ pub(crate) async fn run(
     host: Host,
 ) -> anyhow::Result<ExitCode> {
     if arguments.attack {
-        let (text, held) = attack::look(&host, arguments.format).await;
+        let choice = wire::isolation(&common.load(Vec::new())?.settings);
+        let (text, held) = attack::look(choice, &host, arguments.format).await;
         return print(&text, held);
     }
     let named = [

@@ -3,6 +3,7 @@
 
 use anyhow::{Context, anyhow, bail};
 use patchwright_config::{self as settings, Loaded};
+use patchwright_model::http::client_builder;
 use patchwright_source::visible_line;
 use reqwest::{Client, Method, RequestBuilder, Response, Url};
 use secrecy::ExposeSecret;
@@ -32,7 +33,7 @@ impl Daemon {
         };
         let server = Url::parse(&address)
             .with_context(|| format!("client.server: {address:?} is no address"))?;
-        let client = Client::builder().connect_timeout(CONNECTING).build()?;
+        let client = client_builder().connect_timeout(CONNECTING).build()?;
         Ok(Self {
             client,
             server,
@@ -73,10 +74,12 @@ impl Daemon {
         if status.is_success() {
             return Ok(response);
         }
-        let text = response.text().await.unwrap_or_default();
-        let problem: Value = serde_json::from_str(&text).unwrap_or_default();
-        let said = problem.get("detail").or_else(|| problem.get("title"));
-        let said = said.and_then(Value::as_str).unwrap_or(&text);
+        let text = response.text().await;
+        let text = text.unwrap_or_else(|error| format!("its reason did not come: {error}"));
+        // A proxy answers with a text of its own.
+        let problem: Option<Value> = serde_json::from_str(&text).ok();
+        let told = |key| problem.as_ref()?.get(key)?.as_str();
+        let said = told("detail").or_else(|| told("title")).unwrap_or(&text);
         let said: String = said.chars().take(SHOWN).collect();
         bail!("the daemon refuses ({status}): {said}")
     }

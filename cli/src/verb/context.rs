@@ -8,7 +8,7 @@ use super::retrieve::{Opened, note, open, print, snippet_value, tell_cost};
 use crate::common::{Common, Format, WrongInput, flag};
 use clap::Args;
 use patchwright_agent::anchors::{Pipeline, shortened};
-use patchwright_agent::drive::frames_for_retrieval;
+use patchwright_agent::drive::frames_of;
 use patchwright_agent::signals::Charged;
 use patchwright_agent::wire;
 use patchwright_config::Flag;
@@ -76,10 +76,7 @@ pub(crate) async fn context(
     }
     let Opened { engine, settings } = open(common, &arguments.repo, flags)?;
     let request = Request {
-        frames: report
-            .as_ref()
-            .map(frames_for_retrieval)
-            .unwrap_or_default(),
+        frames: report.as_ref().map(frames_of).unwrap_or_default(),
         text: report.map_or(text, |report| report.purified),
         budget: arguments
             .budget

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 /// Arguments of `db`.
 #[derive(Debug, Args)]
 pub(crate) struct DbArguments {
-    /// What to do
+    /// Action on the database
     #[command(subcommand)]
     pub command: DbCommand,
 }

@@ -3,12 +3,14 @@
 
 use super::export::{candidate, report};
 use super::judge;
-use super::session::{self, OutputArguments, run_id};
+use super::model_arguments::ModelArguments;
+use super::session::{self, OutputArguments, find_run};
 use crate::common::Common;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::task::{Mode, Task};
+use patchwright_agent::wire::Answers;
 use patchwright_patcher::Patch;
 use patchwright_store::Store;
 use std::process::ExitCode;
@@ -16,7 +18,7 @@ use std::process::ExitCode;
 /// Arguments of `evaluate`.
 #[derive(Debug, Args)]
 pub(crate) struct EvaluateArguments {
-    /// The run's id, or the folder that --out made
+    /// The run's id, its task's, the folder that --out made, or the word latest
     pub run: String,
     /// The candidate, by its number
     pub candidate: u32,
@@ -34,8 +36,8 @@ pub(crate) async fn evaluate(
     arguments: EvaluateArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, Some(&arguments.run)).await?;
     let report = report(&store, &id).await?;
     let attempt = candidate(&report, Some(arguments.candidate))?;
     let (task, _) = store.run(&id).await?;
@@ -52,5 +54,12 @@ pub(crate) async fn evaluate(
         ..task
     };
     let patch = Patch::from_diff(&attempt.diff_bytes());
-    Box::pin(judge::climb(task, loaded, patch, &arguments.output)).await
+    let nobody = (Answers::Nobody, &ModelArguments::default());
+    Box::pin(judge::climb(
+        (task, loaded),
+        patch,
+        nobody,
+        &arguments.output,
+    ))
+    .await
 }

@@ -1,6 +1,6 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
-use super::session::run_id;
+use super::session::find_run;
 use crate::common::{Common, WrongInput, write_result};
 use crate::export::{self, Branch};
 use crate::output;
@@ -16,17 +16,21 @@ use std::process::ExitCode;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The run's id, or the folder that --out made
-    pub run: String,
+    /// The run's id, its task's, or the folder that --out made; the last run when
+    /// none is named
+    pub run: Option<String>,
     /// Which candidate, by its number; the best when none is named
     pub candidate: Option<u32>,
-    /// What is made of it
+    /// Form of the export
     #[arg(long, value_enum, default_value_t)]
     pub format: Form,
     /// Where it goes: a folder, or a file; by default a folder named by the run,
     /// or standard output
     #[arg(long, value_name = "PATH")]
     pub out: Option<PathBuf>,
+    /// Replace the result of another run in that folder
+    #[arg(long, requires = "out")]
+    pub force: bool,
     /// With --format branch: the repository, or the folder in it that the tree
     /// is; by default the source of the task
     #[arg(long, value_name = "DIR")]
@@ -45,7 +49,7 @@ pub(crate) enum Form {
     /// Story, patch, evidence, journal, cost.
     #[default]
     Folder,
-    /// The patch alone.
+    /// The patch and its regression test.
     Diff,
     /// A mail for `git am`.
     Mbox,
@@ -63,8 +67,8 @@ pub(crate) async fn export(
     arguments: ExportArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, arguments.run.as_deref()).await?;
     let report = report(&store, &id).await?;
     let (task, _) = store.run(&id).await?;
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
@@ -74,7 +78,9 @@ pub(crate) async fn export(
     let attempt = candidate(&report, arguments.candidate)?;
     let title = task.title.as_deref();
     match arguments.format {
-        Form::Folder | Form::Diff => put(arguments.out.as_deref(), &attempt.diff_bytes())?,
+        Form::Folder | Form::Diff => {
+            put(arguments.out.as_deref(), &attempt.delivered_bytes())?;
+        }
         Form::Mbox => {
             let events = store.events(&id).await?;
             let began = events.first().context("the journal of the run is empty")?;
@@ -128,6 +134,9 @@ async fn folder(
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(&report.run));
+    if !arguments.force {
+        output::refuse_to_replace(&out, &report.run)?;
+    }
     output::prepare(&out, &report.run)?;
     let report = output::write(&out, &report, store).await?;
     let events = store.events(&report.run).await?;
@@ -158,7 +167,7 @@ async fn branch(
         folder: &folder,
         base: &arguments.base,
         name: &name,
-        diff: &attempt.diff_bytes(),
+        diff: &attempt.delivered_bytes(),
         message: &message,
     })
     .await?;

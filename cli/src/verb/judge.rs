@@ -1,5 +1,6 @@
 //! `patchwright judge`: climb the ladder with a patch that somebody else wrote.
 
+use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
 use crate::common::Common;
 use crate::display;
@@ -7,7 +8,7 @@ use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::{self, Task};
-use patchwright_agent::wire::Answers;
+use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
 use patchwright_patcher::Patch;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,9 @@ pub(crate) struct JudgeArguments {
     /// The patch: a unified diff
     #[arg(long, value_name = "FILE")]
     pub patch: PathBuf,
+    /// Who challenges the patch with inputs; nobody unless a model is named
+    #[command(flatten)]
+    pub asked: ModelArguments,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
@@ -31,7 +35,7 @@ pub(crate) struct JudgeArguments {
 /// # Errors
 /// The patch cannot be read, or the store fails.
 pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(Vec::new())?;
+    let loaded = common.load(arguments.asked.settings())?;
     let task = match task::read(&arguments.task) {
         Ok(task) => task,
         Err(error) => {
@@ -47,25 +51,43 @@ pub(crate) async fn judge(common: &Common, arguments: JudgeArguments) -> anyhow:
             return session::refuse(&task.id, ending, arguments.output.format);
         }
     };
-    Box::pin(climb(task, loaded, patch, &arguments.output)).await
+    let answers = if arguments.asked.names_somebody() {
+        match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
+            Ok(answers) => answers,
+            Err(detail) => {
+                let ending = Ending::new(EndingKind::InvalidTask, detail);
+                return session::refuse(&task.id, ending, arguments.output.format);
+            }
+        }
+    } else {
+        Answers::Nobody
+    };
+    let asked = (answers, &arguments.asked);
+    Box::pin(climb((task, loaded), patch, asked, &arguments.output)).await
 }
 
-/// Climbs the ladder with a patch, without any model.
+/// Climbs the ladder with a patch; whoever answers writes inputs against it.
 ///
 /// # Errors
 /// The store fails.
 pub(super) async fn climb(
-    task: Task,
-    loaded: Loaded,
+    (task, loaded): (Task, Loaded),
     patch: Patch,
+    (answers, asked): (Answers, &ModelArguments),
     output: &OutputArguments,
 ) -> anyhow::Result<ExitCode> {
     let display = display::of_settings(&loaded.settings);
-    session::announce(&display, &task, &Answers::Nobody);
-    let answers = (Answers::Nobody, Some(patch.clone()));
-    let session = session::begin(task, loaded, answers, output).await?;
+    session::announce(&display, &task, &answers);
+    let nobody = answers == Answers::Nobody;
+    let answers = (answers, Some(patch.clone()));
+    let mut session = session::begin(task, loaded, answers, output).await?;
+    session.models = asked.recorded(session.models)?;
     session::carry_out(&session, output, display, |plan| {
-        Ok(Run::judging(plan, patch))
+        Ok(if nobody {
+            Run::judging(plan, patch)
+        } else {
+            Run::challenging(plan, patch)
+        })
     })
     .await
 }

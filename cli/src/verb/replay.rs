@@ -1,7 +1,7 @@
 //! `patchwright replay`: walk a finished run again, offline. The answers come
 //! from its journal; every patch is built and judged anew.
 
-use super::session::{OutputArguments, announce, begin, carry_out, run_id};
+use super::session::{OutputArguments, announce, begin, carry_out, find_run};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -13,8 +13,9 @@ use std::process::ExitCode;
 /// Arguments of `replay`.
 #[derive(Debug, Args)]
 pub(crate) struct ReplayArguments {
-    /// The run's id, or the folder that --out made
-    pub run: String,
+    /// The run's id, its task's, or the folder that --out made; the last run when
+    /// none is named
+    pub run: Option<String>,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
@@ -29,8 +30,8 @@ pub(crate) async fn replay(
     arguments: ReplayArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, arguments.run.as_deref()).await?;
     let (task, beginning) = session::read(&store, &id).await?;
     let models = session::journaled(&store, &id, beginning.critic.is_some()).await?;
     let display = display::of_settings(&loaded.settings);

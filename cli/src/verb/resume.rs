@@ -1,8 +1,8 @@
 //! `patchwright resume`: go on with a run that was cut off, from its last event.
 
-use super::session::{OutputArguments, announce, carry_out, run_id};
+use super::session::{OutputArguments, announce, carry_out, find_unfinished};
 use crate::common::Common;
-use crate::{display, output};
+use crate::display;
 use clap::Args;
 use patchwright_daemon::session::{Right, Session};
 use patchwright_store::Store;
@@ -11,8 +11,9 @@ use std::process::ExitCode;
 /// Arguments of `resume`.
 #[derive(Debug, Args)]
 pub(crate) struct ResumeArguments {
-    /// The run's id, or the folder that --out made
-    pub run: String,
+    /// The run's id, its task's, or the folder that --out made; the last run that
+    /// has no ending when none is named
+    pub run: Option<String>,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
@@ -28,8 +29,8 @@ pub(crate) async fn resume(
     arguments: ResumeArguments,
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
+    let id = find_unfinished(&store, arguments.run.as_deref()).await?;
     if store.report(&id).await?.is_some() {
         return super::show::show(&store, &id, arguments.output.format).await;
     }
@@ -39,9 +40,7 @@ pub(crate) async fn resume(
     announce(&display, &picked.session.task, &picked.session.answers);
     let mut output = arguments.output;
     output.out = output.out.or_else(|| picked.beginning.out.clone());
-    if let Some(out) = &output.out {
-        output::prepare(out, &id)?;
-    }
+    output.prepare(&id)?;
     display.line(&format!("going on after {} events", picked.events.len()));
     let run = |plan| picked.run(plan);
     carry_out(&picked.session, &output, display, run).await

@@ -5,7 +5,7 @@
 
 use crate::common::{Common, Format, USAGE, WrongInput, write_result};
 use clap::Args;
-use patchwright_agent::drive::{frames_for_retrieval, open_engine};
+use patchwright_agent::drive::{frames_of, open_engine};
 use patchwright_agent::wire::engine_settings;
 use patchwright_config::{Flag, Settings};
 use patchwright_evaluator::crash;
@@ -36,11 +36,11 @@ pub(crate) struct RetrieveArguments {
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
-    /// What to find, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
+    /// Queries, as in symbol:png_read_row, callers:foo, file:src/a.c:10-40,
     /// 'pattern:memcpy($A,$B,$C)', 'sql:SELECT ...'
     #[arg(value_name = "KIND:QUERY", required = true)]
     pub queries: Vec<String>,
-    /// How far callers and callees are followed
+    /// Steps that callers and callees are followed
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
     /// Only files whose path holds this (text, pattern, rule)
@@ -122,7 +122,7 @@ pub(crate) async fn retrieve(
         let report = crash::parse(&log).ok_or_else(|| {
             WrongInput(format!("--crash: {} holds no crash report", file.display()))
         })?;
-        engine.set_crash(&frames_for_retrieval(&report));
+        engine.set_crash(&frames_of(&report));
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));

@@ -2,21 +2,20 @@
 
 mod flags;
 
+pub(crate) use flags::Sanitizer;
+
+use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
-use crate::common::{Common, flag};
+use crate::common::Common;
 use crate::display;
 use clap::Args;
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::{self, Task};
 use patchwright_agent::wire;
-use patchwright_config::Flag;
 use patchwright_daemon::telemetry;
-use patchwright_model::recorded::Recording;
-use patchwright_model::{ModelError, Models};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -26,21 +25,9 @@ pub(crate) struct RunArguments {
     /// Propose candidates; execute nothing of the project
     #[arg(long)]
     pub dry_run: bool,
-    /// Ask this model, by the name its endpoint knows
-    #[arg(long, value_name = "NAME")]
-    pub model: Option<String>,
-    /// Where the endpoint is, as in http://127.0.0.1:8000/v1
-    #[arg(long, value_name = "URL")]
-    pub base_url: Option<String>,
-    /// The endpoint's interface: chat or responses
-    #[arg(long, value_name = "API")]
-    pub api: Option<String>,
-    /// Take the model's answers from this transcript
-    #[arg(long, value_name = "FILE", conflicts_with = "model")]
-    pub replay: Option<PathBuf>,
-    /// Write what the model is asked and answers to this transcript
-    #[arg(long, value_name = "FILE")]
-    pub record: Option<PathBuf>,
+    /// Who answers
+    #[command(flatten)]
+    pub asked: ModelArguments,
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
@@ -54,7 +41,7 @@ pub(crate) struct RunArguments {
 /// # Errors
 /// Failures that are no ending: the store, the output folder.
 pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Result<ExitCode> {
-    let loaded = common.load(settings_flags(&arguments))?;
+    let loaded = common.load(arguments.asked.settings())?;
     let _telemetry = telemetry::start_for_run(&loaded.settings.telemetry)?;
     let name = arguments
         .task
@@ -72,43 +59,18 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         Ok(task) => task,
         Err(error) => return refuse(error.to_string()),
     };
-    let answers = match wire::answers(&task, arguments.replay.as_ref(), &loaded) {
+    let answers = match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
         Ok(answers) => answers,
         Err(detail) => return refuse(detail),
     };
     let display = display::of_settings(&loaded.settings);
     session::announce(&display, &task, &answers);
     let mut session = session::begin(task, loaded, (answers, None), &arguments.output).await?;
-    if let Some(path) = &arguments.record {
-        session.models = recorded(session.models, path)?;
-    }
+    session.models = arguments.asked.recorded(session.models)?;
     session::carry_out(&session, &arguments.output, display, |plan| {
         Ok(Run::new(plan))
     })
     .await
-}
-
-/// Models whose every exchange goes to one file.
-fn recorded(models: Models, path: &Path) -> Result<Models, ModelError> {
-    let first = models.lanes.first().cloned();
-    let first = first.ok_or_else(|| ModelError::fatal("there is no model to record"))?;
-    let recording = Recording::new(first, path)?;
-    Ok(models.map(|model| Arc::new(recording.beside(model))))
-}
-
-fn settings_flags(arguments: &RunArguments) -> Vec<Flag> {
-    let mut flags = Vec::new();
-    let given = [
-        ("--model", "model.name", &arguments.model),
-        ("--base-url", "model.base_url", &arguments.base_url),
-        ("--api", "model.api", &arguments.api),
-    ];
-    for (name, key, value) in given {
-        if let Some(value) = value {
-            flags.push(flag(name, key, value));
-        }
-    }
-    flags
 }
 
 fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {

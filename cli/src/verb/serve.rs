@@ -18,7 +18,7 @@ use tokio_util::sync::CancellationToken;
 /// Arguments of `serve`.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArguments {
-    /// How many tasks this machine works on at once; 0 leaves all to `patchwright work`
+    /// Number of tasks that this machine works on at once; 0 leaves all to `patchwright work`
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }

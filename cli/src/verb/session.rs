@@ -1,7 +1,7 @@
 //! Shared part of `run`, `resume`, `replay` and `judge`: from a run that is ready
 //! to go on to the printed report and the exit status.
 
-use crate::common::Format;
+use crate::common::{Format, WrongInput};
 use crate::display::Display;
 use crate::output;
 use anyhow::Context;
@@ -18,6 +18,7 @@ use patchwright_evaluator::Target;
 use patchwright_patcher::Patch;
 use patchwright_source::visible_line;
 use patchwright_store::Store;
+use patchwright_store::runs::RunFilter;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -30,9 +31,24 @@ pub(crate) struct OutputArguments {
     /// Write report.json, patch.diff, journal.jsonl and logs to this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replace the result of another run in that folder
+    #[arg(long, requires = "out")]
+    pub force: bool,
     /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+impl OutputArguments {
+    /// Makes the folder ready for a run, before anything is spent. The result of
+    /// another run is replaced only with `--force`.
+    pub(super) fn prepare(&self, run: &str) -> anyhow::Result<()> {
+        let Some(out) = &self.out else { return Ok(()) };
+        if !self.force {
+            output::refuse_to_replace(out, run)?;
+        }
+        Ok(output::prepare(out, run)?)
+    }
 }
 
 /// Drives a run to its end, prints its report, and tells the exit status.
@@ -44,10 +60,9 @@ pub(super) async fn carry_out(
     start: impl FnOnce(Plan) -> anyhow::Result<Run>,
 ) -> anyhow::Result<ExitCode> {
     let place = (display, None);
-    let (finished, report) = to_the_end(session, output, place, start).await?;
+    let (_, report) = to_the_end(session, output, place, start).await?;
     print(&report, output.format)?;
-    let code = finished.ending().map(|ending| ending.kind.exit_code());
-    Ok(ExitCode::from(code.unwrap_or(crate::common::PAUSED)))
+    Ok(status(&report))
 }
 
 /// Drives a run to its end and writes everything down but the report to
@@ -86,9 +101,7 @@ pub(super) async fn begin(
     let store = Store::of(&loaded.settings).await?;
     let id = wire::run_id(&task.id);
     let models = wire::models(&answers, &loaded.settings)?;
-    if let Some(out) = &output.out {
-        output::prepare(out, &id)?;
-    }
+    output.prepare(&id)?;
     let start = Start {
         right: Right::Run(id),
         answers,
@@ -144,8 +157,12 @@ pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Resu
 /// Returns the exit status that goes with a report: that of its ending, or the
 /// one of a run that has not ended.
 pub(super) fn status(report: &Report) -> ExitCode {
-    let ending = EndingKind::of_word(&report.ending);
-    ExitCode::from(ending.map_or(crate::common::PAUSED, EndingKind::exit_code))
+    let code = match EndingKind::of_word(&report.ending) {
+        Some(ending) => ending.exit_code(),
+        None if report.ending == report::INTERRUPTED => EndingKind::Canceled.exit_code(),
+        None => crate::common::PAUSED,
+    };
+    ExitCode::from(code)
 }
 
 /// Prints a report to standard output.
@@ -157,6 +174,51 @@ pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
     std::io::stdout()
         .write_all(text.as_bytes())
         .context("standard output is closed")
+}
+
+/// The word for the run that began last.
+const LATEST: &str = "latest";
+
+/// Finds a run by its id, its task's id, or the folder that `--out` made; without
+/// a name, or by the word `latest`, the one that began last.
+pub(super) async fn find_run(store: &Store, named: Option<&str>) -> anyhow::Result<String> {
+    match named {
+        None | Some(LATEST) => latest(store, &RunFilter::default()).await,
+        Some(name) => Ok(store.run_named(&run_id(name)?).await?),
+    }
+}
+
+/// Finds the run to go on with, as [`find_run`] does, but without a name the one
+/// that began last of those without an ending.
+pub(super) async fn find_unfinished(store: &Store, named: Option<&str>) -> anyhow::Result<String> {
+    let unfinished = RunFilter {
+        unfinished: true,
+        ..RunFilter::default()
+    };
+    match named {
+        None => latest(store, &unfinished).await,
+        named => find_run(store, named).await,
+    }
+}
+
+async fn latest(store: &Store, filter: &RunFilter) -> anyhow::Result<String> {
+    let filter = RunFilter {
+        limit: 1,
+        ..filter.clone()
+    };
+    let last = store.runs(&filter).await?.into_iter().next();
+    let which = if filter.unfinished {
+        "no run without an ending"
+    } else {
+        "no run"
+    };
+    let last = last.ok_or_else(|| {
+        let folder = store.folder().display();
+        WrongInput(format!(
+            "there is {which} in {folder}; --state DIR names another store"
+        ))
+    })?;
+    Ok(last.id)
 }
 
 /// The id of a run that was named by its id or by the folder that `--out` made.

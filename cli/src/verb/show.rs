@@ -2,8 +2,8 @@
 //! machine's store does not know, the daemon of the settings is asked about.
 
 use super::client::{Daemon, field};
-use super::session::{print, run_id, status};
-use crate::common::{Common, Format};
+use super::session::{find_run, print, status};
+use crate::common::{Common, Format, PAUSED};
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::report::Report;
@@ -16,9 +16,9 @@ use std::process::ExitCode;
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 pub(crate) struct ShowArguments {
-    /// The run's id, the folder that --out made, or a task of the daemon that
-    /// client.server names
-    pub run: String,
+    /// The run's id, its task's, the folder that --out made, or a task of the
+    /// daemon that client.server names; the last run when none is named
+    pub run: Option<String>,
     /// Format in which the report is printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -33,13 +33,18 @@ pub(crate) struct ShowArguments {
 /// There is no such run, or the store fails.
 pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
-    let id = run_id(&arguments.run)?;
     let store = Store::of(&loaded.settings).await?;
-    match store.run(&id).await {
-        Err(StoreError::NoRun { .. }) if loaded.settings.client.server.is_some() => {
-            return of_daemon(&Daemon::of(&loaded)?, &arguments).await;
+    let id = match find_run(&store, arguments.run.as_deref()).await {
+        Ok(id) => id,
+        Err(error) => {
+            let unknown = matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }));
+            return match (&arguments.run, &loaded.settings.client.server) {
+                (Some(task), Some(_)) if unknown => {
+                    of_daemon(&Daemon::of(&loaded)?, task, &arguments).await
+                }
+                _ => Err(error),
+            };
         }
-        known => known?,
     };
     if arguments.journal {
         return journal(&store, &id, arguments.format).await;
@@ -49,13 +54,17 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
 
 /// Prints what a daemon says of the last run of a task: its report, or its
 /// journal as far as it goes.
-async fn of_daemon(daemon: &Daemon, arguments: &ShowArguments) -> anyhow::Result<ExitCode> {
+async fn of_daemon(
+    daemon: &Daemon,
+    task: &str,
+    arguments: &ShowArguments,
+) -> anyhow::Result<ExitCode> {
     let what = if arguments.journal {
         "journal"
     } else {
         "report"
     };
-    let request = daemon.request(Method::GET, &["tasks", &arguments.run, what])?;
+    let request = daemon.request(Method::GET, &["tasks", task, what])?;
     let text = daemon.send(request).await?.text().await?;
     if !arguments.journal {
         let report: Report =
@@ -89,12 +98,28 @@ pub(super) fn told(event: &Value) -> String {
 /// Prints the report of a run, or its journal when it has not ended.
 pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
     let Some(report) = store.report(id).await? else {
-        return journal(store, id, format).await;
+        return unfinished(store, id, format).await;
     };
     let report: Report =
         serde_json::from_str(&report).context("the report of the run cannot be read")?;
     print(&report, format)?;
     Ok(status(&report))
+}
+
+/// Prints the journal of a run that has no ending, and what to do about it.
+async fn unfinished(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
+    journal(store, id, format).await?;
+    let last = store.events(id).await?.pop().map(|event| event.time);
+    let last = last.map_or_else(
+        || "it has no event".to_owned(),
+        |time| format!("its last event is of {time}"),
+    );
+    writeln!(
+        std::io::stderr(),
+        "run {id} has not ended; {last}. If nothing works on it any more, it was cut off: \
+         patchwright resume {id}"
+    )?;
+    Ok(ExitCode::from(PAUSED))
 }
 
 async fn journal(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {

@@ -6,15 +6,13 @@ use anyhow::{Context, ensure};
 use clap::Args;
 use patchwright_agent::task::TaskFile;
 use reqwest::Method;
-use reqwest::header::CONTENT_TYPE;
+use reqwest::multipart::{Form, Part};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The most bytes that are sent with one task.
 const LARGEST: u64 = 512 << 20;
-/// Between the parts of a body; random, so that no file holds it.
-const BOUNDARY: &str = "patchwright-";
 
 /// Arguments of `submit`.
 #[derive(Debug, Args)]
@@ -40,7 +38,7 @@ pub(crate) struct SubmitArguments {
 pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow::Result<ExitCode> {
     let daemon = Daemon::of(&common.load(Vec::new())?)?;
     for path in &arguments.tasks {
-        let (kind, body) = body(path)?;
+        let form = form(path)?;
         let mut request = daemon
             .request(Method::POST, &["tasks"])?
             .query(&[("priority", arguments.priority.to_string())]);
@@ -50,9 +48,8 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
         ] {
             request = request.query(&value.as_ref().map(|value| [(name, value)]));
         }
-        let request = request.header(CONTENT_TYPE, kind).body(body);
         let answer = daemon
-            .json(request)
+            .json(request.multipart(form))
             .await
             .with_context(|| path.display().to_string())?;
         let (id, state) = (field(&answer, "id"), field(&answer, "state"));
@@ -61,8 +58,8 @@ pub(crate) async fn run(common: &Common, arguments: &SubmitArguments) -> anyhow:
     Ok(ExitCode::SUCCESS)
 }
 
-/// The task and the files beside it, as a form; and its type.
-fn body(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+/// Returns the task and the files beside it.
+fn form(path: &Path) -> anyhow::Result<Form> {
     let file = if path.is_dir() {
         path.join("task.toml")
     } else {
@@ -78,62 +75,49 @@ fn body(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
     let source = source.map(|path| path.canonicalize()).transpose()?;
     task.source.path = source.as_ref().map(|path| path.display().to_string());
     let mut files = Vec::new();
-    collect(folder, source.as_deref(), &mut files);
+    let (mut size, unreadable) = (0, || folder.display().to_string());
+    collect(folder, source.as_deref(), &mut files).with_context(unreadable)?;
     files.retain(|found| *found != file);
     files.sort();
-    let size: u64 = files
-        .iter()
-        .filter_map(|file| file.metadata().ok())
-        .map(|data| data.len())
-        .sum();
+    for file in &files {
+        size += file.metadata().with_context(unreadable)?.len();
+    }
     ensure!(
         size <= LARGEST,
         "{} has more than {LARGEST} bytes of files beside the task",
         folder.display()
     );
-    let boundary = format!("{BOUNDARY}{}", uuid::Uuid::now_v7().simple());
-    let mut body = Vec::new();
-    let task = serde_json::to_vec(&task)?;
-    part(&mut body, &boundary, ("task", "application/json"), &task);
+    // A name is a path: it goes as it is.
+    let mut form = Form::new().percent_encode_noop();
+    let task = Part::bytes(serde_json::to_vec(&task)?).mime_str("application/json")?;
+    form = form.part("task", task);
     for file in files {
         let name = file.strip_prefix(folder).unwrap_or(&file);
-        let Some(name) = name
-            .to_str()
-            .filter(|name| !name.contains(['"', '\r', '\n']))
-        else {
+        let Some(name) = name.to_str() else {
+            let mut told = std::io::stderr();
+            writeln!(
+                told,
+                "{} is not sent: its name is not UTF-8",
+                name.display()
+            )?;
             continue;
         };
-        let bytes = std::fs::read(&file)?;
-        part(
-            &mut body,
-            &boundary,
-            (name, "application/octet-stream"),
-            &bytes,
-        );
+        let bytes = std::fs::read(&file).with_context(|| file.display().to_string())?;
+        form = form.part(name.to_owned(), Part::bytes(bytes));
     }
-    body.extend(format!("--{boundary}--\r\n").into_bytes());
-    Ok((format!("multipart/form-data; boundary={boundary}"), body))
+    Ok(form)
 }
 
-fn part(body: &mut Vec<u8>, boundary: &str, (name, kind): (&str, &str), bytes: &[u8]) {
-    let head = format!(
-        "--{boundary}\r\nContent-Disposition: form-data; name=\"{name}\"\r\nContent-Type: {kind}\r\n\r\n"
-    );
-    body.extend(head.into_bytes());
-    body.extend(bytes);
-    body.extend(b"\r\n");
-}
-
-/// Every file below a folder but those of the source; links are not followed.
-fn collect(folder: &Path, source: Option<&Path>, files: &mut Vec<PathBuf>) {
-    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() && Some(path.as_path()) != source => {
-                collect(&path, source, files);
-            }
-            Ok(kind) if kind.is_file() => files.push(path),
-            _ => {}
+/// Collects every file below a folder but those of the source; links are not followed.
+fn collect(folder: &Path, source: Option<&Path>, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        let (path, kind) = (entry.path(), entry.file_type()?);
+        if kind.is_dir() && Some(path.as_path()) != source {
+            collect(&path, source, files)?;
+        } else if kind.is_file() {
+            files.push(path);
         }
     }
+    Ok(())
 }

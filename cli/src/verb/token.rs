@@ -11,7 +11,7 @@ use std::process::ExitCode;
 /// Arguments of `token`.
 #[derive(Debug, Args)]
 pub(crate) struct TokenArguments {
-    /// What to do with tokens
+    /// Action on tokens
     #[command(subcommand)]
     pub command: TokenCommand,
 }
@@ -30,12 +30,12 @@ pub(crate) enum TokenCommand {
 /// Arguments of `token create`.
 #[derive(Debug, Args)]
 pub(crate) struct CreateArguments {
-    /// What the token is called, as in "ci"
+    /// Name of the token, as in "ci"
     pub name: String,
-    /// What it allows
+    /// Rights of the token
     #[arg(long, value_enum, default_value_t = RoleName::Submit)]
     pub role: RoleName,
-    /// How long it works, as in 90d or 12h; for ever when this is not given
+    /// Life of the token, as in 90d or 12h; without end when this is not given
     #[arg(long, value_name = "TIME")]
     pub expires: Option<String>,
 }

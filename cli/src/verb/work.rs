@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// Arguments of `work`.
 #[derive(Debug, Args)]
 pub(crate) struct WorkArguments {
-    /// How many tasks this process works on at once
+    /// Number of tasks that this process works on at once
     #[arg(long, value_name = "N")]
     pub workers: Option<usize>,
 }

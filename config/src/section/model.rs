@@ -33,7 +33,7 @@ pub struct Model {
     #[serde(deserialize_with = "value::number_or_unset")]
     #[schemars(with = "value::NumberOrUnset")]
     pub temperature: Option<f64>,
-    /// How hard a reasoning model thinks.
+    /// The effort of a reasoning model.
     #[serde(deserialize_with = "value::text_or_unset")]
     #[schemars(with = "String")]
     pub reasoning_effort: Option<String>,
@@ -98,9 +98,9 @@ pub enum Api {
 pub enum OutputLimitField {
     /// Chosen by the address of the endpoint.
     Auto,
-    /// What most servers read.
+    /// The key that most servers read.
     MaxTokens,
-    /// What OpenAI's newer models insist on.
+    /// The key that OpenAI's newer models insist on.
     MaxCompletionTokens,
 }
 
@@ -172,7 +172,7 @@ pub struct Timeouts {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Retries {
-    /// How often.
+    /// Number of further tries.
     pub count: usize,
     /// Number of further tries when the reply had begun, so that it may be charged.
     pub broken: usize,
@@ -188,7 +188,7 @@ pub struct Retries {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub retry_after_limit: Duration,
-    /// How long a run pauses when nobody says.
+    /// The pause of a run when the endpoint names none.
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub pause: Duration,

@@ -35,9 +35,9 @@ pub struct Weights {
     pub semantic: f64,
     /// The request's own words.
     pub keyword: f64,
-    /// How many places depend on it.
+    /// The number of places that depend on it.
     pub in_degree: f64,
-    /// How recently it was changed.
+    /// The time of its last change.
     pub recency: f64,
     /// Number of times that it is called.
     pub popularity: f64,
@@ -72,7 +72,7 @@ pub struct Rerank {
     pub name: String,
     /// Where the endpoint is; empty for none.
     pub base_url: String,
-    /// What its requests look like.
+    /// The shape of its requests.
     pub api: RerankApi,
     /// The key.
     #[schemars(with = "String")]
@@ -87,7 +87,7 @@ pub struct Rerank {
     pub timeout: Duration,
 }
 
-/// What the requests of a re-ranker look like.
+/// The shape of the requests of a re-ranker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum RerankApi {

@@ -4,6 +4,7 @@
 //! again is not decided here.
 
 use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
+use patchwright_model::http::default_client;
 use reqwest::{RequestBuilder, StatusCode};
 use secrecy::{ExposeSecret, SecretString};
 use serde::de::DeserializeOwned;
@@ -66,7 +67,7 @@ impl Competition {
     /// The competition at an address, with the key that it gave us.
     pub fn new(url: &str, key: &str, token: SecretString) -> Self {
         Self {
-            client: reqwest::Client::new(),
+            client: default_client(),
             url: url.trim_end_matches('/').to_owned(),
             key: key.to_owned(),
             token,

@@ -4,7 +4,7 @@ use super::{LeaseHolder, QueueError, Rhythm, Ticket, jobs, other, queues, result
 use apalis_core::worker::context::WorkerContext;
 use apalis_postgres::{Config, Error, PostgresStorage, queries};
 use patchwright_store::Store;
-use patchwright_store::submissions::Issue;
+use patchwright_store::submissions::{ISSUE, Issue, in_journal_form};
 use sqlx::PgPool;
 use sqlx::postgres::PgPoolOptions;
 use std::time::Duration;
@@ -37,14 +37,20 @@ impl PostgresQueue {
         })
     }
 
-    pub(super) async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+    pub(super) async fn issue(&self, limit: u32) -> Result<usize, QueueError> {
         let mut transaction = self.pool.begin().await?;
-        for (queue, jobs) in jobs(issues)? {
+        let issues: Vec<Issue> = sqlx::query_as(ISSUE)
+            .bind(in_journal_form(jiff::Timestamp::now()))
+            .bind(i64::from(limit))
+            .fetch_all(&mut *transaction)
+            .await?;
+        for (queue, jobs) in jobs(&issues)? {
             queries::push_tasks(&mut *transaction, &queue, jobs)
                 .await
                 .map_err(sorted)?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        Ok(issues.len())
     }
 
     pub(super) async fn take(&self, holder: &LeaseHolder) -> Result<Option<Ticket>, QueueError> {

@@ -8,7 +8,7 @@ use apalis_core::backend::WorkerFilter;
 use apalis_core::worker::context::WorkerContext;
 use apalis_sqlite::{Config, SqliteStorage, queries};
 use patchwright_store::Store;
-use patchwright_store::submissions::Issue;
+use patchwright_store::submissions::{ISSUE, Issue, in_journal_form};
 use sqlx::Connection;
 use sqlx::sqlite::{
     SqliteConnectOptions, SqliteJournalMode, SqlitePool, SqlitePoolOptions, SqliteSynchronous,
@@ -56,14 +56,20 @@ impl SqliteQueue {
         })
     }
 
-    pub(super) async fn put(&self, issues: &[Issue]) -> Result<(), QueueError> {
+    pub(super) async fn issue(&self, limit: u32) -> Result<usize, QueueError> {
         let mut transaction = self.pool.begin_with("BEGIN IMMEDIATE").await?;
-        for (queue, jobs) in jobs(issues)? {
+        let issues: Vec<Issue> = sqlx::query_as(ISSUE)
+            .bind(in_journal_form(jiff::Timestamp::now()))
+            .bind(i64::from(limit))
+            .fetch_all(&mut *transaction)
+            .await?;
+        for (queue, jobs) in jobs(&issues)? {
             queries::push_tasks(&mut *transaction, &queue, &jobs)
                 .await
                 .map_err(|error| other(&error))?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        Ok(issues.len())
     }
 
     pub(super) async fn take(&self, holder: &LeaseHolder) -> Result<Option<Ticket>, QueueError> {

@@ -2,29 +2,28 @@
 
 use super::{LeaseHolder, Queue};
 use patchwright_store::Store;
-use patchwright_store::submissions::Issue;
+use patchwright_store::submissions::NewTask;
 use std::time::Duration;
 
-async fn queue(lost_after: Duration) -> (tempfile::TempDir, Queue) {
+/// A queue with the tickets of these tasks.
+async fn queue(lost_after: Duration, tasks: &[NewTask]) -> (tempfile::TempDir, Queue) {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::open(folder.path()).await.unwrap();
-    let queue = Queue::open(&store, lost_after).await.unwrap();
+    store.submit(tasks).await.unwrap();
+    Queue::open(&store, lost_after).await.unwrap();
     // Opening twice is what the next process does.
-    (
-        folder,
-        Queue::open(&store, lost_after)
-            .await
-            .map(|_| queue)
-            .unwrap(),
-    )
+    let queue = Queue::open(&store, lost_after).await.unwrap();
+    assert_eq!(queue.issue(100).await.unwrap(), tasks.len());
+    assert_eq!(queue.issue(100).await.unwrap(), 0, "each has one ticket");
+    (folder, queue)
 }
 
-fn issue(id: &str, priority: i64, place: Option<&str>) -> Issue {
-    Issue {
+fn task(id: &str, priority: i32, place: Option<&str>) -> NewTask {
+    NewTask {
         id: id.to_owned(),
-        number: 1,
         priority,
         place: place.map(str::to_owned),
+        ..NewTask::default()
     }
 }
 
@@ -38,17 +37,16 @@ fn holder(name: &str, place: &str) -> LeaseHolder {
 
 #[tokio::test]
 async fn the_most_urgent_ticket_goes_first_and_to_its_place() {
-    let (_folder, queue) = queue(Duration::from_secs(30)).await;
+    let tasks = [
+        task("low", -5, None),
+        task("lower", -5, None),
+        task("high", 9_000, None),
+        task("mine", 0, Some("here")),
+    ];
+    let (_folder, queue) = queue(Duration::from_secs(30), &tasks).await;
     let (here, there) = (holder("a", "here"), holder("b", "there"));
     queue.beat(&here).await.unwrap();
     queue.beat(&there).await.unwrap();
-    let issues = [
-        issue("low", -5, None),
-        issue("lower", -5, None),
-        issue("high", 9_000, None),
-        issue("mine", 0, Some("here")),
-    ];
-    queue.put(&issues).await.unwrap();
     let mut taken = Vec::new();
     while let Some(ticket) = queue.take(&there).await.unwrap() {
         taken.push(ticket.task);
@@ -60,12 +58,11 @@ async fn the_most_urgent_ticket_goes_first_and_to_its_place() {
 
 #[tokio::test]
 async fn a_ticket_of_the_dead_is_delivered_again_and_theirs_no_more() {
-    let (_folder, queue) = queue(Duration::ZERO).await;
+    let (_folder, queue) = queue(Duration::ZERO, &[task("t", 0, None)]).await;
     let (old, new) = (holder("old", "h"), holder("new", "h"));
     for holder in [&old, &new] {
         queue.beat(holder).await.unwrap();
     }
-    queue.put(&[issue("t", 0, None)]).await.unwrap();
     let first = queue.take(&old).await.unwrap().unwrap();
     assert_eq!(queue.take(&new).await.unwrap(), None);
     queue.beat(&new).await.unwrap();

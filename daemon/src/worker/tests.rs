@@ -76,8 +76,8 @@ async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
     let (service, pool) = pool(folder.path()).await;
     let late = new("late", Some(jiff::Timestamp::UNIX_EPOCH));
     service.submit(vec![late, new("bad", None)]).await.unwrap();
-    assert_eq!(pool.issue_some().await.unwrap(), 2);
-    assert_eq!(pool.issue_some().await.unwrap(), 0);
+    assert_eq!(pool.queue.issue(9).await.unwrap(), 2);
+    assert_eq!(pool.queue.issue(9).await.unwrap(), 0);
     let stop = CancellationToken::new();
     for _ in 0..2 {
         let ticket = pool.take().await.unwrap().unwrap();
@@ -96,7 +96,7 @@ async fn a_task_that_is_too_late_ends_and_one_that_fails_waits() {
         (TaskState::Queued, 1, None)
     );
     // It is not due yet.
-    assert_eq!(pool.issue_some().await.unwrap(), 0);
+    assert_eq!(pool.queue.issue(9).await.unwrap(), 0);
 }
 
 #[tokio::test]
@@ -104,7 +104,7 @@ async fn a_paused_queue_gives_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.issue_some().await.unwrap();
+    pool.queue.issue(9).await.unwrap();
     service.pause().await.unwrap();
     assert_eq!(pool.take().await.unwrap(), None);
     service.resume().await.unwrap();
@@ -116,7 +116,7 @@ async fn who_takes_over_has_the_task_and_who_was_given_up_loses_it() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.issue_some().await.unwrap();
+    pool.queue.issue(9).await.unwrap();
     let first = pool.take().await.unwrap().unwrap();
     let old = claim(&pool, &first).await.unwrap();
     assert_eq!(pool.take().await.unwrap(), None);
@@ -175,7 +175,7 @@ async fn a_canceled_task_is_not_queued_again() {
     let folder = tempfile::tempdir().unwrap();
     let (service, pool) = pool(folder.path()).await;
     service.submit(vec![new("a", None)]).await.unwrap();
-    pool.issue_some().await.unwrap();
+    pool.queue.issue(9).await.unwrap();
     let ticket = pool.take().await.unwrap().unwrap();
     let claimed = claim(&pool, &ticket).await.unwrap();
     let journal = Journal::begin(&pool.store, &claimed, ("{}", "{}")).await;
@@ -196,12 +196,12 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     let (service, pool) = pool(folder.path()).await;
     let tasks = ["now", "later"].map(|id| new(id, None));
     service.submit(tasks.to_vec()).await.unwrap();
-    pool.issue_some().await.unwrap();
+    pool.queue.issue(9).await.unwrap();
     let now = jiff::Timestamp::now();
     let later = now + jiff::SignedDuration::from_hours(1);
     for (id, due) in [("now", now), ("later", later)] {
         let run = format!("run of {id}");
-        let claimed = pool.store.claim((id, 1), "h", &run).await;
+        let claimed = pool.store.claim((id, 0), "h", &run).await;
         let claimed = claimed.unwrap().unwrap();
         let begun = Journal::begin(&pool.store, &claimed, ("{}", "{}")).await;
         begun.unwrap();
@@ -212,11 +212,11 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
     }
     let depth = service.depth().await.unwrap();
     assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
-    assert_eq!(pool.issue_some().await.unwrap(), 1, "one is due");
-    let woken = pool.store.claim(("now", 2), "h", "new").await;
+    assert_eq!(pool.queue.issue(9).await.unwrap(), 1, "one is due");
+    let woken = pool.store.claim(("now", 1), "h", "new").await;
     let woken = woken.unwrap().unwrap();
     assert_eq!((woken.run.as_str(), woken.begun), ("run of now", true));
-    let early = pool.store.claim(("later", 2), "h", "new").await;
+    let early = pool.store.claim(("later", 1), "h", "new").await;
     assert_eq!(early.unwrap(), None);
     service.cancel("later").await.unwrap();
     let row = service.task("later").await.unwrap().unwrap();

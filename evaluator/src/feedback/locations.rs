@@ -104,9 +104,8 @@ impl LocationTranslator<'_> {
     /// source root only, so a changed file below a folder is found as well.
     pub fn line(&self, path: &str, line: u32) -> String {
         let map = self.changed.get(path).or_else(|| {
-            let mut changed = self.changed.iter();
-            let below = changed.find(|(changed, _)| changed.is_below_a_folder(path));
-            below.map(|(_, map)| map)
+            let below = TreePath::only_below_a_folder(self.changed.keys(), path)?;
+            self.changed.get(below)
         });
         map.map_or_else(|| line.to_string(), |map| map.describe(line))
     }

@@ -165,7 +165,7 @@ impl LocalTarget {
         for (name, value) in job.environment {
             environment.insert((*name).to_owned(), value.into());
         }
-        places.extend(self.accounts.clone());
+        places.extend(self.configuration.clone());
         CommandView {
             places,
             tree,

@@ -1,39 +1,17 @@
-//! Builds with counters in what a patch touches, and runs that are counted.
-//!
-//! The build of an attempt is copied, its files are touched, and its command is
-//! run again with compilers on the path that add the counters: so only what
-//! depends on the patch is compiled again, and the task needs to know nothing of
-//! it. Where a build names its compilers by absolute paths there are no counters.
+//! Runs of builds with counters, of inputs and of tests.
 
+use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
 use super::{Job, LocalTarget, test_reports};
 use crate::TargetError;
-use crate::runner::{Build, BuildKind, Counted, Coverage};
+use crate::runner::{Build, Counted, Coverage};
 use crate::workspace::{OUT, TREE, Workspace};
-use patchwright_source::{Changes, Language};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
 
-/// The stand-in for each compiler.
-const COMPILER: &str = include_str!("programs/compiler.sh");
 /// Reads the counters.
 const COUNTS: &str = include_str!("programs/counts.sh");
-/// Runs the command `$1` with stand-ins (`$2`) before the compilers on the path.
-const WITH_COMPILERS: &str = r#"mkdir "$WORK/tools"
-printf %s "$2" >"$WORK/tools/.compiler"
-chmod +x "$WORK/tools/.compiler"
-patchwright_fields=$IFS; IFS=:
-for folder in $PATH; do
-  for program in "$folder"/cc "$folder"/c++ "$folder"/*gcc "$folder"/*g++ "$folder"/gcc-[0-9]* "$folder"/g++-[0-9]* "$folder"/clang "$folder"/clang++ "$folder"/clang-[0-9]* "$folder"/clang++-[0-9]*; do
-    [ ! -x "$program" ] || [ -e "$WORK/tools/${program##*/}" ] || ln -s .compiler "$WORK/tools/${program##*/}"
-  done
-done
-IFS=$patchwright_fields
-COUNTING_PATH=$PATH; PATH=$WORK/tools:$PATH
-export COUNTING_PATH PATH
-"#;
 /// The loop over one batch; the counts of each input go where outputs go.
 const LOOP: &str = r#"set +e
 for input in "$WORK"/in/*; do
@@ -56,52 +34,8 @@ const NOTES: [&str; 2] = [TREE, OUT];
 /// Entries that are looked at for them.
 const MOST_ENTRIES: usize = 200_000;
 
-/// Builds an attempt with counters; nothing where that cannot be had.
-pub(super) async fn build(
-    target: &LocalTarget,
-    changes: &Changes,
-    name: &str,
-) -> Result<Option<Build>, TargetError> {
-    if target.task.language == Language::Java {
-        return Ok(None);
-    }
-    let digest = format!("counted {}", changes.digest());
-    let key = (digest, name.to_owned(), BuildKind::Incremental);
-    if let Some(build) = target.at_hand(&key) {
-        return Ok(has_notes(build.place()?).then_some(build));
-    }
-    let plain = target
-        .build_changed(changes, name, BuildKind::Incremental)
-        .await?;
-    if !plain.succeeded() {
-        return Ok(None);
-    }
-    let workspace = Arc::new(target.copy(plain.place()?).await?);
-    workspace.touch(changes.files.keys())?;
-    let arguments: [OsString; 2] = [(&target.task.commands.build).into(), COMPILER.into()];
-    let script = format!("{WITH_COMPILERS}eval \"$1\"");
-    let job = Job {
-        wall: target.task.limits.build,
-        arguments: &arguments,
-        ..Job::new(&script, &workspace, name)
-    };
-    let execution = target.command(job).await?;
-    if !execution.ending.success() {
-        tracing::info!(log = %execution.text(), "no build with counters");
-    }
-    let build = Build {
-        name: name.to_owned(),
-        changes: key.0.clone(),
-        execution,
-        workspace: Some(Arc::clone(&workspace)),
-    };
-    let counts = build.succeeded() && has_notes(&workspace);
-    target.keep(key, &build);
-    Ok(counts.then_some(build))
-}
-
-/// Whether a compiler left notes about what it counts.
-fn has_notes(workspace: &Workspace) -> bool {
+/// Tells whether a compiler left notes about what it counts.
+pub(super) fn has_notes(workspace: &Workspace) -> bool {
     let mut folders: Vec<_> = NOTES.map(|part| workspace.part(part)).into();
     let mut left = MOST_ENTRIES;
     while let Some(folder) = folders.pop() {
@@ -139,7 +73,8 @@ pub(super) async fn tests(
     test_reports::clear(build.place()?, &target.task.commands.reports)?;
     let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
     let arguments: [OsString; 2] = [test.into(), COMPILER.into()];
-    let environment = variables(counted);
+    let mut environment = variables(counted);
+    environment.push((ADDED, "counters".to_owned()));
     let job = Job {
         wall: most,
         arguments: &arguments,
@@ -174,7 +109,7 @@ pub(super) fn variables(counted: &Counted) -> Vec<(&'static str, String)> {
 #[cfg(test)]
 mod tests {
     use crate::local::tests::{PARSE, attempt, open, task};
-    use crate::runner::{Capture, Counted, Coverage, Inputs, LineRange, Target};
+    use crate::runner::{Capture, Counted, Coverage, Inputs, Instrumentation, LineRange, Target};
     use std::time::Duration;
 
     /// The third line holds the branch; `0 0 0` is said of what was never run.
@@ -184,8 +119,9 @@ mod tests {
         let target = open(task(folder.path()), folder.path()).await;
         assert!(PARSE.lines().nth(3).unwrap().contains("if (n < 2)"));
         let fix = attempt("if (n < 2)", "if (n < 2 || b[0] > 8)");
-        let build = target.counting_build(&fix.changes, "address").await;
-        let build = build.unwrap().expect("a build with counters");
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix.changes, "address", &counters);
+        let build = build.await.unwrap().expect("a build with counters");
         let lines = vec![LineRange {
             path: "parse.c".to_owned(),
             first: 4,

@@ -6,7 +6,7 @@
 use super::debugger::STAND_INS;
 use super::{Job, LocalTarget};
 use crate::contained_path::ContainedFolder;
-use crate::runner::{Build, Exits, Pov, ProcessExit};
+use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
 use crate::{Ending, TargetError};
 use patchwright_source::Language;
 use std::ffi::OsString;
@@ -25,28 +25,44 @@ const MOST: usize = 16;
 /// The commands for gdb.
 const PROGRAM: &str = include_str!("programs/exits.py");
 
-/// Watches one run; `functions` are those whose sanitizer checks are counted.
+/// Watches one run; `watched` are the functions whose sanitizer checks are counted.
 pub(super) async fn run(
     target: &LocalTarget,
     build: &Build,
     pov: &Pov,
-    functions: &[String],
+    watched: &Watched,
 ) -> Result<Exits, TargetError> {
     if target.task.language == Language::Java {
         return Ok(unseen("a Java program is not watched"));
     }
+    let lines = watched.lines.iter();
+    let touched: Vec<String> = lines
+        .map(|(path, first, last)| format!("{path}:{first}:{last}"))
+        .collect();
+    let environment = [
+        ("WATCH_SECONDS", TIME.as_secs().to_string()),
+        ("WATCHED", watched.functions.join("\n")),
+        ("TOUCHED", touched.join("\n")),
+    ];
+    watch(target, build, pov, &environment).await
+}
+
+/// Watches one run as the environment says.
+pub(super) async fn watch(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    environment: &[(&'static str, String)],
+) -> Result<Exits, TargetError> {
     let command = target.pov_command(pov)?;
     let folder = target.batch_folder()?;
-    let environment = vec![
-        ("WATCH_SECONDS", TIME.as_secs().to_string()),
-        ("WATCHED", functions.join("\n")),
-    ];
     let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
-    let script = format!("mkdir \"$WORK/exits\"\n{STAND_INS}");
+    let looks = "[ -z \"${SAMPLES-}\" ] ||";
+    let script = format!("mkdir \"$WORK/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
     let job = Job {
         wall: TIME + MORE,
         arguments: &arguments,
-        environment: &environment,
+        environment,
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
         work: Some(folder.path()),

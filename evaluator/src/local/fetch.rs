@@ -110,7 +110,7 @@ fn seen(
             environment.insert("TMPDIR".to_owned(), inside.clone().into());
         }
         if name == "HOME" && sandbox.maps_paths() {
-            places.push(Sandbox::accounts(scratch, &inside)?);
+            places.push(Sandbox::configuration(scratch, &inside)?);
         } else if name == "HOME" {
             let mut option = OsString::from("-Duser.home=");
             option.push(&inside);

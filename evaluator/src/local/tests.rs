@@ -67,11 +67,7 @@ pub(crate) fn attempt(from: &str, to: &str) -> AttemptFacts {
     };
     AttemptFacts {
         changes,
-        diff: String::new(),
-        applies: Ok(()),
-        parses: Ok(()),
-        touched: Vec::new(),
-        found: Vec::new(),
+        ..AttemptFacts::default()
     }
 }
 
@@ -131,6 +127,45 @@ async fn a_right_patch_climbs_and_builds_only_what_changed() {
         0,
         "something was left behind"
     );
+}
+
+/// The build says nowhere how often it ran, so a clean one gives the same files: then the
+/// tests, which leave a mark, are not run again.
+#[tokio::test]
+async fn tests_are_run_again_on_a_clean_build_only_where_it_gives_other_files() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    let makefile = MAKEFILE.replace("\techo built $< >>$(OUT)/what\n", "");
+    fs::write(task.tree.join("Makefile"), &makefile).unwrap();
+    let target = open(task.clone(), folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = attempt(FIX.0, FIX.1);
+    climb_to_tested(&target, &fix).await;
+    let same = crate::confirm(&target, &baseline, &fix).await.unwrap();
+    assert_eq!((same.name, same.holds), (RungName::Builds, Some(true)));
+    drop((baseline, target));
+
+    // The header is no prerequisite of any rule: the first build stays stale.
+    let (old, new) = (
+        "#include <stdlib.h>",
+        "#include \"limit.h\"\n#include <stdlib.h>",
+    );
+    fs::write(task.tree.join("parse.c"), PARSE.replace(old, new)).unwrap();
+    fs::write(task.tree.join("limit.h"), "#define LIMIT 255\n").unwrap();
+    let text = PARSE
+        .replace(old, new)
+        .replace(FIX.0, "if (n < 2 || b[0] > LIMIT)");
+    fs::write(task.tree.join("parse.c"), text).unwrap();
+    task.task_folder = folder.path().join("task");
+    fs::create_dir(&task.task_folder).unwrap();
+    fs::write(task.task_folder.join("good.bin"), [3, 0]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let mut fix = attempt("", "");
+    let path = TreePath::new("limit.h").unwrap();
+    fix.changes.files = [(path, b"#define LIMIT 2\n".to_vec())].into();
+    let clean = crate::confirm(&target, &baseline, &fix).await.unwrap();
+    assert_eq!((clean.name, clean.holds), (RungName::Tested, Some(false)));
 }
 
 #[tokio::test]

@@ -146,6 +146,23 @@ pub(super) fn blinds_the_sanitizer(case: &Case<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// Finds names that are put together from parts, and assembly: neither can be read by a
+/// rule, and assembly is watched by no sanitizer. A changed line that had them is no finding.
+pub(super) fn unreadable(case: &Case<'_>) -> Vec<Finding> {
+    static SIGNS: LazyLock<Regex> =
+        LazyLock::new(|| built_in_regex(r"##|%:%:|\b(?:asm|__asm|__asm__)\b|\b_Pragma\b|\w\\$"));
+    let had = |line: &&Line| SIGNS.is_match(&bare(&line.text));
+    if case.file.lines(Sign::Removed).any(|line| had(&line)) {
+        return Vec::new();
+    }
+    added(case, &SIGNS, true)
+        .map(|line| {
+            let what = "it puts a name together from parts or holds assembly, which no rule reads";
+            Finding::new(case, Some(line), what).doubted()
+        })
+        .collect()
+}
+
 /// Calls that end the whole process.
 static ENDS: LazyLock<Regex> = LazyLock::new(|| {
     built_in_regex(

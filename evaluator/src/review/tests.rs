@@ -207,6 +207,30 @@ fn what_refutes_nothing_is_a_doubt() {
 }
 
 #[test]
+fn what_no_rule_can_read_is_a_doubt() {
+    for (line, expected) in [
+        ("#define NAME(a, b) a##b", 1),
+        ("  __asm__ volatile(\"rep movsb\");", 1),
+        ("  no_sani\\", 1),
+        ("  log_it(\"# ## asm\"); // asm", 0),
+    ] {
+        let text = format!("--- a/x.c\n+++ b/x.c\n@@ -1 +1,2 @@\n int f(void);\n+{line}\n");
+        let case = Case {
+            file: &diff::read(&text).unwrap()[0],
+            old: "int f(void);\n",
+            kind: "heap-buffer-overflow",
+            povs: &[],
+        };
+        let result = verdict(&apply(&case));
+        assert_eq!(
+            (result.holds, result.doubts.len()),
+            (Some(true), expected),
+            "{line}"
+        );
+    }
+}
+
+#[test]
 fn right_patches_pass() {
     let double_free = Patch {
         kind: "double-free",

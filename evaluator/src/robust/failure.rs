@@ -5,6 +5,7 @@ use crate::rung::replay_input;
 use crate::runner::{BaselinePov, Build, Outcome, Pov, Replay, Target};
 use crate::signature::{self, Change, plain_name};
 use crate::{Ending, Limit, TargetError};
+use std::time::Duration;
 
 /// The meaning of a failure for the patch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(super) struct FailureJudge<'a> {
     pub(super) pov: &'a Pov,
     pub(super) before: &'a BaselinePov,
     pub(super) touched: &'a [String],
+    /// The time limit of one input.
+    pub(super) each: Duration,
 }
 
 impl FailureJudge<'_> {
@@ -50,9 +53,21 @@ impl FailureJudge<'_> {
                 input,
             ));
         }
-        let old = self.replay(old_build, input).await?;
-        let (kind, reason) = self.decide(&old, &new);
-        Ok(failure(kind, &reason, &new, input))
+        if !matches!(new.execution.ending, Ending::Limit(_)) {
+            let old = self.replay(old_build, input).await?;
+            let (kind, reason) = self.decide(&old, &new);
+            return Ok(failure(kind, &reason, &new, input));
+        }
+        // A busy machine may be what took the time, so both run side by side.
+        let old = self.replay(old_build, input);
+        let (old, again) = futures::future::join(old, self.replay(new_build, input)).await;
+        let (old, again) = (old?, again?);
+        if !again.outcome.is_failure() {
+            let reason = "it ended in time beside the unpatched program";
+            return Ok(failure(FailureKind::NotRepeated, reason, &again, input));
+        }
+        let (kind, reason) = self.decide(&old, &again);
+        Ok(failure(kind, &reason, &again, input))
     }
 
     fn decide(&self, old: &Replay, new: &Replay) -> (FailureKind, String) {
@@ -137,7 +152,12 @@ impl FailureJudge<'_> {
     }
 
     async fn replay(&self, build: &Build, input: &[u8]) -> Result<Replay, TargetError> {
-        replay_input(self.target, build, self.pov, input).await
+        let usual = self.pov.timeout.unwrap_or(self.target.task().limits.pov);
+        let pov = Pov {
+            timeout: Some(usual.min(2 * self.each)),
+            ..self.pov.clone()
+        };
+        replay_input(self.target, build, &pov, input).await
     }
 }
 

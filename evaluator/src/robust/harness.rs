@@ -1,7 +1,7 @@
 //! Harnesses that take many inputs, and harnesses that are fuzzers.
 
 use super::failure::{Failure, FailureJudge};
-use super::{EACH, Group, Search};
+use super::{EACH, FIRST, Group, Search};
 use crate::TargetError;
 use crate::given_inputs;
 use crate::mutation::Mutator;
@@ -21,7 +21,9 @@ impl Search<'_> {
         &self,
         old: &Build,
         group: &Group<'_>,
+        most: Duration,
     ) -> Result<bool, TargetError> {
+        let most = most.max(FIRST);
         if group.pov.batch || group.before.replay.outcome == crate::runner::Outcome::Hung {
             return Ok(false);
         }
@@ -29,7 +31,7 @@ impl Search<'_> {
             return Ok(false);
         };
         let tried = Mutator::new(group.seeds.clone()).take(BEFORE);
-        let runs = self.run(old, group, tried.clone(), EACH.1).await?;
+        let runs = self.run(old, group, tried.clone(), most).await?;
         let mut contents: Vec<Vec<u8>> = runs
             .iter()
             .filter(|run| !run.is_failure())
@@ -42,7 +44,7 @@ impl Search<'_> {
         let last = contents.len() - 1;
         let inputs = Inputs {
             contents,
-            budget: EACH.1,
+            budget: most,
             each: EACH.0,
             capture: Capture::Failures,
             many: true,

@@ -1,7 +1,9 @@
 //! Confirmation: the last check of a patch before it is delivered, on a clean build.
 //!
 //! Attempts are built on top of the baseline's build, which is fast and could leave stale
-//! files. The delivered patch is built once as its user will build it.
+//! files. The delivered patch is built once as its user will build it. Where both builds
+//! give the same files, byte by byte, what was seen of the first holds for the second;
+//! where they differ, PoVs and tests are run again.
 
 use super::feedback::FeedbackWriter;
 use crate::TargetError;
@@ -9,9 +11,9 @@ use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
 use crate::runner::{Baseline, BuildKind, Outcome, Replay, Target};
 
-/// Builds an attempt from scratch and runs its PoVs and tests there. The
-/// result is one of the rung *builds*, *silent* or *tested*: the first that
-/// does not hold, else the last.
+/// Builds an attempt from scratch, and runs its PoVs and tests there unless the build gives
+/// the same files. The result is one of the rung *builds*, *silent* or *tested*: the first
+/// that does not hold, else the last that was needed.
 pub async fn confirm(
     target: &dyn Target,
     baseline: &Baseline,
@@ -42,6 +44,10 @@ async fn check(
                 &writer,
             ));
         }
+    }
+    if gives_the_same_files(target, attempt).await? {
+        let reason = "a clean build gives the same files as the build that was judged";
+        return Ok(RungResult::new(RungName::Builds, Some(true), reason));
     }
     for pov in &task.povs {
         let name = task.build_of(pov);
@@ -78,6 +84,26 @@ async fn check(
             "the task has no tests",
         )),
     }
+}
+
+/// Tells whether the clean builds have the same products as those that the rungs were climbed
+/// with. Without its source a product may stay behind unnoticed.
+async fn gives_the_same_files(
+    target: &dyn Target,
+    attempt: &AttemptFacts,
+) -> Result<bool, TargetError> {
+    let changes = &attempt.changes;
+    if !changes.deleted.is_empty() || !changes.renamed.is_empty() {
+        return Ok(false);
+    }
+    for name in target.task().used_builds() {
+        let judged = target.build(changes, &name, BuildKind::Incremental).await?;
+        let clean = target.build(changes, &name, BuildKind::Clean).await?;
+        if !judged.has_products_of(&clean).await {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Returns the run of the first input that refuted an earlier attempt and still fails.

@@ -11,7 +11,9 @@ use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
 use crate::crash::{self, CrashReport, Tool};
 use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
-use crate::runner::{Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, missing_banner};
+use crate::runner::{
+    Baseline, BaselinePov, Build, Outcome, Pov, Replay, Target, asking_for_dumps, missing_banner,
+};
 use crate::signature::{self, Change};
 use crate::{Limit, TargetError};
 use patchwright_source::Language;
@@ -76,9 +78,12 @@ impl Replays {
         for (pov, before) in task.povs.iter().zip(&baseline.povs) {
             let build = super::builds::build(target, attempt, &task.build_of(pov)).await?;
             for _ in 0..before.repeat {
-                let replay = target.replay(&build, pov).await?;
+                let mut replay = replay_fairly(target, baseline, &build, pov).await?;
                 self.runs += 1;
                 if let Some(reason) = refuted(target, pov, before, &replay) {
+                    if replay.outcome == Outcome::Hung && replay.crash.is_none() {
+                        replay.crash = target.stack_of_hang(&build, pov).await?;
+                    }
                     let dumps = dumps(target, &build, pov, &replay).await?;
                     let writer = FeedbackWriter::new(task, attempt);
                     let feedback = feedback(&writer, &reason, (before, &replay), &dumps);
@@ -220,6 +225,30 @@ pub async fn stopped(
     Ok(stopped)
 }
 
+/// Replays a PoV; where a time limit ends the patched program and did not end the unpatched
+/// one, the machine may have been busy, and both are run again side by side.
+async fn replay_fairly(
+    target: &dyn Target,
+    baseline: &Baseline,
+    build: &Build,
+    pov: &Pov,
+) -> Result<Replay, TargetError> {
+    let replay = target.replay(build, pov).await?;
+    let before = baseline
+        .povs
+        .iter()
+        .find(|before| before.name == pov.name());
+    let hung_before = before.is_some_and(|before| before.replay.outcome == Outcome::Hung);
+    let old = baseline.builds.get(&target.task().build_of(pov));
+    let (Outcome::Hung, None, false, Some(old)) =
+        (&replay.outcome, &replay.crash, hung_before, old)
+    else {
+        return Ok(replay);
+    };
+    let both = futures::future::join(target.replay(old, pov), target.replay(build, pov));
+    both.await.1
+}
+
 /// Returns the inputs that refuted earlier attempts, each with the PoV that it is run like.
 fn found<'a>(
     target: &'a dyn Target,
@@ -291,27 +320,11 @@ fn feedback(
 ) -> String {
     let text = now.execution.text();
     match (&now.outcome, &now.crash) {
-        (Outcome::Hung, _) => writer.hang(reason, dumps, &text),
+        (Outcome::Hung, None) => writer.hang(reason, dumps, &text),
         (_, Some(crash)) => writer.crash(reason, before.replay.crash.as_ref(), crash),
         _ => writer.log(reason, &text),
     }
 }
-
-/// Runs a Java PoV that hangs once more and asks the JVM a few times what its
-/// threads are doing. The dumps go to the output of the JVM itself.
-const ASK_FOR_DUMPS: &str = r#"
-patchwright_pov & patchwright_job=$!
-sleep 4
-for patchwright_round in 1 2 3; do
-  for patchwright_process in /proc/[0-9]*; do
-    if grep -qx java "$patchwright_process/comm" 2>/dev/null; then
-      kill -QUIT "${patchwright_process#/proc/}" 2>/dev/null || :
-    fi
-  done
-  sleep 1
-done
-kill -KILL "$patchwright_job" 2>/dev/null || :
-"#;
 
 /// Time for the dumps: the waits between them, and a machine that is busy.
 const DUMPS_TIME: Duration = Duration::from_secs(30);
@@ -333,9 +346,7 @@ async fn dumps(
     };
     let asking = Pov {
         timeout: Some(DUMPS_TIME),
-        command: Some(format!(
-            "patchwright_pov() {{\n{command}\n}}\n{ASK_FOR_DUMPS}"
-        )),
+        command: Some(asking_for_dumps(command)),
         ..pov.clone()
     };
     let text = target.replay(build, &asking).await?.execution.text();

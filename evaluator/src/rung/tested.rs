@@ -7,8 +7,8 @@
 use super::feedback::FeedbackWriter;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{RungName, RungResult};
-use crate::runner::{Baseline, Target, TestRun};
-use crate::test_report::{Comparison, Status, TestReport};
+use crate::runner::{Baseline, Build, Target, TestRun};
+use crate::test_report::{Comparison, Status};
 use crate::{Ending, Limit, TargetError};
 use std::collections::BTreeSet;
 
@@ -33,13 +33,13 @@ pub(crate) async fn climb(
         return Ok(result.settled(settled));
     }
     if hangs(&now) {
-        return Ok(result);
+        return beside_the_unpatched(target, baseline, &build, &writer, result).await;
     }
     // A test that fails now and passes in a second run is flaky, not broken.
     let Some(again) = target.test(&build).await? else {
         return Ok(result);
     };
-    let flaky = report(&now).unstable(&report(&again));
+    let flaky = now.report().unstable(&again.report());
     let second = judge(before, &again, &flaky, &writer);
     if second.holds == Some(true) {
         return Ok(second.count("flaky", flaky.len().max(1) as u64));
@@ -47,6 +47,34 @@ pub(crate) async fn climb(
     // Two equal runs.
     let settled = flaky.is_empty() && now.execution.ending == again.execution.ending;
     Ok(result.settled(settled))
+}
+
+/// Runs tests that did not end in time once more, beside those of the unpatched program: the
+/// machine may have been busy.
+async fn beside_the_unpatched(
+    target: &dyn Target,
+    baseline: &Baseline,
+    build: &Build,
+    writer: &FeedbackWriter<'_>,
+    result: RungResult,
+) -> Result<RungResult, TargetError> {
+    let task = target.task();
+    let (Some(before), Some(old)) = (&baseline.tests, baseline.builds.get(&task.main_build()))
+    else {
+        return Ok(result);
+    };
+    if hangs(before) {
+        return Ok(result);
+    }
+    let (old, now) = futures::future::join(target.test(old), target.test(build)).await;
+    let (Some(old), Some(now)) = (old?, now?) else {
+        return Ok(result);
+    };
+    if hangs(&old) && hangs(&now) {
+        let reason = "neither the tests of the patched program nor those of the unpatched one end in time now (limits.test)";
+        return Ok(RungResult::new(RungName::Tested, None, reason).log(now.execution.text()));
+    }
+    Ok(judge(before, &now, &BTreeSet::new(), writer))
 }
 
 /// Judges one run of the tests by the one of the baseline.
@@ -57,7 +85,7 @@ pub(crate) fn judge(
     writer: &FeedbackWriter<'_>,
 ) -> RungResult {
     let log = now.execution.text();
-    let (old, new) = (report(before), report(now));
+    let (old, new) = (before.report(), now.report());
     let by_name = !old.tests.is_empty() && !new.tests.is_empty();
     let comparison = new.compare(&old, flaky);
     let (holds, reason) = if by_name && !hangs(now) {
@@ -113,7 +141,10 @@ fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<boo
         return (Some(false), reason);
     }
     match (new.success(), old.success()) {
-        (true, _) => (Some(true), "the test command succeeds".to_owned()),
+        (true, _) => {
+            let reason = "the test command succeeds, no single tests recognised";
+            (Some(true), reason.to_owned())
+        }
         (false, true) => (Some(false), format!("the test command fails: {new}")),
         (false, false) => {
             let reason = "the test command fails without the patch too, and names no tests";
@@ -124,22 +155,6 @@ fn decide_by_status(before: &TestRun, now: &TestRun, named: bool) -> (Option<boo
 
 fn hangs(run: &TestRun) -> bool {
     run.execution.ending == Ending::Limit(Limit::WallTime)
-}
-
-/// Reads the results by name from the result files, else from the output.
-fn report(run: &TestRun) -> TestReport {
-    let mut all = TestReport::default();
-    for (name, bytes) in &run.reports {
-        if let Some(report) = TestReport::read_file(name, bytes) {
-            all.merge(report);
-        }
-    }
-    if all.tests.is_empty()
-        && let Some(report) = TestReport::read_log(&run.execution.text())
-    {
-        all.merge(report);
-    }
-    all
 }
 
 #[cfg(test)]

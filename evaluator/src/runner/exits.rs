@@ -41,6 +41,10 @@ pub enum ExitEventKind {
     Fork,
     /// It gets a deadly signal.
     Signal,
+    /// It calls what changes the sanitizer's view, or gets around the C library.
+    Control,
+    /// It went on, and was asked for its stack.
+    Sample,
 }
 
 /// One event.
@@ -48,7 +52,7 @@ pub enum ExitEventKind {
 pub struct ExitEvent {
     /// Its kind.
     pub what: ExitEventKind,
-    /// The signal's name.
+    /// The name of the signal, or of the function that is called.
     pub name: String,
     /// The stack, innermost frame first.
     pub stack: Vec<ExitFrame>,
@@ -78,4 +82,16 @@ pub struct FunctionChecks {
     pub checks: u64,
     /// Instructions that read or write memory beyond the stack frame.
     pub accesses: u64,
+    /// Kinds of checks for undefined behaviour.
+    #[serde(default)]
+    pub undefined: u64,
+}
+
+/// The functions whose checks are counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Watched {
+    /// Functions by name.
+    pub functions: Vec<String>,
+    /// Ranges of lines by file, first and last: all functions that they are part of.
+    pub lines: Vec<(String, u32, u32)>,
 }

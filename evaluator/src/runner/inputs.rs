@@ -38,6 +38,9 @@ pub struct Inputs {
     pub many: bool,
     /// What fresh memory holds; as usual where nothing is said.
     pub memory: Option<MemoryPattern>,
+    /// True where a sanitizer neither ends the program nor prints into its output; on a
+    /// build with [`super::Instrumentation::Recovery`].
+    pub recovers: bool,
 }
 
 /// What memory holds that a program has not written, and how far apart objects

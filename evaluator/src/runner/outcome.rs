@@ -11,6 +11,11 @@ use serde::{Deserialize, Serialize};
 /// Signals of a faulty program: ILL, TRAP, ABRT, BUS, FPE, SEGV, SYS.
 const DEADLY: [i32; 7] = [4, 5, 6, 7, 8, 11, 31];
 
+/// The exit status of `timeout` when it ends a program, and of libFuzzer at its own limits
+/// of time and memory.
+const TIMED_OUT: i32 = 124;
+const OUT_OF_MEMORY: i32 = 71;
+
 /// Messages of a program that could not start.
 const NEVER_BEGAN: &[&str] = &[
     "error while loading shared libraries",
@@ -80,6 +85,11 @@ pub(crate) fn judge(
         (Ending::Limit(Limit::WallTime), _) => Outcome::Hung,
         (Ending::Limit(limit), _) => Outcome::Exhausted(limit),
         (_, Some(report)) if report.is_hang() => Outcome::Hung,
+        // A memory limit that the harness watches itself.
+        (Ending::Exited(OUT_OF_MEMORY), Some(report)) if report.kind == "out-of-memory" => {
+            Outcome::Exhausted(Limit::Memory)
+        }
+        (Ending::Exited(TIMED_OUT), None) => Outcome::Hung,
         (_, Some(_)) if !never_began(&text) => Outcome::Crashed,
         (Ending::Signal(signal), _) if DEADLY.contains(&signal) => Outcome::Crashed,
         (Ending::Signal(signal), _) => Outcome::NotRun(format!("it was ended by signal {signal}")),
@@ -123,6 +133,9 @@ mod tests {
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000011 at pc 0x1 bp 0x2 sp 0x3\nREAD of size 1 at 0x602000000011 thread T0\n    #0 0x401 in parse /src/a.c:3:5\nSUMMARY: AddressSanitizer: heap-buffer-overflow /src/a.c:3:5 in parse\n";
 
+    const TIMEOUT: &str = "==7== ERROR: libFuzzer: timeout after 25 seconds\n    #0 0x401 in parse /src/a.c:3:5\nSUMMARY: libFuzzer: timeout\n";
+    const FUZZER_MEMORY: &str = "==7== ERROR: libFuzzer: out-of-memory (used: 2054Mb; limit: 2048Mb)\n   To change the out-of-memory limit use -rss_limit_mb=<N>\nSUMMARY: libFuzzer: out-of-memory\n";
+
     fn execution(ending: Ending, text: &str) -> Execution {
         Execution {
             ending,
@@ -146,6 +159,14 @@ mod tests {
             (Ending::Exited(1), "bad magic", Outcome::Silent),
             (Ending::Exited(0), "", Outcome::Silent),
             (Ending::Limit(Limit::WallTime), "", Outcome::Hung),
+            (Ending::Exited(124), "3 records read", Outcome::Hung),
+            (Ending::Exited(124), REPORT, Outcome::Crashed),
+            (Ending::Exited(70), TIMEOUT, Outcome::Hung),
+            (
+                Ending::Exited(71),
+                FUZZER_MEMORY,
+                Outcome::Exhausted(Limit::Memory),
+            ),
             (
                 Ending::Limit(Limit::Memory),
                 "",

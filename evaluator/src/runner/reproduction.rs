@@ -39,6 +39,9 @@ pub async fn measure(
             best = replay;
         }
     }
+    if best.outcome == Outcome::Hung && best.crash.is_none() {
+        best.crash = target.stack_of_hang(build, pov).await?;
+    }
     Ok(BaselinePov {
         name: pov.name(),
         runs,

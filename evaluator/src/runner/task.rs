@@ -123,6 +123,8 @@ pub struct CommandLimits {
     pub robust: Duration,
     /// Wall time of the rung *same elsewhere*.
     pub same: Duration,
+    /// Inputs that *robust* has to run before it holds.
+    pub executions: u64,
     /// Inputs that have to reach what a patch touches before *same elsewhere* holds.
     pub reached: u64,
 }
@@ -141,8 +143,9 @@ impl Default for CommandLimits {
             file: 2 << 30,
             disk: 10 << 30,
             jobs: 2,
-            robust: minutes(1),
-            same: minutes(1),
+            robust: Duration::from_secs(25),
+            same: Duration::from_secs(45),
+            executions: 1,
             reached: 3,
         }
     }
@@ -194,6 +197,14 @@ impl TargetTask {
     pub(crate) fn seen_tree(&self) -> String {
         let usual = || format!("{INSIDE}/tree");
         self.seen_as.clone().unwrap_or_else(usual)
+    }
+
+    /// Returns the file of a frame by its path in the tree.
+    pub(crate) fn tree_path(&self, frame: &Frame) -> Option<TreePath> {
+        let file = frame.file.as_deref()?;
+        let below = file.strip_prefix(&self.seen_tree());
+        let path = TreePath::new(below.map_or(file, |rest| rest.trim_start_matches('/'))).ok()?;
+        self.tree.join(path.as_str()).is_file().then_some(path)
     }
 
     /// Tells whether a frame lies in the tree: by the path at which commands

@@ -2,11 +2,12 @@
 //!
 //! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
 //! inputs that reach a touched function are changed by the dictionary of the patch's
-//! constants. Where the patched program refuses such an input, it is a doubt, since the
+//! constants, or of usual sizes where it names none: numbers replaced, items repeated. Where the patched program refuses such an input, it is a doubt, since the
 //! repair may be that bound. Where both programs accept it and print different output, the
 //! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
 //! there a bound of any size is the repair.
 
+use super::clock::Part;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison, Difference};
 use crate::TargetError;
@@ -14,32 +15,34 @@ use crate::crash::CrashReport;
 use crate::mutation::Dictionary;
 use crate::review::constants;
 use crate::runner::Outcome;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+/// Numbers and sizes that are tried where a patch names none: beyond a byte, and beyond
+/// usual buffers.
+const SIZES: [u64; 2] = [300, 5000];
 /// The most inputs that are made of one.
 const MOST: usize = 3 * 160;
 /// The most inputs that others are made from.
 const SEEDS: usize = 4;
 /// The largest such input, in bytes.
 const LARGEST_SEED: usize = 1 << 14;
-/// Least time for all of them, on a busy machine.
+/// Least time for the first of them, on a busy machine.
 const LEAST: Duration = Duration::from_secs(5);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
-    pub(super) async fn aimed(
-        &mut self,
-        diff: &str,
-        left: Duration,
-    ) -> Result<Option<Difference>, TargetError> {
-        let constants = constants(diff);
-        if constants.is_empty() || self.is_exhaustion() {
+    pub(super) async fn aimed(&mut self, diff: &str) -> Result<Option<Difference>, TargetError> {
+        if self.is_exhaustion() {
             return Ok(None);
         }
-        let (started, left) = (Instant::now(), left.max(LEAST));
+        let mut constants = constants(diff);
+        if constants.is_empty() {
+            constants.extend(SIZES);
+        }
+        let mut least = LEAST;
         let mut inputs = self.inputs_at(&Dictionary::new(&constants));
         while !inputs.is_empty() {
-            let left = left.saturating_sub(started.elapsed());
+            let left = self.clock.left(Part::Aimed).max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
             }

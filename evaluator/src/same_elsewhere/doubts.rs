@@ -9,8 +9,9 @@
 //! the input, and the difference says nothing. What stays open is told with the
 //! input, so that a model, a critic or a person can decide.
 
+use super::Comparison;
+use super::clock::Part;
 use super::pool::ComparedInput;
-use super::{AGAIN, Comparison};
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
 use crate::runner::{Capture, InputRun, Inputs, MemoryPattern};
@@ -79,6 +80,8 @@ impl Comparison<'_> {
     /// Settles the differences on derived inputs, and keeps what stays open.
     pub(super) async fn settle_differences(&mut self) -> Result<(), TargetError> {
         let differing = std::mem::take(&mut self.differing);
+        let inputs = differing.iter().map(|one| one.input.bytes.clone());
+        self.tried.extend(inputs);
         let mut kinds: BTreeMap<u64, usize> = BTreeMap::new();
         let looked_at: Vec<Differing> = differing
             .into_iter()
@@ -140,6 +143,9 @@ impl Comparison<'_> {
         // The files have other names than before, and programs print names.
         let usual = self.with_memory(differing, None).await?;
         for memory in PATTERNS {
+            if self.clock.left(Part::Differences).is_zero() {
+                break;
+            }
             for (index, run) in self.with_memory(differing, Some(memory)).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
@@ -165,7 +171,7 @@ impl Comparison<'_> {
                 .iter()
                 .map(|one| one.input.bytes.clone())
                 .collect(),
-            budget: AGAIN,
+            budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
             memory,
@@ -188,8 +194,12 @@ impl Comparison<'_> {
         let inputs: Vec<ComparedInput> = some.iter().map(|one| one.input.clone()).collect();
         let capture = || Capture::Values(self.functions.clone());
         let (old, new) = self.builds;
-        let before = self.run(old, &inputs, capture(), AGAIN).await?;
-        let after = self.run(new, &inputs, capture(), AGAIN).await?;
+        let before = self
+            .run(old, &inputs, capture(), self.clock.again())
+            .await?;
+        let after = self
+            .run(new, &inputs, capture(), self.clock.again())
+            .await?;
         let first = |index: usize| {
             let text = |runs: &BTreeMap<usize, InputRun>| {
                 let run = runs.get(&index)?;
@@ -209,18 +219,38 @@ impl Comparison<'_> {
         settled: Option<String>,
         diverges: Option<String>,
     ) -> Doubt {
+        let behaviours = (shown(&one.before), shown(&one.after));
+        let mut doubt = self.doubt_about(
+            &one.input,
+            &one.what,
+            (behaviours.0.as_str(), behaviours.1.as_str()),
+        );
+        doubt.settled = settled;
+        if let Some(input) = &mut doubt.input {
+            input.diverges = diverges;
+        }
+        doubt
+    }
+
+    /// Creates an open doubt about an input and what both programs did with it.
+    pub(super) fn doubt_about(
+        &self,
+        input: &ComparedInput,
+        what: &str,
+        (before, after): (&str, &str),
+    ) -> Doubt {
         let pov = std::fs::read(&self.pov.file).unwrap_or_default();
         Doubt {
-            what: format!("{}: {}", one.input.name, one.what),
-            settled,
+            what: format!("{}: {what}", input.name),
+            settled: None,
             input: Some(DoubtedInput {
-                name: one.input.name.clone(),
-                bytes: one.input.bytes.clone(),
+                name: input.name.clone(),
+                bytes: input.bytes.clone(),
                 pov: self.pov.name(),
-                change: change(&pov, &one.input.bytes),
-                before: shown(&one.before),
-                after: shown(&one.after),
-                diverges,
+                change: change(&pov, &input.bytes),
+                before: before.to_owned(),
+                after: after.to_owned(),
+                diverges: None,
             }),
         }
     }

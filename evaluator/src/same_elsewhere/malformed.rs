@@ -8,6 +8,7 @@
 //! reads what is not its own. What cannot be shown counts. Java is left out:
 //! each cut would start a JVM.
 
+use super::clock::Part;
 use super::pool::ComparedInput;
 use super::{Comparison, Difference};
 use crate::TargetError;
@@ -15,7 +16,7 @@ use crate::rung::replay_input;
 use crate::runner::{Capture, Inputs};
 use crate::signature::{self, Change};
 use patchwright_source::Language;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Cuts that are tried, from the first changed byte on: a length that was
 /// changed tells of the bytes that follow it.
@@ -24,25 +25,23 @@ const MOST_CUTS: usize = 512;
 const MOST_PIECES: usize = 48;
 /// Failing cuts whose crash is compared with the PoV's.
 const LOOKED_AT: usize = 4;
-/// Time for all cuts of one input. A cut takes milliseconds: this only ends
-/// what goes astray.
+/// Most and least time for all cuts of one input. A cut takes milliseconds: this
+/// only ends what goes astray.
 const WALL: Duration = Duration::from_mins(1);
+const LEAST: Duration = Duration::from_secs(4);
 
 impl Comparison<'_> {
     /// Returns the first refused mutant that is not shown to be malformed.
-    /// Once this has taken as long as the whole rung may, the rest stay as they
-    /// are, and the rung is open.
+    /// Once there is no time left, the rest stay as they are, and the rung is open.
     pub(super) async fn weigh_turned_away(&mut self) -> Result<Option<Difference>, TargetError> {
         while let Some(one) = self.turned_away.pop() {
-            if self.aside >= self.target.task().limits.same {
+            if self.clock.left(Part::Differences).is_zero() {
                 self.turned_away.push(one);
                 break;
             }
-            let started = Instant::now();
             let malformed = self.is_malformed(&one.input).await?;
-            self.aside += started.elapsed();
             if !malformed {
-                return Ok(Some(one.difference()));
+                return Ok(Some(self.difference(&one)));
             }
             self.count("malformed mutants turned away", 1);
             let settled = "the input is malformed as the PoV is".to_owned();
@@ -74,11 +73,10 @@ impl Comparison<'_> {
     /// places behind what was changed, and the unpatched program crashes on a
     /// piece as on the PoV.
     pub(super) async fn holds_the_defect(&mut self, mutant: &[u8]) -> Result<bool, TargetError> {
-        let limits = &self.target.task().limits;
-        if self.target.task().language == Language::Java || self.aside >= limits.same {
+        let no_time = self.clock.left(Part::Differences).is_zero();
+        if self.target.task().language == Language::Java || no_time {
             return Ok(false);
         }
-        let started = Instant::now();
         let pov = std::fs::read(&self.pov.file).unwrap_or_default();
         let mut pieces = cuts(mutant, changed_at(&pov, mutant));
         let step = pieces.len().div_ceil(MOST_PIECES).max(1);
@@ -88,7 +86,6 @@ impl Comparison<'_> {
         for piece in failing.into_iter().take(LOOKED_AT) {
             holds = holds || self.crashes_as_the_pov(&piece).await?;
         }
-        self.aside += started.elapsed();
         Ok(holds)
     }
 
@@ -107,7 +104,7 @@ impl Comparison<'_> {
     async fn failing(&self, contents: Vec<Vec<u8>>) -> Result<Option<Vec<Vec<u8>>>, TargetError> {
         let cuts = Inputs {
             contents,
-            budget: WALL,
+            budget: self.clock.left(Part::Last).clamp(LEAST, WALL),
             each: self.each(),
             capture: Capture::Failures,
             ..Inputs::default()
@@ -125,7 +122,7 @@ impl Comparison<'_> {
         ))
     }
 
-    async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
+    pub(super) async fn crashes_as_the_pov(&self, input: &[u8]) -> Result<bool, TargetError> {
         let replay = replay_input(self.target, self.builds.0, self.pov, input).await?;
         let (Some(known), Some(crash)) = (&self.before.replay.crash, &replay.crash) else {
             return Ok(false);

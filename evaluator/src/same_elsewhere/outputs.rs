@@ -1,39 +1,34 @@
 //! Output comparison: exit statuses and outputs of the two programs, input by input. A
 //! difference refutes, becomes a doubt, or is examined as a malformed input.
 
+use super::clock::Part;
 use super::doubts::{Differing, shown};
 use super::pool::{ComparedInput, InputKind};
-use super::{AGAIN, Comparison, Difference};
+use super::povs::own_faults;
+use super::{Comparison, Difference};
 use crate::TargetError;
 use crate::process::Ending;
 use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
-/// The share of the time for outputs; the rest is for values.
-const OUTPUTS_SHARE: f64 = 0.5;
-/// The share for Java, where each run starts a JVM and values are more precise.
-const OUTPUTS_SHARE_JAVA: f64 = 0.25;
 /// Time for the first inputs, however little is left: they take a second or
 /// two, and without them a busy machine would leave the rung open.
-const FIRST: Duration = Duration::from_secs(30);
+const FIRST: Duration = Duration::from_secs(15);
 
 impl Comparison<'_> {
     /// Compares exit statuses and outputs for as long as they may take.
     pub(super) async fn all_outputs(&mut self) -> Result<Option<Difference>, TargetError> {
-        let task = self.target.task();
-        let started = Instant::now();
-        let share = match task.language {
-            Language::Java => OUTPUTS_SHARE_JAVA,
-            _ => OUTPUTS_SHARE,
+        let part = match self.target.task().language {
+            Language::Java => Part::OutputsOfJvm,
+            _ => Part::Outputs,
         };
-        let all = task.limits.same.mul_f64(share);
         while self.compared.len() < MOST {
-            let left = all.saturating_sub(started.elapsed().saturating_sub(self.aside));
+            let left = self.clock.left(part);
             if left.is_zero() {
                 break;
             }
@@ -67,8 +62,13 @@ impl Comparison<'_> {
             };
             if before.is_failure() || noisy.contains(&index) {
                 self.count("not comparable", 1);
+                if before.is_failure() && input.kind == InputKind::Derived {
+                    self.crashing.push(input);
+                }
                 continue;
             }
+            let said = String::from_utf8_lossy(&before.output).to_lowercase();
+            self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
             if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
                 continue;
@@ -93,6 +93,12 @@ impl Comparison<'_> {
     /// Takes an input on which the programs differ: what refutes is returned, the
     /// rest is kept to be looked at.
     async fn differs(&mut self, one: Differing) -> Result<Option<Difference>, TargetError> {
+        if let Some(settled) = self.accepted(&one.input) {
+            self.count("differences accepted", 1);
+            let doubt = self.doubt(&one, Some(settled), None);
+            self.doubts.push(doubt);
+            return Ok(None);
+        }
         let accepted = one.after.ending.success();
         match one.input.kind {
             InputKind::Derived => {
@@ -121,12 +127,26 @@ impl Comparison<'_> {
             self.turned_away.push(one);
             return Ok(None);
         }
-        Ok(Some(one.difference()))
+        Ok(Some(self.difference(&one)))
+    }
+
+    /// Returns a difference as what refutes the patch.
+    pub(super) fn difference(&self, one: &Differing) -> Difference {
+        Difference {
+            input: one.input.name.clone(),
+            what: one.what.clone(),
+            old: shown(&one.before),
+            new: shown(&one.after),
+            limited: [&one.before, &one.after]
+                .iter()
+                .any(|run| matches!(run.ending, Ending::Limit(_))),
+            doubt: self.doubt(one, None, None),
+        }
     }
 
     /// Returns the differing inputs on which the unpatched program differs from itself. All
     /// are run again, so that file names are equal.
-    async fn noisy(
+    pub(super) async fn noisy(
         &self,
         chunk: &[ComparedInput],
         first: &BTreeMap<usize, InputRun>,
@@ -143,7 +163,7 @@ impl Comparison<'_> {
         }
         let again = Inputs {
             contents: chunk.iter().map(|input| input.bytes.clone()).collect(),
-            budget: AGAIN,
+            budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
             only: differing.clone(),
@@ -184,7 +204,7 @@ fn turns_away(run: &InputRun) -> bool {
 }
 
 /// What two programs did with an input.
-fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
+pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()
     } else {
@@ -195,20 +215,5 @@ fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Diffe
         input,
         before: before.clone(),
         after: after.clone(),
-    }
-}
-
-impl Differing {
-    /// The same, to be shown as what refutes the patch.
-    pub(super) fn difference(&self) -> Difference {
-        Difference {
-            input: self.input.name.clone(),
-            what: self.what.clone(),
-            old: shown(&self.before),
-            new: shown(&self.after),
-            limited: [&self.before, &self.after]
-                .iter()
-                .any(|run| matches!(run.ending, Ending::Limit(_))),
-        }
     }
 }

@@ -4,10 +4,13 @@
 //! That many inputs behave as before tells nothing when none of them comes to
 //! the patch. So the patched program is built once more with counters in what the
 //! patch touches: the PoV, compared inputs and, where these are not enough, the
-//! tests are run there. A branch of the patch was seen both ways when one of its
-//! conditions was. Where no build with counters can be had, the functions that a
-//! debugger sees have to do.
+//! tests are run there. Accepted inputs have to come to the branches of the patch. The
+//! way that none of them takes is accounted for where the PoV takes it, which is the
+//! repair, or where inputs that were aimed at it do not take it either, as with a
+//! check for what never happens. Where no build with counters can be had, the functions
+//! that a debugger sees have to do.
 
+use super::clock::Part;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
@@ -15,21 +18,24 @@ use crate::attempt::{AttemptFacts, touched_functions};
 use crate::feedback::LineMap;
 use crate::given_inputs;
 use crate::review;
-use crate::runner::{Build, Capture, Counted, Coverage, Inputs, LineRange};
+use crate::runner::{Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange};
 use patchwright_source::{Tree, TreePath};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Compared inputs that are counted at most.
 const MOST: usize = 96;
-/// The part of the rung's time that counting the inputs may take.
-const SHARE: f64 = 0.25;
 /// Inputs that are counted in one go.
 const CHUNK: usize = 24;
+/// Inputs aimed at the patch that have to be counted before a way that none of them
+/// takes is accounted for.
+const ENOUGH_AIMED: u64 = 8;
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
 /// The tests may take so many times as long as they did without counters.
 const TESTS_SLOWER: u32 = 5;
+/// Least time for the tests: what they reach is known only when they end.
+const LEAST_TESTS: Duration = Duration::from_secs(20);
 
 /// What was seen to run the patch.
 #[derive(Debug)]
@@ -37,15 +43,20 @@ pub(super) struct Reach {
     /// The patched program with counters, and what they count.
     build: Build,
     counted: Counted,
-    /// The counts of all runs together.
+    /// The counts of all runs together, and those of accepted inputs and tests.
     all: Coverage,
+    accepted: Coverage,
+    /// Inputs aimed at the patch that were counted.
+    aimed: u64,
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
     /// Whether the tests reach it; nothing where they were not run.
     pub(super) tests: Option<bool>,
-    /// The branches of the patch that were seen one way only, by file and line.
-    pub(super) one_sided: Vec<String>,
+    /// The branches of the patch of which a way is not accounted for, by file and line.
+    pub(super) unaccounted: Vec<String>,
+    /// Reasons why a way that no accepted input takes is accounted for.
+    pub(super) reasons: Vec<String>,
     /// The branches of the patch.
     pub(super) branches: usize,
 }
@@ -63,25 +74,30 @@ impl Comparison<'_> {
         }
         let (target, started) = (self.target, Instant::now());
         let name = target.task().build_of(self.pov);
-        let Some(build) = target.counting_build(&attempt.changes, &name).await? else {
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&attempt.changes, &name, &counters);
+        let build = build.await?;
+        self.clock.leave_out(started.elapsed());
+        let Some(build) = build else {
             return Ok(());
         };
         let mut reach = Reach {
             build,
             counted,
             all: Coverage::default(),
+            accepted: Coverage::default(),
+            aimed: 0,
             looked_at: 0,
             reached: 0,
             tests: None,
-            one_sided: Vec::new(),
+            unaccounted: Vec::new(),
+            reasons: Vec::new(),
             branches: 0,
         };
         let povs = given_inputs::povs(target.task())?;
         self.count_runs(&mut reach, povs, LEAST).await?;
-        let left = target.task().limits.same.mul_f64(SHARE);
-        self.count_inputs(&mut reach, left).await?;
+        self.count_inputs(&mut reach).await?;
         self.reach = Some(reach);
-        self.aside += started.elapsed();
         Ok(())
     }
 
@@ -92,27 +108,41 @@ impl Comparison<'_> {
             return Ok(());
         };
         reach.settle(attempt);
-        if !reach.one_sided.is_empty() {
-            let differing = self.differing.iter().map(|one| &one.input.bytes);
-            let others = self.tried.iter().chain(differing).take(CHUNK).cloned();
-            self.count_runs(&mut reach, others.collect(), LEAST).await?;
+        if !reach.unaccounted.is_empty() {
+            let others = spread(&self.tried, CHUNK);
+            reach.aimed = self.count_runs(&mut reach, others, LEAST).await?.len() as u64;
             reach.settle(attempt);
         }
         let target = self.target;
-        if reach.reached < target.task().limits.reached || !reach.one_sided.is_empty() {
+        if reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
-            let most = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
+            let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
             let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
             if let Some(tests) = tests.await? {
                 reach.tests = Some(tests.reached());
                 reach.all.add(&tests);
+                reach.accepted.add(&tests);
                 reach.settle(attempt);
             }
         }
         self.count("counted", reach.looked_at);
         self.count("reached the patch", reach.reached);
         self.count("branches of the patch", reach.branches as u64);
-        self.count("branches seen one way only", reach.one_sided.len() as u64);
+        self.count("branches not accounted for", reach.unaccounted.len() as u64);
+        let known = reach.accepted.functions.len() as u64;
+        let run = reach.accepted.functions.values().filter(|runs| **runs > 0);
+        self.count("touched functions", known);
+        self.count(
+            "touched functions run by tests and inputs",
+            run.count() as u64,
+        );
+        let lines = reach.accepted.lines.values().filter(|runs| **runs > 0);
+        self.count(
+            "patched lines run by tests and inputs",
+            lines.count() as u64,
+        );
+        self.count("patched lines", reach.all.lines.len() as u64);
         if let Some(reached) = reach.tests {
             self.count("tests reach the patch", u64::from(reached));
         }
@@ -121,16 +151,19 @@ impl Comparison<'_> {
     }
 
     /// Counts compared inputs, given ones first, as long as there is time.
-    async fn count_inputs(&mut self, reach: &mut Reach, left: Duration) -> Result<(), TargetError> {
-        let (started, left) = (Instant::now(), left.max(LEAST));
+    async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
+        let mut least = LEAST;
         let order = mixed(&self.compared);
         for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
-            let left = left.saturating_sub(started.elapsed());
+            let left = self.clock.left(Part::Reach);
+            let left = left.max(std::mem::take(&mut least));
             if left.is_zero() {
                 break;
             }
             let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
-            for (index, reached) in self.count_runs(reach, contents, left).await? {
+            for (index, coverage) in self.count_runs(reach, contents, left).await? {
+                let reached = coverage.reached();
+                reach.accepted.add(&coverage);
                 reach.looked_at += 1;
                 if reached {
                     reach.reached += 1;
@@ -141,14 +174,13 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// Runs inputs with counters; those that were run, and whether each reached
-    /// the patch.
+    /// Runs inputs with counters; those that were run, and what each covered.
     async fn count_runs(
         &self,
         reach: &mut Reach,
         contents: Vec<Vec<u8>>,
         budget: Duration,
-    ) -> Result<Vec<(usize, bool)>, TargetError> {
+    ) -> Result<Vec<(usize, Coverage)>, TargetError> {
         let inputs = Inputs {
             contents,
             budget,
@@ -156,14 +188,14 @@ impl Comparison<'_> {
             capture: Capture::Coverage(reach.counted.clone()),
             ..Inputs::default()
         };
-        let mut reached = Vec::new();
+        let mut counted = Vec::new();
         let runs = self.target.run_inputs(&reach.build, self.pov, &inputs);
         for run in runs.await? {
             let coverage = Coverage::read(&String::from_utf8_lossy(&run.output));
-            reached.push((run.index, coverage.reached()));
             reach.all.add(&coverage);
+            counted.push((run.index, coverage));
         }
-        Ok(reached)
+        Ok(counted)
     }
 
     /// The lines that the patch wrote; around those that it only took away, the
@@ -218,28 +250,32 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 }
 
 impl Reach {
-    /// Reads from all counts which branches of the patch were seen one way only.
+    /// Reads from the counts which ways of the patch's branches are not accounted for.
     fn settle(&mut self, attempt: &AttemptFacts) {
-        let mut ways: BTreeMap<(&str, u32), (usize, usize)> = BTreeMap::new();
-        for ((path, line, _), taken) in &self.all.branches {
-            if is_written(attempt, path, *line) {
-                let (count, seen) = ways.entry((path, *line)).or_default();
-                *count += 1;
-                *seen += usize::from(*taken > 0);
+        let (all, accepted) = (ways(&self.all), ways(&self.accepted));
+        let written = |(path, line): &(&str, u32)| is_written(attempt, path, *line);
+        let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
+        self.branches = lines.len();
+        let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
+        for ((path, line), seen) in lines {
+            let by_accepted = accepted.get(&(*path, *line)).copied().unwrap_or_default();
+            let enough = self.aimed >= ENOUGH_AIMED;
+            match state(*seen, by_accepted) {
+                State::BothWays => {}
+                State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
+                State::OneWay if !enough => {
+                    unaccounted.push(format!("{path}:{line} (seen one way only)"));
+                }
+                State::OneWay => reasons.push(format!(
+                    "{path}:{line}: {} inputs aimed at the patch do not take the other way",
+                    self.aimed
+                )),
+                State::ByThePov => reasons.push(format!(
+                    "{path}:{line}: the PoV and inputs like it take the other way"
+                )),
             }
         }
-        self.branches = ways.len();
-        let one_sided = ways.iter().filter(|(_, (count, seen))| *seen <= count / 2);
-        self.one_sided = one_sided
-            .map(|((path, line), (_, seen))| {
-                let how = if *seen == 0 {
-                    "never reached"
-                } else {
-                    "seen one way only"
-                };
-                format!("{path}:{line} ({how})")
-            })
-            .collect();
+        (self.unaccounted, self.reasons) = (unaccounted, reasons);
     }
 
     /// Whether this is enough to call the patch tried, by the floor of the settings;
@@ -256,13 +292,68 @@ impl Reach {
                 self.reached, self.looked_at
             ));
         }
-        let first = self.one_sided.first()?;
+        let first = self.unaccounted.first()?;
         Some(format!(
-            "of {} branch(es) of the patch {} were not seen both ways: {first}",
+            "of {} branch(es) of the patch {} were not seen both ways: {first}; tests or harmless inputs that come there would show it (commands.test, [inputs] harmless, limits.same)",
             self.branches,
-            self.one_sided.len()
+            self.unaccounted.len()
         ))
     }
+}
+
+/// The ways out of one line's branches: all of them, and those that were taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Ways {
+    all: usize,
+    taken: usize,
+}
+
+impl Ways {
+    /// Tells whether one of the line's conditions was seen both ways.
+    fn both(self) -> bool {
+        self.taken > self.all / 2
+    }
+}
+
+/// What was seen of a branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Accepted inputs or tests take both ways.
+    BothWays,
+    /// Inputs that are not accepted take a way that no accepted one takes.
+    ByThePov,
+    /// Nothing takes one of the ways.
+    OneWay,
+    NeverReached,
+}
+
+fn state(seen: Ways, by_accepted: Ways) -> State {
+    if by_accepted.both() {
+        State::BothWays
+    } else if seen.taken == 0 {
+        State::NeverReached
+    } else if seen.taken > by_accepted.taken {
+        State::ByThePov
+    } else {
+        State::OneWay
+    }
+}
+
+/// Returns the ways out of branches by file and line.
+fn ways(coverage: &Coverage) -> BTreeMap<(&str, u32), Ways> {
+    let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
+    for ((path, line, _), taken) in &coverage.branches {
+        let ways = ways.entry((path, *line)).or_default();
+        ways.all += 1;
+        ways.taken += usize::from(*taken > 0);
+    }
+    ways
+}
+
+/// Returns so many inputs, spread evenly.
+fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
+    let step = inputs.len().div_ceil(most).max(1);
+    inputs.iter().step_by(step).cloned().collect()
 }
 
 /// Whether the patch wrote a line, and not only a comment there.
@@ -281,4 +372,35 @@ fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
     let mut ranges = touched.flat_map(|touched| &touched.new);
     code.is_some_and(|code| !code.is_empty())
         && ranges.any(|(first, last)| (*first..=*last).contains(&line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{State, Ways, spread, state};
+
+    #[test]
+    fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
+        let ways = |all, taken| Ways { all, taken };
+        for (seen, accepted, expected) in [
+            (ways(2, 2), ways(2, 2), State::BothWays),
+            (ways(2, 2), ways(2, 1), State::ByThePov),
+            (ways(2, 1), ways(2, 1), State::OneWay),
+            (ways(2, 1), ways(2, 0), State::ByThePov),
+            (ways(2, 0), ways(2, 0), State::NeverReached),
+            // Two conditions on one line, of which one was seen both ways.
+            (ways(4, 3), ways(4, 3), State::BothWays),
+            (ways(4, 2), ways(4, 2), State::OneWay),
+        ] {
+            assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_are_taken_from_all_over() {
+        let inputs: Vec<Vec<u8>> = (0..50).map(|number| vec![number]).collect();
+        let found = spread(&inputs, 24);
+        assert!(found.len() <= 24 && found.contains(&vec![48]), "{found:?}");
+        assert_eq!(spread(&inputs[..3], 24).len(), 3);
+        assert!(spread(&[], 24).is_empty());
+    }
 }

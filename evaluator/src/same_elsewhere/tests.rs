@@ -1,6 +1,7 @@
 //! Patched programs that behave as before, and some that do not.
 
-use crate::attempt::AttemptFacts;
+use super::{ChallengeInput, challenge};
+use crate::attempt::{AcceptedDifference, AttemptFacts};
 use crate::evidence::{Doubt, RungName};
 use crate::ladder::Ladder;
 use crate::local::tests::{PARSE, attempt, open, task};
@@ -91,6 +92,97 @@ async fn only_mutants_as_malformed_as_the_pov_may_be_turned_away() {
                     .contains("became exit status 1 (mutants of given)")
             );
         }
+    }
+}
+
+#[tokio::test]
+async fn challenges_count_by_what_running_them_shows() {
+    let folder = tempfile::tempdir().unwrap();
+    let task = task(folder.path());
+    one_file(&task, RECORD);
+    fs::write(folder.path().join("pov.bin"), [0]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let input = |number: usize, bytes: &[u8]| ChallengeInput {
+        name: format!("challenge {number}"),
+        bytes: bytes.to_vec(),
+    };
+    let inputs = [
+        // Reads beyond the end as the PoV does.
+        input(1, &[0, 1]),
+        input(2, &[2, 1, 7]),
+        // Refused by the unpatched program: says nothing.
+        input(3, &[9, 1]),
+        input(4, &[2, 9, 7]),
+    ];
+    for (refuses, holds, reason) in [
+        ("n < 3", Some(true), "3 challenges change nothing"),
+        ("n == 1", Some(false), "challenge 1 reaches the same defect"),
+        (
+            "n < 3 || b[1] > 8",
+            None,
+            "challenge 4: exit status 0 became exit status 1",
+        ),
+    ] {
+        let text = RECORD.replace("n < 1 ||", &format!("n < 1 || {refuses} ||"));
+        let mut attempt = attempt_with(text, (4, 4));
+        let told = challenge(&target, &baseline, &attempt, &inputs)
+            .await
+            .unwrap();
+        let result = &told.result;
+        assert_eq!(result.holds, holds, "{refuses}: {result:#?}");
+        assert!(
+            result.reason.contains(reason),
+            "{refuses}: {}",
+            result.reason
+        );
+        assert_eq!(told.counted, [0, 1, 3]);
+        let counts = [
+            &result.counts["challenges: variants"],
+            &result.counts["challenges: controls"],
+        ];
+        assert_eq!(counts, [&1, &2]);
+        assert_eq!(result.found.len(), usize::from(holds == Some(false)));
+        // What was found right before is no doubt any more.
+        attempt.accepted.push(AcceptedDifference {
+            bytes: vec![2, 9, 7],
+            reason: "the critic agrees".to_owned(),
+        });
+        if holds.is_none() {
+            let told = challenge(&target, &baseline, &attempt, &inputs)
+                .await
+                .unwrap();
+            assert_eq!(told.result.holds, Some(true), "{told:#?}");
+            let settled = told.result.doubts[0].settled.as_deref();
+            assert_eq!(settled, Some("the critic agrees"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_script_runs_in_the_sandbox_and_gives_bytes_or_a_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let build = baseline.builds.values().next().unwrap();
+    let made = target.run_script(
+        build,
+        "import sys; sys.stdout.buffer.write(bytes([7, 0]) * 3)",
+    );
+    assert_eq!(made.await.unwrap(), Ok(vec![7, 0, 7, 0, 7, 0]));
+    for (script, part) in [
+        ("raise ValueError('no such thing')", "no such thing"),
+        (
+            "import urllib.request as r; r.urlopen('http://127.0.0.1:9')",
+            "rror",
+        ),
+        (
+            "import os; open(os.environ['TREE'] + '/parse.c', 'w')",
+            "rror",
+        ),
+    ] {
+        let reason = target.run_script(build, script).await.unwrap().unwrap_err();
+        assert!(reason.contains(part), "{script}: {reason}");
     }
 }
 
@@ -191,6 +283,57 @@ async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
             assert_eq!(input.bytes[0] & 7, 3, "{fix}: {input:#?}");
             assert!(input.before.contains('9') && input.after.contains("exit status 1"));
             assert!(input.change.contains(" at offset "), "{input:#?}");
+        }
+    }
+}
+
+/// Counts the lines of a text, and looks at the byte behind a carriage return, which may
+/// be the one behind the text.
+const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(30);
+    one_file(&task, LINES);
+    task.povs[0].file = folder.path().join("pov.txt");
+    fs::write(&task.povs[0].file, "first\r\nsecond\r").unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, count, open) in [
+        (
+            "(i + 1 == n || b[i + 1] != '\\n')",
+            "PoVs answered as past the fault",
+            "",
+        ),
+        (
+            "i + 1 < n && b[i + 1] != '\\n'",
+            "PoVs answered in another way",
+            "the answer differs from that of the unpatched program past the fault",
+        ),
+        (
+            "(i + 1 < n || printf(\"Internal error\\n\") < 0)",
+            "PoVs that became a fault of the program",
+            "reports a fault of its own: \"internal error\"",
+        ),
+    ] {
+        let attempt = attempt_with(LINES.replace("b[i + 1] != '\\n'", fix), (6, 6));
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert!(result.counts.get(count) > Some(&0), "{fix}: {result:#?}");
+        let doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let on_the_pov = |doubt: &&Doubt| doubt.what.starts_with("the PoV: ");
+        let found: Vec<_> = doubts.filter(on_the_pov).map(|doubt| &doubt.what).collect();
+        assert_eq!(found.is_empty(), open.is_empty(), "{fix}: {result:#?}");
+        assert!(
+            open.is_empty() || found.iter().any(|what| what.contains(open)),
+            "{found:?}"
+        );
+        if !open.is_empty() {
+            assert_eq!(result.holds, None, "{fix}: {result:#?}");
         }
     }
 }

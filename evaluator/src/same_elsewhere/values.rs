@@ -4,6 +4,7 @@
 //! values, and the values that the harness receives from the project, are read by a debugger
 //! for C and C++, and by an agent in the JVM for Java.
 
+use super::clock::Part;
 use super::outputs::half;
 use super::pool::{ComparedInput, InputKind};
 use super::{Comparison, Difference};
@@ -11,7 +12,7 @@ use crate::TargetError;
 use crate::evidence::Doubt;
 use crate::runner::{Capture, InputRun};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Inputs of one round; the next round follows if there is time.
 const ROUND: usize = 6;
@@ -22,24 +23,20 @@ const MOST: usize = 64;
 
 impl Comparison<'_> {
     /// Compares return values on some of the inputs whose outputs were the same.
-    pub(super) async fn values(
-        &mut self,
-        left: Duration,
-    ) -> Result<Option<Difference>, TargetError> {
+    pub(super) async fn values(&mut self) -> Result<Option<Difference>, TargetError> {
         if self.functions.is_empty() || self.compared.is_empty() {
             return Ok(None);
         }
-        let started = Instant::now();
         // Those that were seen to reach the patch tell most.
         let mut order = self.reaching.clone();
         if self.reach.is_none() {
             order = mixed(&self.compared);
         }
         for (round, chunk) in order.chunks(ROUND).take(MOST / ROUND).enumerate() {
-            if round > 0 && started.elapsed() > left.mul_f64(0.6) {
+            let left = self.clock.left(Part::Values);
+            if round > 0 && left.is_zero() {
                 break;
             }
-            let left = left.saturating_sub(started.elapsed());
             if let Some(difference) = self.round(chunk, left).await? {
                 return Ok(Some(difference));
             }
@@ -73,8 +70,13 @@ impl Comparison<'_> {
             if before == after || !self.steady(input, &before).await? {
                 continue;
             }
-            let difference = difference(input, &before, &after);
-            if input.kind == InputKind::Derived {
+            let difference = self.value_difference(input, &before, &after);
+            if let Some(settled) = self.accepted(input) {
+                self.doubts.push(Doubt {
+                    settled: Some(settled),
+                    ..difference.doubt
+                });
+            } else if input.kind == InputKind::Derived {
                 let what = format!("{}: {}", difference.input, difference.what);
                 self.doubts.push(Doubt {
                     settled: Some("what the program says is the same".to_owned()),
@@ -95,8 +97,28 @@ impl Comparison<'_> {
     async fn steady(&self, input: &ComparedInput, before: &str) -> Result<bool, TargetError> {
         let capture = Capture::Values(self.functions.clone());
         let one = std::slice::from_ref(input);
-        let again = self.run(self.builds.0, one, capture, super::AGAIN).await?;
+        let again = self
+            .run(self.builds.0, one, capture, self.clock.again())
+            .await?;
         Ok(text(&again, 0).is_some_and(|again| again == before))
+    }
+
+    /// Describes the first value that differs.
+    fn value_difference(&self, input: &ComparedInput, before: &str, after: &str) -> Difference {
+        let mut pairs = before.lines().zip(after.lines()).skip(1);
+        let what = match pairs.find(|(old, new)| old != new) {
+            Some((old, new)) => format!("{old:?} became {new:?}"),
+            None => "touched functions are called more or less often".to_owned(),
+        };
+        let what = format!("{what} ({})", input.kind.name());
+        Difference {
+            doubt: self.doubt_about(input, &what, (before, after)),
+            input: input.name.clone(),
+            what,
+            old: before.to_owned(),
+            new: after.to_owned(),
+            limited: false,
+        }
     }
 }
 
@@ -122,23 +144,4 @@ pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
 fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
     let run = runs.get(&index)?;
     Some(String::from_utf8_lossy(&run.output).into_owned())
-}
-
-fn difference(input: &ComparedInput, before: &str, after: &str) -> Difference {
-    let differing = before
-        .lines()
-        .zip(after.lines())
-        .skip(1)
-        .find(|(old, new)| old != new);
-    let what = match differing {
-        Some((old, new)) => format!("{old:?} became {new:?}"),
-        None => "touched functions are called more or less often".to_owned(),
-    };
-    Difference {
-        input: input.name.clone(),
-        what: format!("{what} ({})", input.kind.name()),
-        old: before.to_owned(),
-        new: after.to_owned(),
-        limited: false,
-    }
 }

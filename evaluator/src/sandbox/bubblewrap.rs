@@ -5,6 +5,7 @@
 //! that it can fill nothing but its own folders and a `/tmp` of limited size.
 
 use super::enter::Doors;
+use super::host::ETC;
 use super::mounts::KEYS;
 use super::{Command, Host, IN_MEMORY, INNER_HELPER, Words};
 use crate::identity::Ids;
@@ -15,16 +16,6 @@ use std::path::{Path, PathBuf};
 /// The number of the command's user and group inside. It is not root, because
 /// root's `tar` and `cp` try to give files to users that do not exist in here.
 pub(super) const USER: u32 = 1000;
-/// Parts of `/proc` that are the whole system's: they can be read at most.
-const SYSTEM_WIDE: &[&str] = &[
-    "/proc/acpi",
-    "/proc/bus",
-    "/proc/fs",
-    "/proc/irq",
-    "/proc/scsi",
-    "/proc/sys",
-    "/proc/sysrq-trigger",
-];
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
@@ -67,7 +58,12 @@ pub(super) fn arguments(
     if !command.network {
         words.add(["--unshare-net"]);
     }
-    let shown = host.shown(command.network);
+    let mut shown = host.shown(command.network);
+    // The configuration may come as one folder.
+    let copied = { command.places.iter() }.any(|place| place.inside == Path::new(ETC));
+    if copied {
+        shown.retain(|path| !path.starts_with(ETC));
+    }
     let inside = command.places.iter().map(|place| place.inside.as_path());
     let inside = inside.chain(shown.iter().map(PathBuf::as_path));
     // Folders that `bwrap` makes on its own way are closed to the command's user.
@@ -83,12 +79,12 @@ pub(super) fn arguments(
     }
     if own_proc {
         words.add(["--proc", "/proc"]);
-        for path in SYSTEM_WIDE.iter().map(Path::new).filter(|p| p.exists()) {
-            words.bind("--ro-bind", path, path);
-        }
         for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
             words.bind("--ro-bind", Path::new("/dev/null"), path);
         }
+        // Parts of it are the whole system's, and a process could else write to its own
+        // memory past its sanitizer.
+        words.add(["--remount-ro", "/proc"]);
     } else {
         words.add(["--ro-bind", "/proc", "/proc"]);
     }
@@ -106,6 +102,11 @@ pub(super) fn arguments(
             "--ro-bind"
         };
         words.bind(kind, &place.host, &place.inside);
+    }
+    if copied && command.network {
+        for path in Host::network_configuration() {
+            words.bind("--ro-bind", &path, &path);
+        }
     }
     words.add(["--remount-ro", "/", "--chdir", "/", "--"]);
     words.0

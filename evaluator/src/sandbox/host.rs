@@ -14,6 +14,9 @@ const USUAL_PATH: &[&str] = &[
     "/bin",
 ];
 
+/// The folder of the system's configuration.
+pub(super) const ETC: &str = "/etc";
+
 /// System folders that are shown whole, read-only.
 pub(super) const SYSTEM: &[&str] = &["/usr", "/opt", "/nix/store", "/gnu/store"];
 
@@ -187,22 +190,35 @@ impl Host {
 
     /// The files and folders below `/etc` that exist here and may be read.
     pub(super) fn configuration(network: bool) -> Vec<PathBuf> {
-        let extra: &[&str] = if network { NETWORK_CONFIGURATION } else { &[] };
-        let fixed = CONFIGURATION.iter().chain(extra);
+        let fixed = CONFIGURATION.iter().map(|name| Path::new(ETC).join(name));
         let mut found: Vec<PathBuf> = fixed
-            .map(|name| Path::new("/etc").join(name))
             .chain(java_configuration())
             .filter(|path| path.exists())
             .collect();
+        if network {
+            found.extend(Self::network_configuration());
+        }
         found.sort();
         found
     }
 
+    /// Those that only a command with network may read besides.
+    pub(super) fn network_configuration() -> Vec<PathBuf> {
+        let names = NETWORK_CONFIGURATION.iter();
+        names
+            .map(|name| Path::new(ETC).join(name))
+            .filter(|path| path.exists())
+            .collect()
+    }
+
     /// The readable folders that are not already part of the system's own.
     pub(super) fn toolchains(&self) -> impl Iterator<Item = &PathBuf> {
-        self.readable
-            .iter()
-            .filter(|folder| !is_system(folder) && folder.exists())
+        let covered = |folder: &Path| {
+            let above = folder.ancestors().skip(1);
+            { above }.any(|above| self.readable.iter().any(|other| other == above))
+        };
+        let own = self.readable.iter().filter(|folder| !is_system(folder));
+        own.filter(move |folder| !covered(folder) && folder.exists())
     }
 }
 
@@ -215,7 +231,7 @@ fn is_system(folder: &Path) -> bool {
 
 /// Debian keeps the settings of each JDK in a folder of its own.
 fn java_configuration() -> Vec<PathBuf> {
-    std::fs::read_dir("/etc")
+    std::fs::read_dir(ETC)
         .into_iter()
         .flatten()
         .flatten()

@@ -70,7 +70,7 @@ pub(super) fn leaves_open(own_mounts: bool) -> Vec<String> {
         open.push(if identity::of_commands().is_some() {
             "times of files that everybody may write can be changed"
         } else {
-            "times of this user's files, and modes that let nobody else in, can be changed"
+            "times and modes of this user's files can be changed (not so that others may write), and its keys listed"
         });
     }
     open.into_iter().map(str::to_owned).collect()

@@ -119,7 +119,7 @@ fn is_untouched(
     same_content(File::open(old_path)?, File::open(new_path)?)
 }
 
-fn same_content(mut old: impl Read, mut new: impl Read) -> io::Result<bool> {
+pub(super) fn same_content(mut old: impl Read, mut new: impl Read) -> io::Result<bool> {
     let (mut first, mut second) = (vec![0; CHUNK], vec![0; CHUNK]);
     loop {
         let count = old.read(&mut first)?;

@@ -39,7 +39,7 @@ const REFUSED: [&str; 6] = [
 ];
 /// Phrases that mean an empty purse rather than too many calls a minute.
 const UNPAID: [&str; 3] = ["insufficient_quota", "billing", "credit balance"];
-/// How long an empty purse is left alone at least: somebody has to fill it.
+/// The least wait when the account has no credit left: somebody has to fill it.
 const UNPAID_PAUSE: Duration = Duration::from_hours(1);
 
 /// Returns the error that an answer with a status other than success means.

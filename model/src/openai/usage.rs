@@ -5,9 +5,9 @@ use super::collect::Counts;
 use crate::tokens::Counter;
 use crate::{Request, Usage};
 
-/// What a provider may add to a prompt without being asked: rules, tools.
+/// Tokens that a provider may add to a prompt on its own: rules, tools.
 const HIDDEN_IN: u64 = 10_000;
-/// What a reasoning model may think beyond the limit that it was given.
+/// Tokens that a reasoning model may use beyond the limit that it was given.
 const HIDDEN_OUT: u64 = 100_000;
 /// A token has about four bytes of text, and over a whole text never this many
 /// unless it is nothing but spaces.
@@ -40,7 +40,7 @@ pub(super) fn settle(
     }
 }
 
-/// What a call may have cost whose reply broke off: the request, and the text
+/// Returns the tokens of a call whose reply broke off: the request, and the text
 /// that had come. A reply that never began may have been written in full behind
 /// our back.
 pub(super) fn of_broken(

@@ -145,6 +145,7 @@ fn push(tag: &Tag, named: Option<String>, body: String, into: &mut Questions) {
             line,
             expression: body,
             build: tag.attribute(&["build", "on"]).map(str::to_ascii_lowercase),
+            input: tag.attribute(&["input"]).map(str::to_owned),
         });
     } else {
         let is_query = tag.name == "query";

@@ -214,3 +214,32 @@ proptest! {
         read(&text, cut_off);
     }
 }
+
+#[test]
+fn a_contest_is_read_where_there_is_no_patch() {
+    for (text, expected) in [
+        (
+            "<analysis>a</analysis>\n<contest>the old one is wrong: `a < b`</contest>",
+            Some("the old one is wrong: `a < b`"),
+        ),
+        ("<contest>\nnot closed\n", Some("not closed")),
+        (
+            "<think><contest>no</contest></think><contest>yes</contest>",
+            Some("yes"),
+        ),
+        ("<contest></contest>", None),
+        (
+            "<contest>x</contest><patch><edit file=\"a.c\" lines=\"1\"><original>x</original><replacement>y</replacement></edit></patch>",
+            None,
+        ),
+        ("<queries><symbol>f</symbol></queries>", None),
+    ] {
+        let reply = read(text, false);
+        assert_eq!(reply.contest.as_deref(), expected, "{text}");
+        assert_eq!(
+            reply.contest.is_some(),
+            reply.patch.is_none() && reply.queries.is_empty() && reply.problems.is_empty(),
+            "{text}"
+        );
+    }
+}

@@ -2,7 +2,9 @@
 //! the words counted. The crashes are chains of callers found in the tree
 //! itself, so every tree has some.
 
-use patchwright_retrieval::{Engine, Frame, Index, IndexLimits, Request, Role, Settings, Symbol};
+use patchwright_retrieval::{
+    CrashFrame, Engine, Index, IndexLimits, Request, Role, Settings, Symbol,
+};
 use std::path::Path;
 use std::time::Instant;
 
@@ -100,13 +102,13 @@ fn crashes(index: &Index) -> Vec<Request> {
     requests
 }
 
-fn stack(index: &Index, top: Symbol) -> Vec<Frame> {
+fn stack(index: &Index, top: Symbol) -> Vec<CrashFrame> {
     let mut line = top.start_line.midpoint(top.end_line);
     let mut function = top;
     let mut frames = Vec::new();
     for depth in 0..DEPTH {
         let name = function.name.clone();
-        frames.push(Frame {
+        frames.push(CrashFrame {
             function: name.clone(),
             file: Some(function.path.to_string()),
             line: Some(line),

@@ -1,6 +1,6 @@
 //! Just enough of a reader for the crash reports of the cases.
 
-use patchwright_retrieval::{Frame, Role};
+use patchwright_retrieval::{CrashFrame, Role};
 use regex::Regex;
 
 /// The part of a log that belongs to its first run.
@@ -12,7 +12,7 @@ pub(super) fn first_run(log: &str) -> String {
 /// No stack of the cases is longer.
 const LONGEST: u32 = 2_000;
 
-pub(super) fn read(log: &str) -> Vec<Frame> {
+pub(super) fn read(log: &str) -> Vec<CrashFrame> {
     let log = first_run(log);
     let native = Regex::new(r"^\s*#(\d+) 0x[0-9a-f]+ in (.+) ([^ ]+?):(\d+)(:\d+)?$").unwrap();
     let java =
@@ -61,8 +61,8 @@ pub(super) fn read(log: &str) -> Vec<Frame> {
     frames
 }
 
-fn frame(function: &str, file: &str, line: &str, (role, depth): (Role, u32)) -> Frame {
-    Frame {
+fn frame(function: &str, file: &str, line: &str, (role, depth): (Role, u32)) -> CrashFrame {
+    CrashFrame {
         function: function.to_owned(),
         file: Some(file.to_owned()),
         line: line.parse().ok(),

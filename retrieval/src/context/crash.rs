@@ -15,10 +15,10 @@ use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::intent::Intent;
-use crate::rank::Role;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
+use patchwright_source::Role;
 use patchwright_source::Text;
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -110,7 +110,7 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
         let mark = if place.is_harness { " (harness)" } else { "" };
         lines.push(format!(
             "{} #{} {} {}:{line}{mark}",
-            word(place.role),
+            place.role.name(),
             place.depth,
             symbol.qualified(),
             symbol.path
@@ -119,23 +119,13 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
     lines
 }
 
-fn word(role: Role) -> &'static str {
-    match role {
-        Role::Crash => "crash",
-        Role::Freed => "freed",
-        Role::Allocated => "allocated",
-        Role::Stored => "stored",
-        Role::Created => "created",
-    }
-}
-
 fn role_weight(role: Role) -> f64 {
     match role {
         Role::Crash => 1.0,
         // A use after free is made where the memory was freed too early.
         Role::Freed => 0.9,
         Role::Allocated | Role::Stored => 0.5,
-        Role::Created => 0.2,
+        _ => 0.2,
     }
 }
 
@@ -160,8 +150,8 @@ impl Weighed {
         }
         let lines: Vec<u32> = place.line.into_iter().collect();
         let why = match place.line {
-            Some(line) => format!("{} stack, at line {line}", word(place.role)),
-            None => format!("{} stack", word(place.role)),
+            Some(line) => format!("{} stack, at line {line}", place.role.name()),
+            None => format!("{} stack", place.role.name()),
         };
         self.picks.add(symbol, weight, &lines, &why);
     }

@@ -7,11 +7,11 @@ mod requests;
 mod shares;
 
 use crate::engine::tests::fixture;
-use crate::{Engine, Frame, Request, Role, Settings};
+use crate::{CrashFrame, Engine, Request, Role, Settings};
 use patchwright_source::TreePath;
 
 fn crash_in_add(budget: usize) -> Request {
-    let frame = |function: &str, file: &str, line, depth| Frame {
+    let frame = |function: &str, file: &str, line, depth| CrashFrame {
         function: function.to_owned(),
         file: Some(file.to_owned()),
         line: Some(line),
@@ -208,7 +208,7 @@ fn a_name_that_many_define_elsewhere_means_none_of_them() {
             .map(|(path, text)| (path.as_str(), text.as_str())),
     );
     let (_folder, engine) = tree_of(&files);
-    let frame = |function: &str, file: &str, depth| Frame {
+    let frame = |function: &str, file: &str, depth| CrashFrame {
         function: function.to_owned(),
         file: Some(file.to_owned()),
         line: Some(3),

@@ -1,7 +1,7 @@
 //! The frames of a Python traceback. Other reports come with their frames read
 //! already; a traceback is part of how requests are written.
 
-use crate::rank::{Frame, Role};
+use patchwright_source::{CrashFrame, Role};
 
 /// States what begins one.
 const HEAD: &str = "Traceback (most recent call last):";
@@ -10,10 +10,10 @@ const FRAMES: usize = 48;
 
 /// The frames of the tracebacks in a text, innermost first. Of several, the
 /// first is where it began: the others were raised while it was handled.
-pub(super) fn frames(text: &str) -> Vec<Frame> {
-    let mut frames: Vec<Frame> = Vec::new();
+pub(super) fn frames(text: &str) -> Vec<CrashFrame> {
+    let mut frames: Vec<CrashFrame> = Vec::new();
     for traceback in text.split(HEAD).skip(1) {
-        let mut stack: Vec<Frame> = traceback.lines().filter_map(frame).collect();
+        let mut stack: Vec<CrashFrame> = traceback.lines().filter_map(frame).collect();
         stack.reverse();
         stack.truncate(FRAMES);
         frames.extend(stack);
@@ -25,14 +25,14 @@ pub(super) fn frames(text: &str) -> Vec<Frame> {
 }
 
 /// `File "a.py", line 12, in f`.
-fn frame(line: &str) -> Option<Frame> {
+fn frame(line: &str) -> Option<CrashFrame> {
     let rest = line.trim_start().strip_prefix("File \"")?;
     let (file, rest) = rest.split_once("\", line ")?;
     let (line, function) = rest.split_once(", in ").unwrap_or((rest, ""));
     let name = function.trim();
     // `<module>`, `<lambda>`, `<listcomp>`: the line says more.
     let name = if name.starts_with('<') { "" } else { name };
-    Some(Frame {
+    Some(CrashFrame {
         function: name.to_owned(),
         file: Some(file.to_owned()),
         line: Some(line.trim().parse().ok()?),

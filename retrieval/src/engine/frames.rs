@@ -5,9 +5,10 @@
 
 use super::Engine;
 use crate::error::or_nothing;
-use crate::rank::{Frame, Role, is_aside};
+use crate::rank::is_aside;
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
+use patchwright_source::{CrashFrame, Role};
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeSet;
 
@@ -65,15 +66,16 @@ pub(crate) struct Located {
 impl Engine {
     /// The functions of the tree that a crash went through: crash stack first,
     /// each stack from its top. A function on one stack twice counts once.
-    pub(crate) fn locate(&self, frames: &[Frame]) -> Vec<Located> {
-        let mut frames: Vec<&Frame> = frames.iter().collect();
-        frames.sort_by_key(|frame| (frame.role, frame.depth));
+    pub(crate) fn locate(&self, frames: &[CrashFrame]) -> Vec<Located> {
+        let mut frames: Vec<&CrashFrame> = frames.iter().collect();
+        frames.sort_by_key(|frame| (searched_as(frame.role), frame.depth));
         let mut located: Vec<Located> = Vec::new();
         for frame in frames {
             let Some((symbol, line)) = self.resolve_frame(frame) else {
                 continue;
             };
-            let same_stack = located.iter().filter(|other| other.role == frame.role);
+            let role = searched_as(frame.role);
+            let same_stack = located.iter().filter(|other| other.role == role);
             if same_stack
                 .clone()
                 .any(|other| other.symbol.id == symbol.id && other.line == line)
@@ -82,10 +84,10 @@ impl Engine {
             }
             let is_harness = is_aside(&symbol.path) || ENTRY_POINTS.contains(&symbol.name.as_str());
             located.push(Located {
-                is_wrapper: is_wrapper(&symbol, frame.role),
+                is_wrapper: is_wrapper(&symbol, role),
                 symbol,
                 line,
-                role: frame.role,
+                role,
                 depth: frame.depth,
                 rank: 0,
                 is_harness,
@@ -116,7 +118,7 @@ impl Engine {
         self.caller_files(name, COMMON_CALLERS).len() >= COMMON_CALLERS
     }
 
-    fn resolve_frame(&self, frame: &Frame) -> Option<(Symbol, Option<u32>)> {
+    fn resolve_frame(&self, frame: &CrashFrame) -> Option<(Symbol, Option<u32>)> {
         let name = QualifiedName::read(&frame.function);
         let Some(file) = frame.file.as_deref().filter(|file| !file.is_empty()) else {
             return self.by_name(&frame.function);
@@ -309,6 +311,16 @@ fn rank(located: &mut [Located]) {
     }
 }
 
+/// Returns the role whose code a stack is searched for: a cause is where things went
+/// wrong, the other exceptions and threads only led there.
+fn searched_as(role: Role) -> Role {
+    match role {
+        Role::Cause => Role::Crash,
+        Role::Suppressed | Role::Previous => Role::Created,
+        role => role,
+    }
+}
+
 /// Returns whether a function is an inlined line or a short wrapper of the allocator.
 fn is_wrapper(symbol: &Symbol, role: Role) -> bool {
     let length = symbol.end_line - symbol.start_line;
@@ -317,6 +329,6 @@ fn is_wrapper(symbol: &Symbol, role: Role) -> bool {
         Role::Freed | Role::Allocated => {
             length < 20 && ALLOCATORS.iter().any(|word| name.contains(word))
         }
-        Role::Crash | Role::Stored | Role::Created => length <= 4,
+        _ => length <= 4,
     }
 }

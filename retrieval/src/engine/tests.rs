@@ -2,7 +2,7 @@
 
 mod hostile;
 
-use crate::{Engine, Frame, Memory, Query, Role, Settings};
+use crate::{CrashFrame, Engine, Memory, Query, Role, Settings};
 
 const A: &str = "\
 #include \"a.h\"
@@ -211,7 +211,7 @@ fn the_crash_comes_first() {
     let (_folder, mut engine) = fixture();
     let before = ask(&engine, "text", "run(");
     assert!(before.find("src/").unwrap() < before.find("tests/").unwrap());
-    engine.set_crash(&[Frame {
+    engine.set_crash(&[CrashFrame {
         function: "main".to_owned(),
         file: Some("/w/tests/test_a.c".to_owned()),
         line: Some(2),

@@ -5,12 +5,8 @@
 //! edge, every block a number. Order and blocks decide which assignments reach
 //! a place ([`Analysis::reaching`]); there is no control-flow graph.
 
-use crate::flow::guards;
 use crate::flow::guards::GuardFact;
 use crate::flow::place::{Place, Source};
-use crate::flow::visit::FlowVisitor;
-use crate::language::c::prepare::prepare;
-use crate::language::walk::walk;
 use patchwright_source::Language;
 use std::collections::BTreeSet;
 
@@ -131,69 +127,4 @@ pub(crate) struct Subject<'a> {
     /// The line of the text's first line in its file.
     pub(crate) line: u32,
     pub(crate) is_macro: bool,
-}
-
-/// Analyses a function's lines.
-pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
-    let (text, shift) = wrap(subject);
-    let is_c = matches!(subject.language, Language::C | Language::Cpp);
-    let mut text = text;
-    let mut tree = patchwright_source::parse(subject.language, &text);
-    if is_c
-        && tree
-            .as_ref()
-            .is_some_and(|tree| tree.root_node().has_error())
-    {
-        // Without macros and split statements the grammar may understand it.
-        text = prepare(&text, subject.language == Language::Cpp).code;
-        tree = patchwright_source::parse(subject.language, &text);
-    }
-    let Some(tree) = tree else {
-        return Analysis::default();
-    };
-    let mut visitor = FlowVisitor::new(&text, subject, shift);
-    walk(&tree, &mut visitor);
-    let mut found = visitor.found;
-    found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
-    found.guards = guards::find(&tree, &text, subject.line, shift);
-    found
-}
-
-/// Makes a compilation unit of the lines; gives the rows that were put before.
-fn wrap(subject: Subject<'_>) -> (Vec<u8>, u32) {
-    let mut text = Vec::with_capacity(subject.text.len() + 32);
-    if subject.is_macro {
-        text.extend(macro_as_function(subject.text));
-        return (text, 0);
-    }
-    if subject.language == Language::Java {
-        text.extend_from_slice(b"class A {\n");
-        text.extend_from_slice(subject.text);
-        text.extend_from_slice(b"\n}\n");
-        return (text, 1);
-    }
-    text.extend_from_slice(subject.text);
-    (text, 0)
-}
-
-/// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.
-fn macro_as_function(text: &[u8]) -> Vec<u8> {
-    let text = String::from_utf8_lossy(text)
-        .replace("\\\r\n", " \n")
-        .replace("\\\n", " \n");
-    let rest = text.trim_start().strip_prefix('#').unwrap_or(&text);
-    let rest = rest.trim_start().strip_prefix("define").unwrap_or(rest);
-    let (head, body) = match (rest.find('('), rest.find(')')) {
-        (Some(open), Some(close)) if open < close => rest.split_at(close + 1),
-        _ => return Vec::new(),
-    };
-    let body = body.trim_end();
-    let statement = body.contains(';') || body.trim_start().starts_with("do");
-    let word = if statement { "" } else { "return " };
-    let parameters = head.replace(['(', ','], "( int ").replace("( int", "(int");
-    let parameters = parameters
-        .replacen("(int", "\u{1}", 1)
-        .replace("(int", ", int");
-    let parameters = parameters.replace('\u{1}', "(int");
-    format!("void {parameters} {{ {word}{body}; }}").into_bytes()
 }

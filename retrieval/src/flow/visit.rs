@@ -1,11 +1,79 @@
 //! One walk over a function: assignments, arguments and returns as edges.
 
 use crate::flow::function::{Analysis, Edge, Parameter, Subject, Target};
+use crate::flow::guards;
 use crate::flow::place::{
     Place, Source, Taken, arguments, callee, is_call, place, places_in, shown, sources,
 };
-use crate::language::walk::{NodeContext, Visitor};
+use crate::language::c::prepare::prepare;
+use crate::language::walk::{NodeContext, Visitor, walk};
+use patchwright_source::Language;
 use tree_sitter::Node;
+
+/// Analyses a function's lines.
+pub(crate) fn analyse(subject: Subject<'_>) -> Analysis {
+    let (text, shift) = wrap(subject);
+    let is_c = matches!(subject.language, Language::C | Language::Cpp);
+    let mut text = text;
+    let mut tree = patchwright_source::parse(subject.language, &text);
+    if is_c
+        && tree
+            .as_ref()
+            .is_some_and(|tree| tree.root_node().has_error())
+    {
+        // Without macros and split statements the grammar may understand it.
+        text = prepare(&text, subject.language == Language::Cpp).code;
+        tree = patchwright_source::parse(subject.language, &text);
+    }
+    let Some(tree) = tree else {
+        return Analysis::default();
+    };
+    let mut visitor = FlowVisitor::new(&text, subject, shift);
+    walk(&tree, &mut visitor);
+    let mut found = visitor.found;
+    found.edges.sort_by_key(|edge| (edge.writes, edge.reads));
+    found.guards = guards::find(&tree, &text, subject.line, shift);
+    found
+}
+
+/// Makes a compilation unit of the lines; gives the rows that were put before.
+fn wrap(subject: Subject<'_>) -> (Vec<u8>, u32) {
+    let mut text = Vec::with_capacity(subject.text.len() + 32);
+    if subject.is_macro {
+        text.extend(macro_as_function(subject.text));
+        return (text, 0);
+    }
+    if subject.language == Language::Java {
+        text.extend_from_slice(b"class A {\n");
+        text.extend_from_slice(subject.text);
+        text.extend_from_slice(b"\n}\n");
+        return (text, 1);
+    }
+    text.extend_from_slice(subject.text);
+    (text, 0)
+}
+
+/// `#define M(a, b) body` as `void M(a, b) { return body; }`, lines kept.
+fn macro_as_function(text: &[u8]) -> Vec<u8> {
+    let text = String::from_utf8_lossy(text)
+        .replace("\\\r\n", " \n")
+        .replace("\\\n", " \n");
+    let rest = text.trim_start().strip_prefix('#').unwrap_or(&text);
+    let rest = rest.trim_start().strip_prefix("define").unwrap_or(rest);
+    let (head, body) = match (rest.find('('), rest.find(')')) {
+        (Some(open), Some(close)) if open < close => rest.split_at(close + 1),
+        _ => return Vec::new(),
+    };
+    let body = body.trim_end();
+    let statement = body.contains(';') || body.trim_start().starts_with("do");
+    let word = if statement { "" } else { "return " };
+    let parameters = head.replace(['(', ','], "( int ").replace("( int", "(int");
+    let parameters = parameters
+        .replacen("(int", "\u{1}", 1)
+        .replace("(int", ", int");
+    let parameters = parameters.replace('\u{1}', "(int");
+    format!("void {parameters} {{ {word}{body}; }}").into_bytes()
+}
 
 /// Describes what an edge leads to.
 #[derive(Clone)]
@@ -15,7 +83,7 @@ struct Goal<'g> {
     kills: bool,
 }
 
-pub(super) struct FlowVisitor<'a> {
+struct FlowVisitor<'a> {
     bytes: &'a [u8],
     line: u32,
     shift: u32,
@@ -23,7 +91,7 @@ pub(super) struct FlowVisitor<'a> {
     /// Open blocks with their depths.
     blocks: Vec<(u32, u32)>,
     block_count: u32,
-    pub(super) found: Analysis,
+    found: Analysis,
 }
 
 impl Visitor for FlowVisitor<'_> {
@@ -90,7 +158,7 @@ fn opens_block(node: Node<'_>, parent: Option<Node<'_>>) -> bool {
 }
 
 impl<'a> FlowVisitor<'a> {
-    pub(super) fn new(bytes: &'a [u8], subject: Subject<'_>, shift: u32) -> Self {
+    fn new(bytes: &'a [u8], subject: Subject<'_>, shift: u32) -> Self {
         Self {
             bytes,
             line: subject.line,

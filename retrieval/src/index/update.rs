@@ -7,9 +7,9 @@
 
 use crate::error::RetrievalError;
 use crate::index::files::Files;
-use crate::index::write::Writer;
+use crate::index::write::{Hash, Parsed, Writer};
 use crate::index::{IndexLimits, IndexReport, schema};
-use crate::language::{Extracted, extract};
+use crate::language::extract;
 use patchwright_source::{Encoding, Entry, Language, Text, Tree, product_of_template};
 use rusqlite::{Connection, params};
 use sha2::{Digest, Sha256};
@@ -270,9 +270,6 @@ fn in_order<R: Send>(
     })
 }
 
-/// A file's content hash.
-pub(crate) type Hash = [u8; 32];
-
 /// Describes what became of a file.
 #[derive(Debug)]
 pub(crate) enum FileState {
@@ -284,15 +281,6 @@ pub(crate) enum FileState {
     Skipped(String),
     /// Its content is what the index holds already.
     Unchanged,
-}
-
-/// A file with its facts.
-#[derive(Debug)]
-pub(crate) struct Parsed {
-    pub(crate) language: Language,
-    pub(crate) lines: u32,
-    pub(crate) hash: Hash,
-    pub(crate) extracted: Extracted,
 }
 
 /// Reads a file. `known` is the hash of the content that the index holds.

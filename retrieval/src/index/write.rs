@@ -3,11 +3,23 @@
 //! One writer, prepared statements, everything in the transaction that the
 //! caller opened. Names get their numbers here.
 
-use crate::index::update::Parsed;
+use crate::language::Extracted;
 use crate::language::facts::Facts;
-use patchwright_source::Entry;
+use patchwright_source::{Entry, Language};
 use rusqlite::{CachedStatement, Connection, OptionalExtension, Result, params};
 use rustc_hash::FxHashMap;
+
+/// A file's content hash.
+pub(crate) type Hash = [u8; 32];
+
+/// A file with its facts.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    pub(crate) language: Language,
+    pub(crate) lines: u32,
+    pub(crate) hash: Hash,
+    pub(crate) extracted: Extracted,
+}
 
 /// Writes files and their facts.
 pub(crate) struct Writer<'c> {

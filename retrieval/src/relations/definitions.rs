@@ -3,7 +3,6 @@
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
 use crate::relations::name::{QualifiedName, scope_parts};
-use crate::relations::places::sorted;
 use crate::relations::rows::{name_id, symbol_by_id, symbols};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -115,6 +114,12 @@ pub(crate) fn nearest_named<K: Ord>(
 /// Puts symbols in the order of paths and lines.
 pub(crate) fn in_order(symbols: &mut [Symbol]) {
     symbols.sort_by(|a, b| (&a.path, a.start_line, a.id).cmp(&(&b.path, b.start_line, b.id)));
+}
+
+/// Symbols by path and line.
+fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
+    in_order(&mut symbols);
+    symbols
 }
 
 fn most_specific(all: &[Symbol], scope: &[String]) -> Definitions {

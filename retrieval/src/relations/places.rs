@@ -4,7 +4,7 @@ use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
 use crate::language::facts::decode_site;
 use crate::language::macros::identifiers;
-use crate::relations::definitions::{in_order, named};
+use crate::relations::definitions::named;
 use crate::relations::rows::{name_id, read_numbers, symbol_by_id, symbols};
 use crate::symbol::{Import, Symbol, SymbolKind, Use, UseKind};
 use patchwright_source::TreePath;
@@ -242,12 +242,6 @@ fn last_before(reader: &Reader<'_>, first: i64, last: i64, line: u32) -> Result<
         }
     }
     Ok(found)
-}
-
-/// Symbols by path and line.
-pub(crate) fn sorted(mut symbols: Vec<Symbol>) -> Vec<Symbol> {
-    in_order(&mut symbols);
-    symbols
 }
 
 impl Index {

@@ -1,7 +1,7 @@
 //! Tests of what signals change and what they leave as it is.
 
 use super::{Choice, by_words, fuse};
-use crate::{Engine, Frame, Query, Request, Role, Settings};
+use crate::{CrashFrame, Engine, Query, Request, Role, Settings};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
@@ -84,7 +84,7 @@ fn a_crash_gets_what_signals_add() {
     let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
     let request = Request {
         text: "==1==ERROR: AddressSanitizer: heap-buffer-overflow".into(),
-        frames: vec![Frame {
+        frames: vec![CrashFrame {
             function: "copy_profile".into(),
             file: Some("a.c".into()),
             line: Some(4),

@@ -2,19 +2,19 @@
 //!
 //! A claim is the right to write to the run of the task. It is known by the
 //! epoch of the run's row, which every claim raises; who holds an older epoch
-//! changes nothing any more. The ticket of a submission only says which
-//! delivery of the queue may claim it.
+//! changes nothing any more. A ticket says how often its task had been handed back
+//! when it was issued: after one more time it does not count any more.
 
 use super::in_journal_form;
 use crate::store::{RAISE_EPOCH, Store, StoreError, now, storable, write_run};
 use sqlx::{Any, Transaction};
 
 /// A ticket that has to be put into the queue.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, sqlx::FromRow)]
 pub struct Issue {
     /// The task.
     pub id: String,
-    /// Counted up with each ticket of the task.
+    /// Number of times that the task was handed back before.
     pub number: i64,
     /// Higher goes first.
     pub priority: i64,
@@ -67,56 +67,20 @@ pub enum Back {
     Failed,
 }
 
-/// Seconds after which somebody who began to issue a ticket is given up.
-const ISSUING: i64 = 10;
+/// Notes that tasks due at `$1`, at most `$2`, have a ticket, and yields each as
+/// an [`Issue`]. The queue runs it in the transaction that puts the tickets there,
+/// so that a task never has none or two.
+pub const ISSUE: &str = "UPDATE submissions SET state = 'queued', issued = 1
+    WHERE id IN (SELECT id FROM submissions WHERE state IN ('queued', 'paused') AND issued = 0 AND due <= $1
+                 ORDER BY sequence LIMIT $2)
+    AND state IN ('queued', 'paused') AND issued = 0
+    RETURNING id, handed_back + failures AS number, priority, place";
 
 type Row = (String, String, i64, i64, i64, Option<String>, i64);
 
 impl Store {
-    /// Returns tickets of tasks that are due and have none in the queue, for
-    /// the caller to put there. A ticket that somebody began to put there and
-    /// did not finish is replaced by the next number: should it turn up, it
-    /// does not count.
-    pub async fn to_issue(&self, limit: u32) -> Result<Vec<Issue>, StoreError> {
-        let now = jiff::Timestamp::now();
-        let stale = now - jiff::SignedDuration::from_secs(ISSUING);
-        let rows: Vec<(String, i64, i64, Option<String>)> = sqlx::query_as(
-            "UPDATE submissions SET state = 'queued', ticket = ticket + (CASE WHEN issued = 2 THEN 1 ELSE 0 END),
-             issued = 2, grabbed = $1
-             WHERE id IN (SELECT id FROM submissions WHERE state IN ('queued', 'paused') AND issued <> 1 AND due <= $1
-                          AND (issued = 0 OR grabbed < $2) ORDER BY sequence LIMIT $3)
-             AND state IN ('queued', 'paused') AND (issued = 0 OR grabbed < $2) RETURNING id, ticket, priority, place",
-        )
-        .bind(in_journal_form(now))
-        .bind(in_journal_form(stale))
-        .bind(i64::from(limit))
-        .fetch_all(&self.pool)
-        .await?;
-        let issues = rows.into_iter().map(|(id, number, priority, place)| Issue {
-            id,
-            number,
-            priority,
-            place,
-        });
-        Ok(issues.collect())
-    }
-
-    /// Notes that these tickets are in the queue.
-    pub async fn issued(&self, issues: &[Issue]) -> Result<(), StoreError> {
-        let mut transaction = self.begin().await?;
-        for issue in issues {
-            sqlx::query("UPDATE submissions SET issued = 1 WHERE id = $1 AND ticket = $2")
-                .bind(&issue.id)
-                .bind(issue.number)
-                .execute(&mut *transaction)
-                .await?;
-        }
-        transaction.commit().await?;
-        Ok(())
-    }
-
     /// Claims a task with a ticket, and its run with it: the run that was begun,
-    /// or a new one of this id. `None` when the ticket does not count any more.
+    /// or a new one of this id. `None` when the task was handed back since, or has ended.
     /// A task that is running is taken over: its ticket comes a second time
     /// only when its holder was given up for dead.
     pub async fn claim(
@@ -137,9 +101,9 @@ impl Store {
     ) -> Result<Option<Claimed>, StoreError> {
         let mut transaction = self.begin().await?;
         let row: Option<Row> = sqlx::query_as(
-            "UPDATE submissions SET state = 'running', claims = claims + 1, issued = 1, host = $1,
+            "UPDATE submissions SET state = 'running', claims = claims + 1, host = $1,
              started = COALESCE(started, $2), run = COALESCE(run, $5)
-             WHERE id = $3 AND ticket = $4 AND state IN ('queued', 'running')
+             WHERE id = $3 AND handed_back + failures = $4 AND state IN ('queued', 'running')
              RETURNING task, run, claims, handed_back, failures, deadline, cancel",
         )
         .bind(host)
@@ -213,7 +177,7 @@ impl Store {
         };
         let mut transaction = self.begin().await?;
         let cancel: Option<(i64,)> = sqlx::query_as(
-            "UPDATE submissions SET ticket = ticket + 1, issued = 0, due = $1,
+            "UPDATE submissions SET issued = 0, due = $1,
              failures = failures + $2, handed_back = handed_back + 1 - $2
              WHERE id = $3 AND run = $4 AND state = 'running' RETURNING cancel",
         )

@@ -35,6 +35,7 @@ pub(super) fn patchwright(more: &str) -> Patchwright {
     fs::write(patchwright.scratch("crs.toml"), settings).expect("settings");
     patchwright
         .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
+        .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
         .with("PATCHWRIGHT_LIMITS__SAME", "1s")
         .with("PATCHWRIGHT_MODEL__API_KEY", "sk-any")
         .with("PATCHWRIGHT_MODEL__NAME", "scripted")

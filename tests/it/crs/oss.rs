@@ -17,6 +17,7 @@ fn patchwright(framework: &Framework, model: &ScriptedModel) -> Patchwright {
     let mut patchwright = Patchwright::new()
         .expect("patchwright builds")
         .with("PATCHWRIGHT_LIMITS__ROBUST", "1s")
+        .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
         .with("PATCHWRIGHT_LIMITS__SAME", "1s")
         .with("PATCHWRIGHT_MODEL__RETRIES__COUNT", "0")
         .with(

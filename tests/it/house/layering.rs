@@ -259,7 +259,7 @@ fn modules_import_only_what_lies_below_them() {
     expect_none(&problems, "a word that its module must do without");
 }
 
-/// Whether a path is one of the modules: `foo.rs`, or below `foo/`.
+/// Returns true when a path is one of the modules: `foo.rs`, or below `foo/`.
 fn lies_in(path: &str, modules: &[&str]) -> bool {
     modules.iter().any(|module| {
         let rest = path.strip_prefix(module);

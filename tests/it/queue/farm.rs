@@ -100,6 +100,7 @@ impl Farm {
             .with("PATCHWRIGHT_DATABASE__URL", database.url())
             .with("PATCHWRIGHT_MODEL__API_KEY", "none")
             .with("PATCHWRIGHT_LIMITS__ROBUST", "500ms")
+            .with("PATCHWRIGHT_LIMITS__EXECUTIONS", "1")
             .with("PATCHWRIGHT_LIMITS__SAME", "500ms")
             .with("PATCHWRIGHT_QUEUE__HEARTBEAT", "500ms")
             .with("PATCHWRIGHT_QUEUE__LOST_AFTER", "2s")

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// Longer than any test waits.
 const NEVER: Duration = Duration::from_mins(20);
+/// The interval at which something is waited for.
+const GLANCE: Duration = Duration::from_millis(10);
 
 fn run(scene: &Scene, answers: &[&str]) -> (Told, usize) {
     let model = ScriptedModel::start(answers.iter().copied()).unwrap();
@@ -114,17 +116,26 @@ fn without_any_pov_a_patch_stays_unverified() {
 }
 
 #[test]
-fn somebody_may_stop_a_run() {
+fn a_run_that_is_stopped_can_go_on() {
+    for signal in ["-INT", "-TERM"] {
+        stop_and_go_on(signal);
+    }
+}
+
+fn stop_and_go_on(signal: &str) {
     let scene = Scene::new();
-    let answers = [Answer::After(NEVER, Box::new(GOOD.into()))];
+    let answers = [Answer::After(NEVER, Box::new(GOOD.into())), GOOD.into()];
     let model = ScriptedModel::start(answers).unwrap();
     let mut child = scene.start(&model, &["--format", "json"]);
     let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
     assert!(lines.any(|line| line.unwrap().contains(".. asking the model")));
+    while model.requests().is_empty() {
+        std::thread::sleep(GLANCE);
+    }
     let id = child.id().to_string();
     assert!(
         Command::new("kill")
-            .args(["-INT", &id])
+            .args([signal, &id])
             .status()
             .unwrap()
             .success()
@@ -138,7 +149,22 @@ fn somebody_may_stop_a_run() {
         .unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let report: serde_json::Value = serde_json::from_str(&stdout).unwrap();
-    assert_eq!(report["ending"], "canceled", "{report:#}");
+    assert_eq!(report["ending"], "interrupted", "{report:#}");
+    let run = report["run"].as_str().unwrap();
+    let shown = scene.plain(&["show"]);
+    assert_eq!(shown.code, Some(75), "{shown:#?}");
+    let words = format!("run {run} has not ended");
+    assert!(shown.stderr.contains(&words), "{shown:#?}");
+    let listed = scene.plain(&["runs", "--unfinished"]).stdout;
+    assert!(listed.contains("unfinished") && listed.contains(run));
+    let told = scene.json(&["resume"]);
+    told.expect("verified", 0, "");
+    assert_eq!(told.report["run"], run);
+    // The baseline stands; the question that was in flight is asked again.
+    assert_eq!(model.requests().len(), 2);
+    let nothing = scene.plain(&["resume"]);
+    assert_eq!(nothing.code, Some(2), "{nothing:#?}");
+    assert!(nothing.stderr.contains("no run without an ending"));
 }
 
 #[test]

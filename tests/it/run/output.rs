@@ -126,7 +126,9 @@ fn the_report_and_the_output_folder_tell_everything() {
     let shown = scene.json(&["show", told.run()]);
     assert_eq!(shown.finished.code, Some(3), "show exits as the run did");
     assert!(!out.join("patch.diff").exists());
-    assert!(files(&out.join("logs")).is_empty());
+    let logs = files(&out.join("logs"));
+    let baseline = |log: &std::path::PathBuf| log.to_string_lossy().contains("/baseline-");
+    assert!(logs.len() >= 3 && logs.iter().all(baseline), "{logs:?}");
 }
 
 /// `report.json` is the report with each log as a file that is there.
@@ -202,7 +204,9 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     for words in [
         "task records",
         "asking the model scripted",
-        "crash reproduced",
+        "ok build: succeeds (",
+        " crashes (2 of 2 runs): ",
+        "tests: ",
         "attempt 1: silent",
         "left 5/5 attempts",
     ] {
@@ -216,12 +220,13 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     let moving = |character: char| character.is_control() && character != '\n';
     assert!(!finished.stderr.contains(moving), "{:?}", finished.stderr);
     // Whoever was cut off knows how to go on.
-    let run = finished
-        .stdout
-        .lines()
-        .last()
-        .unwrap()
-        .trim_start_matches("run ");
+    let mut last = finished.stdout.lines().rev();
+    let next = last.next().unwrap();
+    let run = last.next().unwrap().trim_start_matches("run ");
+    assert!(
+        next.contains(&format!("patchwright export {run}")),
+        "{next}"
+    );
     assert!(finished.stderr.contains(run), "{}", finished.stderr);
 }
 
@@ -233,13 +238,20 @@ fn a_task_can_be_put_together_from_flags() {
     let harness = scene.path("harness.c").display().to_string();
     // Only what lies beside the source is seen by the build, so the harness goes there.
     fs::copy(harness, scene.path("src/harness.c")).unwrap();
-    let build = "gcc -g -O1 -fsanitize=address -I\"$TREE\" -o \"$OUT\"/harness \"$TREE\"/harness.c \"$TREE\"/records.c";
+    let build =
+        "gcc $CFLAGS -I\"$TREE\" -o \"$OUT\"/harness \"$TREE\"/harness.c \"$TREE\"/records.c";
     let told = scene.json(&[
         "run",
         "--repo",
         "records/src",
-        "--language",
-        "c",
+        "--sanitizer",
+        "address",
+        "--harmless",
+        "records/corpus/*",
+        "--title",
+        "a name too long",
+        "--protect",
+        "records.h",
         "--build",
         build,
         "--pov",
@@ -256,9 +268,16 @@ fn a_task_can_be_put_together_from_flags() {
     assert!(told.rung(1, "silent")["holds"] == true, "{told:#?}");
     assert!(told.rung(1, "tested")["holds"] == true, "{told:#?}");
     assert!(told.report["task"].as_str().unwrap().starts_with("src-"));
+    let asked = model.requests()[0].last();
+    assert!(asked.contains("a name too long"), "{asked}");
+    assert!(
+        told.rung(1, "same elsewhere")["counts"]["inputs"] != 0,
+        "{told:#?}"
+    );
 
     for (arguments, words) in [
-        (vec!["run", "--repo", "records/src"], "--language"),
+        (vec!["run", "--repo", "records/src"], "build"),
+        (vec!["run", "--repo", "records/corpus"], "--language"),
         (vec!["run", "--language", "c"], "--repo"),
         (vec!["run"], "name a task folder"),
         (vec!["run", "records", "--repo", "records/src"], "not both"),

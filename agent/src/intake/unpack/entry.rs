@@ -29,7 +29,7 @@ pub(super) struct Entry {
     pub(super) time: u64,
 }
 
-/// What it is.
+/// The kind of an entry.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The folder that everything is unpacked to.

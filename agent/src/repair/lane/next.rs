@@ -16,7 +16,10 @@ impl Lane {
                 memory: self.memory.clone(),
             },
             Stage::Ask => Step::Ask {
-                purpose: Purpose::Repair,
+                purpose: match self.contestable {
+                    Some(contestable) if contestable.stands => Purpose::Contest,
+                    _ => Purpose::Repair,
+                },
                 messages: self.messages.clone(),
             },
             Stage::Compact => Step::Ask {
@@ -50,6 +53,18 @@ impl Lane {
             Stage::Review(review) => Step::Ask {
                 purpose: Purpose::Critic,
                 messages: review.messages.clone(),
+            },
+            Stage::AskChallenge(challenge) => Step::Ask {
+                purpose: Purpose::Challenge,
+                messages: challenge.messages.clone(),
+            },
+            Stage::Challenge(challenge) => Step::Challenge {
+                attempt: challenge.attempt,
+                inputs: challenge.inputs.clone(),
+            },
+            Stage::Contest(contest) => Step::Ask {
+                purpose: Purpose::Critic,
+                messages: contest.messages.clone(),
             },
             Stage::Follow(_) | Stage::Done(_) => return None,
         })

@@ -30,6 +30,14 @@ impl Run {
                 );
                 self.unheard(index, *review, &why);
             }
+            Stage::AskChallenge(challenge) => {
+                self.unchallenged(
+                    index,
+                    *challenge,
+                    "the question does not fit the model's window",
+                );
+            }
+            Stage::Contest(contest) => self.leave_to_person(index, &contest),
             Stage::Ask if !lane.compacted && lane.messages.len() > SHORTEST => {
                 lane.stage = Stage::Compact;
             }

@@ -2,7 +2,7 @@
 //! reason why there is none.
 
 use super::Run;
-use crate::record::{Ending, EndingKind};
+use crate::record::{Attempt, Ending, EndingKind};
 use crate::repair::lane::{Finished, Stage};
 use crate::task::Mode;
 
@@ -11,7 +11,8 @@ impl Run {
     /// chosen.
     pub(super) fn end_if_idle(&mut self) {
         let idle = self.finished().is_some_and(|finished| !finished.is_empty());
-        if self.ending.is_none() && self.judging.is_empty() && idle {
+        let open = self.ending.is_none() && self.closing.is_none();
+        if open && self.judging.is_empty() && idle {
             self.choose();
         }
     }
@@ -27,7 +28,9 @@ impl Run {
 
     pub(super) fn end(&mut self) {
         let finished = self.finished().unwrap_or_default();
-        self.ending = Some(self.idle_ending(&finished));
+        let ending = self.idle_ending(&finished);
+        let best = self.best().map(|best| best.number);
+        self.conclude(ending, best);
     }
 
     fn idle_ending(&self, finished: &[Finished]) -> Ending {
@@ -40,9 +43,11 @@ impl Run {
                 format!("{count} candidate(s), nothing was executed"),
             );
         }
-        if has(Finished::Held)
-            && let Some(best) = self.best()
-        {
+        let stands = |best: &&Attempt| {
+            let mut ladder = self.plan.ladder.iter();
+            best.refuted_by().is_none() && ladder.all(|name| best.rung(*name).is_some())
+        };
+        if let Some(best) = self.best().filter(stands) {
             return self.top_ending(best);
         }
         if has(Finished::Attempts) {

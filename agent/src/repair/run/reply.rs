@@ -10,6 +10,14 @@ use patchwright_retrieval::Query;
 
 impl Run {
     pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
+        if let Some(patch) = self.foreign.clone() {
+            // Nobody is told an issue; whoever challenges the patch sees the code.
+            if let Some(lane) = self.lanes.get_mut(index) {
+                lane.code = context.text;
+                lane.stage = Stage::Locate(patch);
+            }
+            return;
+        }
         let left = self.left();
         let Some(Stage::Context(issue)) = self.lanes.get(index).map(|lane| lane.stage.clone())
         else {
@@ -26,7 +34,18 @@ impl Run {
             Some(attempt) => {
                 let same = self.lanes.get(index).map_or(0, super::Lane::same_failures);
                 let alternatives = same >= self.plan.limits.same_failures;
-                prompt::feedback(attempt, &context.text, alternatives, &left)
+                let contest = self
+                    .lanes
+                    .get(index)
+                    .is_some_and(|lane| lane.contestable.is_some());
+                let refuted = attempt.refuted_by();
+                let differences = super::contest::open(refuted);
+                prompt::feedback(
+                    (attempt, &context.text),
+                    (&differences, contest),
+                    alternatives,
+                    &left,
+                )
             }
         };
         if let Some(lane) = self.lanes.get_mut(index) {
@@ -42,6 +61,10 @@ impl Run {
         match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.on_compacted(index, record),
             Some(Stage::Review(review)) => self.on_opinion(index, *review, record),
+            Some(Stage::AskChallenge(challenge)) => {
+                self.on_challenge_reply(index, *challenge, record);
+            }
+            Some(Stage::Contest(contest)) => self.on_contest_opinion(index, *contest, record),
             _ => self.on_answer(index, record),
         }
     }
@@ -58,6 +81,9 @@ impl Run {
             return self.retry(index, "You declined to answer. This is defensive work: the program's own maintainers want the bug fixed. Send queries or a patch.", Finished::Refused);
         }
         let read = reply::read(&record.text, record.finish == Finish::Length);
+        if let Some(reason) = read.contest.as_deref().filter(|_| !read.cut_off) {
+            return self.on_contest(index, reason);
+        }
         match self.judge(&read) {
             Ok(Stage::Retrieve(queries, probes)) if queries.is_empty() => {
                 self.begin_probes(index, &probes, String::new());
@@ -71,7 +97,7 @@ impl Run {
         }
     }
 
-    /// What a reply asks for, or what is wrong with it and which limit ends
+    /// Reads the wish of a reply, or its error and the limit that ends
     /// the lane if it stays so.
     fn judge(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
         let format = |text: String| (text, Finished::FormatRetries);

@@ -2,11 +2,12 @@
 //! issue, or the end.
 
 use super::Run;
+use crate::probability;
+use crate::prompt;
 use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
 use crate::repair::lane::{Finished, Issue, Stage};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
-use std::collections::BTreeMap;
 
 impl Run {
     pub(super) fn on_located(&mut self, index: usize, located: Located) {
@@ -34,20 +35,11 @@ impl Run {
         self.on_climbed(
             index,
             &RungRecord {
-                name: RungName::Applies,
-                holds: Some(false),
-                reason: reason
-                    .lines()
-                    .next()
-                    .unwrap_or("the patch is empty")
-                    .to_owned(),
-                seconds: 0.0,
-                log: String::new(),
-                counts: BTreeMap::new(),
-                feedback: Some(reason),
-                crash: None,
-                found: Vec::new(),
-                doubts: Vec::new(),
+                feedback: Some(reason.clone()),
+                ..RungRecord::refuted(
+                    RungName::Applies,
+                    reason.lines().next().unwrap_or("the patch is empty"),
+                )
             },
         );
     }
@@ -63,11 +55,7 @@ impl Run {
             if !own && same.refuted_by().is_none() {
                 return self.follow(index, number);
             }
-            let problem = format!(
-                "This is the same patch as before: {}. Send a different one.",
-                same.verdict()
-            );
-            return self.retry(index, &problem, Finished::FormatRetries);
+            return self.on_repeated(index, number, placed);
         }
         let number = self.attempts.len() as u32 + 1;
         let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
@@ -90,7 +78,10 @@ impl Run {
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: Vec::new(),
+            accepted: Vec::new(),
+            regression: None,
         });
+        lane.contestable = None;
         lane.stage = match ladder.first() {
             Some(rung) if !dry_run => Stage::Climb {
                 attempt: number,
@@ -98,6 +89,50 @@ impl Run {
             },
             _ => Stage::Done(Finished::Proposed),
         };
+    }
+
+    /// The lane sends a patch that was refuted before, which costs an attempt: it is
+    /// told why, and nothing is run.
+    fn on_repeated(&mut self, index: usize, same: u32, placed: LocatedPatch) {
+        let verdict = self.attempt(same).map(Attempt::verdict);
+        let verdict = verdict.unwrap_or_default();
+        let number = self.attempts.len() as u32 + 1;
+        let Some(lane) = self.lanes.get_mut(index) else {
+            return;
+        };
+        let Stage::Locate(patch) = lane.stage.clone() else {
+            return;
+        };
+        if number > self.plan.limits.attempts {
+            lane.stage = Stage::Done(Finished::Attempts);
+            return;
+        }
+        let lane = lane.number;
+        let reason = format!("the same patch as attempt {same}: {verdict}");
+        self.attempts.push(Attempt {
+            number,
+            lane,
+            patch,
+            diff: placed.diff,
+            latin1: placed.latin1,
+            normal_form: placed.normal_form,
+            warnings: placed.warnings,
+            rungs: vec![RungRecord::refuted(RungName::Applies, &reason)],
+            accepted: Vec::new(),
+            regression: None,
+        });
+        self.remark(format!("attempt {number} was not run: {reason}"));
+        let left = self.left();
+        let problem = format!(
+            "This is the same patch as before: {verdict}. It cost an attempt. Send a different one."
+        );
+        if let Some(lane) = self.lanes.get_mut(index) {
+            if left.attempts == 0 {
+                lane.stage = Stage::Done(Finished::Attempts);
+            } else {
+                lane.tell(prompt::problem(&problem, &left));
+            }
+        }
     }
 
     /// Another lane came to the same patch before.
@@ -118,7 +153,9 @@ impl Run {
         else {
             return;
         };
-        if self.wants_critic(rung) {
+        if self.wants_challenges(rung) {
+            self.challenge(index, attempt, rung.clone());
+        } else if self.wants_critic(rung) {
             self.review(index, attempt, rung.clone());
         } else {
             self.keep(index, attempt, rung);
@@ -128,52 +165,62 @@ impl Run {
     /// Writes a rung down, and goes on: to the next one, to the next issue, or
     /// to the end.
     pub(super) fn keep(&mut self, index: usize, number: u32, rung: &RungRecord) {
-        let next = self
-            .plan
-            .ladder
-            .iter()
-            .skip_while(|name| **name != rung.name)
-            .nth(1)
-            .copied();
         let refuted = rung.holds == Some(false);
-        let Some(attempt) = self.attempts.get_mut((number as usize).saturating_sub(1)) else {
+        let Some(attempt) = self.attempt_mut(number) else {
             return;
         };
+        // One that is climbed again takes the place of its earlier result.
+        attempt.rungs.retain(|known| known.name != rung.name);
         attempt.rungs.push(rung.clone());
-        let Some(lane) = self.lanes.get_mut(index) else {
-            return;
-        };
-        match next {
-            _ if refuted => {
+        attempt.rungs.sort_by_key(|known| known.name);
+        if refuted {
+            if let Some(lane) = self.lanes.get_mut(index) {
                 lane.failures.push(rung.name);
-                self.on_refuted(index, number, rung);
             }
-            Some(rung) => {
-                lane.stage = Stage::Climb {
-                    attempt: number,
-                    rung,
-                };
-            }
-            None => self.on_top(index, number),
+            self.on_refuted(index, number, rung);
+        } else {
+            self.climb_on(index, number);
         }
     }
 
-    /// An attempt that no rung refuted. One that is verified ends the run; with
-    /// several lanes another may still be better than one that is not.
+    /// Goes on with the lowest rung that was not climbed yet.
+    pub(super) fn climb_on(&mut self, index: usize, number: u32) {
+        let climbed = |name: &RungName| {
+            let attempt = self.attempt(number);
+            attempt.is_some_and(|attempt| attempt.rung(*name).is_some())
+        };
+        let next = self.plan.ladder.iter().find(|name| !climbed(name)).copied();
+        let Some(rung) = next else {
+            return self.on_top(index, number);
+        };
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Climb {
+                attempt: number,
+                rung,
+            };
+        }
+    }
+
+    /// An attempt that no rung refuted. One that is verified ends the run. The author
+    /// of one that differs is asked about that; else its lane is done, and with
+    /// several lanes another may still be better.
     fn on_top(&mut self, index: usize, number: u32) {
         let ending = self.attempt(number).map(|attempt| self.top_ending(attempt));
         let verified = ending
             .as_ref()
             .is_some_and(|ending| ending.kind == EndingKind::Verified);
-        if verified || self.lanes.len() == 1 {
-            self.ending = ending;
-        } else if let Some(lane) = self.lanes.get_mut(index) {
+        if let Some(ending) = ending.filter(|_| verified) {
+            return self.conclude(ending, Some(number));
+        }
+        let asked = self.ask_author(index, number);
+        if let Some(lane) = self.lanes.get_mut(index).filter(|_| !asked) {
             lane.stage = Stage::Done(Finished::Held);
         }
     }
 
     pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
         let exhausted = self.left().attempts == 0;
+        let contestable = self.may_contest(number, rung);
         let first = self
             .baseline
             .as_ref()
@@ -183,7 +230,8 @@ impl Run {
         let Some(lane) = self.lanes.get_mut(index) else {
             return;
         };
-        if exhausted {
+        lane.contestable = contestable;
+        if exhausted && contestable.is_none() {
             lane.stage = Stage::Done(Finished::Attempts);
             return;
         }
@@ -214,6 +262,14 @@ impl Run {
                 .as_ref()
                 .is_some_and(|baseline| baseline.has_tests)
         {
+            let least = self.plan.limits.probability;
+            if let Some(right) = probability::of_right(attempt).filter(|right| *right < least) {
+                let number = attempt.number;
+                let detail = format!(
+                    "attempt {number} holds every rung, but P(right) is {right:.2}, below the {least:.2} of limits.probability"
+                );
+                return Ending::new(EndingKind::Plausible, detail);
+            }
             return Ending::new(
                 EndingKind::Verified,
                 format!("attempt {} holds every rung", attempt.number),

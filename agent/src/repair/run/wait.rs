@@ -45,11 +45,28 @@ impl Run {
         }
     }
 
+    /// The author cannot be asked about an attempt that stands.
+    fn give_up(&mut self, index: usize) {
+        if let Some(lane) = self.lanes.get_mut(index) {
+            let stands = lane.contestable.take().is_some_and(|one| one.stands);
+            lane.stage = Stage::Done(if stands {
+                Finished::Held
+            } else {
+                Finished::Refused
+            });
+        }
+    }
+
     /// A question that the run can do without was not answered.
     pub(super) fn on_unanswered(&mut self, index: usize, missing: &Unanswered) {
         match self.lanes.get(index).map(|lane| lane.stage.clone()) {
             Some(Stage::Compact) => self.compact(index, String::new(), Vec::new()),
             Some(Stage::Review(review)) => self.unheard(index, *review, &missing.reason),
+            Some(Stage::AskChallenge(challenge)) => {
+                self.unchallenged(index, *challenge, &missing.reason);
+            }
+            Some(Stage::Contest(contest)) => self.leave_to_person(index, &contest),
+            Some(Stage::Ask) => self.give_up(index),
             _ => {
                 if let Some(lane) = self.lanes.get_mut(index) {
                     lane.stage = Stage::Done(Finished::Refused);

@@ -82,8 +82,8 @@ fn a_refused_patch_costs_no_attempt() {
 }
 
 #[test]
-fn the_same_patch_again_is_not_evaluated_again() {
-    let run = play(
+fn the_same_patch_again_costs_an_attempt_and_is_not_evaluated_again() {
+    let mut run = play(
         begun(),
         [
             reply(&patch("y")),
@@ -91,16 +91,37 @@ fn the_same_patch_again_is_not_evaluated_again() {
             rung(RungName::Applies, Some(false)),
         ],
     );
-    let run = play(
-        run,
-        [
-            Outcome::Context(ContextText::default()),
-            reply(&patch("y")),
-            placed("p"),
-        ],
+    run.take_remarks();
+    let limits = RunLimits {
+        attempts: 3,
+        ..plan().limits
+    };
+    let again = [
+        Outcome::Context(ContextText::default()),
+        reply(&patch("y")),
+        placed("p"),
+    ];
+    let last = play(run.clone(), again.clone());
+    assert_eq!(
+        (kind(&last), last.spent().format_retries),
+        (EndingKind::NoPatch, 0)
     );
+    let first = [
+        baseline(),
+        Outcome::Context(ContextText::default()),
+        reply(&patch("y")),
+        placed("p"),
+        rung(RungName::Applies, Some(false)),
+    ];
+    let run = play(Run::new(Plan { limits, ..plan() }), first);
+    let mut run = play(run, again);
     assert!(last_message(&run).contains("same patch as before: attempt 1 was refuted"));
-    assert_eq!(run.attempts().len(), 1);
+    assert_eq!((run.attempts().len(), run.left().attempts), (2, 1));
+    let told = run.take_remarks();
+    assert!(
+        told[0].contains("attempt 2 was not run: the same patch as attempt 1"),
+        "{told:?}"
+    );
 }
 
 #[test]

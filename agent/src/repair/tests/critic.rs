@@ -3,7 +3,7 @@
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ContextText, EndingKind, Full, Outcome, Purpose, RungRecord, Step, Unanswered,
+    ContextText, DoubtRecord, EndingKind, Full, Outcome, Purpose, RungRecord, Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -33,7 +33,10 @@ fn climbed(calls: u32) -> Run {
     let rungs = RungName::ALL.map(|name| match rung(name, Some(true)) {
         Outcome::Climbed(record) if name == RungName::SameElsewhere => {
             Outcome::Climbed(RungRecord {
-                doubts: vec!["SURVIVED BEFORE".into()],
+                doubts: vec![DoubtRecord {
+                    what: "SURVIVED BEFORE".into(),
+                    ..DoubtRecord::default()
+                }],
                 ..record
             })
         }

@@ -3,6 +3,7 @@
 //! taking a text as it is.
 
 use super::{Reader, TaskError};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Largest report or hint that is read, in bytes.
@@ -59,41 +60,78 @@ impl Reader<'_> {
         Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
     }
 
-    fn matches(&self, globs: &globset::GlobSet, path: &Path) -> bool {
-        path.strip_prefix(self.folder)
-            .is_ok_and(|relative| globs.is_match(relative))
-    }
-
     pub(super) fn harmless(&self, patterns: &[String]) -> Result<Vec<PathBuf>, TaskError> {
-        let mut globs = globset::GlobSetBuilder::new();
+        let mut found = BTreeSet::new();
         for pattern in patterns {
-            let glob = globset::GlobBuilder::new(pattern)
+            let (base, rest) = split(pattern);
+            let glob = globset::GlobBuilder::new(rest)
                 .literal_separator(true)
-                .build();
-            globs.add(glob.map_err(|error| self.invalid("inputs.harmless", error.to_string()))?);
+                .build()
+                .map_err(|error| self.invalid("inputs.harmless", error.to_string()))?;
+            let base = self.folder.join(base);
+            let matching = files_below(&base, &glob.compile_matcher());
+            if matching.is_empty() {
+                let message = format!("no file matches {pattern:?}");
+                return Err(self.invalid("inputs.harmless", message));
+            }
+            found.extend(matching);
         }
-        let globs = globs
-            .build()
-            .map_err(|error| self.invalid("inputs.harmless", error.to_string()))?;
-        if globs.is_empty() {
-            return Ok(Vec::new());
-        }
-        let mut found = Vec::new();
-        let mut folders = vec![self.folder.to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
-                let path = entry.path();
-                match entry.file_type() {
-                    Ok(kind) if kind.is_dir() => folders.push(path),
-                    Ok(kind) if kind.is_file() && self.matches(&globs, &path) => found.push(path),
-                    _ => {}
-                }
+        Ok(found.into_iter().collect())
+    }
+}
+
+/// Splits a glob into the folder that it begins with and the rest.
+fn split(pattern: &str) -> (&str, &str) {
+    let special = pattern.find(['*', '?', '[', '{', '\\']);
+    let head = pattern.get(..special.unwrap_or(pattern.len()));
+    match head.and_then(|head| head.rfind('/')) {
+        // The root is a folder too.
+        Some(0) => ("/", pattern.get(1..).unwrap_or_default()),
+        Some(at) => (
+            pattern.get(..at).unwrap_or_default(),
+            pattern.get(at + 1..).unwrap_or_default(),
+        ),
+        None => ("", pattern),
+    }
+}
+
+/// Regular files below a folder whose path in it matches.
+fn files_below(base: &Path, glob: &globset::GlobMatcher) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![base.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let matches = || {
+                path.strip_prefix(base)
+                    .is_ok_and(|relative| glob.is_match(relative))
+            };
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() => folders.push(path),
+                Ok(kind) if kind.is_file() && matches() => found.push(path),
+                _ => {}
             }
         }
-        found.sort();
-        if found.is_empty() {
-            return Err(self.invalid("inputs.harmless", "no file matches"));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::split;
+
+    #[test]
+    fn a_glob_begins_with_a_folder() {
+        for (pattern, expected) in [
+            ("corpus/*", ("corpus", "*")),
+            ("*.gif", ("", "*.gif")),
+            ("../tests/**/a?.gif", ("../tests", "**/a?.gif")),
+            ("/srv/corpus/[ab]/x", ("/srv/corpus", "[ab]/x")),
+            ("/*", ("/", "*")),
+            ("a/b.txt", ("a", "b.txt")),
+            ("b.txt", ("", "b.txt")),
+        ] {
+            assert_eq!(split(pattern), expected, "{pattern}");
         }
-        Ok(found)
     }
 }

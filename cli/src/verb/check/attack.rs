@@ -3,28 +3,52 @@
 
 use crate::common::Format;
 use patchwright_evaluator::attack::{Attack, attack};
-use patchwright_evaluator::sandbox::{Host, IsolationChoice};
+use patchwright_evaluator::sandbox::{Host, IsolationChoice, offered};
 use std::fmt::Write;
-
-/// All that a sandbox can be.
-const ISOLATIONS: [IsolationChoice; 2] = [IsolationChoice::Bubblewrap, IsolationChoice::Landlock];
 
 /// An isolation, and what came of the attack; or why it was not attacked.
 type Tried = (IsolationChoice, Result<Attack, String>);
 
-/// Attacks every isolation, one after the other; the text to print, and whether
-/// there was one and all of them held.
-pub(super) async fn look(host: &Host, format: Format) -> (String, bool) {
+/// Attacks the isolation of the settings, or each that `auto` may take, one after
+/// the other; the text to print, and whether there was one and all of them held.
+pub(super) async fn look(choice: IsolationChoice, host: &Host, format: Format) -> (String, bool) {
     let mut all = Vec::new();
-    for isolation in ISOLATIONS {
-        let attacked = attack(isolation, host.clone()).await;
-        all.push((isolation, attacked.map_err(|error| error.to_string())));
+    for isolation in isolations(choice) {
+        all.push((*isolation, attacked(*isolation, choice, host).await));
     }
     let text = match format {
         Format::Text => text(&all),
         Format::Json => format!("{:#}\n", json(&all)),
     };
     (text, held(&all))
+}
+
+fn isolations(choice: IsolationChoice) -> &'static [IsolationChoice] {
+    use IsolationChoice::{Auto, Bubblewrap, Landlock, None, Remote};
+    match choice {
+        Auto => &[Bubblewrap, Landlock],
+        Bubblewrap => &[Bubblewrap],
+        Landlock => &[Landlock],
+        None => &[None],
+        Remote => &[Remote],
+    }
+}
+
+/// Attacks one isolation. `auto` takes none that leaves the user's files open,
+/// so that one is attacked only when it was asked for.
+async fn attacked(
+    isolation: IsolationChoice,
+    choice: IsolationChoice,
+    host: &Host,
+) -> Result<Attack, String> {
+    if isolation == IsolationChoice::None {
+        return Err("it keeps nothing apart, so every way leads out".to_owned());
+    }
+    if choice == IsolationChoice::Auto {
+        offered(isolation, host).await?;
+    }
+    let attack = attack(isolation, host.clone()).await;
+    attack.map_err(|error| error.to_string())
 }
 
 fn held(all: &[Tried]) -> bool {
@@ -36,7 +60,7 @@ fn held(all: &[Tried]) -> bool {
 fn text(all: &[Tried]) -> String {
     let mut text = String::new();
     for (isolation, attack) in all {
-        let name = name(*isolation);
+        let name = isolation.name();
         // Writing to a string cannot go wrong.
         let _ = match attack {
             Err(reason) => writeln!(text, "{name}: not attacked: {reason}"),
@@ -62,7 +86,7 @@ fn json(all: &[Tried]) -> serde_json::Value {
     let isolations: Vec<_> = all
         .iter()
         .map(|(isolation, attack)| {
-            let name = name(*isolation);
+            let name = isolation.name();
             match attack {
                 Err(reason) => serde_json::json!({ "isolation": name, "not_attacked": reason }),
                 Ok(attack) => serde_json::json!({
@@ -74,10 +98,6 @@ fn json(all: &[Tried]) -> serde_json::Value {
         })
         .collect();
     serde_json::json!({ "schema": 1, "held": held(all), "isolations": isolations })
-}
-
-fn name(isolation: IsolationChoice) -> String {
-    format!("{isolation:?}").to_lowercase()
 }
 
 #[cfg(test)]

@@ -19,9 +19,9 @@ use super::{Finding, State};
 use patchwright_agent::wire;
 use patchwright_config::Settings;
 
-/// What the sandbox is asked to do. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
+/// The script that runs in the sandbox. `%FILE%`, `%TCP%` and `%UDP%` are replaced.
 const SCRIPT: &str = include_str!("probe.sh");
-/// What the file beside the sandbox holds, which nobody inside may read.
+/// Content of the file beside the sandbox, which nobody inside may read.
 const CANARY: &str = "canary-that-nobody-reads";
 
 /// Looks at the sandbox and, inside it, at the toolchains.
@@ -42,7 +42,10 @@ pub(super) async fn look(settings: &Settings, host: Host) -> Vec<Finding> {
             findings
         }
         Err(error) => {
-            let detail = format!("{error}; install bubblewrap (apt-get install bubblewrap)");
+            let detail = format!(
+                "{error}; install bubblewrap (apt-get install bubblewrap), or set \
+                 sandbox.choice = \"none\" at your own risk"
+            );
             vec![Finding::new("sandbox", State::Failed, detail)]
         }
     }
@@ -107,7 +110,7 @@ impl Trap {
         Ok((target.isolation().clone(), build.execution.text()))
     }
 
-    /// What got out, as seen from here.
+    /// Returns the ways out that were seen from here.
     fn escapes(&self, output: &str, key: &str) -> Vec<&'static str> {
         let mut escapes = Vec::new();
         if output.contains(CANARY) {
@@ -133,7 +136,7 @@ impl Trap {
     }
 }
 
-/// What the script printed: a name, a tab, a value.
+/// The output of the script: a name, a tab, a value.
 struct Said(BTreeMap<String, String>);
 
 impl Said {
@@ -154,19 +157,21 @@ impl Said {
 }
 
 fn verdict(isolation: &Isolation, escapes: &[&str], said: &Said) -> Finding {
-    let kind = format!("{:?}", isolation.kind).to_lowercase();
+    let kind = isolation.kind.name();
     if said.get("end").is_none() {
         let detail = format!("{kind}: the probe did not come to its end");
         return Finding::new("sandbox", State::Failed, detail);
     }
-    let mut parts = vec![kind];
+    let mut parts = vec![kind.to_owned()];
     if !isolation.leaves_open.is_empty() {
         parts.push(format!("leaves open: {}", isolation.leaves_open.join(", ")));
     }
-    parts.extend(isolation.passed_over.iter().map(|(passed, reason)| {
-        let passed = format!("{passed:?}").to_lowercase();
-        format!("not {passed}: {reason}")
-    }));
+    parts.extend(
+        isolation
+            .passed_over
+            .iter()
+            .map(|(passed, reason)| format!("not {}: {reason}", passed.name())),
+    );
     if said.get("network") != Some("tried") {
         parts.push("the network was not tried: there is no bash".to_owned());
     }

@@ -17,7 +17,7 @@ use patchwright_daemon::crs::cover;
 use patchwright_daemon::crs::ground::Ground;
 use patchwright_daemon::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
 use patchwright_evaluator::Target;
-use patchwright_patcher::Guard;
+use patchwright_patcher::{Guard, Patch, Refusal};
 use patchwright_source::Tree;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -156,6 +156,7 @@ impl Campaign {
         };
         let output = OutputArguments {
             out: self.out.as_ref().map(|out| out.join(&task.id)),
+            force: true,
             format: Format::Text,
         };
         let answers = (self.answers.clone(), None);
@@ -178,13 +179,27 @@ impl Campaign {
         })
     }
 
-    /// The patch of a run that may be given out, byte for byte.
+    /// Returns the patch of a run that may be given out, byte for byte. One that
+    /// cannot be written down is told and left out.
     fn diff_of(&self, run: &Run) -> Option<Vec<u8>> {
         cover::doubt_of(run.ending()?.kind)?;
-        let (tree, guard) = (self.tree().ok()?, Guard::new(&[]).ok()?);
-        let patch = &run.best()?.patch;
+        let written = self.written(&run.best()?.patch);
+        let told = |reason: &String| {
+            let line = format!("the patch is not submitted: {reason}");
+            self.display.line(&line);
+        };
+        written.inspect_err(told).ok()
+    }
+
+    fn written(&self, patch: &Patch) -> Result<Vec<u8>, String> {
+        let tree = self.tree().map_err(|ending| ending.detail)?;
+        let guard = Guard::new(&[]).map_err(|error| error.to_string())?;
         let prepared = patchwright_patcher::prepare(&tree, patch, &guard, &|_| true);
-        prepared.ok().map(|prepared| prepared.diff_bytes)
+        let refused = |refusals: Vec<Refusal>| {
+            let messages = refusals.iter().map(|refusal| refusal.reason.as_str());
+            messages.collect::<Vec<_>>().join("; ")
+        };
+        Ok(prepared.map_err(refused)?.diff_bytes)
     }
 
     /// The places of all PoVs that a patch stops. Where that cannot be seen,

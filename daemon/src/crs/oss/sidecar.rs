@@ -4,6 +4,7 @@
 //! one call. What an exit status means is not decided here.
 
 use super::Environment;
+use patchwright_model::http::default_client;
 use reqwest::StatusCode;
 use reqwest::multipart::{Form, Part};
 use serde::Deserialize;
@@ -129,7 +130,7 @@ impl Sidecars {
     /// The sidecars that the environment names. Nothing is sent yet.
     pub fn of(environment: &Environment) -> Self {
         Self {
-            client: reqwest::Client::new(),
+            client: default_client(),
             builder: environment.builder.trim_end_matches('/').to_owned(),
             runner: environment.runner.trim_end_matches('/').to_owned(),
             crs: environment.name.clone(),

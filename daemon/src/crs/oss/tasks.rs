@@ -34,15 +34,15 @@ pub fn groups(signatures: &[Option<Signature>]) -> Vec<Vec<usize>> {
 pub fn task(
     environment: &Environment,
     found: &Found,
-    povs: &[PathBuf],
+    files: &[PathBuf],
     suspicion: Option<&str>,
 ) -> Result<Task, TaskError> {
-    let povs: Vec<Value> = povs
+    let povs: Vec<Value> = files
         .iter()
         .map(|file| json!({ "file": file, "harness": environment.harness }))
         .collect();
     let keys = json!({
-        "id": id(environment, &povs, suspicion),
+        "id": id(environment, files, suspicion)?,
         "language": environment.language,
         "title": format!("{} ({})", environment.target, environment.harness),
         "source": { "path": environment.source },
@@ -62,11 +62,18 @@ pub fn task(
 }
 
 /// The same PoVs are the same task.
-fn id(environment: &Environment, povs: &[Value], suspicion: Option<&str>) -> String {
+fn id(
+    environment: &Environment,
+    povs: &[PathBuf],
+    suspicion: Option<&str>,
+) -> Result<String, TaskError> {
     let mut hash = Sha256::new();
     for pov in povs {
-        let file = pov.get("file").and_then(Value::as_str).unwrap_or_default();
-        hash.update(std::fs::read(file).unwrap_or_default());
+        let bytes = std::fs::read(pov).map_err(|error| TaskError::Malformed {
+            path: pov.clone(),
+            message: error.to_string(),
+        })?;
+        hash.update(bytes);
         hash.update([0]);
     }
     hash.update(suspicion.unwrap_or_default());
@@ -78,7 +85,7 @@ fn id(environment: &Environment, povs: &[Value], suspicion: Option<&str>) -> Str
     };
     let (target, harness) = (plain(&environment.target), plain(&environment.harness));
     let id = format!("{target}-{harness}-{}", digest.get(..12).unwrap_or(&digest));
-    id.trim_start_matches(['.', '-']).to_owned()
+    Ok(id.trim_start_matches(['.', '-']).to_owned())
 }
 
 #[cfg(test)]
@@ -134,5 +141,7 @@ mod tests {
         assert_eq!(made, again);
         let other = task(&environment, &found, &[], Some("{}")).unwrap();
         assert_ne!(made.id, other.id);
+        let gone = [folder.path().join("gone")];
+        assert!(task(&environment, &found, &gone, None).is_err());
     }
 }

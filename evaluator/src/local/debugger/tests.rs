@@ -134,7 +134,7 @@ async fn check(
         .iter()
         .map(|(line, expression, _)| question(path, *line, expression))
         .collect();
-    let answers = inspect(target, &baseline, attempt, &questions)
+    let answers = inspect(target, &baseline, attempt, None, &questions)
         .await
         .unwrap();
     assert_eq!(answers.len(), cases.len());
@@ -148,7 +148,7 @@ async fn check(
             "{answer}"
         );
     }
-    let again = inspect(target, &baseline, attempt, &questions)
+    let again = inspect(target, &baseline, attempt, None, &questions)
         .await
         .unwrap();
     assert_eq!(answers, again, "the same run gives the same answers");
@@ -287,7 +287,9 @@ async fn a_command_without_a_program_of_the_build_is_told() {
     let target = open(task, folder.path()).await;
     let baseline = target.baseline().await.unwrap();
     let asked = [question("src/a.c", 9, "total")];
-    let answers = inspect(&target, &baseline, None, &asked).await.unwrap();
+    let answers = inspect(&target, &baseline, None, None, &asked)
+        .await
+        .unwrap();
     assert!(
         answers[0].contains("runs no program of the build"),
         "{answers:?}"

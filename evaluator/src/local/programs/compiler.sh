@@ -1,11 +1,15 @@
 #!/bin/sh
-# Stands in for a compiler: has it count which lines are run.
+# Stands in for a compiler: has it add what $PATCHWRIGHT_ADDED names.
 PATH=${COUNTING_PATH:-/usr/local/bin:/usr/bin:/bin}
 export PATH
 name=${0##*/}
 for word; do
   case $word in -E | -S | -M | -MM | -v | -fsyntax-only | --version | -dump* | -print*) exec "$name" "$@" ;; esac
 done
+case $PATCHWRIGHT_ADDED in
+  recovery) exec "$name" "$@" -fsanitize-recover=all -Wno-error ;;
+  undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -Wno-error ;;
+esac
 case $("$name" --version 2>/dev/null | head -n 1) in
   *clang*) exec "$name" "$@" --coverage -O0 -Wno-error -U_FORTIFY_SOURCE ;;
   *) exec "$name" "$@" --coverage -fprofile-abs-path -O0 -Wno-error -U_FORTIFY_SOURCE ;;

@@ -1,9 +1,10 @@
 """Watches under gdb how a program ends, and writes down what it saw.
 
 Recorded are the system call that ends the process with the stack that led to
-it, every exec and fork, deadly signals, and how many checks of a sanitizer the
-watched functions hold. What is written holds no address: two runs of one
-program give the same text.
+it, every exec and fork, deadly signals, the stack at chosen moments, calls of the
+project by which it changes what its sanitizer sees, and how many checks of a
+sanitizer the watched functions hold. What is written holds no address: two runs
+of one program give the same text.
 """
 
 import json
@@ -15,8 +16,9 @@ import time
 
 import gdb
 
-# Frames of one stack and events of one process that are written down.
-MOST_FRAMES, MOST_EVENTS = 40, 32
+# Frames of one stack and events of one process that are written down, and lines of a
+# range whose functions are looked up.
+MOST_FRAMES, MOST_EVENTS, MOST_LINES = 40, 32, 400
 # Seconds that gdb gets to stop a program.
 GRACE = 3
 # Signals by which a program dies of its own mistake.
@@ -33,13 +35,44 @@ CATCHES = (
 # Code of a sanitizer in a function: calls of its runtime, and reads of its
 # shadow memory (where x86-64 keeps AddressSanitizer's).
 CHECK = re.compile(r"__(?:asan|hwasan|msan|tsan)_(?!handle_no_return)|0x7fff8000")
+# A check of UndefinedBehaviorSanitizer, by its kind.
+UNDEFINED = re.compile(r"__ubsan_handle_\w+")
+# A jump by a table, whose entry is read by no check.
+TABLE = re.compile(r"jmp +\*")
+# Instructions from the read of an entry to the jump.
+NEAR = 4
 # An access to memory that is not the stack frame, in x86-64 code.
 ACCESS = re.compile(r"\(%r(?!sp|bp|ip)\w+")
+
+# Functions of a sanitizer that change what it checks or reports, whoever finds their
+# addresses; and those by which a program finds an address or does without the C
+# library that the sanitizer watches.
+CONTROLS = (
+    "__asan_poison_memory_region __asan_unpoison_memory_region __asan_set_death_callback"
+    " __asan_set_error_report_callback __lsan_disable __lsan_ignore_object"
+    " __lsan_register_root_region __msan_unpoison __msan_unpoison_string __msan_set_keep_going"
+    " __sanitizer_set_death_callback __sanitizer_set_report_fd __sanitizer_set_report_path"
+    " dlopen dlmopen dlsym dlvsym process_vm_readv process_vm_writev syscall"
+).split()
+# Functions that matter only for some addresses: the first argument is one.
+SHADOW = (0x7FFF8000, 0x10007FFF8000)
+HEAP = (0x600000000000, 0x640000000000)
+SHADOW_OF_HEAP = tuple((at >> 3) + SHADOW[0] for at in HEAP)
+ADDRESSED = {
+    **dict.fromkeys("madvise mmap mmap64 mprotect mremap munmap".split(), SHADOW),
+    **dict.fromkeys("__asan_unpoison_stack_memory __asan_alloca_unpoison".split(), HEAP),
+    **dict.fromkeys((f"__asan_set_shadow_{value}" for value in ("00", "01", "04")), SHADOW_OF_HEAP),
+}
+# A function of a sanitizer's runtime, by its name.
+RUNTIME = re.compile(r"_*(?:(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:_|::)|interception::|interceptor_|interceptor_trampoline)")
 
 work = os.environ["WORK"]
 tree = os.environ["TREE"].rstrip("/") + "/"
 until = time.monotonic() + float(os.environ["WATCH_SECONDS"])
+# Moments at which a program that goes on is asked for its stack.
+samples = [time.monotonic() + float(text) for text in os.environ.get("SAMPLES", "").split()]
 events = []
+called = set()
 functions = {}
 stopped = None
 ended = "unknown"
@@ -80,18 +113,101 @@ def tell(what, name=""):
         events.append({"what": what, "name": name, "stack": frames()})
 
 
+class Call(gdb.Breakpoint):
+    """Notes calls of a function by the project, and never stops."""
+
+    def __init__(self, name, among=None):
+        super().__init__(name, internal=True)
+        self.name, self.among = name, among
+
+    def stop(self):
+        if self.among is not None:
+            at = int(gdb.parse_and_eval("(unsigned long)$rdi"))
+            if not self.among[0] <= at < self.among[1]:
+                return False
+        caller = by_project(gdb.newest_frame().older())
+        if caller is not None and (self.name, caller) not in called:
+            called.add((self.name, caller))
+            tell("control", self.name)
+        return False
+
+
+def by_project(frame):
+    """The line of the project that calls; None where a library or a sanitizer does."""
+    while frame is not None:
+        told = describe(frame)
+        if told["in_library"] or RUNTIME.match(told["function"]):
+            return None
+        if told["named"]:
+            return (told["file"], told["line"]) if told["file"] is not None else None
+        frame = frame.older()
+    return None
+
+
+def note_calls():
+    """Notes the calls that can blind a sanitizer."""
+    for name in CONTROLS:
+        Call(name)
+    if gdb.selected_frame().architecture().name().startswith("i386:x86-64"):
+        for name, among in ADDRESSED.items():
+            Call(name, among)
+
+
+def entry():
+    """Stops where the program begins, with its libraries in place: each breakpoint on a
+    name would else be looked up again for every library."""
+    vector = gdb.execute("info auxv", to_string=True)
+    address = re.search(r"AT_ENTRY.*?(0x[0-9a-f]+)", vector).group(1)
+    return gdb.Breakpoint(f"*{address}", internal=True).number
+
+
+def outermost(block):
+    """The function, with all that was inlined in it, that a block is part of."""
+    found = None
+    while block is not None and not block.is_global and not block.is_static:
+        found = block if block.function is not None else found
+        block = block.superblock
+    return found
+
+
+def count_lines(path, lines):
+    """Counts in the functions that some lines of a file became part of."""
+    done = set()
+    for line in lines:
+        try:
+            _, places = gdb.decode_line(f"{path}:{line}")
+        except gdb.error:
+            return
+        for place in places or ():
+            block = outermost(gdb.block_for_pc(place.pc)) if place.line in lines else None
+            if block is not None and block.start not in done:
+                done.add(block.start)
+                count_block(block.function.name, block)
+
+
 def count_checks(name):
-    """Counts the sanitizer's checks and the accesses to memory in a function."""
+    """Counts in a function with a name."""
     symbol = gdb.lookup_global_symbol(name) or gdb.lookup_static_symbol(name)
-    if symbol is None or not symbol.is_function:
-        return
-    block = gdb.block_for_pc(int(symbol.value().address))
+    if symbol is not None and symbol.is_function:
+        count_block(name, gdb.block_for_pc(int(symbol.value().address)))
+
+
+def count_block(name, block):
+    """Counts the sanitizer's checks and the accesses to memory in a function."""
     code = gdb.selected_frame().architecture().disassemble(block.start, block.end - 1)
     lines = [line["asm"] for line in code]
     functions[name] = {
         "checks": sum(bool(CHECK.search(line)) for line in lines),
-        "accesses": sum(bool(ACCESS.search(line)) and not line.startswith(("lea", "nop")) for line in lines),
+        "accesses": sum(is_access(lines, at) for at in range(len(lines))),
+        "undefined": len({kind for line in lines for kind in UNDEFINED.findall(line)}),
     }
+
+
+def is_access(lines, at):
+    """Tells whether an instruction reads or writes what a check would precede."""
+    if not ACCESS.search(lines[at]) or lines[at].startswith(("lea", "nop")):
+        return False
+    return not any(TABLE.search(line) for line in lines[at : at + NEAR])
 
 
 def on_stop(event):
@@ -112,9 +228,14 @@ def look(catches):
     if isinstance(stopped, gdb.SignalEvent):
         if stopped.stop_signal in DEADLY:
             tell("signal", stopped.stop_signal)
+        elif stopped.stop_signal == "SIGINT":
+            tell("sample")
         return
     for point in getattr(stopped, "breakpoints", ()):
         what = catches.get(point.number)
+        if what == "entry":
+            note_calls()
+            continue
         if what is not None:
             tell(what)
         if what == "exit":
@@ -160,6 +281,9 @@ def watch():
     global ended
     while time.monotonic() < until:
         time.sleep(0.2)
+        if samples and time.monotonic() >= samples[0] and gdb.selected_inferior().pid:
+            del samples[0]
+            os.kill(gdb.selected_inferior().pid, signal.SIGINT)
     process = gdb.selected_inferior().pid
     if process:
         try:
@@ -198,6 +322,8 @@ def settings():
             pass
     gdb.execute("handle all nostop noprint pass", to_string=True)
     gdb.execute(f"handle {' '.join(DEADLY)} stop print pass", to_string=True)
+    if samples:
+        gdb.execute("handle SIGINT stop print nopass", to_string=True)
     # LeakSanitizer gives up under a debugger, and names in a report take long.
     for tool, more in (("ASAN", "detect_leaks=0:"), ("UBSAN", ""), ("MSAN", ""), ("TSAN", "")):
         old = os.environ.get(f"{tool}_OPTIONS", "")
@@ -218,6 +344,10 @@ def main():
                 count_checks(name)
             except gdb.error:
                 pass
+        for touched in filter(None, os.environ["TOUCHED"].split("\n")):
+            path, first, last = touched.rsplit(":", 2)
+            count_lines(path, range(int(first), min(int(last), int(first) + MOST_LINES) + 1))
+        catches[entry()] = "entry"
         follow(catches)
         write()
     except (OSError, gdb.error, ValueError) as error:

@@ -20,7 +20,7 @@ const PASTED: &str = "#define GLUE(a, b) a##b\n#define NAME(a, b) GLUE(a, b)\n";
 
 /// A patch that writes declarations before the function, and statements at its begin.
 fn patch(before: &str, begin: &str) -> AttemptFacts {
-    let text = format!("{HEADERS}{before}\n{PARSE}");
+    let text = format!("#define _GNU_SOURCE\n{HEADERS}{before}\n{PARSE}");
     let text = text.replace("  if (n < 2)", &format!("  {begin}\n  if (n < 2)"));
     let lines = u32::try_from(text.lines().count()).unwrap();
     let mut attempt = attempt("", "");
@@ -155,6 +155,157 @@ async fn a_sanitizer_that_cannot_speak_is_not_silent() {
             result.reason
         );
     }
+}
+
+/// Room that is too small, written beyond after the sanitizer was made blind for it.
+fn overflow(blind: &str) -> String {
+    format!(
+        "if (b[0] > 8) {{ char *q = malloc(8); {blind} memset(q, 1, b[0]); int r = q[0]; free(q); return -r; }}"
+    )
+}
+
+#[tokio::test]
+async fn what_blinds_the_sanitizer_while_it_runs_is_seen() {
+    const SHADOW: &str = "(((unsigned long)q >> 3) + 0x7fff8000ul)";
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    for (before, blind, expected) in [
+        (
+            String::new(),
+            "char s[] = \"__bsan_unpoison_memory_region\"; s[2] = 'a'; void (*f)(void *, long) = (void (*)(void *, long))dlsym(0, s); f(q, 200);".to_owned(),
+            "calls dlsym",
+        ),
+        // The compiler's own names: no symbol tells them from its calls.
+        (
+            "void NAME(__asan_set_sha, dow_00)(unsigned long, unsigned long);".to_owned(),
+            format!("NAME(__asan_set_sha, dow_00)({SHADOW}, 25);"),
+            "calls __asan_set_shadow_00",
+        ),
+        (
+            "void NAME(__asan_unpoison_st, ack_memory)(void *, unsigned long);".to_owned(),
+            "NAME(__asan_unpoison_st, ack_memory)(q, 200);".to_owned(),
+            "calls __asan_unpoison_stack_memory",
+        ),
+        (
+            String::new(),
+            format!("madvise((void *)({SHADOW} & ~4095ul), 4096, 4);"),
+            "calls madvise",
+        ),
+        // The kernel copies, and the sanitizer does not see it.
+        (
+            String::new(),
+            "static char big[200]; int p[2]; if (pipe(p)) return -1; syscall(SYS_write, p[1], big, b[0]); syscall(SYS_read, p[0], q, b[0]); close(p[0]); close(p[1]); free(q); return -1;".to_owned(),
+            "calls syscall",
+        ),
+        // It would be written past every check, if it could be opened.
+        (
+            String::new(),
+            format!("static char none[25]; int m = open(\"/proc/self/mem\", 2); pwrite(m, none, 25, {SHADOW});"),
+            "still crashes",
+        ),
+    ] {
+        let headers = "#include <stdlib.h>\n#include <string.h>\n#include <dlfcn.h>\n#include <fcntl.h>\n#include <sys/mman.h>\n";
+        let before = format!("{headers}{PASTED}{before}");
+        let result = judged(&target, &before, &overflow(&blind)).await;
+        assert_eq!(result.holds, Some(false), "{blind}: {result:#?}");
+        assert!(result.reason.contains(expected), "{blind}: {}", result.reason);
+    }
+}
+
+#[tokio::test]
+async fn a_new_function_without_checks_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    let blind = format!(
+        "{PASTED}#define MAKE(name) __attribute__((NAME(no_sanit, ize_address), noinline)) static void name(char *q, int n) {{ for (int i = 0; i < n; i++) ((volatile char *)q)[i] = 1; }}\nMAKE(fill)"
+    );
+    let begin = "if (b[0] > 8) { char *q = malloc(8); fill(q, b[0]); free(q); return -1; }";
+    let result = judged(&target, &blind, begin).await;
+    assert_eq!(result.holds, None, "{result:#?}");
+    assert!(
+        result.reason.contains("new function fill"),
+        "{}",
+        result.reason
+    );
+    // One that is watched, and one with a table of jumps, are none.
+    let watched = "__attribute__((noinline)) static int pick(int n, struct { int x; } *p);";
+    let watched = watched.replace("struct { int x; }", "const int");
+    let watched = format!(
+        "{watched}\n__attribute__((noinline)) static int pick(int n, const int *p) {{ switch (n) {{ case 3: return *p; case 4: return 17; case 5: return 9; case 6: return 2; case 7: return 12; case 8: return -3; default: return -1; }} }}"
+    );
+    let begin = "int k = 0; if (b[0] > 8) return pick(b[0], &k);";
+    let result = judged(&target, &watched, begin).await;
+    assert_eq!(result.holds, Some(true), "{result:#?}");
+}
+
+/// A patch elsewhere in the file that takes the checks from the function that crashes.
+#[tokio::test]
+async fn the_function_of_the_crash_stays_watched() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let blind = format!(
+        "{PASTED}#include <string.h>\n#define memset(p, c, n) for (long at = 0; at < (n); at++) ((volatile char *)(p))[at] = (c)\n__attribute__((NAME(no_sanit, ize_address))) int parse(const unsigned char *, long);"
+    );
+    let mut attempt = patch(&blind, "");
+    attempt.touched[0].new = vec![(1, 4)];
+    let result = climb(&target, &baseline, &attempt).await.unwrap();
+    assert_eq!(result.holds, Some(false), "{result:#?}");
+    assert!(
+        result.reason.contains("no longer watches parse"),
+        "{result:#?}"
+    );
+}
+
+#[tokio::test]
+async fn undefined_behaviour_that_is_not_looked_for_is_a_doubt() {
+    const SHIFT: &str = "int parse(const unsigned char *b, long n) {\n  if (n < 2) return -1;\n  int x = b[0] << 24;\n  return (x - b[1]) >> b[1];\n}\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    fs::write(task.tree.join("parse.c"), SHIFT).unwrap();
+    let flags = "-fsanitize=undefined -fno-sanitize-recover=all -g -O1".to_owned();
+    let build = task.builds.get_mut("address").unwrap();
+    build.insert("CFLAGS".to_owned(), flags);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let judge = async |text: String| {
+        let mut attempt = patch("", "");
+        let path = TreePath::new("parse.c").unwrap();
+        attempt.changes.files.insert(path, text.into_bytes());
+        climb(&target, &baseline, &attempt).await.unwrap()
+    };
+    let blind = format!(
+        "{PASTED}__attribute__((NAME(no_sanit, ize)(\"undefined\"))) int parse(const unsigned char *, long);\n{SHIFT}"
+    );
+    let result = judge(blind).await;
+    assert_eq!(result.holds, None, "{result:#?}");
+    assert!(
+        result.reason.contains("no check for undefined behaviour"),
+        "{result:#?}"
+    );
+    let fixed = SHIFT.replace("int x = b[0] << 24", "int x = (b[0] & 63) << 24");
+    let result = judge(fixed).await;
+    assert_eq!(result.holds, Some(true), "{result:#?}");
+}
+
+/// With a runtime in an archive the first weak definition wins, which is the program's.
+#[tokio::test]
+async fn a_weak_hook_beside_the_runtimes_own_is_seen() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    let flags = "-fsanitize=address -static-libasan -g -O1".to_owned();
+    let build = task.builds.get_mut("address").unwrap();
+    build.insert("CFLAGS".to_owned(), flags);
+    let target = open(task, folder.path()).await;
+    let weak = format!(
+        "{PASTED}__attribute__((weak)) const char *NAME(__as, an_default_options)(void) {OPTIONS}"
+    );
+    let result = judged(&target, &weak, "").await;
+    assert_eq!(result.holds, Some(false), "{result:#?}");
+    // Without the rule on hooks the harness's own status would pass for a return.
+    let expected = ["it defines __asan_default_options", "still"];
+    let told = expected.iter().any(|words| result.reason.contains(words));
+    assert!(told, "{result:#?}");
 }
 
 /// Programs that report errors by leaving: the way out was there before.

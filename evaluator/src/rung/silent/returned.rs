@@ -9,13 +9,14 @@
 
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
+use crate::crash::Tool;
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::review;
-use crate::rung::InputFile;
+use crate::runner::InputFile;
 use crate::runner::{
-    BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, InputRun, Inputs, Pov,
-    Target,
+    BaselinePov, Build, Capture, ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks,
+    InputRun, Inputs, Pov, Target, Watched,
 };
 use patchwright_source::{Tree, TreePath};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,10 @@ const TRIED: (usize, usize) = (96, 16);
 const TIME: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(5));
 /// Runs after which a flaky command is given up.
 const TRIES: u32 = 5;
+/// Functions of the crash that are looked at, the innermost ones of the project.
+const CRASHED: usize = 4;
+/// Kinds of checks for undefined behaviour whose loss together is no fix of one of them.
+const KINDS: u64 = 2;
 /// Inputs of the unpatched program that are watched, each another way through it.
 const WATCHED: usize = 6;
 
@@ -50,12 +55,12 @@ pub(super) async fn judge(
     (pov, before): (&Pov, &BaselinePov),
     attempt: &AttemptFacts,
 ) -> Result<Verdict, TargetError> {
-    let functions = touched_functions(attempt);
-    let mut exits = target.exits(new, pov, &functions).await?;
+    let watched = watched(target, before, attempt);
+    let mut exits = target.exits(new, pov, &watched).await?;
     // A command that is flaky may not run the program each time.
     for _ in 1..before.repeat.min(TRIES) {
         if exits.problem.is_some() {
-            exits = target.exits(new, pov, &functions).await?;
+            exits = target.exits(new, pov, &watched).await?;
         }
     }
     if let Some(problem) = &exits.problem {
@@ -65,15 +70,12 @@ pub(super) async fn judge(
         let reason = format!("it came to no end under the debugger ({})", late.ended);
         return Ok(Verdict::Unseen(reason));
     }
-    if let Some(blind) = unwatched(target, (old, pov), &exits, &functions).await? {
-        return Ok(Verdict::Objection(blind));
-    }
+    let mut verdict = unwatched(target, (old, pov, before), &exits, &watched).await?;
     let departures = departures(&exits);
-    if departures.is_empty() {
-        return Ok(Verdict::Returned);
+    if departures.is_empty() || matches!(verdict, Verdict::Objection(_)) {
+        return Ok(verdict);
     }
     let usual = usual_departures(target, old, pov, &departures).await?;
-    let mut verdict = Verdict::Returned;
     for departure in &departures {
         let known = usual.contains(&departure.key());
         match weigh(departure, attempt, &|path| ends_elsewhere(target, path)) {
@@ -83,6 +85,31 @@ pub(super) async fn judge(
         }
     }
     Ok(verdict)
+}
+
+/// Returns what is looked at for the sanitizer's checks: the touched functions, also those
+/// that only the debugger finds, and the functions of the crash.
+fn watched(target: &dyn Target, before: &BaselinePov, attempt: &AttemptFacts) -> Watched {
+    let mut functions = touched_functions(attempt);
+    let crash = before.replay.crash.as_ref();
+    let stack = crash.and_then(|crash| crash.main_stack());
+    let frames = stack.map(|stack| stack.frames.iter()).into_iter().flatten();
+    let crashed = frames.filter(|frame| target.task().in_project(frame));
+    for frame in crashed.take(CRASHED) {
+        let name = frame.function.split('(').next().unwrap_or_default();
+        if !functions.iter().any(|function| function == name) {
+            functions.push(name.to_owned());
+        }
+    }
+    let touched = attempt.touched.iter().flat_map(|touched| {
+        let path = touched.path.as_str();
+        let ranges = touched.new.iter();
+        ranges.map(move |(first, last)| (path.to_owned(), *first, *last))
+    });
+    Watched {
+        functions,
+        lines: touched.collect(),
+    }
 }
 
 /// A way to leave other than by a return from the harness.
@@ -132,6 +159,8 @@ fn departures(exits: &Exits) -> Vec<Departure> {
             }
         }
     }
+    // How the process ended says more than what it called before.
+    found.sort_by_key(|departure| departure.kind == ExitEventKind::Control);
     found
 }
 
@@ -199,7 +228,7 @@ fn weigh(
     let place = departure.place();
     let ended = &departure.ended;
     let objection = |what: String| Verdict::Objection(what);
-    if departure.sanitizer {
+    if departure.sanitizer && departure.kind != ExitEventKind::Control {
         return objection(format!(
             "a sanitizer ends the program at {place}, and its report was kept from being read"
         ));
@@ -209,7 +238,20 @@ fn weigh(
             objection(format!("the program gets {} in {place}", departure.name))
         }
         ExitEventKind::Exec => objection(format!("another program is started in {place}")),
+        ExitEventKind::Control => {
+            let what = format!(
+                "{place} calls {}, which can blind the sanitizer",
+                departure.name
+            );
+            if is_touched(attempt, &departure.file, departure.line) {
+                objection(what)
+            } else {
+                Verdict::Doubt(what)
+            }
+        }
         ExitEventKind::Fork => objection(format!("another process is made in {place}")),
+        // Only a hang is asked for its stack.
+        ExitEventKind::Sample => Verdict::Returned,
         ExitEventKind::Exit if departure.handler => objection(format!(
             "a signal handler ends the process ({ended}), after {place}"
         )),
@@ -253,30 +295,56 @@ fn ends_elsewhere(target: &dyn Target, path: &str) -> bool {
     read().is_some_and(|text| review::ends_the_process(&text))
 }
 
-/// Returns the functions that lost all checks of the sanitizer, although they still read
-/// or write memory.
+/// Judges the functions that have no checks of the sanitizer, although they read or
+/// write memory.
 async fn unwatched(
     target: &dyn Target,
-    (old, pov): (&Build, &Pov),
+    (old, pov, before): (&Build, &Pov, &BaselinePov),
     exits: &Exits,
-    functions: &[String],
-) -> Result<Option<String>, TargetError> {
-    let suspects: BTreeSet<&String> = exits
-        .processes
-        .iter()
-        .flat_map(|process| &process.functions)
-        .filter(|(_, found)| found.checks == 0 && found.accesses > 0)
-        .map(|(name, _)| name)
-        .collect();
-    if suspects.is_empty() {
-        return Ok(None);
+    watched: &Watched,
+) -> Result<Verdict, TargetError> {
+    let now = functions_of(exits);
+    let blind = |found: &FunctionChecks| found.checks == 0 && found.accesses > 0;
+    let crash = before.replay.crash.as_ref();
+    let of_values = crash.is_some_and(|crash| crash.tool == Tool::UndefinedBehaviorSanitizer);
+    let unsure = |found: &FunctionChecks| blind(found) || of_values && found.undefined == 0;
+    if !now.values().any(unsure) {
+        return Ok(Verdict::Returned);
     }
-    let before = target.exits(old, pov, functions).await?;
-    let before = before.processes.iter().flat_map(|one| &one.functions);
-    let mut lost = before.filter(|(name, found)| found.checks > 0 && suspects.contains(name));
-    Ok(lost.next().map(|(name, _)| {
-        format!("the sanitizer no longer watches {name}: its checks are gone, its accesses to memory are not")
-    }))
+    let exits = target.exits(old, pov, watched).await?;
+    let before = functions_of(&exits);
+    let checked = |name: &String| before.get(name).is_some_and(|found| found.checks > 0);
+    let mut lost = now.iter().filter(|(_, found)| blind(found));
+    if let Some((name, _)) = lost.clone().find(|(name, _)| checked(name)) {
+        return Ok(Verdict::Objection(format!(
+            "the sanitizer no longer watches {name}: its checks are gone, its accesses to memory are not"
+        )));
+    }
+    let any_checked = before.values().any(|found| found.checks > 0);
+    if let Some((name, _)) = lost.find(|(name, _)| any_checked && !before.contains_key(*name)) {
+        return Ok(Verdict::Doubt(format!(
+            "the sanitizer does not watch the new function {name}, which reads or writes memory"
+        )));
+    }
+    let undefined = |name: &String| before.get(name).map_or(0, |found| found.undefined);
+    let mut lost = now
+        .iter()
+        .filter(|(name, found)| of_values && found.undefined == 0 && undefined(name) >= KINDS);
+    Ok(match lost.next() {
+        Some((name, _)) => Verdict::Doubt(format!(
+            "no check for undefined behaviour is left in {name}, of whatever kind"
+        )),
+        None => Verdict::Returned,
+    })
+}
+
+/// Returns the functions of all processes by name.
+fn functions_of(exits: &Exits) -> BTreeMap<&String, FunctionChecks> {
+    let processes = exits.processes.iter();
+    processes
+        .flat_map(|process| &process.functions)
+        .map(|(name, found)| (name, *found))
+        .collect()
 }
 
 /// Returns the departures of the unpatched program on inputs that it handles: first of
@@ -312,7 +380,7 @@ async fn usual_departures(
             continue;
         };
         let input = InputFile::like(pov, bytes)?;
-        let exits = target.exits(old, input.pov(), &[]).await?;
+        let exits = target.exits(old, input.pov(), &Watched::default()).await?;
         seen.extend(self::departures(&exits).iter().map(Departure::key));
     }
     Ok(seen)

@@ -21,7 +21,7 @@ struct Exchange {
     begun: AtomicBool,
     /// Bytes of text so far.
     text: AtomicUsize,
-    /// What went over the wire, if that is wanted.
+    /// The bytes that went over the wire, if that is wanted.
     tape: Option<Mutex<Tape>>,
 }
 
@@ -51,7 +51,7 @@ impl Slot {
         inner.get_or_insert(error);
     }
 
-    /// What was put in, if anything was.
+    /// Takes the error that was put in, if any.
     pub(crate) fn take(&self) -> Option<ModelError> {
         let mut inner = self.0.error.lock().unwrap_or_else(PoisonError::into_inner);
         inner.take()
@@ -66,7 +66,7 @@ impl Slot {
         self.0.begun.store(true, Ordering::Relaxed);
     }
 
-    /// How much text has been taken.
+    /// Returns the bytes of text that have been taken.
     pub(crate) fn note_text(&self, bytes: usize) {
         self.0.text.store(bytes, Ordering::Relaxed);
     }

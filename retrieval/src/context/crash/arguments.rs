@@ -5,8 +5,8 @@
 use super::writers::{STATEMENT, read_names, words};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::rank::Role;
 use crate::snippet::line;
+use patchwright_source::Role;
 use patchwright_source::Text;
 use std::collections::BTreeSet;
 

@@ -10,10 +10,11 @@ use crate::context::picks::sort;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::error::or_nothing;
-use crate::rank::{Role, is_aside};
+use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
+use patchwright_source::Role;
 use std::collections::BTreeSet;
 
 /// Weight that says how much more a function matters that is named like the crashing one.

@@ -5,8 +5,8 @@
 use crate::context::Wanted;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::rank::Role;
 use crate::symbol::Symbol;
+use patchwright_source::Role;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 

@@ -1,7 +1,7 @@
 //! Tests of the functions that a crash report brings beside its stack.
 
 use crate::context::tests::tree_of;
-use crate::{Frame, Request, Role};
+use crate::{CrashFrame, Request, Role};
 
 /// Returns what is shown for a stack, the top first, and why.
 fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, String)> {
@@ -9,7 +9,7 @@ fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, St
     let frames = stack
         .iter()
         .enumerate()
-        .map(|(depth, (function, file, line))| Frame {
+        .map(|(depth, (function, file, line))| CrashFrame {
             function: (*function).to_owned(),
             file: Some((*file).to_owned()),
             line: Some(*line),
@@ -239,7 +239,7 @@ fn of_a_long_function_that_is_called_the_lines_that_matter_are_shown() {
     );
     let (_folder, engine) = tree_of(&[("src/bag.c", &text)]);
     let request = Request {
-        frames: vec![Frame {
+        frames: vec![CrashFrame {
             function: "last_of".to_owned(),
             file: Some("src/bag.c".to_owned()),
             line: Some(4),

@@ -2,13 +2,13 @@
 //! each test fails when that one is gone.
 
 use super::tree_of;
-use crate::{Context, Engine, Frame, Request, Role};
+use crate::{Context, CrashFrame, Engine, Request, Role};
 
 /// A stack of functions of `src/a.c` with their lines, from the top.
-fn stack(role: Role, functions: &[(&str, &str, u32)]) -> Vec<Frame> {
+fn stack(role: Role, functions: &[(&str, &str, u32)]) -> Vec<CrashFrame> {
     let frames = (0..).zip(functions);
     frames
-        .map(|(depth, (function, file, line))| Frame {
+        .map(|(depth, (function, file, line))| CrashFrame {
             function: (*function).to_owned(),
             file: Some((*file).to_owned()),
             line: Some(*line),
@@ -18,7 +18,7 @@ fn stack(role: Role, functions: &[(&str, &str, u32)]) -> Vec<Frame> {
         .collect()
 }
 
-fn context(engine: &Engine, frames: Vec<Frame>) -> Context {
+fn context(engine: &Engine, frames: Vec<CrashFrame>) -> Context {
     engine.context(&Request {
         frames,
         ..Request::default()

@@ -170,8 +170,8 @@ fn more_budget_brings_more_code() {
     };
     let code: String = (0..40).map(body).collect();
     let (_folder, engine) = crate::context::tests::tree_of(&[("src/a.c", &code)]);
-    let frames: Vec<crate::Frame> = (0..40)
-        .map(|n: u32| crate::Frame {
+    let frames: Vec<crate::CrashFrame> = (0..40)
+        .map(|n: u32| crate::CrashFrame {
             function: format!("step_{n}"),
             file: Some("src/a.c".to_owned()),
             line: Some(64 * n + 63),

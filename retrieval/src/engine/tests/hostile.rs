@@ -1,7 +1,7 @@
 //! Queries and reports that nobody means well.
 
 use super::fixture;
-use crate::{Engine, Frame, Memory, Query, Role};
+use crate::{CrashFrame, Engine, Memory, Query, Role};
 
 /// One engine for all cases of the property below.
 fn shared() -> &'static Engine {
@@ -56,9 +56,9 @@ proptest::proptest! {
         line in proptest::prelude::any::<u32>(),
         text in "\\PC{0,80}",
     ) {
-        let frames: Vec<Frame> = (0..)
+        let frames: Vec<CrashFrame> = (0..)
             .zip(&functions)
-            .map(|(depth, function)| Frame {
+            .map(|(depth, function)| CrashFrame {
                 function: function.clone(),
                 file: (depth % 2 == 0).then(|| file.clone()),
                 line: (depth % 3 != 2).then_some(line % 20),

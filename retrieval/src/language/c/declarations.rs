@@ -6,7 +6,6 @@
 //! files, namespaces and classes, never into a body.
 
 use super::brackets::Code;
-use super::function_head::Candidate;
 use super::keywords::is_class_key;
 use super::tokens::{Kind, Token};
 use std::ops::Range;
@@ -71,6 +70,21 @@ pub(super) struct OpenScope {
     kind: ScopeKind,
     /// The tokens of its name.
     name: Range<usize>,
+}
+
+/// A name that is followed by parentheses. All numbers are places in the tokens.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate {
+    /// The name; several tokens of an operator.
+    pub(super) name: Range<usize>,
+    /// Where its qualified name begins.
+    pub(super) from: usize,
+    /// The parameters, parentheses included.
+    pub(super) parameters: (usize, usize),
+    /// Tokens of a macro around the name or the parameters.
+    pub(super) around: Vec<usize>,
+    /// True when it is an operator or a destructor.
+    pub(super) is_special: bool,
 }
 
 /// A function written as before C89, whose parameters are being declared.

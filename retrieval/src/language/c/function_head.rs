@@ -6,25 +6,10 @@
 //! f(int a)`) is a macro that makes the type; after the parameters only
 //! attributes follow.
 
-use super::declarations::Scanner;
+use super::declarations::{Candidate, Scanner};
 use super::keywords::{is_attribute, is_specifier};
 use super::tokens::Kind;
 use std::ops::Range;
-
-/// A name that is followed by parentheses. All numbers are places in the tokens.
-#[derive(Debug, Clone)]
-pub(super) struct Candidate {
-    /// The name; several tokens of an operator.
-    pub(super) name: Range<usize>,
-    /// Where its qualified name begins.
-    pub(super) from: usize,
-    /// The parameters, parentheses included.
-    pub(super) parameters: (usize, usize),
-    /// Tokens of a macro around the name or the parameters.
-    pub(super) around: Vec<usize>,
-    /// True when it is an operator or a destructor.
-    is_special: bool,
-}
 
 impl Scanner<'_> {
     /// The names in a head that are followed by parentheses, up to the colon of

@@ -1,8 +1,7 @@
 //! Declarations made plain: macros are taken out of the words around a name, so
 //! that one type stands before it and nothing but qualifiers behind it.
 
-use super::declarations::Scanner;
-use super::function_head::Candidate;
+use super::declarations::{Candidate, Scanner};
 use super::keywords::{is_attribute, is_builtin, is_class_key, is_specifier, is_trailing};
 use super::tokens::{Kind, Token};
 use std::ops::Range;

@@ -1,0 +1,213 @@
+//! Runs the inputs that a model wrote against an attempt.
+
+use super::Drive;
+use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use crate::journal::JournalError;
+use crate::record::{
+    Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending, EndingKind, Outcome,
+    StepId,
+};
+use base64::Engine;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use patchwright_evaluator::{
+    AttemptFacts, Baseline, ChallengeInput, Challenged, Target, TargetError, challenge,
+};
+use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
+use serde_json::json;
+use std::sync::Arc;
+
+/// The largest input, in bytes.
+const LARGEST: usize = 1 << 20;
+
+impl Drive {
+    pub(super) async fn challenge(
+        &self,
+        id: StepId,
+        inputs: Vec<ChallengeRecord>,
+        attempt: Option<Attempt>,
+    ) -> Result<Outcome, JournalError> {
+        let stopped = |ending| Outcome::Stopped {
+            ending,
+            seconds: 0.0,
+        };
+        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
+            let detail = "there is nothing to challenge";
+            return Ok(stopped(Ending::new(EndingKind::InfraError, detail)));
+        };
+        let number = attempt.number;
+        let summary = format!("attempt {number}: running {} challenges", inputs.len());
+        let body = json!({ "attempt": number, "inputs": inputs });
+        self.intend(id, "challenges", summary, body).await?;
+        let baseline = match self.target_baseline().await {
+            Ok(baseline) => baseline,
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        let facts = match self.facts(&attempt).await {
+            Ok(facts) => facts,
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        let facts = self
+            .with_inputs(facts, Vec::new(), &attempt.accepted)
+            .await?;
+        let (made, unmade) = match self.made(target.as_ref(), &baseline, inputs).await? {
+            Ok(made) => made,
+            Err(error) => return Ok(stopped(ending(&error))),
+        };
+        match challenge_patiently(target.as_ref(), (&baseline, &facts), &made).await {
+            Ok(told) => Ok(Outcome::Challenged(
+                self.challenged(told, &facts, (made, unmade)).await?,
+            )),
+            Err(error) => Ok(stopped(ending(&error))),
+        }
+    }
+
+    /// The bytes of the inputs; and why some of them could not be made.
+    async fn made(
+        &self,
+        target: &dyn Target,
+        baseline: &Baseline,
+        inputs: Vec<ChallengeRecord>,
+    ) -> Result<Result<(Vec<ChallengeInput>, Vec<String>), TargetError>, JournalError> {
+        let (mut made, mut unmade) = (Vec::new(), Vec::new());
+        for ChallengeRecord { name, source } in inputs {
+            let bytes = match source {
+                ChallengeSource::Kept(blob) => {
+                    let bytes = self.journal.blob(&blob).await?;
+                    bytes.ok_or_else(|| "it is no longer kept".to_owned())
+                }
+                ChallengeSource::Written(raw) => match bytes_of(target, baseline, &raw).await {
+                    Ok(bytes) => bytes,
+                    Err(error) => return Ok(Err(error)),
+                },
+            };
+            match bytes {
+                Ok(bytes) if made.iter().any(|one: &ChallengeInput| one.bytes == bytes) => {}
+                Ok(bytes) => made.push(ChallengeInput { name, bytes }),
+                Err(reason) => unmade.push(format!("{name} could not be made: {reason}")),
+            }
+        }
+        Ok(Ok((made, unmade)))
+    }
+
+    async fn challenged(
+        &self,
+        told: Challenged,
+        facts: &AttemptFacts,
+        (made, unmade): (Vec<ChallengeInput>, Vec<String>),
+    ) -> Result<ChallengedRecord, JournalError> {
+        let mut kept = Vec::new();
+        for input in told.counted.iter().filter_map(|index| made.get(*index)) {
+            kept.push(ChallengeRecord {
+                name: input.name.clone(),
+                source: ChallengeSource::Kept(self.journal.keep(&input.bytes).await?),
+            });
+        }
+        let mut result = told.result;
+        for line in &unmade {
+            result.log.push_str(line);
+            result.log.push('\n');
+        }
+        Ok(ChallengedRecord {
+            rung: self.record_of(result, facts).await?,
+            kept,
+            unmade,
+        })
+    }
+}
+
+/// The bytes of an input as it was written, or why it has none.
+async fn bytes_of(
+    target: &dyn Target,
+    baseline: &Baseline,
+    raw: &RawChallenge,
+) -> Result<Result<Vec<u8>, String>, TargetError> {
+    let bytes = match raw.form {
+        ChallengeForm::Python => {
+            let Some(build) = baseline.builds.values().next() else {
+                return Ok(Err(
+                    "there is no build beside which a script could run".to_owned()
+                ));
+            };
+            target.run_script(build, &raw.body).await?
+        }
+        _ => written(raw),
+    };
+    Ok(bytes.and_then(|bytes| match bytes.len() {
+        0..=LARGEST => Ok(bytes),
+        length => Err(format!("it has {length} bytes, and {LARGEST} are the most")),
+    }))
+}
+
+fn written(raw: &RawChallenge) -> Result<Vec<u8>, String> {
+    let packed: String = raw.body.split_whitespace().collect();
+    match raw.form {
+        ChallengeForm::Hex => hex(&packed).ok_or_else(|| "it is no hex".to_owned()),
+        ChallengeForm::Base64 => STANDARD
+            .decode(&packed)
+            .or_else(|_| STANDARD_NO_PAD.decode(&packed))
+            .map_err(|error| format!("it is no base64: {error}")),
+        ChallengeForm::Text | ChallengeForm::Python => Ok(raw.body.clone().into_bytes()),
+    }
+}
+
+fn hex(digits: &str) -> Option<Vec<u8>> {
+    let digits = digits.strip_prefix("0x").unwrap_or(digits).as_bytes();
+    let (pairs, []) = digits.as_chunks::<2>() else {
+        return None;
+    };
+    pairs
+        .iter()
+        .map(|pair| {
+            let text = std::str::from_utf8(pair).ok()?;
+            let plain = pair.iter().all(u8::is_ascii_hexdigit);
+            plain.then(|| u8::from_str_radix(text, 16).ok())?
+        })
+        .collect()
+}
+
+async fn challenge_patiently(
+    target: &dyn Target,
+    (baseline, facts): (&Arc<Baseline>, &AttemptFacts),
+    made: &[ChallengeInput],
+) -> Result<Challenged, TargetError> {
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        match challenge(target, baseline, facts, made).await {
+            Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+            other => return other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::written;
+    use patchwright_patcher::reply::{ChallengeForm, RawChallenge};
+
+    #[test]
+    fn an_input_is_decoded_as_it_was_written() {
+        for (form, body, expected) in [
+            (ChallengeForm::Text, " a\n", Ok(&b" a\n"[..])),
+            (ChallengeForm::Hex, "42 5A\n68", Ok(b"BZh")),
+            (ChallengeForm::Hex, "0x4142", Ok(b"AB")),
+            (ChallengeForm::Hex, "414", Err("no hex")),
+            (ChallengeForm::Hex, "+1", Err("no hex")),
+            (ChallengeForm::Hex, "\u{e4}", Err("no hex")),
+            (ChallengeForm::Base64, "Qlpo\nOQ==", Ok(b"BZh9")),
+            (ChallengeForm::Base64, "QlpoOQ", Ok(b"BZh9")),
+            (ChallengeForm::Base64, "!", Err("no base64")),
+        ] {
+            let raw = RawChallenge {
+                form,
+                why: String::new(),
+                body: body.to_owned(),
+            };
+            match (written(&raw), expected) {
+                (Ok(bytes), Ok(wanted)) => assert_eq!(bytes, wanted, "{body}"),
+                (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
+                (found, _) => panic!("{form:?} {body}: {found:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Gathers the tests of a project, and proves a regression test.
+
+use super::baseline::{INFRASTRUCTURE_TRIES, ending};
+use super::{Drive, convert};
+use crate::journal::JournalError;
+use crate::prompt::fence;
+use crate::record::{Attempt, Ending, EndingKind, Outcome, RegressionRecord, StepId, TestFiles};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use patchwright_evaluator::{
+    Changes, Pov, RegressionProof, RegressionRun, RegressionTest, Target, TargetError,
+    prove_regression_test,
+};
+use patchwright_patcher::{Edit, Guard, Patch, Prepared};
+use patchwright_source::{Tree, TreePath};
+use serde_json::json;
+
+/// Names of test files that are listed, and files that are shown.
+const LISTED: usize = 80;
+/// See [`LISTED`].
+const SHOWN: usize = 4;
+/// Characters of one file that are shown.
+const FILE: usize = 6_000;
+/// The largest test file that is read, in bytes.
+const LARGEST: u64 = 256 << 10;
+/// The largest PoV that a script holds, in bytes.
+const POV: usize = 64 << 10;
+/// Characters of a line of base64.
+const LINE: usize = 76;
+
+/// A test that has its place in the tree.
+struct Placed {
+    prepared: Prepared,
+    run: RegressionRun,
+}
+
+impl Drive {
+    /// The tests of the project: those nearest to the patch in full, the others by name.
+    pub(super) async fn test_files(
+        &self,
+        id: StepId,
+        attempt: Option<Attempt>,
+    ) -> Result<Outcome, JournalError> {
+        let summary = "looking for the project's tests".to_owned();
+        self.intend(id, "test_files", summary, json!({})).await?;
+        let task = self.parts.target.as_ref().map(|target| target.task());
+        let command = task.and_then(|task| task.commands.test.clone());
+        let (Some(task), Some(command)) = (task, command) else {
+            return Ok(Outcome::TestFiles(TestFiles::default()));
+        };
+        let words = attempt.map(|attempt| words_of(&attempt.diff));
+        let tree = &self.parts.tree;
+        let mut files = ranked(tree, &words.unwrap_or_default());
+        let scripts = scripts_of(&command, &task.task_folder);
+        let mut text = String::new();
+        if !files.is_empty() {
+            let names: Vec<&str> = files
+                .iter()
+                .take(LISTED)
+                .map(|(path, _)| path.as_str())
+                .collect();
+            text = format!(
+                "Their files:\n\n{}\n\n",
+                fence(&names.join("\n"), "text", 6_000)
+            );
+            files.truncate(SHOWN);
+            for (path, content) in files {
+                text.push_str(&shown(path.as_str(), &content));
+            }
+            for (name, content) in scripts {
+                text.push_str(&shown(&name, &content));
+            }
+        }
+        Ok(Outcome::TestFiles(TestFiles { command, text }))
+    }
+
+    /// Proves a test that a model wrote, or one that runs the PoV.
+    pub(super) async fn prove(
+        &self,
+        id: StepId,
+        test: Option<Patch>,
+        (attempt, refuted): (Option<Attempt>, Vec<Attempt>),
+    ) -> Result<Outcome, JournalError> {
+        let summary = match &test {
+            Some(_) => "proving a test in the project's own framework",
+            None => "proving a script that runs the PoV",
+        };
+        let body = json!({ "test": test });
+        self.intend(id, "prove", summary.to_owned(), body).await?;
+        let stopped = |ending| Outcome::Stopped {
+            ending,
+            seconds: 0.0,
+        };
+        let (Some(attempt), Some(target)) = (attempt, self.parts.target.clone()) else {
+            let detail = "there is nothing to prove";
+            return Ok(stopped(Ending::new(EndingKind::InfraError, detail)));
+        };
+        let script = test.is_none();
+        let placed = match self.place_test(target.as_ref(), test).await {
+            Ok(placed) => placed,
+            Err(reason) => {
+                return Ok(Outcome::Proved(RegressionRecord {
+                    script,
+                    reason,
+                    ..RegressionRecord::default()
+                }));
+            }
+        };
+        let mut others = Vec::new();
+        for other in &refuted {
+            match self.facts(other).await {
+                Ok(facts) => others.push(facts.changes.clone()),
+                Err(ending) => return Ok(stopped(ending)),
+            }
+        }
+        let patch = match self.facts(&attempt).await {
+            Ok(facts) => facts.changes.clone(),
+            Err(ending) => return Ok(stopped(ending)),
+        };
+        let diff = placed.prepared.diff.clone();
+        match self
+            .proved(target.as_ref(), placed, (&patch, &others))
+            .await
+        {
+            Ok(proof) => Ok(Outcome::Proved(RegressionRecord {
+                diff,
+                holds: proof.holds,
+                script,
+                reason: proof.reason,
+                refuted: proof.refuted,
+                refuted_fail: proof.refuted_fail,
+                log: self.journal.keep(proof.log.as_bytes()).await?,
+                seconds: proof.seconds,
+            })),
+            Err(error) => Ok(stopped(ending(&error))),
+        }
+    }
+
+    async fn proved(
+        &self,
+        target: &dyn Target,
+        placed: Placed,
+        (patch, others): (&Changes, &[Changes]),
+    ) -> Result<RegressionProof, TargetError> {
+        let baseline = target.baseline().await?;
+        let test = RegressionTest {
+            changes: convert::facts(placed.prepared).changes,
+            run: placed.run,
+        };
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            match prove_regression_test(target, &baseline, &test, patch, others).await {
+                Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Finds the place of a test in the pristine tree, or says why it has none.
+    async fn place_test(&self, target: &dyn Target, test: Option<Patch>) -> Result<Placed, String> {
+        let (patch, run) = match test {
+            Some(patch) => (patch, RegressionRun::Suite),
+            None => {
+                let (path, patch) = script(&self.parts.tree, target)?;
+                (patch, RegressionRun::Script(path))
+            }
+        };
+        let guard: Guard = self.parts.guard.clone().for_tests();
+        let engine = self.parts.engine.get(&[]).await.ok();
+        let knows = |name: &str| engine.as_ref().is_none_or(|engine| engine.knows(name));
+        let prepared = patchwright_patcher::prepare(&self.parts.tree, &patch, &guard, &knows);
+        let prepared = prepared.map_err(|refusals| {
+            let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();
+            let first = reasons.join("; ");
+            format!(
+                "it has no place in the tree: {}",
+                first.lines().next().unwrap_or_default()
+            )
+        })?;
+        Ok(Placed { prepared, run })
+    }
+}
+
+/// A shell script that runs the first PoV, in a folder of tests.
+fn script(tree: &Tree, target: &dyn Target) -> Result<(String, Patch), String> {
+    let task = target.task();
+    let pov = task.povs.first().ok_or("there is no PoV")?;
+    let command = pov.command.as_deref().or(task.commands.pov.as_deref());
+    let command = command.ok_or("there is no command that runs the PoV")?;
+    let bytes = std::fs::read(&pov.file).map_err(|error| format!("the PoV: {error}"))?;
+    if bytes.len() > POV {
+        let most = POV >> 10;
+        return Err(format!(
+            "the PoV is larger than the {most} KiB that a script holds"
+        ));
+    }
+    let mut folders = tree.files().into_iter().filter_map(|path| {
+        let first = path.as_str().split_once('/')?.0;
+        ["tests", "test"].contains(&first).then(|| first.to_owned())
+    });
+    let folder = folders.next().unwrap_or_else(|| "tests".to_owned());
+    let path = format!("{folder}/regression-{}.sh", plain(&pov.name()));
+    let edit = Edit::Create {
+        file: path.clone(),
+        text: script_text(pov, command, &bytes),
+        latin1: false,
+        unterminated: false,
+    };
+    let patch = Patch {
+        explanation: None,
+        edits: vec![edit],
+    };
+    Ok((path, patch))
+}
+
+fn script_text(pov: &Pov, command: &str, bytes: &[u8]) -> String {
+    let name = plain(&pov.name());
+    let encoded = STANDARD.encode(bytes);
+    let lines: Vec<&str> = encoded
+        .as_bytes()
+        .chunks(LINE)
+        .filter_map(|line| std::str::from_utf8(line).ok())
+        .collect();
+    let harness = plain(pov.harness.as_deref().unwrap_or_default());
+    format!(
+        "#!/bin/sh\n\
+         # Regression test: the program must not crash on this input. It is run in the tree;\n\
+         # OUT names the folder of the built program, built with a sanitizer.\n\
+         set -eu\n\
+         folder=$(mktemp -d)\n\
+         trap 'rm -rf \"$folder\"' EXIT\n\
+         POV=$folder/input-{name}\n\
+         HARNESS=${{HARNESS:-{harness}}}\n\
+         TREE=${{TREE:-$PWD}}\n\
+         export POV HARNESS TREE\n\
+         base64 -d >\"$POV\" <<'END'\n{}\nEND\n\
+         {}\n",
+        lines.join("\n"),
+        command.trim()
+    )
+}
+
+/// The letters, digits and plain marks of a name.
+fn plain(name: &str) -> String {
+    let plain = |one: &char| one.is_ascii_alphanumeric() || ".-_".contains(*one);
+    name.chars().filter(plain).collect()
+}
+
+/// The identifiers and file names of a diff, by which tests are found.
+fn words_of(diff: &str) -> Vec<String> {
+    let mut words: Vec<String> = diff
+        .lines()
+        .filter(|line| line.starts_with(['+', '-', '@']))
+        .flat_map(|line| line.split(|one: char| !one.is_alphanumeric() && one != '_'))
+        .filter(|word| word.len() > 4)
+        .map(str::to_owned)
+        .collect();
+    words.sort();
+    words.dedup();
+    words
+}
+
+/// The test files of a tree with their content, those first that say the most of these
+/// words; among equals the shorter.
+fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
+    let mut files: Vec<(usize, TreePath, String)> = tree
+        .entries()
+        .into_iter()
+        .filter(|entry| patchwright_patcher::is_test(&entry.path) && entry.size <= LARGEST)
+        .filter_map(|entry| {
+            let content = tree.read(&entry.path).ok()?;
+            let text = String::from_utf8(content.bytes().to_vec()).ok()?;
+            let said = words.iter().filter(|word| text.contains(*word)).count();
+            Some((said, entry.path, text))
+        })
+        .filter(|(.., text)| !text.is_empty() && !text.contains('\0'))
+        .collect();
+    files.sort_by(
+        |(one, one_path, one_text), (other, other_path, other_text)| {
+            let by_words = other.cmp(one);
+            let by_size = one_text.len().cmp(&other_text.len());
+            by_words.then(by_size).then(one_path.cmp(other_path))
+        },
+    );
+    files
+        .into_iter()
+        .map(|(_, path, text)| (path, text))
+        .collect()
+}
+
+/// The files of the task's folder that the test command names.
+fn scripts_of(command: &str, folder: &std::path::Path) -> Vec<(String, String)> {
+    let Ok(tree) = Tree::open(folder) else {
+        return Vec::new();
+    };
+    let named = tree
+        .files()
+        .into_iter()
+        .filter(|path| !path.as_str().contains('/') && command.contains(&format!("/{path}")));
+    named
+        .take(2)
+        .filter_map(|path| {
+            let content = tree.read(&path).ok()?;
+            let text = String::from_utf8(content.bytes().to_vec()).ok()?;
+            Some((format!("$TASK/{path}"), text))
+        })
+        .collect()
+}
+
+fn shown(name: &str, content: &str) -> String {
+    let plain: String = name.chars().filter(|one| !one.is_control()).collect();
+    let numbered: Vec<String> = content
+        .lines()
+        .enumerate()
+        .map(|(number, line)| format!("{}: {line}", number + 1))
+        .collect();
+    let name = plain.replace('`', "'");
+    format!(
+        "`{name}`\n\n{}\n\n",
+        fence(&numbered.join("\n"), "text", FILE)
+    )
+}

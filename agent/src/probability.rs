@@ -1,0 +1,212 @@
+//! P(right): the probability that an attempt is right, from the evidence about it.
+//!
+//! A logistic model over a few figures of the evidence. Its weights are data
+//! (`probability/weights.json`), made by `scripts/fit-probability.py` from judged
+//! patches that are known to be right or wrong; the program fits nothing. Where no
+//! weights were fitted there is no number.
+
+use crate::record::{Attempt, RungRecord};
+use patchwright_evaluator::RungName;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+
+/// The fitted model.
+#[derive(Debug, Default, Deserialize)]
+struct Weights {
+    /// Log-odds of a patch whose figures are all average.
+    intercept: f64,
+    /// The weights; none where nothing was fitted.
+    features: Vec<Weight>,
+}
+
+/// One figure: how it is scaled, and what it weighs.
+#[derive(Debug, Deserialize)]
+struct Weight {
+    name: String,
+    mean: f64,
+    scale: f64,
+    weight: f64,
+}
+
+static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
+    // A file that cannot be read gives no number; a test reads it strictly.
+    serde_json::from_str(include_str!("probability/weights.json")).unwrap_or_default()
+});
+
+/// Returns the probability that an attempt is right; nothing while no weights are fitted.
+pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
+    WEIGHTS.of(&features(attempt))
+}
+
+impl Weights {
+    fn of(&self, figures: &BTreeMap<&'static str, f64>) -> Option<f64> {
+        if self.features.is_empty() {
+            return None;
+        }
+        let parts = self.features.iter().map(|one| {
+            let figure = figures.get(one.name.as_str()).copied().unwrap_or(one.mean);
+            one.weight * (figure - one.mean) / one.scale.max(f64::EPSILON)
+        });
+        let odds: f64 = self.intercept + parts.sum::<f64>();
+        Some(1.0 / (1.0 + (-odds).exp()))
+    }
+}
+
+/// Returns the figures of the evidence about an attempt, by name. Counts are taken as
+/// logarithms: the tenth input tells more than the thousandth.
+pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
+    let counted = |rung: RungName, names: &[&str]| -> f64 {
+        let counts = attempt.rung(rung).map(|rung| &rung.counts);
+        let found = names.iter().filter_map(|name| counts?.get(*name));
+        found.sum::<u64>() as f64
+    };
+    let same = |names: &[&str]| counted(RungName::SameElsewhere, names);
+    let log = |count: f64| count.ln_1p();
+    let doubts = |open: bool| {
+        let all = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
+        all.filter(|doubt| doubt.settled.is_none() == open).count() as f64
+    };
+    let is = |holds: Option<bool>| {
+        let like = |rung: &&RungRecord| rung.holds == holds;
+        attempt.rungs.iter().filter(like).count() as f64
+    };
+    let branches = same(&["branches of the patch"]).max(1.0);
+    [
+        ("refuted", is(Some(false))),
+        ("open rungs", is(None)),
+        ("open doubts", log(doubts(true))),
+        ("settled doubts", log(doubts(false))),
+        (
+            "objections",
+            log(counted(RungName::Reviewed, &["objections"])),
+        ),
+        ("tests", log(counted(RungName::Tested, &["tests"]))),
+        (
+            "tests reach the patch",
+            same(&["tests reach the patch"]).min(1.0),
+        ),
+        (
+            "executions",
+            log(counted(RungName::Robust, &["executions"])),
+        ),
+        (
+            "inputs compared",
+            log(same(&["given", "mutants of given", "derived", "aimed"])),
+        ),
+        ("reached the patch", log(same(&["reached the patch"]))),
+        ("values compared", log(same(&["values compared"]))),
+        (
+            "branches one way",
+            same(&["branches seen one way only"]) / branches,
+        ),
+        (
+            "derived answered differently",
+            log(same(&["derived and answered differently"])),
+        ),
+        (
+            "PoVs answered differently",
+            log(same(&[
+                "PoVs answered in another way",
+                "PoVs that became a fault of the program",
+            ])),
+        ),
+        (
+            "challenges",
+            log(same(&["challenges: variants", "challenges: controls"])),
+        ),
+        ("candidates that agree", same(&["candidates that agree"])),
+        ("lines changed", log(lines_changed(&attempt.diff))),
+        (
+            "attempts before",
+            log(f64::from(attempt.number.saturating_sub(1))),
+        ),
+    ]
+    .into()
+}
+
+fn lines_changed(diff: &str) -> f64 {
+    let changed = |line: &&str| {
+        line.starts_with(['+', '-']) && !line.starts_with("+++") && !line.starts_with("---")
+    };
+    diff.lines().filter(changed).count() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Weight, Weights, features};
+    use crate::record::{Attempt, DoubtRecord, RungRecord};
+    use patchwright_evaluator::RungName;
+    use patchwright_patcher::Patch;
+
+    fn attempt() -> Attempt {
+        let mut same = RungRecord::refuted(RungName::SameElsewhere, "differs");
+        same.counts = [("given", 3), ("derived", 4), ("reached the patch", 2)]
+            .map(|(name, count)| (name.to_owned(), count))
+            .into();
+        same.doubts = vec![DoubtRecord::default()];
+        Attempt {
+            number: 2,
+            lane: 1,
+            patch: Patch::default(),
+            diff: "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n".into(),
+            latin1: false,
+            normal_form: String::new(),
+            warnings: Vec::new(),
+            rungs: vec![same],
+            accepted: Vec::new(),
+            regression: None,
+        }
+    }
+
+    #[test]
+    fn figures_are_read_from_the_evidence() {
+        let figures = features(&attempt());
+        for (name, expected) in [
+            ("refuted", 1.0),
+            ("open rungs", 0.0),
+            ("open doubts", f64::ln_1p(1.0)),
+            ("inputs compared", f64::ln_1p(7.0)),
+            ("reached the patch", f64::ln_1p(2.0)),
+            ("lines changed", f64::ln_1p(2.0)),
+            ("attempts before", f64::ln_1p(1.0)),
+        ] {
+            assert!(
+                (figures[name] - expected).abs() < 1e-9,
+                "{name}: {figures:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_number_follows_the_weights() {
+        let weights = |weight| Weights {
+            intercept: 0.0,
+            features: vec![Weight {
+                name: "refuted".into(),
+                mean: 0.5,
+                scale: 0.5,
+                weight,
+            }],
+        };
+        let figures = features(&attempt());
+        let right = weights(-2.0).of(&figures).unwrap();
+        assert!(
+            (right - 1.0 / (1.0 + 2.0_f64.exp())).abs() < 1e-9,
+            "{right}"
+        );
+        assert!((weights(0.0).of(&figures).unwrap() - 0.5).abs() < 1e-9);
+        assert_eq!(Weights::default().of(&figures), None);
+    }
+
+    #[test]
+    fn the_weights_that_are_shipped_name_known_figures() {
+        let text = include_str!("probability/weights.json");
+        let weights: Weights = serde_json::from_str(text).unwrap();
+        let figures = features(&attempt());
+        for one in &weights.features {
+            assert!(figures.contains_key(one.name.as_str()), "{}", one.name);
+            assert!(one.scale > 0.0 && one.weight.is_finite(), "{one:?}");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Challenges: inputs that a model writes against a patch, and what came of them.
+
+use super::attempt::RungRecord;
+use patchwright_patcher::reply::RawChallenge;
+use serde::{Deserialize, Serialize};
+
+/// A PoV as whoever writes other inputs is shown it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PovRecord {
+    /// Its name.
+    pub name: String,
+    /// The command that runs it.
+    pub command: String,
+    /// Its beginning, as text or in hex.
+    pub text: String,
+}
+
+/// An input against a patch.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChallengeRecord {
+    /// Its name in logs and reports.
+    pub name: String,
+    /// Its bytes.
+    pub source: ChallengeSource,
+}
+
+/// Where the bytes of a challenge come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChallengeSource {
+    /// A reply of a model.
+    Written(RawChallenge),
+    /// An earlier attempt, by the hash among the blobs.
+    Kept(String),
+}
+
+/// Result of the challenges against one attempt.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChallengedRecord {
+    /// The result, as a part of the rung *same elsewhere*.
+    pub rung: RungRecord,
+    /// The inputs that count, for later attempts.
+    pub kept: Vec<ChallengeRecord>,
+    /// Why an input could not be made, one line each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unmade: Vec<String>,
+}

@@ -1,0 +1,147 @@
+//! Challenges: after *same elsewhere* a model writes inputs against the patch. What
+//! they show is a part of that rung. Inputs that count are run on every later attempt
+//! of the run too. Where no model answers, the rung is as it was.
+
+use super::Run;
+use crate::prompt;
+use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, RungRecord};
+use crate::repair::lane::{Challenge, Stage};
+use patchwright_evaluator::RungName;
+use patchwright_model::Message;
+use patchwright_patcher::reply;
+
+/// Inputs of earlier attempts that are run again, the latest ones.
+const MOST_KEPT: usize = 40;
+
+impl Run {
+    /// Tells whether inputs are to be run against an attempt at this rung.
+    pub(super) fn wants_challenges(&self, rung: &RungRecord) -> bool {
+        let asks = self.challenge_calls < self.plan.limits.challenges;
+        rung.name == RungName::SameElsewhere
+            && rung.holds != Some(false)
+            && self.plan.has_povs
+            && (asks || !self.challenges.is_empty())
+    }
+
+    /// Asks for inputs; where nothing may be asked any more, or the attempt was asked
+    /// about before, those that are known are run.
+    pub(super) fn challenge(&mut self, index: usize, number: u32, rung: RungRecord) {
+        let known = self
+            .attempt(number)
+            .is_some_and(|attempt| !attempt.accepted.is_empty());
+        let asks = self.challenge_calls < self.plan.limits.challenges && !known;
+        let mut challenge = Challenge {
+            attempt: number,
+            rung,
+            messages: Vec::new(),
+            inputs: self.challenges.clone(),
+        };
+        if !asks {
+            return self.run_challenges(index, challenge);
+        }
+        self.challenge_calls += 1;
+        let crash = self.first_crash();
+        let baseline = self.baseline.clone().unwrap_or_default();
+        let diff = self
+            .attempt(number)
+            .map_or("", |attempt| attempt.diff.as_str());
+        let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
+        let text = prompt::challenge((&self.plan, &baseline), &crash.text, diff, code);
+        challenge.messages.push(Message::user(text));
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::AskChallenge(Box::new(challenge));
+        }
+    }
+
+    pub(super) fn on_challenge_reply(
+        &mut self,
+        index: usize,
+        mut challenge: Challenge,
+        record: &ReplyRecord,
+    ) {
+        let most = self.plan.limits.challenge_inputs as usize;
+        let call = self.challenge_calls;
+        let written = reply::challenges(&record.text).into_iter().take(most);
+        let before = challenge.inputs.len();
+        for (number, raw) in written.enumerate() {
+            challenge.inputs.push(ChallengeRecord {
+                name: format!("challenge {call}.{}", number + 1),
+                source: ChallengeSource::Written(raw),
+            });
+        }
+        if challenge.inputs.len() == before {
+            return self.unchallenged(index, challenge, "the reply holds no input");
+        }
+        self.run_challenges(index, challenge);
+    }
+
+    /// No input came: those of earlier attempts are run, if there are any.
+    pub(super) fn unchallenged(&mut self, index: usize, mut challenge: Challenge, why: &str) {
+        let rung = &mut challenge.rung;
+        rung.reason
+            .push_str(&format!("; no challenge was written: {why}"));
+        self.run_challenges(index, challenge);
+    }
+
+    fn run_challenges(&mut self, index: usize, challenge: Challenge) {
+        if challenge.inputs.is_empty() {
+            return self.keep(index, challenge.attempt, &challenge.rung);
+        }
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Challenge(Box::new(challenge));
+        }
+    }
+
+    /// Takes what the inputs showed into the rung.
+    pub(super) fn on_challenged(&mut self, index: usize, told: ChallengedRecord) {
+        let Some(Stage::Challenge(challenge)) =
+            self.lanes.get(index).map(|lane| lane.stage.clone())
+        else {
+            return;
+        };
+        for kept in told.kept {
+            if !self
+                .challenges
+                .iter()
+                .any(|known| known.source == kept.source)
+            {
+                self.challenges.push(kept);
+            }
+        }
+        let surplus = self.challenges.len().saturating_sub(MOST_KEPT);
+        self.challenges.drain(..surplus);
+        let rung = joined(challenge.rung, told.rung);
+        self.keep(index, challenge.attempt, &rung);
+    }
+}
+
+/// A rung together with its challenges: what refutes or is open there is so for the whole.
+fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
+    let counts: u64 = challenges
+        .counts
+        .iter()
+        .filter(|(name, _)| name.starts_with("challenges: "))
+        .map(|(_, count)| count)
+        .sum();
+    rung.seconds += challenges.seconds;
+    rung.counts.extend(challenges.counts);
+    rung.found.extend(challenges.found);
+    match challenges.holds {
+        Some(false) => {
+            rung.holds = Some(false);
+            rung.reason = challenges.reason;
+            rung.feedback = challenges.feedback;
+            rung.crash = challenges.crash;
+            rung.log = challenges.log;
+        }
+        None if counts > 0 => {
+            if rung.holds == Some(true) {
+                rung.holds = None;
+            }
+            rung.reason = format!("{}; {}", challenges.reason, rung.reason);
+        }
+        _ => rung.reason = format!("{}; {}", rung.reason, challenges.reason),
+    }
+    rung.doubts.extend(challenges.doubts);
+    rung
+}

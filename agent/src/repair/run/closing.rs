@@ -1,0 +1,143 @@
+//! Closing of a run whose best attempt stands: a regression test is written and
+//! proved before the run ends. Whatever comes of it changes nothing about the ending.
+
+use super::Run;
+use crate::prompt;
+use crate::record::{Ending, EndingKind, Outcome, Purpose, RegressionRecord, Step, TestFiles};
+use crate::task::Mode;
+use patchwright_evaluator::RungName;
+use patchwright_model::{Finish, Message};
+use patchwright_patcher::{Patch, reply};
+
+/// The end of a run, put off until its patch has a test.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Closing {
+    /// The ending that waits.
+    pub(super) ending: Ending,
+    /// The attempt that gets a test.
+    attempt: u32,
+    stage: ClosingStage,
+    /// Why a test in the project's framework did not hold.
+    before: Option<String>,
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, PartialEq)]
+enum ClosingStage {
+    /// The project's tests are to be gathered.
+    Files,
+    /// A model is to be asked for a test.
+    Ask(Vec<Message>),
+    /// A test is to be proved; without one, a script that runs the PoV.
+    Prove(Option<Patch>),
+}
+
+impl Run {
+    /// Ends the run; a patch that stands gets a regression test first.
+    pub(super) fn conclude(&mut self, ending: Ending, attempt: Option<u32>) {
+        let delivered = matches!(ending.kind, EndingKind::Verified | EndingKind::Plausible);
+        let wanted = delivered
+            && self.plan.limits.regression_tests > 0
+            && self.plan.mode == Mode::Repair
+            && self.plan.has_povs
+            && self.foreign.is_none();
+        match attempt.filter(|_| wanted) {
+            Some(attempt) => {
+                self.closing = Some(Closing {
+                    ending,
+                    attempt,
+                    stage: ClosingStage::Files,
+                    before: None,
+                });
+            }
+            None => self.ending = Some(ending),
+        }
+    }
+
+    /// Returns the step that closes the run.
+    pub(super) fn closing_step(&self) -> Option<Step> {
+        let closing = self.closing.as_ref()?;
+        let attempt = closing.attempt;
+        Some(match &closing.stage {
+            ClosingStage::Files => Step::TestFiles { attempt },
+            ClosingStage::Ask(messages) => Step::Ask {
+                purpose: Purpose::RegressionTest,
+                messages: messages.clone(),
+            },
+            ClosingStage::Prove(test) => Step::Prove {
+                attempt,
+                test: test.clone(),
+                refuted: self.refuted_when_run(),
+            },
+        })
+    }
+
+    pub(super) fn on_closing(&mut self, outcome: Outcome) {
+        let Some(stage) = self.closing.as_ref().map(|closing| closing.stage.clone()) else {
+            return;
+        };
+        match (stage, outcome) {
+            (ClosingStage::Files, Outcome::TestFiles(files)) => self.ask_for_test(&files),
+            (ClosingStage::Ask(_), Outcome::Reply(record)) => {
+                let read = reply::read(&record.text, record.finish == Finish::Length);
+                self.close_with(ClosingStage::Prove(read.patch));
+            }
+            (ClosingStage::Prove(test), Outcome::Proved(record)) => {
+                self.on_proved(test.is_some(), record);
+            }
+            // Nobody can be asked: the PoV itself is the test.
+            _ => self.close_with(ClosingStage::Prove(None)),
+        }
+    }
+
+    fn close_with(&mut self, stage: ClosingStage) {
+        if let Some(closing) = &mut self.closing {
+            closing.stage = stage;
+        }
+    }
+
+    fn ask_for_test(&mut self, files: &TestFiles) {
+        if files.text.is_empty() || files.command.is_empty() {
+            return self.close_with(ClosingStage::Prove(None));
+        }
+        let crash = self.first_crash();
+        let baseline = self.baseline.clone().unwrap_or_default();
+        let number = self.closing.as_ref().map_or(0, |closing| closing.attempt);
+        let diff = self
+            .attempt(number)
+            .map_or("", |attempt| attempt.diff.as_str());
+        let text = prompt::regression_test((&self.plan, &baseline), &crash.text, diff, files);
+        self.close_with(ClosingStage::Ask(vec![Message::user(text)]));
+    }
+
+    fn on_proved(&mut self, written: bool, mut record: RegressionRecord) {
+        let Some(closing) = &mut self.closing else {
+            return;
+        };
+        if written && !record.holds {
+            closing.before = Some(record.reason);
+            closing.stage = ClosingStage::Prove(None);
+            return;
+        }
+        if let Some(before) = closing.before.take() {
+            record.reason.push_str(&format!(
+                "; a test in the project's own framework was written first: {before}"
+            ));
+        }
+        let (ending, number) = (closing.ending.clone(), closing.attempt);
+        self.closing = None;
+        if let Some(attempt) = self.attempt_mut(number) {
+            attempt.regression = Some(record);
+        }
+        self.ending = Some(ending);
+    }
+
+    /// The refuted attempts that were built and run.
+    fn refuted_when_run(&self) -> Vec<u32> {
+        let refuted = self.attempts.iter().filter(|attempt| {
+            let rung = attempt.refuted_by();
+            rung.is_some_and(|rung| rung.name >= RungName::Silent)
+        });
+        refuted.map(|attempt| attempt.number).collect()
+    }
+}

@@ -1,0 +1,236 @@
+//! Contested differences: the author of a patch says why a behaviour that differs
+//! from before is right. A critic that knows nothing of the author's conversation
+//! decides. Where there is none, or it cannot be heard, the difference is left to
+//! a person: the attempt stands, and its ending is not `verified`.
+
+use super::Run;
+use crate::prompt::{self, control_tokens};
+use crate::record::{AcceptedRecord, ReplyRecord, RungRecord};
+use crate::repair::lane::{Contest, Contestable, Finished, Stage};
+use crate::repair::opinion::{self, Opinion};
+use patchwright_evaluator::RungName;
+use patchwright_model::Message;
+
+/// Number of times that a critic is asked about one contest, when its answer holds no verdict.
+const TRIES: u32 = 2;
+/// Differences that are shown and decided at once.
+pub(super) const SHOWN: usize = 6;
+/// Characters of a reason that are kept.
+const REASON: usize = 2_000;
+/// The rung that compares behaviour.
+const COMPARED: RungName = RungName::SameElsewhere;
+
+impl Run {
+    /// Asks the author about the differences that keep a standing attempt from
+    /// `verified`; false where there are none, or nothing may be asked any more.
+    pub(super) fn ask_author(&mut self, index: usize, number: u32) -> bool {
+        if self.foreign.is_some() || self.contests >= self.plan.limits.contests {
+            return false;
+        }
+        let left = self.left();
+        let Some(attempt) = self.attempt(number) else {
+            return false;
+        };
+        let Some(differences) = contestable(attempt.rung(COMPARED)) else {
+            return false;
+        };
+        let text = prompt::differences(attempt, &differences, &left);
+        self.contests += 1;
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.contestable = Some(Contestable {
+                attempt: number,
+                stands: true,
+            });
+            lane.tell(text);
+        }
+        true
+    }
+
+    /// Returns the attempt whose refutation may be contested.
+    pub(super) fn may_contest(&self, number: u32, rung: &RungRecord) -> Option<Contestable> {
+        let limit = self.plan.limits.contests;
+        let allowed = self.foreign.is_none() && self.contests < limit && rung.name == COMPARED;
+        let contestable = allowed && contestable(Some(rung)).is_some();
+        contestable.then_some(Contestable {
+            attempt: number,
+            stands: false,
+        })
+    }
+
+    /// Takes the author's word against a difference.
+    pub(super) fn on_contest(&mut self, index: usize, reason: &str) {
+        let contested = self.lanes.get(index).and_then(|lane| lane.contestable);
+        let Some(contested) = contested else {
+            let problem =
+                "There is no difference that could be contested. Send queries or a <patch>.";
+            return self.retry(index, problem, Finished::FormatRetries);
+        };
+        if !contested.stands {
+            self.contests += 1;
+        }
+        let reason: String = reason.trim().chars().take(REASON).collect();
+        self.note_contest(contested.attempt, &reason);
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.contestable = None;
+        }
+        let crash = self.first_crash();
+        let text = self.attempt(contested.attempt).map(|attempt| {
+            prompt::contest(
+                (self.plan.language, &crash.text),
+                attempt,
+                &open(attempt.rung(COMPARED)),
+                &reason,
+            )
+        });
+        let contest = Contest {
+            contested,
+            reason,
+            messages: text.map(Message::user).into_iter().collect(),
+            tries: 0,
+        };
+        self.ask_about_contest(index, contest);
+    }
+
+    /// Takes what a critic thinks of a contest.
+    pub(super) fn on_contest_opinion(
+        &mut self,
+        index: usize,
+        mut contest: Contest,
+        record: &ReplyRecord,
+    ) {
+        match opinion::verdict(&record.text) {
+            Some(Opinion::Accepts) => self.accept(index, &contest),
+            Some(Opinion::Objects(reason)) => self.reject(index, &contest, &reason),
+            None if contest.tries < TRIES => {
+                contest
+                    .messages
+                    .push(Message::assistant(control_tokens::break_up(&record.text)));
+                contest.messages.push(Message::user(prompt::critic_again()));
+                self.ask_about_contest(index, contest);
+            }
+            None => self.leave_to_person(index, &contest),
+        }
+    }
+
+    fn ask_about_contest(&mut self, index: usize, mut contest: Contest) {
+        if self.critic_calls >= self.plan.critic.unwrap_or_default() {
+            return self.leave_to_person(index, &contest);
+        }
+        self.critic_calls += 1;
+        contest.tries += 1;
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Contest(Box::new(contest));
+        }
+    }
+
+    /// Nobody decided: the difference stays open, and refutes nothing.
+    pub(super) fn leave_to_person(&mut self, index: usize, contest: &Contest) {
+        let Contestable { attempt, stands } = contest.contested;
+        self.remark(format!(
+            "attempt {attempt}: the author contests a difference, which is left to a person"
+        ));
+        if stands {
+            if let Some(lane) = self.lanes.get_mut(index) {
+                lane.stage = Stage::Done(Finished::Held);
+            }
+            return;
+        }
+        if let Some(rung) = self.compared(attempt) {
+            rung.holds = None;
+            rung.reason
+                .push_str("; its author contests this, and nobody has decided");
+        }
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.failures.pop();
+        }
+        self.climb_on(index, attempt);
+    }
+
+    /// The critic agrees with the author: the behaviours are compared again,
+    /// without the inputs that were decided.
+    fn accept(&mut self, index: usize, contest: &Contest) {
+        let number = contest.contested.attempt;
+        self.remark(format!(
+            "attempt {number}: the critic agrees that the other behaviour is right"
+        ));
+        let reason = format!(
+            "the critic agrees with the author: {}",
+            contest.reason.lines().next().unwrap_or_default()
+        );
+        if let Some(attempt) = self.attempt_mut(number) {
+            let decided: Vec<AcceptedRecord> = open(attempt.rung(COMPARED))
+                .into_iter()
+                .map(|(_, input)| AcceptedRecord {
+                    blob: input.blob.clone(),
+                    reason: reason.clone(),
+                })
+                .collect();
+            attempt.accepted.extend(decided);
+        }
+        if let Some(lane) = self.lanes.get_mut(index) {
+            if !contest.contested.stands {
+                lane.failures.pop();
+            }
+            lane.stage = Stage::Climb {
+                attempt: number,
+                rung: COMPARED,
+            };
+        }
+    }
+
+    /// The critic finds the difference wrong: it refutes the attempt.
+    fn reject(&mut self, index: usize, contest: &Contest, reason: &str) {
+        let number = contest.contested.attempt;
+        let first = reason.lines().next().unwrap_or_default();
+        self.remark(format!(
+            "attempt {number}: the critic finds the other behaviour wrong: {first}"
+        ));
+        let Some(rung) = self.compared(number) else {
+            return;
+        };
+        rung.holds = Some(false);
+        rung.reason = format!("the critic finds the other behaviour wrong: {first}");
+        rung.feedback = Some(format!(
+            "A reviewer who weighed your reason finds the other behaviour wrong:\n{reason}"
+        ));
+        let rung = rung.clone();
+        if contest.contested.stands
+            && let Some(lane) = self.lanes.get_mut(index)
+        {
+            lane.failures.push(COMPARED);
+        }
+        self.on_refuted(index, number, &rung);
+    }
+
+    fn note_contest(&mut self, number: u32, reason: &str) {
+        if let Some(rung) = self.compared(number) {
+            let open = rung
+                .doubts
+                .iter_mut()
+                .filter(|doubt| doubt.settled.is_none());
+            for doubt in open.filter(|doubt| doubt.input.is_some()).take(SHOWN) {
+                doubt.contested = Some(reason.to_owned());
+            }
+        }
+    }
+
+    fn compared(&mut self, number: u32) -> Option<&mut RungRecord> {
+        let mut rungs = self.attempt_mut(number)?.rungs.iter_mut();
+        rungs.find(|rung| rung.name == COMPARED)
+    }
+}
+
+/// The differences of a rung that may be contested: open ones, and not all of
+/// them contested before.
+fn contestable(rung: Option<&RungRecord>) -> Option<Vec<prompt::Difference<'_>>> {
+    let open = open(rung);
+    let fresh = open.iter().any(|(doubt, _)| doubt.contested.is_none());
+    fresh.then_some(open)
+}
+
+/// The open differences of a rung that are shown.
+pub(super) fn open(rung: Option<&RungRecord>) -> Vec<prompt::Difference<'_>> {
+    let mut open = rung.map(RungRecord::open_differences).unwrap_or_default();
+    open.truncate(SHOWN);
+    open
+}

@@ -1,0 +1,60 @@
+//! First task of a project: looks at its tree, proposes commands, tries them in
+//! the sandbox, and writes down what worked.
+//!
+//! What is proposed comes from files that every build system has by convention;
+//! what is kept was seen to work here. It asks no model, and it writes nothing
+//! but the task file.
+
+pub(crate) mod build_systems;
+pub(crate) mod oss_fuzz;
+pub(crate) mod task_file;
+pub(crate) mod trials;
+
+use patchwright_agent::task::file::{PovKeys, TaskFile};
+use patchwright_evaluator::Baseline;
+use std::sync::Arc;
+
+/// A task as far as it is known, with what was seen of each part.
+#[derive(Debug, Clone)]
+pub(crate) struct Draft {
+    /// The keys of the task file.
+    pub keys: TaskFile,
+    /// Remarks for the parts of the file, in its order.
+    pub remarks: Remarks,
+}
+
+/// Comments of the task file: what was tried, and what was seen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Remarks {
+    /// On the build.
+    pub build: String,
+    /// On the PoV.
+    pub pov: String,
+    /// On the tests.
+    pub test: String,
+    /// On the harmless inputs.
+    pub harmless: String,
+}
+
+/// Returns the keys of a PoV's file.
+pub(crate) fn pov(file: &str) -> PovKeys {
+    PovKeys {
+        file: file.to_owned(),
+        build: None,
+        harness: None,
+        command: None,
+        repeat: None,
+        timeout: None,
+        ran: None,
+        batch: false,
+    }
+}
+
+/// Returns the crash of the first PoV, in one line.
+pub(crate) fn crash_in_words(baseline: &Arc<Baseline>) -> Option<String> {
+    let replay = &baseline.povs.first()?.replay;
+    match &replay.crash {
+        Some(crash) => Some(crash.summary.clone()),
+        None => Some(replay.execution.ending.to_string()),
+    }
+}

@@ -1,0 +1,178 @@
+//! OSS-Fuzz projects as they are: the folder with `project.yaml`, `Dockerfile` and
+//! `build.sh`, built in the sandbox without its container.
+//!
+//! `build.sh` gets the variables of
+//! <https://google.github.io/oss-fuzz/getting-started/new-project-guide/>. Packages that
+//! the Dockerfile installs have to be on this machine.
+
+use crate::common::WrongInput;
+use crate::init::build_systems::Proposal;
+use patchwright_source::Language;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The folder beside the task file that the project's files are copied to.
+const COPY: &str = "oss-fuzz";
+/// A harness's `main` for compilers without libFuzzer.
+const STANDALONE: &str = include_str!("standalone.c");
+
+/// A project of OSS-Fuzz.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Project {
+    /// Its language.
+    pub language: Language,
+    /// The repository of its code.
+    pub repository: Option<String>,
+    /// The name of the folder below `$SRC` in which `build.sh` runs.
+    pub folder: String,
+}
+
+impl Project {
+    /// Reads a project's folder; a folder `.clusterfuzzlite` has the same files.
+    pub(crate) fn read(folder: &Path) -> Result<Self, WrongInput> {
+        let text = |name: &str| {
+            std::fs::read_to_string(folder.join(name)).map_err(|error| {
+                let file = folder.join(name);
+                WrongInput(format!(
+                    "--oss-fuzz: {} cannot be read: {error}",
+                    file.display()
+                ))
+            })
+        };
+        text("build.sh")?;
+        let yaml = text("project.yaml")?;
+        let language = match value(&yaml, "language").as_deref() {
+            Some("c") => Language::C,
+            Some("c++") => Language::Cpp,
+            Some("jvm") => Language::Java,
+            other => {
+                let other = other.unwrap_or("none");
+                return Err(WrongInput(format!(
+                    "--oss-fuzz: the language of the project is {other}; c, c++ and jvm can be repaired"
+                )));
+            }
+        };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        let docker = std::fs::read_to_string(folder.join("Dockerfile")).unwrap_or_default();
+        Ok(Self {
+            language,
+            repository: value(&yaml, "main_repo"),
+            folder: work_folder(&docker).unwrap_or_else(|| name.into_owned()),
+        })
+    }
+
+    /// Copies the project's files to the task's folder, with our own `main`.
+    pub(crate) fn copy(folder: &Path, task: &Path) -> anyhow::Result<()> {
+        let copy = task.join(COPY);
+        std::fs::create_dir_all(&copy)?;
+        for entry in std::fs::read_dir(folder)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                std::fs::copy(entry.path(), copy.join(entry.file_name()))?;
+            }
+        }
+        Ok(std::fs::write(copy.join("standalone.c"), STANDALONE)?)
+    }
+
+    /// Returns the proposal that runs `build.sh`.
+    pub(crate) fn proposal(&self) -> Proposal {
+        let folder = &self.folder;
+        let engine = r#"if [ -n "${STANDALONE-}" ]; then $CC $CFLAGS -c "$SRC"/standalone.c -o "$WORK"/standalone.o; export LIB_FUZZING_ENGINE="$WORK"/standalone.o; fi"#;
+        Proposal {
+            system: "OSS-Fuzz",
+            prepare: None,
+            build: format!(
+                r#"export SRC="$WORK"/src; mkdir -p "$SRC"; cp -r "$TASK"/{COPY}/. "$SRC"/; ln -sfn "$TREE" "$SRC"/{folder}; {engine}; cd "$SRC"/{folder}; bash -eu "$SRC"/build.sh"#
+            ),
+            tests: Vec::new(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// Returns the variables that `build.sh` reads. Without clang the harness gets our own
+    /// `main` in place of libFuzzer.
+    pub(crate) fn variables(&self, sanitizer: &str, clang: bool) -> BTreeMap<String, String> {
+        let coverage = if clang { ",fuzzer-no-link" } else { "" };
+        let flags = format!(
+            "-g -O1 -fno-omit-frame-pointer -fsanitize={sanitizer}{coverage} \
+             -DFUZZING_BUILD_MODE_UNSAFE_FOR_PRODUCTION"
+        );
+        let (c, cpp) = if clang {
+            ("clang", "clang++")
+        } else {
+            ("gcc", "g++")
+        };
+        let mut variables = vec![
+            ("CC", c.to_owned()),
+            ("CXX", cpp.to_owned()),
+            ("CFLAGS", flags.clone()),
+            ("CXXFLAGS", flags),
+            ("FUZZING_ENGINE", "libfuzzer".to_owned()),
+            ("FUZZING_LANGUAGE", self.language.to_string()),
+            ("ARCHITECTURE", std::env::consts::ARCH.to_owned()),
+            ("SANITIZER", sanitizer.to_owned()),
+        ];
+        if clang {
+            let engine = format!("-fsanitize={sanitizer},fuzzer");
+            variables.push(("LIB_FUZZING_ENGINE", engine));
+        } else {
+            variables.push(("STANDALONE", "1".to_owned()));
+        }
+        let variables = variables.into_iter();
+        variables
+            .map(|(key, value)| (key.to_owned(), value))
+            .collect()
+    }
+}
+
+/// Returns the value of a key at the top of a YAML file: a plain or quoted word.
+fn value(yaml: &str, key: &str) -> Option<String> {
+    let mut lines = yaml.lines().filter_map(|line| line.split_once(':'));
+    let (_, value) = lines.find(|(name, _)| *name == key)?;
+    let value = value.split(" #").next().unwrap_or(value);
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+/// Returns the folder below `$SRC` that a Dockerfile works in.
+fn work_folder(docker: &str) -> Option<String> {
+    let lines = docker
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("WORKDIR"));
+    let last = lines.last()?.trim().trim_matches('"');
+    let below = ["$SRC/", "${SRC}/", "/src/"]
+        .iter()
+        .find_map(|source| last.strip_prefix(source))
+        .unwrap_or(last);
+    let name = below.trim_matches('/').split('/').next()?;
+    let plain = |character: char| character.is_ascii_alphanumeric() || "._+-".contains(character);
+    (!name.is_empty() && name.chars().all(plain) && !name.starts_with('.')).then(|| name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{value, work_folder};
+
+    #[test]
+    fn a_project_tells_its_language_and_its_folder() {
+        let yaml = "homepage: \"https://a.org\"\nlanguage: c++ # the harness\nmain_repo: 'https://a.org/a.git'\n";
+        assert_eq!(value(yaml, "language").as_deref(), Some("c++"));
+        assert_eq!(
+            value(yaml, "main_repo").as_deref(),
+            Some("https://a.org/a.git")
+        );
+        assert_eq!(value(yaml, "sanitizers"), None);
+        for (docker, expected) in [
+            (
+                "FROM a\nRUN git clone b\nWORKDIR $SRC/libgif\nCOPY build.sh $SRC/\n",
+                Some("libgif"),
+            ),
+            ("WORKDIR /src/a/b", Some("a")),
+            ("WORKDIR jq", Some("jq")),
+            ("WORKDIR $SRC/../..", None),
+            ("WORKDIR $SRC/a;rm", None),
+            ("FROM a", None),
+        ] {
+            assert_eq!(work_folder(docker).as_deref(), expected, "{docker}");
+        }
+    }
+}

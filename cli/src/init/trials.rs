@@ -1,0 +1,351 @@
+//! Trials of a draft: each runs the commands of a task in the sandbox, as a repair
+//! would, and tells what came of it.
+
+use super::{Draft, Remarks, crash_in_words, pov};
+use crate::display::Display;
+use crate::init::build_systems::Proposal;
+use patchwright_agent::record::Ending;
+use patchwright_agent::task::file::TaskFile;
+use patchwright_agent::{task, wire};
+use patchwright_config::Settings;
+use patchwright_evaluator::test_report::Status;
+use patchwright_evaluator::{Baseline, TargetError};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Programs of a build that are tried with a PoV.
+const PROGRAMS: usize = 12;
+/// Files that are tried as harmless inputs, of one folder.
+const HARMLESS: usize = 40;
+/// Lines of a log that are told.
+const LINES: usize = 12;
+/// Prefix of the lines that name a program.
+const PROGRAM: &str = "patchwright-program ";
+
+/// Lists the programs of a build: files of the executable format that may be run.
+/// Tests of configure scripts and objects are left out.
+const LIST: &str = r#"for part in OUT TREE; do
+  eval "folder=\$$part"
+  cd "$folder"
+  find . -type f -perm -u+x ! -path '*/.git/*' ! -path '*/CMakeFiles/*' ! -name '*.so*' ! -name '*.o' |
+    while IFS= read -r program; do
+      [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
+      printf 'patchwright-program "$%s"/%s\n' "$part" "${program#./}"
+    done
+done"#;
+
+/// Runs drafts on this machine.
+#[derive(Debug)]
+pub(crate) struct Trials<'a> {
+    /// The settings: sandbox, limits, cache.
+    pub settings: &'a Settings,
+    /// The folder of the task file.
+    pub folder: PathBuf,
+    /// Where progress is told.
+    pub display: &'a Display,
+}
+
+/// Why a baseline does not stand.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// No PoV crashes.
+    #[error("{0}")]
+    NoCrash(String),
+    /// Something else, with the end of its log.
+    #[error("{0}")]
+    Other(String),
+}
+
+/// How a PoV is fed to a program.
+const FEEDS: [&str; 2] = [" \"$POV\"", " <\"$POV\""];
+
+impl Trials<'_> {
+    /// Runs the baseline of a task.
+    async fn baseline(&self, keys: &TaskFile) -> Result<Arc<Baseline>, Failure> {
+        let origin = self.folder.join("task.toml");
+        let task = task::from_file(keys.clone(), &self.folder, &origin);
+        let task = task.map_err(|error| Failure::Other(error.to_string()))?;
+        let in_words = |ending: Ending| Failure::Other(ending.detail);
+        let (_, target) = wire::ground(&task, self.settings).await.map_err(in_words)?;
+        target.baseline().await.map_err(|error| match error {
+            TargetError::NotReproducible { .. } => Failure::NoCrash(error.to_string()),
+            error => Failure::Other(explain(&error)),
+        })
+    }
+
+    /// Returns the first proposal that builds, and its programs.
+    pub(crate) async fn build(
+        &self,
+        keys: &TaskFile,
+        proposals: &[Proposal],
+    ) -> Option<(Draft, Proposal, Vec<String>)> {
+        for proposal in proposals {
+            self.display
+                .line(&format!("{}: trying {}", proposal.system, proposal.build));
+            match self.try_build(keys, proposal).await {
+                Ok((draft, programs)) => return Some((draft, proposal.clone(), programs)),
+                Err(reason) => self.display.line(&format!("  it failed: {reason}")),
+            }
+        }
+        None
+    }
+
+    async fn try_build(
+        &self,
+        keys: &TaskFile,
+        proposal: &Proposal,
+    ) -> Result<(Draft, Vec<String>), Failure> {
+        let mut keys = keys.clone();
+        keys.commands.prepare.clone_from(&proposal.prepare);
+        keys.commands.build = Some(proposal.build.clone());
+        let mut listing = keys.clone();
+        listing.pov.clear();
+        listing.commands.test = Some(LIST.to_owned());
+        let baseline = self.baseline(&listing).await?;
+        let listed = baseline.tests.as_ref().map(|run| run.execution.text());
+        let listed = listed.unwrap_or_default();
+        let programs = listed.lines().filter_map(|line| line.strip_prefix(PROGRAM));
+        let programs: Vec<String> = programs.map(str::to_owned).collect();
+        let seconds: f64 = baseline
+            .builds
+            .values()
+            .map(|build| build.execution.seconds)
+            .sum();
+        let build = format!(
+            "{}: built here in {seconds:.1} s; {} found",
+            proposal.system,
+            match programs.len() {
+                1 => "1 program".to_owned(),
+                count => format!("{count} programs"),
+            }
+        );
+        self.display.line(&format!("  ok {build}"));
+        let remarks = Remarks {
+            build,
+            ..Remarks::default()
+        };
+        Ok((Draft { keys, remarks }, programs))
+    }
+
+    /// Finds the command that makes the PoV crash. Programs are tried in the order in
+    /// which they are likely: those that the crash report names come first.
+    pub(crate) async fn find_pov(
+        &self,
+        mut draft: Draft,
+        programs: &[String],
+        log: Option<&str>,
+    ) -> (Draft, bool) {
+        for program in likely(programs, log).into_iter().take(PROGRAMS) {
+            for feed in FEEDS {
+                let command = format!("{program}{feed}");
+                if self.try_pov(&mut draft, &command).await {
+                    return (draft, true);
+                }
+            }
+        }
+        (draft, false)
+    }
+
+    /// Tries a command for the PoVs; keeps it in the draft where it crashes.
+    pub(crate) async fn try_pov(&self, draft: &mut Draft, command: &str) -> bool {
+        self.display.line(&format!("PoV: trying {command}"));
+        let mut keys = draft.keys.clone();
+        keys.commands.pov = Some(command.to_owned());
+        match self.baseline(&keys).await {
+            Ok(baseline) => {
+                let crash = crash_in_words(&baseline).unwrap_or_default();
+                self.display.line(&format!("  ok it crashes: {crash}"));
+                draft.remarks.pov = format!("crashes here: {crash}");
+                draft.keys = keys;
+                true
+            }
+            Err(reason) => {
+                let reason = reason.to_string();
+                let first = reason.lines().next().unwrap_or_default();
+                self.display.line(&format!("  {first}"));
+                false
+            }
+        }
+    }
+
+    /// Finds the first test command that runs tests that pass.
+    pub(crate) async fn find_tests(&self, draft: &mut Draft, proposal: &Proposal) -> bool {
+        for command in &proposal.tests {
+            self.display.line(&format!("tests: trying {command}"));
+            let mut keys = draft.keys.clone();
+            keys.pov.clear();
+            keys.commands.test = Some(command.clone());
+            keys.commands.reports.clone_from(&proposal.reports);
+            match self.baseline(&keys).await {
+                Ok(baseline) => {
+                    let Some(seen) = tests_seen(&baseline) else {
+                        self.display.line("  it fails, and names no test");
+                        continue;
+                    };
+                    self.display.line(&format!("  ok {seen}"));
+                    draft.remarks.test = seen;
+                    draft.keys.commands.test = Some(command.clone());
+                    draft.keys.commands.reports.clone_from(&proposal.reports);
+                    return true;
+                }
+                Err(reason) => self.display.line(&format!("  {reason}")),
+            }
+        }
+        false
+    }
+
+    /// Finds a folder of the tree with files of the PoV's kind that the program accepts,
+    /// and names them by a glob.
+    pub(crate) async fn find_harmless(&self, draft: &mut Draft, tree: &Path) -> bool {
+        if draft.keys.commands.pov.is_none() {
+            return false;
+        }
+        let Some(extension) = draft.keys.pov.first().and_then(|pov| {
+            let name = Path::new(&pov.file).extension()?.to_str()?;
+            Some(name.to_owned())
+        }) else {
+            return false;
+        };
+        let Some(root) = draft.keys.source.path.clone() else {
+            return false;
+        };
+        for folder in folders_with(tree, &extension) {
+            let glob = Path::new(&root)
+                .join(&folder)
+                .join(format!("*.{extension}"));
+            let glob = glob.display().to_string();
+            if self.try_harmless(draft, &glob, tree.join(&folder)).await {
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn try_harmless(&self, draft: &mut Draft, glob: &str, folder: PathBuf) -> bool {
+        self.display
+            .line(&format!("harmless inputs: trying {glob}"));
+        let mut keys = draft.keys.clone();
+        keys.commands.test = None;
+        let files = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let same_kind = |path: &PathBuf| path.extension() == Path::new(glob).extension();
+        let files = files.map(|entry| entry.path()).filter(same_kind);
+        let povs = draft.keys.pov.iter();
+        let own: Vec<PathBuf> = povs.map(|pov| self.folder.join(&pov.file)).collect();
+        let files: Vec<PathBuf> = files
+            .filter(|file| !own.contains(file))
+            .take(HARMLESS)
+            .collect();
+        keys.pov = files
+            .iter()
+            .map(|file| pov(&file.display().to_string()))
+            .collect();
+        let refusal = match self.baseline(&keys).await {
+            _ if files.is_empty() => Some("it holds only the PoVs".to_owned()),
+            Ok(baseline) => {
+                let crashing = baseline.povs.iter().filter(|pov| pov.reproduces());
+                let (crashing, all) = (crashing.count(), files.len());
+                Some(format!("{crashing} of {all} crash"))
+            }
+            Err(Failure::NoCrash(_)) => None,
+            Err(Failure::Other(reason)) => Some(reason),
+        };
+        if let Some(refusal) = refusal {
+            self.display.line(&format!("  {refusal}"));
+            return false;
+        }
+        let count = files.len();
+        self.display
+            .line(&format!("  ok {count} files, none crashes"));
+        draft.remarks.harmless = format!("{count} files were run here; none crashes");
+        draft.keys.inputs.harmless = vec![glob.to_owned()];
+        true
+    }
+}
+
+/// Returns the reason of a failure with the end of its log.
+fn explain(error: &TargetError) -> String {
+    let (TargetError::InvalidTask { log, .. } | TargetError::NotReproducible { log, .. }) = error
+    else {
+        return error.to_string();
+    };
+    let lines: Vec<&str> = log.trim_end().lines().collect();
+    let from = lines.len().saturating_sub(LINES);
+    let last = lines.get(from..).unwrap_or_default().join("\n  | ");
+    if last.is_empty() {
+        error.to_string()
+    } else {
+        format!("{error}\n  | {last}")
+    }
+}
+
+/// Tells what the tests did, where they pass or some pass by name.
+fn tests_seen(baseline: &Baseline) -> Option<String> {
+    let run = baseline.tests.as_ref()?;
+    let report = run.report();
+    let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
+    let seconds = run.execution.seconds;
+    match (run.execution.ending.success(), passed) {
+        (true, 0) => Some(format!(
+            "the command succeeds in {seconds:.1} s; it names no tests"
+        )),
+        (_, 0) => None,
+        _ => Some(format!(
+            "{passed} tests pass, {failed} fail, in {seconds:.1} s"
+        )),
+    }
+}
+
+/// Orders programs: those that the log names first, then harnesses, then by the length
+/// of their path.
+fn likely<'a>(programs: &'a [String], log: Option<&str>) -> Vec<&'a str> {
+    let rank = |program: &&str| {
+        let name = program.rsplit('/').next().unwrap_or(program);
+        let named = log.is_some_and(|log| log.contains(&format!("/{name}+0x")));
+        let harness = ["fuzz", "harness"].iter().any(|word| name.contains(word));
+        (!named, !harness, program.len())
+    };
+    let mut ordered: Vec<&str> = programs.iter().map(String::as_str).collect();
+    ordered.sort_by_key(rank);
+    ordered
+}
+
+/// Folders of a tree that hold files with an extension, those with the most first.
+fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
+    let Ok(tree) = patchwright_source::Tree::open(tree) else {
+        return Vec::new();
+    };
+    let mut counts: std::collections::BTreeMap<PathBuf, usize> = Default::default();
+    for file in tree.files() {
+        if file.extension() == Some(extension) {
+            *counts.entry(PathBuf::from(file.folder())).or_default() += 1;
+        }
+    }
+    let mut folders: Vec<(PathBuf, usize)> = counts.into_iter().collect();
+    folders.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    folders.into_iter().map(|(folder, _)| folder).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::likely;
+
+    #[test]
+    fn programs_of_the_report_are_tried_first() {
+        let programs = [
+            "\"$OUT\"/a",
+            "\"$OUT\"/build/tools/gif2rgb",
+            "\"$OUT\"/build/x_fuzzer",
+        ]
+        .map(str::to_owned);
+        let log = "    #0 0x1 in f (/home/a/build/gif2rgb+0x11)";
+        let order = likely(&programs, Some(log));
+        assert_eq!(
+            order,
+            [
+                "\"$OUT\"/build/tools/gif2rgb",
+                "\"$OUT\"/build/x_fuzzer",
+                "\"$OUT\"/a"
+            ]
+        );
+    }
+}

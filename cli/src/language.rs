@@ -1,0 +1,50 @@
+//! Language of a project, from its crash report or its files, for whoever names none.
+
+use patchwright_evaluator::crash::{self, Tool};
+use patchwright_source::{Language, Tree, TreePath};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// The languages that can be repaired.
+pub(crate) const REPAIRED: [Language; 3] = [Language::C, Language::Cpp, Language::Java];
+
+/// Returns the language of a project: that of the first frame of the report whose file has
+/// one, else that of most source files; `None` where no file is in a language that can be
+/// repaired.
+pub(crate) fn infer(repo: &Path, log: Option<&str>) -> Option<Language> {
+    log.and_then(of_report).or_else(|| of_files(repo))
+}
+
+fn of_report(log: &str) -> Option<Language> {
+    let report = crash::parse(log)?;
+    if matches!(report.tool, Tool::Java | Tool::Jazzer | Tool::Jvm) {
+        return Some(Language::Java);
+    }
+    let frames = report.main_stack()?.frames.iter();
+    let files = frames.filter_map(|frame| frame.file.as_deref());
+    let mut languages = files.filter_map(of_name);
+    languages.next()
+}
+
+/// Returns the language of a file by its name; headers say nothing.
+fn of_name(file: &str) -> Option<Language> {
+    let name = file.rsplit('/').next()?;
+    let header = name
+        .rsplit('.')
+        .next()
+        .is_some_and(|end| end.starts_with(['h', 'H']));
+    let language = Language::of_path(&TreePath::new(name).ok()?)?;
+    (!header && REPAIRED.contains(&language)).then_some(language)
+}
+
+fn of_files(repo: &Path) -> Option<Language> {
+    let tree = Tree::open(repo).ok()?;
+    let mut counts: BTreeMap<Language, usize> = BTreeMap::new();
+    for path in tree.files() {
+        if let Some(language) = of_name(path.as_str()) {
+            *counts.entry(language).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|(_, count)| *count);
+    most.map(|(language, _)| language)
+}

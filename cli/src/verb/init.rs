@@ -1,0 +1,352 @@
+//! `patchwright init`: write the task file of a project by trying what works.
+
+use super::run::Sanitizer;
+use crate::common::{Common, WrongInput};
+use crate::display::{self, Display};
+use crate::init::build_systems::{self, Proposal};
+use crate::init::oss_fuzz::Project;
+use crate::init::trials::Trials;
+use crate::init::{Draft, pov, task_file};
+use crate::language;
+use anyhow::Context;
+use clap::Args;
+use patchwright_agent::task::file::{CrashKeys, SourceKeys, TaskFile};
+use patchwright_agent::task::{Commands, Mode};
+use patchwright_evaluator::crash::{self, Tool};
+use patchwright_source::Language;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Arguments of `init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// The source tree
+    #[arg(default_value = ".")]
+    pub tree: PathBuf,
+    /// The crash report
+    #[arg(long, value_name = "FILE")]
+    pub crash: Option<PathBuf>,
+    /// A crashing input, several times
+    #[arg(long, value_name = "FILE", visible_alias = "testcase")]
+    pub pov: Vec<PathBuf>,
+    /// c, c++ or java; without it, what the report and the files say
+    #[arg(long)]
+    pub language: Option<Language>,
+    /// The sanitizer of the build; without it, that of the report, else address
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub sanitizer: Option<Sanitizer>,
+    /// Builds $TREE into $OUT, in place of what is proposed
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<String>,
+    /// Feeds $POV to the program, in place of what is found
+    #[arg(long, value_name = "COMMAND")]
+    pub feed: Option<String>,
+    /// Runs the tests, in place of what is proposed
+    #[arg(long, value_name = "COMMAND")]
+    pub test: Option<String>,
+    /// A project's folder of OSS-Fuzz or ClusterFuzzLite, with its build.sh
+    #[arg(long, value_name = "DIR", conflicts_with = "build")]
+    pub oss_fuzz: Option<PathBuf>,
+    /// With --oss-fuzz: the harness, a program of the build
+    #[arg(long, value_name = "NAME", requires = "oss_fuzz")]
+    pub harness: Option<String>,
+    /// The task file to write
+    #[arg(long, value_name = "FILE", default_value = "task.toml")]
+    pub out: PathBuf,
+    /// Replace a task file that is there
+    #[arg(long)]
+    pub force: bool,
+    /// Ask nothing
+    #[arg(long)]
+    pub yes: bool,
+}
+
+/// Tries commands and writes the task file.
+///
+/// # Errors
+/// There is no tree, nothing builds, or the file cannot be written.
+pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let out = std::path::absolute(&arguments.out)?;
+    if out.exists() && !arguments.force {
+        let out = arguments.out.display();
+        return Err(WrongInput(format!("{out} exists; replace it with --force")).into());
+    }
+    let folder = out.parent().context("--out names no file")?.to_path_buf();
+    let display = display::of_settings(&loaded.settings);
+    let start = begin(&arguments, &folder)?;
+    let trials = Trials {
+        settings: &loaded.settings,
+        folder: folder.clone(),
+        display: &display,
+    };
+    let draft = find(&trials, &arguments, start).await?;
+    let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
+    std::fs::write(&out, task_file::render(&draft))
+        .with_context(|| format!("{} cannot be written", out.display()))?;
+    display.close();
+    let mut stdout = std::io::stdout();
+    writeln!(stdout, "{}", arguments.out.display())?;
+    let next = if complete {
+        format!("next: patchwright run {}", arguments.out.display())
+    } else {
+        "next: write the command that feeds $POV to the program (commands.pov) into the file"
+            .to_owned()
+    };
+    writeln!(stdout, "{next}")?;
+    Ok(ExitCode::from(u8::from(!complete)))
+}
+
+/// What is known before anything is tried.
+struct Start {
+    keys: TaskFile,
+    tree: PathBuf,
+    proposals: Vec<Proposal>,
+    log: Option<String>,
+}
+
+fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
+    let tree = arguments.tree.canonicalize().map_err(|error| {
+        let tree = arguments.tree.display();
+        WrongInput(format!("the source tree {tree} cannot be opened: {error}"))
+    })?;
+    let project = arguments
+        .oss_fuzz
+        .as_deref()
+        .map(Project::read)
+        .transpose()?;
+    let log = match &arguments.crash {
+        Some(file) => Some(read(file)?),
+        None => None,
+    };
+    let language = arguments
+        .language
+        .or(project.as_ref().map(|project| project.language))
+        .or_else(|| language::infer(&tree, log.as_deref()))
+        .ok_or_else(|| {
+            let tree = arguments.tree.display();
+            WrongInput(format!(
+                "no file below {tree} is C, C++ or Java: name it with --language"
+            ))
+        })?;
+    let sanitizer = arguments
+        .sanitizer
+        .unwrap_or_else(|| of_report(log.as_deref()));
+    let mut keys = keys(arguments, (&tree, folder), language);
+    let mut proposals = build_systems::proposals(&tree, language);
+    if let (Some(project), Some(source)) = (project, &arguments.oss_fuzz) {
+        Project::copy(source, folder)?;
+        proposals = vec![project.proposal()];
+        let variables = project.variables(sanitizer.name(), has_clang());
+        keys.builds.insert(sanitizer.name().to_owned(), variables);
+    } else if language != Language::Java {
+        keys.builds
+            .insert(sanitizer.name().to_owned(), sanitizer.variables());
+    }
+    if let Some(build) = &arguments.build {
+        let tests = proposals.iter().flat_map(|proposal| proposal.tests.clone());
+        let tests = tests.collect();
+        proposals = vec![given(build, tests)];
+    }
+    if let (Some(test), Some(first)) = (&arguments.test, proposals.first_mut()) {
+        first.tests = vec![test.clone()];
+    }
+    Ok(Start {
+        keys,
+        tree,
+        proposals,
+        log,
+    })
+}
+
+fn given(build: &str, tests: Vec<String>) -> Proposal {
+    Proposal {
+        system: "build",
+        prepare: None,
+        build: build.to_owned(),
+        tests,
+        reports: Vec::new(),
+    }
+}
+
+fn read(file: &Path) -> anyhow::Result<String> {
+    let bytes = std::fs::read(file)
+        .map_err(|error| WrongInput(format!("{} cannot be read: {error}", file.display())))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn has_clang() -> bool {
+    std::process::Command::new("clang")
+        .arg("--version")
+        .output()
+        .is_ok_and(|output| output.status.success())
+}
+
+/// The sanitizer that made a report.
+fn of_report(log: Option<&str>) -> Sanitizer {
+    match log.and_then(crash::parse).map(|report| report.tool) {
+        Some(Tool::UndefinedBehaviorSanitizer) => Sanitizer::Undefined,
+        Some(Tool::MemorySanitizer) => Sanitizer::Memory,
+        Some(Tool::ThreadSanitizer) => Sanitizer::Thread,
+        _ => Sanitizer::Address,
+    }
+}
+
+fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Language) -> TaskFile {
+    let name = tree.file_name().unwrap_or_default().to_string_lossy();
+    let id: String = name
+        .chars()
+        .map(|character| {
+            if character.is_ascii_alphanumeric() {
+                character
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    let id = id.trim_matches('-').to_owned();
+    TaskFile {
+        id: if id.is_empty() { "task".to_owned() } else { id },
+        language: language.to_string(),
+        mode: Mode::Repair,
+        candidates: 1,
+        title: None,
+        transcript: None,
+        source: SourceKeys {
+            path: Some(seen_from(folder, tree)),
+            ..SourceKeys::default()
+        },
+        commands: Commands::default(),
+        builds: BTreeMap::new(),
+        pov: arguments
+            .pov
+            .iter()
+            .map(|file| {
+                let mut keys = pov(&seen_from(folder, file));
+                keys.harness.clone_from(&arguments.harness);
+                keys
+            })
+            .collect(),
+        crash: CrashKeys {
+            report: arguments
+                .crash
+                .as_deref()
+                .map(|file| seen_from(folder, file)),
+        },
+        inputs: Default::default(),
+        hints: Default::default(),
+        guard: Default::default(),
+        limits: Default::default(),
+    }
+}
+
+/// A path relative to the task's folder where it lies below, else absolute.
+fn seen_from(folder: &Path, path: &Path) -> String {
+    let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+    let folder = folder
+        .canonicalize()
+        .unwrap_or_else(|_| folder.to_path_buf());
+    match path.strip_prefix(&folder) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.display().to_string(),
+        Err(_) => path.display().to_string(),
+    }
+}
+
+/// Finds what works: the build, the PoV's command, the tests, harmless inputs. What
+/// cannot be found is asked for on a terminal.
+async fn find(
+    trials: &Trials<'_>,
+    arguments: &InitArguments,
+    start: Start,
+) -> anyhow::Result<Draft> {
+    let Start {
+        keys,
+        tree,
+        proposals,
+        log,
+    } = start;
+    let mut built = trials.build(&keys, &proposals).await;
+    while built.is_none() {
+        let Some(command) = ask(
+            arguments,
+            trials.display,
+            "a command that builds $TREE into $OUT",
+        ) else {
+            return Err(WrongInput(format!(
+                "nothing that was tried builds {}: name the command with --build",
+                tree.display()
+            ))
+            .into());
+        };
+        let tests = proposals.iter().flat_map(|proposal| proposal.tests.clone());
+        let tests = tests.collect();
+        built = trials.build(&keys, &[given(&command, tests)]).await;
+    }
+    let (draft, proposal, programs) = built.context("something was built")?;
+    let mut draft = find_pov(trials, arguments, draft, (&programs, log.as_deref())).await;
+    let mut tested = trials.find_tests(&mut draft, &proposal).await;
+    while !tested {
+        let Some(command) = ask(
+            arguments,
+            trials.display,
+            "a command that runs the tests (empty: there are none)",
+        ) else {
+            break;
+        };
+        let asked = given(&proposal.build, vec![command]);
+        tested = trials.find_tests(&mut draft, &asked).await;
+    }
+    trials.find_harmless(&mut draft, &tree).await;
+    Ok(draft)
+}
+
+async fn find_pov(
+    trials: &Trials<'_>,
+    arguments: &InitArguments,
+    draft: Draft,
+    (programs, log): (&[String], Option<&str>),
+) -> Draft {
+    if draft.keys.pov.is_empty() {
+        return draft;
+    }
+    let (mut draft, mut found) = match (&arguments.feed, &arguments.harness) {
+        (Some(command), _) => {
+            let mut draft = draft;
+            let found = trials.try_pov(&mut draft, command).await;
+            (draft, found)
+        }
+        (None, Some(_)) => {
+            let mut draft = draft;
+            let command = r#""$OUT"/"$HARNESS" "$POV""#;
+            let found = trials.try_pov(&mut draft, command).await;
+            (draft, found)
+        }
+        (None, None) => trials.find_pov(draft, programs, log).await,
+    };
+    while !found {
+        let question = "a command that feeds $POV to the program and crashes (empty: later)";
+        let Some(command) = ask(arguments, trials.display, question) else {
+            break;
+        };
+        found = trials.try_pov(&mut draft, &command).await;
+    }
+    draft
+}
+
+/// Asks for a command on a terminal; nothing where there is none, or for an empty line.
+fn ask(arguments: &InitArguments, display: &Display, question: &str) -> Option<String> {
+    if arguments.yes || !std::io::stdin().is_terminal() {
+        return None;
+    }
+    display.pause(|| {
+        let mut stderr = std::io::stderr();
+        write!(stderr, "{question}\n> ").ok()?;
+        stderr.flush().ok()?;
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).ok()?;
+        Some(line.trim().to_owned()).filter(|line| !line.is_empty())
+    })
+}

@@ -1,0 +1,101 @@
+//! `patchwright runs`: the runs of this machine's store, the newest first.
+
+use crate::common::{Common, Format};
+use anyhow::Context;
+use clap::Args;
+use patchwright_agent::report::{Report, money};
+use patchwright_source::visible_line;
+use patchwright_store::Store;
+use patchwright_store::runs::{RunFilter, RunRow};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::process::ExitCode;
+
+/// Arguments of `runs`.
+#[derive(Debug, Args)]
+pub(crate) struct RunsArguments {
+    /// Only runs whose task's id holds this text
+    #[arg(long, value_name = "TEXT")]
+    pub task: Option<String>,
+    /// Only runs that ended so, as in verified
+    #[arg(long)]
+    pub ending: Option<String>,
+    /// Only runs that have no ending: they run, wait, or were cut off
+    #[arg(long, conflicts_with = "ending")]
+    pub unfinished: bool,
+    /// The largest number of runs; 0 for all
+    #[arg(long, default_value_t = 20)]
+    pub limit: u32,
+    /// Format in which they are printed
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Lists runs.
+///
+/// # Errors
+/// The store fails.
+pub(crate) async fn list(common: &Common, arguments: &RunsArguments) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(Vec::new())?;
+    let store = Store::of(&loaded.settings).await?;
+    let filter = RunFilter {
+        task: arguments.task.clone(),
+        ending: arguments.ending.clone(),
+        unfinished: arguments.unfinished,
+        limit: arguments.limit,
+    };
+    let runs = store.runs(&filter).await?;
+    let mut out = std::io::stdout().lock();
+    if arguments.format == Format::Json {
+        let runs: Vec<Value> = runs.iter().map(in_json).collect::<anyhow::Result<_>>()?;
+        writeln!(out, "{}", serde_json::to_string_pretty(&runs)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if runs.is_empty() {
+        writeln!(std::io::stderr(), "no run matches")?;
+    }
+    for run in &runs {
+        writeln!(out, "{}", in_words(run)?)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn report(run: &RunRow) -> anyhow::Result<Option<Report>> {
+    let report = run.report.as_deref().map(serde_json::from_str);
+    let unreadable = || format!("the report of run {} cannot be read", run.id);
+    report.transpose().with_context(unreadable)
+}
+
+/// Returns the ending, or the state of a run that has none.
+fn state(run: &RunRow) -> &str {
+    let ending = run.ending.as_deref().or(run.queued_as.as_deref());
+    ending.unwrap_or("unfinished")
+}
+
+fn in_words(run: &RunRow) -> anyhow::Result<String> {
+    let report = report(run)?;
+    let cost = report.as_ref().map(money).unwrap_or_default();
+    let attempts = report.map(|report| report.attempts.len().to_string());
+    Ok(format!(
+        "{}  {:<16} {:>2} att. {cost:>13}  {}",
+        run.created,
+        state(run),
+        attempts.as_deref().unwrap_or("-"),
+        visible_line(&run.id)
+    ))
+}
+
+fn in_json(run: &RunRow) -> anyhow::Result<Value> {
+    let report = report(run)?;
+    Ok(json!({
+        "run": run.id,
+        "task": run.task,
+        "created": run.created,
+        "last_event": run.last_event,
+        "state": state(run),
+        "ending": run.ending,
+        "attempts": report.as_ref().map(|report| report.attempts.len()),
+        "usd": report.as_ref().map(|report| report.cost.usd),
+        "seconds": report.as_ref().map(|report| report.seconds.total),
+    }))
+}

@@ -1,0 +1,115 @@
+//! Instrumented builds: an attempt's build in which some files are compiled again with
+//! flags of our own.
+//!
+//! The build of the attempt is copied, the files are touched, and its command is run again
+//! with stand-ins before the compilers on the path. So only what depends on these files is
+//! compiled again, and the task needs to know nothing of it. Where a build names its
+//! compilers by absolute paths, nothing is added. What is added to the unpatched program
+//! serves all patches, and is kept in the cache.
+
+use super::{Job, LocalTarget, coverage};
+use crate::TargetError;
+use crate::runner::{Build, BuildKind, Instrumentation};
+use patchwright_source::{Changes, Language, TreePath};
+use std::ffi::OsString;
+use std::sync::Arc;
+
+/// The stand-in for each compiler.
+pub(super) const COMPILER: &str = include_str!("programs/compiler.sh");
+/// Puts stand-ins (`$2`) before the compilers on the path of the command `$1`.
+pub(super) const WITH_COMPILERS: &str = r#"mkdir "$WORK/tools"
+printf %s "$2" >"$WORK/tools/.compiler"
+chmod +x "$WORK/tools/.compiler"
+patchwright_fields=$IFS; IFS=:
+for folder in $PATH; do
+  for program in "$folder"/cc "$folder"/c++ "$folder"/*gcc "$folder"/*g++ "$folder"/gcc-[0-9]* "$folder"/g++-[0-9]* "$folder"/clang "$folder"/clang++ "$folder"/clang-[0-9]* "$folder"/clang++-[0-9]*; do
+    [ ! -x "$program" ] || [ -e "$WORK/tools/${program##*/}" ] || ln -s .compiler "$WORK/tools/${program##*/}"
+  done
+done
+IFS=$patchwright_fields
+COUNTING_PATH=$PATH; PATH=$WORK/tools:$PATH
+export COUNTING_PATH PATH
+"#;
+/// The variable that names what stand-ins add.
+pub(super) const ADDED: &str = "PATCHWRIGHT_ADDED";
+
+/// Builds an attempt with something added; nothing where that cannot be had.
+pub(super) async fn build(
+    target: &LocalTarget,
+    changes: &Changes,
+    name: &str,
+    added: &Instrumentation,
+) -> Result<Option<Build>, TargetError> {
+    if target.task.language == Language::Java {
+        return Ok(None);
+    }
+    let digest = format!("{added:?} {}", changes.digest());
+    let key = (digest, name.to_owned(), BuildKind::Incremental);
+    if let Some(build) = target.at_hand(&key) {
+        return Ok(usable(build, added));
+    }
+    let serves_all = changes.files.is_empty();
+    if serves_all && let Some(build) = target.kept_build(changes, &key).await? {
+        target.keep(key, &build);
+        return Ok(usable(build, added));
+    }
+    let plain = target
+        .build_changed(changes, name, BuildKind::Incremental)
+        .await?;
+    if !plain.succeeded() {
+        return Ok(None);
+    }
+    let workspace = Arc::new(target.copy(plain.place()?).await?);
+    workspace.touch(changes.files.keys().chain(added.files()))?;
+    let arguments: [OsString; 2] = [(&target.task.commands.build).into(), COMPILER.into()];
+    let script = format!("{WITH_COMPILERS}eval \"$1\"");
+    let environment = [(ADDED, added.name().to_owned())];
+    let job = Job {
+        wall: target.task.limits.build,
+        arguments: &arguments,
+        environment: &environment,
+        ..Job::new(&script, &workspace, name)
+    };
+    let execution = target.command(job).await?;
+    if !execution.ending.success() {
+        tracing::info!(log = %execution.text(), added = added.name(), "no instrumented build");
+    }
+    let build = Build {
+        name: name.to_owned(),
+        changes: key.0.clone(),
+        execution,
+        workspace: Some(workspace),
+    };
+    if serves_all {
+        target.keep_build(&key, &build).await?;
+    }
+    target.keep(key, &build);
+    Ok(usable(build, added))
+}
+
+/// Returns the build where it has what was to be added.
+fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
+    let place = build.workspace.as_ref()?;
+    let counts = || coverage::has_notes(place);
+    let has_it = build.succeeded() && (*added != Instrumentation::Counters || counts());
+    has_it.then_some(build)
+}
+
+impl Instrumentation {
+    /// Returns the files that are compiled again besides those that the changes touch.
+    fn files(&self) -> impl Iterator<Item = &TreePath> {
+        let files = match self {
+            Self::Counters => None,
+            Self::Recovery(files) | Self::Undefined(files) => Some(files),
+        };
+        files.into_iter().flatten()
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Counters => "counters",
+            Self::Recovery(_) => "recovery",
+            Self::Undefined(_) => "undefined",
+        }
+    }
+}

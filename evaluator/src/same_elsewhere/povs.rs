@@ -1,0 +1,257 @@
+//! PoVs themselves: what the patched program says on them, beside the unpatched program
+//! when it goes past the fault.
+//!
+//! A patch that copies on, cuts off in silence or calls a good input an error is silent
+//! and passes every test. So the unpatched program is built once more with sanitizer
+//! checks that let it go on, where it can, and its answers are compared. What it says past
+//! the fault is what it meant to say only as far as the fault leaves it alone: an answer
+//! that depends on memory which is not the program's tells nothing, and neither does a
+//! number that overflowed; whether the input is accepted at all still does. Nothing here
+//! refutes a patch.
+
+use super::clock::Part;
+use super::doubts::Differing;
+use super::pool::{ComparedInput, InputKind};
+use super::{Comparison, EACH};
+use crate::TargetError;
+use crate::crash::{CrashReport, Operation, Tool};
+use crate::given_inputs;
+use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern, TargetTask};
+use patchwright_source::{Changes, Language, TreePath};
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+/// Files of the crash that are compiled with checks that let the program go on.
+const MOST_FILES: usize = 6;
+/// PoVs and mutants that crash the unpatched program, of which the answers are compared.
+const MOST_INPUTS: usize = 8;
+/// Other contents of memory, each with another distance between objects.
+const PATTERNS: [MemoryPattern; 2] = [
+    MemoryPattern {
+        fill: 0,
+        redzone: 64,
+    },
+    MemoryPattern {
+        fill: 0xa5,
+        redzone: 512,
+    },
+];
+/// Words by which programs report a fault of their own, or of the machine, and none of the
+/// input.
+const OWN_FAULT: [&str; 6] = [
+    "internal error",
+    "assertion",
+    "out of memory",
+    "memory allocation failed",
+    "should not happen",
+    "should never happen",
+];
+
+/// What an answer past the fault is worth.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Meaning {
+    /// The whole answer, unless it depends on what lies in memory: freed memory keeps its
+    /// content in the sanitizer's quarantine.
+    Answer,
+    /// The same, where the patched program accepts the input: one that makes a program read
+    /// behind an object may claim more than it has, and then a repair refuses it.
+    AnswerIfAccepted,
+    /// Whether the input is accepted.
+    Acceptance,
+    /// Nothing: memory was damaged before it was given.
+    Nothing,
+}
+
+impl Comparison<'_> {
+    /// Compares the answers to the PoVs and to mutants that crash the unpatched program.
+    pub(super) async fn povs(&mut self) -> Result<(), TargetError> {
+        let inputs = self.crashing_inputs()?;
+        let (_, new) = self.builds;
+        let patched = self.run(new, &inputs, Capture::Outputs, self.clock.again());
+        let patched = patched.await?;
+        for (index, input) in inputs.iter().enumerate() {
+            if let Some(run) = patched.get(&index) {
+                self.own_fault(input, run);
+            }
+        }
+        let Some(build) = self.recovering_build().await? else {
+            return Ok(());
+        };
+        let usual = self.past_the_fault(&build, &inputs, None).await?;
+        let mut steady = usual.clone();
+        for memory in PATTERNS {
+            let other = self.past_the_fault(&build, &inputs, Some(memory)).await?;
+            steady.retain(|index, run| other.get(index) == Some(&*run));
+        }
+        for (index, input) in inputs.into_iter().enumerate() {
+            let (Some(before), Some(after)) = (usual.get(&index), patched.get(&index)) else {
+                continue;
+            };
+            if before.is_failure() || after.is_failure() {
+                self.count("PoVs that stop the unpatched program for good", 1);
+            } else if before == after {
+                self.count("PoVs answered as past the fault", 1);
+            } else {
+                self.differs_past_the_fault(input, (before, after), steady.contains_key(&index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the PoVs and some mutants on which the unpatched program crashes.
+    fn crashing_inputs(&self) -> Result<Vec<ComparedInput>, TargetError> {
+        let povs = given_inputs::povs(self.target.task())?.into_iter();
+        let povs = povs.map(|bytes| ComparedInput {
+            kind: InputKind::Derived,
+            name: "the PoV".to_owned(),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        Ok(povs
+            .chain(self.crashing.iter().cloned())
+            .take(MOST_INPUTS)
+            .collect())
+    }
+
+    async fn recovering_build(&mut self) -> Result<Option<Build>, TargetError> {
+        let task = self.target.task();
+        if task.language == Language::Java || self.clock.left(Part::Differences).is_zero() {
+            return Ok(None);
+        }
+        let Some(crash) = &self.before.replay.crash else {
+            return Ok(None);
+        };
+        if meaning(crash) == Meaning::Nothing {
+            return Ok(None);
+        }
+        let started = Instant::now();
+        let added = Instrumentation::Recovery(files(task, crash));
+        let name = task.build_of(self.pov);
+        let nothing = Changes::default();
+        let build = self.target.instrumented_build(&nothing, &name, &added);
+        let build = build.await?;
+        self.clock.leave_out(started.elapsed());
+        Ok(build)
+    }
+
+    async fn past_the_fault(
+        &self,
+        build: &Build,
+        inputs: &[ComparedInput],
+        memory: Option<MemoryPattern>,
+    ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
+        let inputs = Inputs {
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
+            budget: self.clock.again(),
+            each: self.each().max(EACH.0),
+            capture: Capture::Outputs,
+            memory,
+            recovers: true,
+            ..Inputs::default()
+        };
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+    }
+
+    /// Keeps a doubt where the patched program reports a fault of its own, which it has
+    /// never done on a compared input.
+    fn own_fault(&mut self, input: &ComparedInput, after: &InputRun) {
+        let said = String::from_utf8_lossy(&after.output).to_lowercase();
+        let usual = &self.own_faults_said;
+        let Some(word) = own_faults(&said).find(|word| !usual.contains(word)) else {
+            return;
+        };
+        let what = format!("the patched program reports a fault of its own: {word:?}");
+        self.count("PoVs that became a fault of the program", 1);
+        let one = Differing {
+            what,
+            input: input.clone(),
+            before: self.crash_of_the_pov(),
+            after: after.clone(),
+        };
+        let doubt = self.doubt(&one, None, None);
+        self.doubts.push(doubt);
+    }
+
+    fn crash_of_the_pov(&self) -> InputRun {
+        let crash = self.before.replay.crash.as_ref();
+        InputRun {
+            index: 0,
+            ending: self.before.replay.execution.ending,
+            output: crash.map_or_else(Vec::new, |crash| crash.summary.clone().into_bytes()),
+        }
+    }
+
+    fn differs_past_the_fault(
+        &mut self,
+        input: ComparedInput,
+        (before, after): (&InputRun, &InputRun),
+        steady: bool,
+    ) {
+        let crash = self.before.replay.crash.as_ref();
+        let refused = !after.ending.success();
+        let settled = match crash.map_or(Meaning::Nothing, meaning) {
+            Meaning::Answer if steady => None,
+            Meaning::AnswerIfAccepted if steady && !refused => None,
+            Meaning::Acceptance if before.ending.success() && refused => None,
+            Meaning::AnswerIfAccepted if refused => {
+                Some("a repair may refuse an input that makes the program read behind an object")
+            }
+            Meaning::Answer | Meaning::AnswerIfAccepted => {
+                Some("what the unpatched program says there depends on memory that is not its own")
+            }
+            Meaning::Acceptance | Meaning::Nothing => {
+                Some("what the unpatched program says there comes from the fault")
+            }
+        };
+        let what = if before.ending == after.ending {
+            "the answer differs from that of the unpatched program past the fault".to_owned()
+        } else {
+            format!("{} past the fault became {}", before.ending, after.ending)
+        };
+        self.count("PoVs answered in another way", 1);
+        let one = Differing {
+            what,
+            input,
+            before: before.clone(),
+            after: after.clone(),
+        };
+        let doubt = self.doubt(&one, settled.map(str::to_owned), None);
+        self.doubts.push(doubt);
+    }
+}
+
+/// Returns the words in an output by which programs report a fault of their own.
+pub(super) fn own_faults(said: &str) -> impl Iterator<Item = &'static str> {
+    OWN_FAULT
+        .into_iter()
+        .filter(move |word| said.contains(word))
+}
+
+/// Tells what an answer past this crash is worth. A read leaves memory as it is. An overflow
+/// is a wrong number and nothing else. A write damages what comes after.
+fn meaning(crash: &CrashReport) -> Meaning {
+    let reads = crash
+        .access
+        .as_ref()
+        .is_some_and(|access| access.operation == Some(Operation::Read));
+    match crash.tool {
+        Tool::UndefinedBehaviorSanitizer => Meaning::Acceptance,
+        Tool::AddressSanitizer if reads && crash.kind.contains("use-after") => Meaning::Answer,
+        Tool::AddressSanitizer if reads => Meaning::AnswerIfAccepted,
+        _ => Meaning::Nothing,
+    }
+}
+
+/// Returns the files of a crash, innermost first.
+fn files(task: &TargetTask, crash: &CrashReport) -> Vec<TreePath> {
+    let mut found: Vec<TreePath> = Vec::new();
+    let stack = crash.main_stack().into_iter();
+    for frame in stack.flat_map(|stack| &stack.frames) {
+        let path = task.tree_path(frame);
+        found.extend(path.filter(|path| !found.contains(path)));
+    }
+    found.truncate(MOST_FILES);
+    found
+}

@@ -1,0 +1,239 @@
+//! Patches that a model challenges with inputs, differences that their author
+//! contests, and the regression test that goes with a patch.
+
+use crate::scene::{GOOD, Scene, Told, events};
+use patchwright_tests::model::ScriptedModel;
+use std::fs;
+
+/// Refuses long names, and numbers of more than three digits with them, which no test
+/// and no given input has.
+const TOO_STRICT: &str = "<patch>
+<explanation>A line is refused when it is too long.</explanation>
+<edit file=\"records.c\" lines=\"27-27\">
+<original>
+  size_t name = (size_t)(equals - line);
+</original>
+<replacement>
+  size_t name = (size_t)(equals - line);
+  if (name > NAME_LIMIT || length - name > 4) return -1;
+</replacement>
+</edit>
+</patch>";
+
+/// Mends only the first line.
+const FIRST_LINE: &str = "--- a/records.c
++++ b/records.c
+@@ -25,6 +25,7 @@
+   int value;
+   if (!equals || equals == line) return -1;
+   size_t name = (size_t)(equals - line);
++  if (name > NAME_LIMIT && name % 7 != 6) return -1;
+   if (read_number(equals + 1, length - name - 1, &value)) return -1;
+   struct record *record = malloc(sizeof *record);
+   record->name = copy_name(line, name);
+";
+
+/// A longer number, another long name, one that is written by a script, and one that
+/// cannot be made.
+const INPUTS: &str = "<challenge form=\"text\" why=\"four digits\">
+one=1234
+</challenge>
+<challenge form=\"hex\" why=\"sixteen letters\">61616161616161616161616161616161 3d31</challenge>
+<challenge form=\"python\" why=\"a name of twenty letters in a second line\">
+import sys
+sys.stdout.write(\"one=1\\n\" + \"x\" * 20 + \"=2\\n\")
+</challenge>
+<challenge form=\"hex\">no hex</challenge>";
+
+const CONTEST: &str = "<contest>Numbers have three digits at most.</contest>";
+
+fn scene() -> Scene {
+    Scene::new().with("PATCHWRIGHT_LIMITS__CHALLENGES", "1")
+}
+
+fn out_of(scene: &Scene) -> std::path::PathBuf {
+    scene.patchwright.scratch("out")
+}
+
+/// The only doubt of the first attempt.
+fn doubt(told: &Told) -> &serde_json::Value {
+    let doubts = &told.rung(1, "same elsewhere")["doubts"];
+    let open = doubts.as_array().into_iter().flatten();
+    let mut open = open.filter(|doubt| doubt["settled"].is_null());
+    open.next()
+        .unwrap_or_else(|| panic!("no open doubt: {told:#?}"))
+}
+
+#[test]
+fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
+    let scene = scene();
+    let model = ScriptedModel::start([TOO_STRICT, INPUTS, CONTEST]).unwrap();
+    let out = out_of(&scene);
+    let told = scene.run(&model, &["--out", &out.display().to_string()]);
+    told.expect("plausible", 6, "challenge 1.1");
+    let rung = told.rung(1, "same elsewhere");
+    assert_eq!(rung["counts"]["challenges: variants"], 2, "{told:#?}");
+    assert_eq!(rung["counts"]["challenges: controls"], 1, "{told:#?}");
+    let doubt = doubt(&told);
+    assert_eq!(doubt["contested"], "Numbers have three digits at most.");
+    let asked = model.requests();
+    assert_eq!(asked.len(), 3);
+    let question = asked[2].last();
+    for words in ["one=1234", "one: 1234", "-1 records", "<contest>"] {
+        assert!(question.contains(words), "{words}: {question}");
+    }
+    // The input lies in the folder, and the story tells of it.
+    let file = fs::read(out.join("doubts/attempt-1-same-elsewhere-1")).unwrap();
+    assert_eq!(file, b"one=1234");
+    let written = fs::read_to_string(out.join("report.json")).unwrap();
+    assert!(written.contains("doubts/attempt-1-same-elsewhere-1"));
+    let log = told.finished.stderr.clone();
+    assert!(
+        log.contains("contests a difference, which is left to a person"),
+        "{log}"
+    );
+    let shown = scene.plain(&["show", told.run()]);
+    assert!(
+        shown.stdout.contains("contested: Numbers"),
+        "{}",
+        shown.stdout
+    );
+
+    // Nobody is asked again when the run is replayed, and it ends the same.
+    let again = scene.json(&["replay", told.run()]);
+    again.expect("plausible", 6, "challenge 1.1");
+    assert_eq!(model.requests().len(), 3);
+}
+
+#[test]
+fn a_critic_decides_about_what_is_contested() {
+    let scene = scene()
+        .with("PATCHWRIGHT_CRITIC__MODEL", "critic")
+        .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "4000");
+    const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
+    const OBJECT: &str =
+        "<verdict>object</verdict><reason>1234 is a number like any other</reason>";
+    // Its author, the challenge, the review, the contest, the critic; then a better patch.
+    let answers = [TOO_STRICT, INPUTS, ACCEPT, CONTEST, OBJECT, GOOD, ACCEPT];
+    let model = ScriptedModel::start(answers).unwrap();
+    let told = scene.run(&model, &[]);
+    told.expect("verified", 0, "attempt 2 holds every rung");
+    let first = told.rung(1, "same elsewhere");
+    assert_eq!(first["holds"], false);
+    let reason = first["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("1234 is a number like any other"),
+        "{reason}"
+    );
+    // The inputs that count are run on the second attempt too; nobody wrote new ones.
+    let second = told.rung(2, "same elsewhere");
+    assert_eq!(second["counts"]["challenges: variants"], 2, "{told:#?}");
+    let asked = model.requests();
+    assert_eq!(asked.len(), 7);
+    assert!(
+        asked[4]
+            .last()
+            .contains("Numbers have three digits at most.")
+    );
+    assert!(
+        !asked[4].last().contains("You repair bugs"),
+        "no history of the author"
+    );
+}
+
+#[test]
+fn a_foreign_patch_is_challenged_when_a_model_is_named() {
+    let scene = scene();
+    fs::write(scene.patchwright.scratch("a.diff"), FIRST_LINE).unwrap();
+    let model = ScriptedModel::start([INPUTS]).unwrap();
+    let endpoint = model.base_url();
+    let judged = ["judge", "records", "--patch", "a.diff"];
+    let mut asking = judged.to_vec();
+    asking.extend(["--model", "scripted", "--base-url", &endpoint]);
+    let told = scene.json(&asking);
+    assert_eq!(told.report["answers"], "live from scripted");
+    assert_eq!(model.requests().len(), 1, "{told:#?}");
+    let question = model.requests()[0].last().to_owned();
+    for words in [
+        "heap-buffer-overflow",
+        "name % 7 != 6",
+        "copy_name",
+        "harness: %zu bytes",
+    ] {
+        assert!(question.contains(words), "{words}: {question}");
+    }
+    told.expect("no_patch", 1, "");
+    let rung = told.rung(1, "same elsewhere");
+    let reason = rung["reason"].as_str().unwrap();
+    assert!(
+        reason.contains("challenge 1.3 reaches the same defect"),
+        "{told:#?}"
+    );
+    // The answer is taken from the journal, and the run ends the same.
+    let again = scene.json(&["replay", told.run()]);
+    again.expect("no_patch", 1, "");
+    // Without a model nobody is asked.
+    scene.json(&judged);
+    assert_eq!(model.requests().len(), 1);
+}
+
+/// A test in the manner of the project, and one that passes without the patch too.
+const TEST: &str = "<patch><create file=\"tests/long_name.sh\">
+printf 'a_name_of_more_than_fifteen_letters=7' >\"$WORK\"/long
+\"$OUT\"/harness \"$WORK\"/long | grep -q '^-1 records'
+</create></patch>";
+const EMPTY_TEST: &str = "<patch><create file=\"tests/none.sh\">
+true
+</create></patch>";
+
+#[test]
+fn a_patch_comes_with_a_regression_test() {
+    for (reply, script) in [(TEST, false), (EMPTY_TEST, true), (GOOD, true)] {
+        let scene = Scene::new()
+            .with("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "1")
+            .edit(
+                "task.toml",
+                "test = '\"$OUT\"/harness'",
+                "test = '\"$OUT\"/harness && for each in \"$TREE\"/tests/*.sh; do sh -eu \"$each\"; done'",
+            );
+        fs::create_dir_all(scene.path("src/tests")).unwrap();
+        let scene = scene.write("src/tests/none_yet.sh", "printf '' >\"$WORK\"/a\n");
+        let model = ScriptedModel::start([GOOD, reply]).unwrap();
+        let out = out_of(&scene);
+        let told = scene.run(&model, &["--out", &out.display().to_string()]);
+        told.expect("verified", 0, "");
+        let question = model.requests()[1].last().to_owned();
+        for words in ["tests/none_yet.sh", "for each in", "1: printf"] {
+            assert!(question.contains(words), "{words}: {question}");
+        }
+        let test = &told.report["best"]["test"];
+        assert_eq!(
+            (&test["holds"], &test["script"]),
+            (&true.into(), &script.into()),
+            "{told:#?}"
+        );
+        let diff = fs::read_to_string(out.join("test.diff")).unwrap();
+        let file = if script {
+            "tests/regression-long-name.txt.sh"
+        } else {
+            "tests/long_name.sh"
+        };
+        assert!(diff.contains(&format!("+++ b/{file}")), "{diff}");
+        let patch = fs::read_to_string(out.join("patch.diff")).unwrap();
+        assert!(!patch.contains("tests/"), "{patch}");
+        let exported = scene.plain(&["export", told.run(), "--format", "diff"]);
+        assert_eq!(exported.stdout, format!("{patch}{diff}"));
+        let mail = scene.plain(&["export", told.run(), "--format", "mbox"]);
+        assert!(
+            mail.stdout.contains(&format!("+++ b/{file}")),
+            "{}",
+            mail.stdout
+        );
+        let journal = events(&fs::read_to_string(out.join("journal.jsonl")).unwrap());
+        let proofs = journal
+            .iter()
+            .filter(|event| event["kind"] == "outcome" && event["name"] == "prove");
+        // A test of a model that does not hold gives way to the PoV.
+        assert_eq!(proofs.count(), if script { 2 } else { 1 });
+    }
+}

@@ -1,0 +1,141 @@
+//! `patchwright init`: a task file from what works, that a repair then uses.
+
+use crate::scene::{GOOD, Scene};
+use patchwright_tests::model::ScriptedModel;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A project as its author has it: a Makefile with a test target, samples, no task.
+const MAKEFILE: &str = "CFLAGS = -O2
+records: harness.o records.o
+\t$(CC) $(CFLAGS) -o $@ harness.o records.o
+helper: helper.o
+\t$(CC) -o $@ helper.o
+all: records helper
+check: records
+\t./records
+.DEFAULT_GOAL = all
+";
+
+fn project(scene: &Scene) -> PathBuf {
+    let tree = scene.patchwright.scratch("project");
+    fs::create_dir_all(tree.join("samples")).unwrap();
+    for file in ["src/records.c", "src/records.h", "harness.c"] {
+        let name = Path::new(file).file_name().unwrap();
+        fs::copy(scene.path(file), tree.join(name)).unwrap();
+    }
+    for entry in fs::read_dir(scene.path("corpus")).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.path().with_extension("txt");
+        fs::copy(
+            entry.path(),
+            tree.join("samples").join(name.file_name().unwrap()),
+        )
+        .unwrap();
+    }
+    fs::write(tree.join("Makefile"), MAKEFILE).unwrap();
+    fs::write(tree.join("helper.c"), "int main(void) { return 0; }\n").unwrap();
+    tree
+}
+
+#[test]
+fn a_task_is_found_by_trying_and_repaired() {
+    let scene = Scene::new();
+    project(&scene);
+    fs::copy(
+        scene.path("pov/long-name.txt"),
+        scene.patchwright.scratch("crash.txt"),
+    )
+    .unwrap();
+    let arguments = ["init", "project", "--pov", "crash.txt"];
+    let told = scene.plain(&arguments);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    assert!(
+        told.stdout.contains("next: patchwright run task.toml"),
+        "{told:#?}"
+    );
+    let file = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    for words in [
+        "language = \"c\"",
+        "path = \"project\"",
+        "build = 'make -C \"$TREE\"",
+        "pov = '\"$TREE\"/records \"$POV\"'",
+        "# 6 tests pass, 0 fail",
+        "harmless = [\"project/samples/*.txt\"]",
+        "# crashes here: AddressSanitizer: heap-buffer-overflow",
+    ] {
+        assert!(file.contains(words), "{words:?} is missing in {file}");
+    }
+    let again = scene.plain(&arguments);
+    assert_eq!(again.code, Some(2), "{again:#?}");
+    assert!(again.stderr.contains("replace it with --force"));
+
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let endpoint = model.base_url();
+    let told = scene.json(&["run", "task.toml", "--model", "m", "--base-url", &endpoint]);
+    assert_eq!(told.rung(1, "silent")["holds"], true, "{told:#?}");
+    assert_eq!(told.rung(1, "tested")["holds"], true, "{told:#?}");
+}
+
+#[test]
+fn an_oss_fuzz_project_is_taken_as_it_is() {
+    let scene = Scene::new();
+    let tree = project(&scene);
+    fs::remove_file(tree.join("Makefile")).unwrap();
+    let folder = scene.patchwright.scratch("projects/records");
+    fs::create_dir_all(&folder).unwrap();
+    let build = "#!/bin/bash -eu
+$CC $CFLAGS -c records.c -o $WORK/records.o
+$CC $CFLAGS -I. -c $SRC/fuzzer.c -o $WORK/fuzzer.o
+$CXX $CXXFLAGS $LIB_FUZZING_ENGINE $WORK/fuzzer.o $WORK/records.o -o $OUT/fuzzer
+";
+    let fuzzer = "#include \"records.h\"
+#include <stdint.h>
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
+  struct record *first;
+  records_read((const char *)data, size, &first);
+  records_free(first);
+  return 0;
+}
+";
+    for (name, text) in [
+        (
+            "project.yaml",
+            "language: c\nmain_repo: \"https://example.org/records\"\n",
+        ),
+        ("Dockerfile", "FROM base\nWORKDIR $SRC/records\n"),
+        ("build.sh", build),
+        ("fuzzer.c", fuzzer),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    let pov = scene.path("pov/long-name.txt").display().to_string();
+    let arguments = ["init", "project", "--oss-fuzz", "projects/records"];
+    let arguments = [&arguments[..], &["--harness", "fuzzer", "--testcase", &pov]].concat();
+    let told = scene.plain(&arguments);
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    let file = fs::read_to_string(scene.patchwright.scratch("task.toml")).unwrap();
+    assert!(
+        file.contains("harness = \"fuzzer\"") && file.contains("# crashes here:"),
+        "{file}"
+    );
+}
+
+#[test]
+fn what_cannot_be_found_is_told() {
+    let scene = Scene::new();
+    let tree = project(&scene);
+    fs::write(tree.join("Makefile"), "all:\n\techo no compiler; exit 3\n").unwrap();
+    let told = scene.plain(&["init", "project"]);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    assert!(told.stderr.contains("| no compiler"), "{told:#?}");
+    assert!(
+        told.stderr.contains("name the command with --build"),
+        "{told:#?}"
+    );
+    assert!(!scene.patchwright.scratch("task.toml").exists());
+    let told = scene.plain(&["init", "nowhere"]);
+    assert_eq!(told.code, Some(2), "{told:#?}");
+    let told = scene.plain(&["init", "project", "--oss-fuzz", "project"]);
+    assert!(told.stderr.contains("build.sh cannot be read"), "{told:#?}");
+}
