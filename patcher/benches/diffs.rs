@@ -5,8 +5,9 @@
 //! line for each: the outcome, and the placements or the rules of the refusals.
 //! `--show` prints the whole answer to the diffs whose name begins like this.
 //!
-//! With `--disturb COUNT [--seed N]` it disturbs the edits whose place is certain
-//! as models do, in all forms, and prints how many of them land where.
+//! With `--disturb COUNT [--seed N] [--seconds N] [--longest LINES]` it disturbs the
+//! edits whose place is certain as models do, in all forms, and prints how many of
+//! them land where.
 
 #[path = "diffs/perturb.rs"]
 #[expect(
@@ -29,14 +30,18 @@ use std::time::{Duration, Instant};
 /// The seed of the disturbances where none is named.
 const SEED: u64 = 17;
 
-/// What the command line asks for.
+/// Options of the command line.
 struct Wanted {
     folder: PathBuf,
     shown: Vec<String>,
-    /// How many disturbed edits are placed, and whether kinds of disturbance
+    /// Number of disturbed edits to place, and true where kinds of disturbance
     /// are drawn by their share.
     disturbed: Option<(usize, bool)>,
     seed: u64,
+    /// Time after which no more edits are disturbed.
+    time: Duration,
+    /// Edits of longer files are left out, in lines.
+    longest: usize,
 }
 
 /// The sums over all diffs.
@@ -82,10 +87,14 @@ fn arguments() -> Option<Wanted> {
         shown: Vec::new(),
         disturbed: None,
         seed: SEED,
+        time: Duration::MAX,
+        longest: usize::MAX,
     };
     while let (Some(option), Some(value)) = (given.next(), given.next()) {
         match option.as_str() {
             "--show" => wanted.shown.push(value),
+            "--longest" => wanted.longest = value.parse().ok()?,
+            "--seconds" => wanted.time = Duration::from_secs(value.parse().ok()?),
             "--seed" => wanted.seed = value.parse().ok()?,
             "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
             "--disturb-evenly" => wanted.disturbed = Some((value.parse().ok()?, false)),
@@ -104,6 +113,8 @@ fn disturb(
     let bases: Vec<Base> = entries(&wanted.folder)?
         .iter()
         .filter_map(|case| Base::read(case, &case.join("tree")))
+        .map(|base| base.up_to(wanted.longest))
+        .filter(|base| !base.sketches.is_empty())
         .collect();
     let edits: usize = bases.iter().map(|base| base.sketches.len()).sum();
     writeln!(
@@ -113,8 +124,9 @@ fn disturb(
     )?;
     let mut dice = Dice(wanted.seed);
     let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
+    let started = Instant::now();
     let (mut done, mut wrong) = (0, 0);
-    while done < count {
+    while done < count && started.elapsed() < wanted.time {
         let Some(trial) = dice
             .one_of(&bases)
             .and_then(|base| base.trial(&mut dice, by_share))
@@ -147,7 +159,7 @@ fn disturb(
             "{name}\tright {right}\trefused {refused}\twrong {wrong}"
         )?;
     }
-    writeln!(out, "{wrong} of {count} landed elsewhere")?;
+    writeln!(out, "{wrong} of {done} landed elsewhere")?;
     Ok(())
 }
 

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 /// Diffs beyond this many, from the last one back, are not looked at.
 const MOST_ATTEMPTS: usize = 50;
 
-/// What is known beside the tree.
+/// Knowledge beside the tree.
 #[derive(Clone, Copy)]
 pub struct Background<'a> {
     /// Tells whether a name is known in the tree or its headers.

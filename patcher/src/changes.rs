@@ -1,10 +1,10 @@
-//! What a patch comes to: new bytes, deletions, renames, and their facts.
+//! Result of a patch: new bytes, deletions, renames, and their facts.
 
 pub use patchwright_source::{Changes, Touched};
 use patchwright_source::{SyntaxError, TreePath};
 use serde::{Deserialize, Serialize};
 
-/// How the place of an edit was found.
+/// The way in which the place of an edit was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PlacementKind {
@@ -12,7 +12,7 @@ pub enum PlacementKind {
     Exact,
     /// As written, at most three lines away.
     Shifted,
-    /// Where it was said to be or at most three lines away, but for whitespace.
+    /// At the place that was named or at most three lines away, but for whitespace.
     Whitespace,
     /// Elsewhere in the file, and nowhere else.
     Moved,
@@ -42,7 +42,7 @@ impl PlacementKind {
     }
 }
 
-/// Where an edit went.
+/// The place of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
     /// Which edit, counted from 1.
@@ -52,14 +52,14 @@ pub struct Placement {
     /// The old lines, first and last. An insertion has the line it follows
     /// twice; a whole file its first and last line.
     pub lines: (u32, u32),
-    /// How the place was found.
+    /// The way in which the place was found.
     pub how: PlacementKind,
 }
 
 /// A patch that can be applied, and what is known about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Prepared {
-    /// What becomes of the tree.
+    /// The changes of the tree.
     pub changes: Changes,
     /// The unified diff for reading. Where a file is no UTF-8 its bytes stand
     /// here as the characters of the same number; [`Prepared::diff_bytes`] is
@@ -67,9 +67,9 @@ pub struct Prepared {
     pub diff: String,
     /// The unified diff as `git apply` and `patch -p1` take it.
     pub diff_bytes: Vec<u8>,
-    /// Where each edit went, in the order of the edits.
+    /// The place of each edit, in the order of the edits.
     pub placements: Vec<Placement>,
-    /// What the writer of the patch should know; no reason to refuse.
+    /// Warnings for the writer of the patch; no reason to refuse.
     pub warnings: Vec<String>,
     /// The same for patches that differ in whitespace or in the order of their
     /// edits only.

@@ -11,22 +11,6 @@ pub struct Patch {
     pub edits: Vec<Edit>,
 }
 
-impl Patch {
-    /// The edits of a unified diff that somebody else made: git, svn or plain,
-    /// with or without headers. Bytes that are no UTF-8 are read as Latin-1.
-    pub fn from_diff(diff: &[u8]) -> Self {
-        let (text, latin1) = match std::str::from_utf8(diff) {
-            Ok(text) => (text.to_owned(), false),
-            Err(_) => (diff.iter().map(|byte| char::from(*byte)).collect(), true),
-        };
-        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
-        Self {
-            explanation: None,
-            edits: crate::diff::parse_diff(text, latin1, None),
-        }
-    }
-}
-
 /// One edit. Paths and texts are as they were written; lines count from 1 and
 /// are those of the pristine tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,6 +1,6 @@
-//! What can go wrong before any patch is looked at.
+//! Errors before any patch is looked at.
 
-/// Why the patcher could not be set up.
+/// Reason for which the patcher could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum PatcherError {
     /// A protected path is no glob that can be read.
@@ -8,7 +8,7 @@ pub enum PatcherError {
     Pattern {
         /// The pattern as it was given.
         pattern: String,
-        /// What is wrong with it.
+        /// The mistake in it.
         #[source]
         source: globset::Error,
     },

@@ -21,7 +21,7 @@ const KINDS: [&str; 9] = [
     "template_declaration",
 ];
 
-/// What may stand beside a pasted function.
+/// Lines that may stand beside a pasted function.
 const BESIDE: [&str; 5] = [
     "comment",
     "line_comment",

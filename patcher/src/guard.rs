@@ -1,4 +1,4 @@
-//! What no patch may touch, whatever its reasons.
+//! Files that no patch may touch, whatever its reasons.
 //!
 //! A file is known by its path where the path says what it is (tests, build
 //! files, what the task protects) and by its content where it does not: a
@@ -33,7 +33,7 @@ pub struct Guard {
 enum Scope {
     /// The program, and not what tests it.
     Program,
-    /// What tests it, and nothing else.
+    /// Only what tests it.
     Tests,
 }
 

@@ -1,6 +1,6 @@
 //! The file's own indentation for new lines.
 //!
-//! Where the original was found in spite of different whitespace, the pairs of
+//! If the original was found in spite of different whitespace, the pairs of
 //! its lines tell how the writer's indentation maps to the file's: moved as a
 //! whole, tabs for spaces, or two columns for four.
 
@@ -8,13 +8,13 @@ use crate::pristine::Pristine;
 use std::cell::OnceCell;
 use std::ops::Range;
 
-/// How far around a place the file's style is looked at, in lines.
+/// Distance around a place within which the file's style is looked at, in lines.
 const AROUND: usize = 50;
 
 /// The step that is assumed where nothing tells.
 const USUAL_STEP: usize = 4;
 
-/// What a file is indented with near a place.
+/// Indentation of a file near a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Style {
     Tabs,
@@ -28,7 +28,7 @@ pub(crate) fn lead(line: &str) -> &str {
     line.get(..length).unwrap_or_default()
 }
 
-/// How the writer's indentation becomes the file's.
+/// Translation of the writer's indentation to the file's.
 #[derive(Debug)]
 pub(crate) struct Indent<'a> {
     file: &'a Pristine,
@@ -39,7 +39,7 @@ pub(crate) struct Indent<'a> {
     learned: OnceCell<Learned>,
 }
 
-/// What is only looked up where the pairs do not tell.
+/// Facts that are only looked up where the pairs do not tell.
 #[derive(Debug)]
 struct Learned {
     style: Style,
@@ -47,7 +47,7 @@ struct Learned {
     from_step: usize,
     /// One step in the file, in columns.
     to_step: usize,
-    /// Whether steps differ in width, so that columns are scaled.
+    /// True when steps differ in width, so that columns are scaled.
     scaled: bool,
 }
 
@@ -157,7 +157,7 @@ impl<'a> Indent<'a> {
     }
 }
 
-/// What the lines are indented with. One space is no indentation: it stands
+/// Returns the style of the lines. One space is no indentation: it stands
 /// before the star of a comment.
 fn style(leads: &[String]) -> Style {
     let tabs = leads.iter().any(|lead| lead.starts_with('\t'));

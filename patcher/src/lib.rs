@@ -1,4 +1,4 @@
-//! What a model wrote, turned into changes of a source tree, or into a reason.
+//! Patches of language models, turned into changes of a source tree, or into a refusal.
 //!
 //! [`reply::read`] takes a model's whole reply apart: analysis, queries, probes
 //! and the patch. [`prepare`] finds the place of every edit of a [`Patch`] in
@@ -10,7 +10,7 @@
 //! stands, and nowhere when that is in doubt. All edits are against the
 //! pristine tree, in any order, all or nothing.
 //!
-//! What this crate deliberately does not do: talk to a model, use the network,
+//! This crate deliberately does not talk to a model, use the network,
 //! run a program, write a file, or know what the code means.
 //!
 //! # Example
@@ -32,6 +32,7 @@
 
 mod background;
 mod changes;
+mod comments;
 mod diff;
 mod edit;
 mod error;
@@ -52,6 +53,7 @@ pub mod reply;
 mod script;
 mod splice;
 mod syntax;
+mod tokens;
 mod unescape;
 
 pub use background::Background;

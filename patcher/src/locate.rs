@@ -18,10 +18,10 @@ use crate::pristine::{Pristine, bare, is_space, key, says_something};
 use crate::script::Change;
 use std::ops::Range;
 
-/// How far from the named line a place still counts as near.
+/// Distance from the named line within which a place counts as near.
 pub(crate) const NEAR: usize = 3;
 
-/// How much farther from its number the next equal place must be for a number
+/// Distance by which the next equal place must be farther from its number for a number
 /// to decide.
 const APART: usize = 40;
 
@@ -39,12 +39,12 @@ pub(crate) struct Quote<'a> {
     pub(crate) slack: usize,
     /// The section in which they are said to stand.
     pub(crate) heading: Option<&'a str>,
-    /// What the edit changes of them.
+    /// The changes that the edit makes to them.
     pub(crate) changes: &'a [Change<'a>],
 }
 
 impl Quote<'_> {
-    /// Whether the edit takes a quoted line away.
+    /// Returns true when the edit takes a quoted line away.
     fn removes(&self, at: usize) -> bool {
         self.changes.iter().any(|change| change.old.contains(&at))
     }
@@ -117,14 +117,16 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
         return blank_lines(file, quote);
     }
     if let Some(hint) = quote.hint {
-        // Braces and blanks stand beside every place.
+        // Braces alone stand beside every place.
         let mut signs = quote.lines.iter().flat_map(|line| line.chars());
-        let reach = if signs.any(char::is_alphanumeric) {
-            NEAR
-        } else {
-            0
-        };
-        let near: Vec<usize> = (hint.saturating_sub(reach)..=hint + reach)
+        if !signs.any(char::is_alphanumeric) {
+            return if file.fits_exactly(hint, quote.lines) {
+                Located::At(Match::aligned(hint, count, PlacementKind::Exact))
+            } else {
+                Located::Nowhere
+            };
+        }
+        let near: Vec<usize> = (hint.saturating_sub(NEAR)..=hint + NEAR)
             .filter(|at| file.fits(*at, quote.lines, &keys))
             .collect();
         let exact: Vec<usize> = near
@@ -419,7 +421,7 @@ fn pair_non_blank(
     rest.next().is_none().then_some(pairs)
 }
 
-/// Whether the end of a line means something in a range, so that lines broken
+/// Returns true when the end of a line means something in a range, so that lines broken
 /// differently are other code.
 fn lines_matter(file: &Pristine, range: &Range<usize>) -> bool {
     use patchwright_source::Language::{C, Cpp, Java};

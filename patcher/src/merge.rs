@@ -7,7 +7,7 @@
 
 use crate::indent::{Indent, lead};
 use crate::locate::Match;
-use crate::pristine::{Pristine, bare, says_something};
+use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::{Step, is_elision, steps};
 use std::ops::Range;
 
@@ -25,7 +25,7 @@ pub(crate) enum Line {
 pub(crate) struct Sides<'a> {
     pub(crate) old: &'a [String],
     pub(crate) new: &'a [String],
-    /// Whether a program wrote them: then the new lines are meant as they are
+    /// True when a program wrote them: then the new lines are meant as they are
     /// where the old ones fit as they are.
     pub(crate) diff: bool,
 }
@@ -225,14 +225,15 @@ impl Merger<'_> {
         Ok(())
     }
 
-    /// Whether lines of the file are all among the new ones, in this order, and
-    /// say enough for that to be no accident.
+    /// Returns true when lines of the file are all among the new ones, in this order, and
+    /// that is no accident: one of them stands nowhere else in the file. `break;`
+    /// among new lines need not be the one that the quote leaves out.
     fn hold(&self, new: &[Line], lines: &[usize]) -> bool {
-        let texts: Vec<String> = lines
-            .iter()
-            .map(|at| self.file.line(*at).into_owned())
-            .collect();
-        if !says_something(texts.iter()) {
+        let stands_once = |at: &usize| {
+            let code = self.file.code().get(*at);
+            code.is_some_and(|code| self.file.with_code(key(code)).len() == 1)
+        };
+        if !lines.iter().any(stands_once) {
             return false;
         }
         let mut rest = lines.iter().peekable();
@@ -301,7 +302,7 @@ impl Merger<'_> {
         again.map_or(Ok(new), |at| Err(Obstacle::Repeated(at)))
     }
 
-    /// Whether new lines are those of the file, one by one, and say enough for
+    /// Returns true when new lines are those of the file, one by one, and say enough for
     /// that to be no accident.
     fn are_lines(&self, new: &[&Line], lines: &[usize]) -> bool {
         let texts = new.iter().filter_map(|line| match line {
@@ -336,7 +337,7 @@ impl Merger<'_> {
 
     fn code(&self, text: &str) -> String {
         let line = std::iter::once(text);
-        crate::syntax::without_comments(self.file.language, line).concat()
+        crate::comments::without_comments(self.file.language, line).concat()
     }
 
     fn code_in(&self, range: &Range<usize>) -> Vec<usize> {
@@ -344,7 +345,7 @@ impl Merger<'_> {
         lines.filter(|at| self.file.is_code(*at)).collect()
     }
 
-    /// Whether every run of removed lines opens the brackets that it closes.
+    /// Returns true when every run of removed lines opens the brackets that it closes.
     fn are_whole(&self, gone: &[usize]) -> bool {
         let mut before = None;
         let mut depth = 0_i32;
@@ -356,7 +357,7 @@ impl Merger<'_> {
             }
             before = Some(*at);
             let code = self.file.code().get(*at).map_or("", String::as_str);
-            for token in crate::names::tokens(code) {
+            for token in crate::tokens::tokens(code) {
                 depth += match token {
                     "(" | "[" | "{" => 1,
                     ")" | "]" | "}" => -1,
@@ -370,7 +371,7 @@ impl Merger<'_> {
         depth == 0
     }
 
-    /// Whether neither of the quoted lines around a change is in the file.
+    /// Returns true when neither of the quoted lines around a change is in the file.
     fn is_adrift(&self, old: &Range<usize>) -> bool {
         let blank = |at: &usize| self.old.get(*at).is_some_and(|line| line.trim().is_empty());
         let before = (0..old.start).rev().find(|at| !blank(at));
@@ -389,7 +390,7 @@ impl Merger<'_> {
         (from..self.pairs.len()).find_map(|index| self.pair(index))
     }
 
-    /// Whether the quote says that it leaves lines out before or behind a
+    /// Returns true when the quote says that it leaves lines out before or behind a
     /// place.
     fn is_elided(&self, at: usize, before: bool) -> bool {
         let says = |index: &usize| self.old.get(*index).is_some_and(|line| is_elision(line));

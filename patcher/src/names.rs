@@ -1,13 +1,15 @@
-//! Words of code, and the names that a patch uses for the first time.
+//! Names that a patch uses for the first time.
 
+use crate::comments::without_comments;
 use crate::pristine::Pristine;
+use crate::tokens::{tokens, words};
 use patchwright_source::Language;
 use std::collections::BTreeSet;
 
 /// Names beyond this many are not looked up.
 const MOST_NAMES: usize = 100;
 
-/// What looks like a call and is none.
+/// Words that look like a call and are none.
 const NO_CALLS: &str = " if for while switch return sizeof catch do else case alignof typeof \
     defined static_assert _Static_assert decltype throw new delete synchronized try super this \
     not and or in is lambda assert yield await elif except with print def class match fn func \
@@ -62,49 +64,9 @@ const STANDARD_MODULES: &str = " assert.h ctype.h errno.h float.h inttypes.h iso
     array codecs unicodedata urllib http email html xml csv errno signal traceback inspect types \
     weakref gc uuid sys __future__ ";
 
-/// Whether every program has this name.
+/// Returns true when every program has this name.
 pub(crate) fn is_standard(name: &str) -> bool {
     STANDARD.contains(&format!(" {name} "))
-}
-
-/// The identifiers of a text.
-pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|next: char| !(next.is_alphanumeric() || next == '_'))
-        .filter(|word| word.starts_with(|first: char| first.is_alphabetic() || first == '_'))
-}
-
-/// The tokens of a line of code: names and numbers, quoted strings, and single
-/// other characters; whitespace is left out.
-pub(crate) fn tokens(code: &str) -> impl Iterator<Item = &str> {
-    let mut rest = code.trim_start();
-    std::iter::from_fn(move || {
-        let first = rest.chars().next()?;
-        let in_word = |next: char| next.is_alphanumeric() || next == '_' || next == '$';
-        let length = if in_word(first) {
-            rest.find(|next| !in_word(next)).unwrap_or(rest.len())
-        } else if first == '"' || first == '\'' {
-            quoted_length(rest, first)
-        } else {
-            first.len_utf8()
-        };
-        let (token, after) = rest.split_at(length);
-        rest = after.trim_start();
-        Some(token)
-    })
-}
-
-/// The length of a quoted string, its quotes included.
-fn quoted_length(text: &str, quote: char) -> usize {
-    let mut escaped = false;
-    for (at, next) in text.char_indices().skip(1) {
-        match next {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            next if next == quote => return at + 1,
-            _ => {}
-        }
-    }
-    text.len()
 }
 
 /// Warns of calls and imports in new lines whose names exist nowhere: not in
@@ -114,7 +76,7 @@ pub(crate) fn unknown_names(
     new_lines: &[String],
     knows: &dyn Fn(&str) -> bool,
 ) -> Vec<String> {
-    let code = crate::syntax::without_comments(file.language, new_lines.iter().map(String::as_str));
+    let code = without_comments(file.language, new_lines.iter().map(String::as_str));
     let mut warnings = BTreeSet::new();
     for (line, text) in code.iter().zip(new_lines) {
         if let Some(module) = import_of(file.language, text) {
@@ -145,7 +107,7 @@ pub(crate) fn unknown_names(
 /// Names that new lines bring with them: whatever stands there without being
 /// called, such as a variable, a parameter, a macro or a definition.
 pub(crate) fn introduced(language: Option<Language>, new_lines: &[String]) -> BTreeSet<String> {
-    let code = crate::syntax::without_comments(language, new_lines.iter().map(String::as_str));
+    let code = without_comments(language, new_lines.iter().map(String::as_str));
     let mut names = BTreeSet::new();
     for line in code
         .iter()
@@ -164,7 +126,7 @@ pub(crate) fn introduced(language: Option<Language>, new_lines: &[String]) -> BT
     names
 }
 
-/// Whether a line looks like the head of a function: it begins with two words
+/// Returns true when a line looks like the head of a function: it begins with two words
 /// and has no assignment, and does not end a statement.
 fn is_definition(line: &str) -> bool {
     let head = line.split('(').next().unwrap_or_default();
@@ -196,7 +158,7 @@ fn calls(line: &str) -> Vec<&str> {
         .collect()
 }
 
-/// What a line includes or imports.
+/// Returns the header or module that a line includes or imports.
 fn import_of(language: Option<Language>, line: &str) -> Option<String> {
     let line = line.trim();
     let name = match language? {

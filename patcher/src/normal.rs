@@ -51,7 +51,7 @@ impl File<'_> {
         })
     }
 
-    /// What differs when the splices are carried out: their range without what is
+    /// Returns the differences that the splices make: their range without what is
     /// equal at its ends. What repeats the lines above it moves up as far as it can.
     fn changed(&self, splices: &[Splice]) -> Changed {
         let start = splices.first().map_or(0, |splice| splice.old.start);
@@ -112,7 +112,7 @@ fn last_is(lines: &VecDeque<(usize, String)>, line: &str) -> bool {
     lines.back().is_some_and(|(_, last)| last == line)
 }
 
-/// What differs between a file and its new text.
+/// Returns the differences between a file and its new text.
 struct Changed {
     /// The number of the line before; 0 at the start of the file.
     before: usize,

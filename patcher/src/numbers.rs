@@ -25,9 +25,9 @@ pub(crate) struct Numbered {
     pub(crate) numbers: Vec<u32>,
     /// The lines, the numbers taken off.
     pub(crate) lines: Vec<String>,
-    /// Whether a space was taken off behind each colon.
+    /// True when a space was taken off behind each colon.
     pub(crate) spaced: bool,
-    /// Whether each number is where counting the lines from the first puts it.
+    /// True when each number is where counting the lines from the first puts it.
     pub(crate) consecutive: bool,
 }
 
@@ -94,12 +94,12 @@ pub(crate) fn numbered(lines: &[String]) -> Option<Numbered> {
     })
 }
 
-/// What became of the numbers of new lines.
+/// Reading of the line numbers before new lines.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NewLines {
     /// The lines as they shall stand in the file.
     Taken(Vec<String>),
-    /// Whether the numbers are code cannot be told.
+    /// It cannot be told whether the numbers are code.
     Doubtful,
 }
 

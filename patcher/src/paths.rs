@@ -176,7 +176,7 @@ impl<'a> Paths<'a> {
         TreePath::new(fitting.as_deref().or(bare)?).ok()
     }
 
-    /// Whether anything of this name is there, a folder or a dangling link
+    /// Returns true when anything of this name is there, a folder or a dangling link
     /// included.
     pub(crate) fn is_taken(&self, path: &TreePath) -> bool {
         std::fs::symlink_metadata(self.tree.absolute(path)).is_ok()
@@ -202,7 +202,7 @@ impl<'a> Paths<'a> {
     }
 }
 
-/// Whether a path comes from elsewhere: a build machine or a diff.
+/// Returns true when a path comes from elsewhere: a build machine or a diff.
 fn is_foreign(name: &str) -> bool {
     name.starts_with('/')
         || name.starts_with("a/")

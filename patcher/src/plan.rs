@@ -30,17 +30,17 @@ const MOST_SEARCHES: usize = 30;
 pub(crate) struct Piece {
     pub(crate) edit: usize,
     pub(crate) splice: Splice,
-    /// Whether the range may share unchanged lines with another one, as the
+    /// True when the range may share unchanged lines with another one, as the
     /// hunks of a diff do.
     pub(crate) shares_context: bool,
 }
 
-/// What is to happen to the lines of one file.
+/// Changes of the lines of one file.
 #[derive(Debug)]
 pub(crate) struct FilePlan {
     pub(crate) pristine: Pristine,
     pub(crate) pieces: Vec<Piece>,
-    /// Whether the new file shall end with a line end, where a diff says so.
+    /// True when the new file shall end with a line end, where a diff says so.
     pub(crate) terminated: Option<bool>,
 }
 
@@ -57,7 +57,7 @@ struct Undecided {
     path: TreePath,
     /// The edit at each of the places.
     drafts: Vec<draft::Draft>,
-    /// What is said where nothing decides.
+    /// The refusal where nothing decides.
     refusal: Refusal,
 }
 
@@ -65,7 +65,7 @@ struct Undecided {
 pub(crate) struct Plan<'a> {
     pub(crate) paths: Paths<'a>,
     pub(crate) background: &'a Background<'a>,
-    /// How many edits may still be looked for by similarity.
+    /// Number of edits that may still be looked for by similarity.
     pub(crate) searches: Rc<Cell<usize>>,
     pub(crate) files: BTreeMap<TreePath, FilePlan>,
     pub(crate) created: BTreeMap<TreePath, Creation>,
@@ -75,7 +75,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) refusals: Vec<Refusal>,
     pub(crate) warnings: Vec<String>,
     undecided: Vec<Undecided>,
-    /// Whether the tree was looked through for lines of an edit.
+    /// True when the tree was looked through for lines of an edit.
     looked_elsewhere: bool,
 }
 
@@ -299,7 +299,7 @@ fn line_before(edit: &Edit) -> Result<usize, Denied> {
         .ok_or_else(|| (Rule::Incomplete, reason.to_owned()))
 }
 
-/// Whether the new lines of a refused edit stand where it names them.
+/// Returns true when the new lines of a refused edit stand where it names them.
 fn stands_in_place(refusal: &Refusal) -> bool {
     let near = |at: &u32| {
         let line = refusal.lines.map(|(first, _)| first);

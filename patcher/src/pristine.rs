@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 
-/// What some editors put at the start of a UTF-8 file.
+/// Byte-order mark that some editors put at the start of a UTF-8 file.
 pub(crate) const BYTE_ORDER_MARK: char = '\u{feff}';
 
 /// Characters that make no difference when whitespace does not count.
@@ -19,14 +19,14 @@ pub(crate) fn bare(line: &str) -> String {
     line.chars().filter(|next| !is_space(*next)).collect()
 }
 
-/// Whether two lines differ in whitespace at most.
+/// Returns true when two lines differ in whitespace at most.
 pub(crate) fn same_but_space(a: &str, b: &str) -> bool {
     a.chars()
         .filter(|character| !is_space(*character))
         .eq(b.chars().filter(|character| !is_space(*character)))
 }
 
-/// Whether lines hold more than braces and blanks, so that finding them twice
+/// Returns true when lines hold more than braces and blanks, so that finding them twice
 /// is no accident.
 pub(crate) fn says_something<'a>(lines: impl Iterator<Item = &'a String>) -> bool {
     let signs = lines.flat_map(|line| line.chars());
@@ -116,7 +116,7 @@ impl Pristine {
         self.keys.get(at).copied()
     }
 
-    /// Whether the lines from `at` on are these, whitespace aside.
+    /// Returns true when the lines from `at` on are these, whitespace aside.
     pub(crate) fn fits(&self, at: usize, lines: &[String], keys: &[u64]) -> bool {
         keys.iter()
             .enumerate()
@@ -127,7 +127,7 @@ impl Pristine {
                 .all(|(offset, line)| same_but_space(&self.line(at + offset), line))
     }
 
-    /// Whether the lines from `at` on are exactly these.
+    /// Returns true when the lines from `at` on are exactly these.
     pub(crate) fn fits_exactly(&self, at: usize, lines: &[String]) -> bool {
         lines
             .iter()
@@ -164,7 +164,7 @@ impl Pristine {
     pub(crate) fn names(&self) -> &HashSet<String> {
         self.names.get_or_init(|| {
             let text = self.text.decode(self.text.bytes());
-            crate::names::words(&text).map(str::to_owned).collect()
+            crate::tokens::words(&text).map(str::to_owned).collect()
         })
     }
 
@@ -172,11 +172,11 @@ impl Pristine {
     pub(crate) fn code(&self) -> &[String] {
         self.code.get_or_init(|| {
             let lines: Vec<Cow<'_, str>> = (0..self.count()).map(|at| self.line(at)).collect();
-            crate::syntax::without_comments(self.language, lines.iter().map(AsRef::as_ref))
+            crate::comments::without_comments(self.language, lines.iter().map(AsRef::as_ref))
         })
     }
 
-    /// Whether a line holds code: not only whitespace and comments.
+    /// Returns true when a line holds code: not only whitespace and comments.
     pub(crate) fn is_code(&self, at: usize) -> bool {
         let code = self.code().get(at);
         code.is_some_and(|code| code.chars().any(|next| !is_space(next)))

@@ -15,7 +15,7 @@ pub enum Rule {
     Ambiguous,
     /// The original quotes what an earlier attempt added.
     EarlierPatch,
-    /// What the edit wants is there already.
+    /// The result of the edit stands there already.
     AlreadyApplied,
     /// The edit changes nothing.
     NoChange,
@@ -91,7 +91,7 @@ pub struct Refusal {
     pub lines: Option<(u32, u32)>,
     /// The rule.
     pub rule: Rule,
-    /// What is wrong and what to do.
+    /// The mistake, and how to mend it.
     pub reason: String,
     /// The first lines of the places that came into question.
     pub candidates: Vec<u32>,

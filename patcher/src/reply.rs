@@ -9,6 +9,7 @@
 mod body;
 mod calls;
 mod challenge;
+mod example;
 mod fallback;
 mod line_commands;
 mod patch;
@@ -32,7 +33,7 @@ use std::fmt;
 /// The largest reply that is read, in bytes. Far above any model's limit.
 const LONGEST_REPLY: usize = 4 * 1024 * 1024;
 
-/// What a reply holds.
+/// Content of a reply.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reply {
     /// The analysis; without its tags, the prose before the first block.
@@ -46,9 +47,9 @@ pub struct Reply {
     pub contest: Option<String>,
     /// The patch. Never a part of one: a patch that was cut off is left out.
     pub patch: Option<Patch>,
-    /// What could not be read, in words for the model.
+    /// Parts that could not be read, in words for the model.
     pub problems: Vec<Problem>,
-    /// Whether the reply ended before it was complete.
+    /// True when the reply ended before it was complete.
     pub cut_off: bool,
 }
 
@@ -57,7 +58,7 @@ pub struct Reply {
 pub struct RawQuery {
     /// The name of its tag.
     pub kind: String,
-    /// What stands between the tags.
+    /// The text between the tags.
     pub body: String,
     /// The attributes, in order.
     pub attributes: Vec<(String, String)>,
@@ -132,7 +133,7 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     reply
 }
 
-/// The reason in the last `<contest>` of a reply; one that is not closed reaches to
+/// Returns the reason in the last `<contest>` of a reply; one that is not closed reaches to
 /// the end.
 fn contest(visible: &str) -> Option<String> {
     let tags = tag::tags(visible, |name| name == "contest");
@@ -143,7 +144,7 @@ fn contest(visible: &str) -> Option<String> {
     (!reason.is_empty()).then(|| reason.to_owned())
 }
 
-/// Whether a reply speaks in the tags that it was asked for.
+/// Returns true when a reply speaks in the tags that it was asked for.
 fn has_own_tags(text: &str) -> bool {
     ["<patch", "<queries", "<edit"]
         .iter()
@@ -172,7 +173,7 @@ fn take_calls(visible: &str, reply: &mut Reply) -> bool {
     true
 }
 
-/// Whether the tags themselves were escaped, all of them.
+/// Returns true when the tags themselves were escaped, all of them.
 fn is_escaped(text: &str) -> bool {
     let has = |name: &str| {
         let escaped =

@@ -9,7 +9,7 @@ const LONGEST_ELISION: usize = 120;
 /// A comment of more words says something else.
 const LONGEST_REMARK: usize = 6;
 
-/// What a comment that stands for code says of it, and what it calls it.
+/// Words of comments that stand for code: statements about it, and names for it.
 const UNCHANGED: [&str; 7] = [
     "unchanged",
     "as before",
@@ -90,7 +90,7 @@ pub(crate) fn changes<'a>(old: &[String], new: &'a [String]) -> Vec<Change<'a>> 
         .collect()
 }
 
-/// Whether a line stands for lines that its writer left out: three dots, alone
+/// Returns true when a line stands for lines that its writer left out: three dots, alone
 /// or in a comment, or a comment that says that code is unchanged.
 pub(crate) fn is_elision(line: &str) -> bool {
     let line = line.trim();

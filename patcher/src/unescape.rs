@@ -56,7 +56,7 @@ pub(crate) fn with_tabs(line: &str) -> Option<String> {
     any.then_some(out)
 }
 
-/// Whether the text reads as if it had been escaped as a whole: there are
+/// Returns true when the text reads as if it had been escaped as a whole: there are
 /// entities, and none of the characters that escaping would have removed.
 pub(crate) fn looks_escaped(text: &str) -> bool {
     if text.contains(['<', '>']) {

@@ -35,7 +35,7 @@ mod soak {
     /// Cases between two looks at the clock.
     const CASES: u32 = 2_000;
 
-    /// How long it is tried.
+    /// Duration of the test.
     const TIME: Duration = Duration::from_mins(10);
 
     #[test]

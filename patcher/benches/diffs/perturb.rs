@@ -34,7 +34,7 @@ pub(crate) struct Trial {
     pub(crate) outcome: Outcome,
 }
 
-/// What came of a disturbed edit.
+/// Outcome of a disturbed edit.
 #[derive(Debug)]
 pub(crate) enum Outcome {
     Right,
@@ -68,6 +68,14 @@ impl Base {
             base.sketches.extend(found);
         }
         Some(base)
+    }
+
+    /// Leaves out the edits of files with more lines.
+    pub(crate) fn up_to(mut self, lines: usize) -> Self {
+        let files = &self.files;
+        let is_short = |file: &String| files.get(file).is_some_and(|file| file.len() <= lines);
+        self.sketches.retain(|sketch| is_short(&sketch.file));
+        self
     }
 
     fn load(&mut self, file: &str) {
@@ -116,7 +124,7 @@ impl Base {
     }
 }
 
-/// What was done is right where it is what the disturbed edit says, or what
+/// Judges a result: it is right where it is what the disturbed edit says, or what
 /// the edit meant before.
 fn judge((sketch, truth): (&Sketch, &Sketch), file: &[String], prepared: &Prepared) -> Outcome {
     let bytes = prepared.changes.files.values().next();

@@ -83,7 +83,7 @@ impl<'a> Compared<'a> {
     }
 }
 
-/// What differs between a text and its new bytes. What is equal at both ends is
+/// Returns the differences between a text and its new bytes. Equal lines at both ends are
 /// set aside first, so that a small change of a long file stays small.
 fn replaced(old: &Text, new: &[u8]) -> Vec<Splice> {
     let new = Text::new(new.to_vec());

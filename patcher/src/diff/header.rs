@@ -1,6 +1,6 @@
 //! The names in the headers of a diff.
 
-/// What a diff writes for a file that is not there.
+/// Name of a file that is not there, in a diff.
 pub(crate) const NO_FILE: &str = "/dev/null";
 
 /// The name in a `---` or `+++` line: without quotes, time stamp or revision.

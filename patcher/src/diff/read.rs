@@ -5,7 +5,23 @@
 //! decided by the rules that hold for every edit.
 
 use super::header::{HunkHeader, NO_FILE, common_name, git_names, name_in};
-use crate::{Edit, Hunk, Rule};
+use crate::{Edit, Hunk, Patch, Rule};
+
+impl Patch {
+    /// Reads the edits of a unified diff that somebody else made: git, svn or plain,
+    /// with or without headers. Bytes that are no UTF-8 are read as Latin-1.
+    pub fn from_diff(diff: &[u8]) -> Self {
+        let (text, latin1) = match std::str::from_utf8(diff) {
+            Ok(text) => (text.to_owned(), false),
+            Err(_) => (diff.iter().map(|byte| char::from(*byte)).collect(), true),
+        };
+        let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+        Self {
+            explanation: None,
+            edits: parse_diff(text, latin1, None),
+        }
+    }
+}
 
 /// Reads a diff. `file` is the file of hunks that stand under no header.
 pub(crate) fn parse_diff(text: &str, latin1: bool, file: Option<&str>) -> Vec<Edit> {
@@ -30,7 +46,7 @@ pub(crate) fn parse_diff(text: &str, latin1: bool, file: Option<&str>) -> Vec<Ed
     reader.edits
 }
 
-/// What a diff says about one file.
+/// Section of a diff about one file.
 #[derive(Debug, Default)]
 struct Section {
     name: Option<String>,
@@ -200,7 +216,7 @@ impl Reader<'_> {
         self.push_hunk(&parts, header, (old_open, new_open));
     }
 
-    /// Whether a line is behind the hunk that is being read.
+    /// Returns true when a line is behind the hunk that is being read.
     fn ends_hunk(&self, line: &str, full: bool) -> bool {
         let next = self.line(self.at + 1);
         let header = line.starts_with("@@")
@@ -286,7 +302,7 @@ impl Reader<'_> {
     }
 }
 
-/// How many lines at the end of a hunk are prose about the next one: without
+/// Counts the lines at the end of a hunk that are prose about the next one: without
 /// marks, from the first one on that reads as a sentence.
 fn prose_behind(parts: &[Part<'_>]) -> usize {
     let unmarked = |part: &&Part<'_>| matches!(part, Part::Bare(_) | Part::Kept(""));
@@ -298,7 +314,7 @@ fn prose_behind(parts: &[Part<'_>]) -> usize {
     first.map_or(0, |first| tail.len() - first)
 }
 
-/// Whether a line is prose: it begins with a letter at the margin, has several
+/// Returns true when a line is prose: it begins with a letter at the margin, has several
 /// words, and no sign of code at its end.
 fn is_sentence(line: &str) -> bool {
     let words = line.split_whitespace().count();

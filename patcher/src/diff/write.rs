@@ -16,9 +16,9 @@ pub(crate) struct FileDiff<'a> {
     pub(crate) old: Option<(&'a TreePath, &'a Text)>,
     /// The new name; `None` for a file that goes.
     pub(crate) new: Option<&'a TreePath>,
-    /// What is replaced, in order, reduced to what differs.
+    /// The replaced ranges, in order, reduced to the differences.
     pub(crate) splices: &'a [Splice],
-    /// Whether the old file is executable.
+    /// True when the old file is executable.
     pub(crate) executable: bool,
 }
 

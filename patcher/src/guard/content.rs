@@ -1,6 +1,6 @@
-//! What a file is by its content: a harness or a test.
+//! Kind of a file by its content: a harness or a test.
 
-use crate::syntax::without_comments;
+use crate::comments::without_comments;
 use patchwright_source::Language;
 use regex::Regex;
 use std::sync::LazyLock;
@@ -56,7 +56,7 @@ pub(crate) fn harness_entry(language: Option<Language>, bytes: &[u8]) -> Option<
 fn without_strings(lines: &[String]) -> String {
     let mut out = String::new();
     for line in lines {
-        for token in crate::names::tokens(line) {
+        for token in crate::tokens::tokens(line) {
             let quoted = token.starts_with('"') && token.len() > 1;
             out.push_str(if quoted && token != "\"C\"" {
                 "\"\""
@@ -73,7 +73,7 @@ fn without_strings(lines: &[String]) -> String {
         .replace("[ ] byte", "[]byte")
 }
 
-/// Whether a file holds tests of a known framework.
+/// Returns true when a file holds tests of a known framework.
 pub(crate) fn is_test(language: Option<Language>, bytes: &[u8]) -> bool {
     let Some(language) = language else {
         return false;

@@ -1,4 +1,4 @@
-//! What a file is by its path: a test, a build file, version control.
+//! Kind of a file by its path: a test, a build file, version control.
 
 use patchwright_source::TreePath;
 
@@ -15,7 +15,7 @@ const TEST_FOLDERS: [&str; 9] = [
     "testsuite",
 ];
 
-/// What steers a build, by whole file name in lower case.
+/// Files that steer a build, by whole name in lower case.
 const BUILD_FILES: [&str; 62] = [
     "makefile",
     "gnumakefile",
@@ -90,7 +90,7 @@ const BUILD_EXTENSIONS: [&str; 13] = [
 /// Folders that steer a build, by their whole name.
 const BUILD_FOLDERS: [&str; 4] = [".github", ".circleci", ".clusterfuzzlite", ".mvn"];
 
-/// Whether a part of a path is none of the program: version control, and what
+/// Returns true when a part of a path is none of the program: version control, and what
 /// a contest keeps beside it.
 pub(crate) fn is_version_control(part: &str) -> bool {
     [".git", ".hg", ".svn", ".jj", ".aixcc"]
@@ -98,7 +98,7 @@ pub(crate) fn is_version_control(part: &str) -> bool {
         .any(|folder| part.eq_ignore_ascii_case(folder))
 }
 
-/// Whether a path is one of a build file.
+/// Returns true when a path is one of a build file.
 pub(crate) fn is_build_file(path: &TreePath) -> bool {
     let name = path.file_name().to_ascii_lowercase();
     let extension = name.rsplit_once('.').map(|(_, extension)| extension);
@@ -111,7 +111,7 @@ pub(crate) fn is_build_file(path: &TreePath) -> bool {
             .any(|part| BUILD_FOLDERS.contains(&part))
 }
 
-/// Whether a path is one of a test.
+/// Returns true when a path is one of a test.
 pub(crate) fn is_test(path: &TreePath) -> bool {
     let in_folder = path
         .folder()

@@ -10,22 +10,25 @@
 use super::chain::{Chains, Joint, Row, Slot};
 use super::pairing::Pairing;
 use super::{Located, NEAR, Quote};
-use crate::names::tokens;
 use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::is_elision;
+use crate::tokens::tokens;
+
+// `tests/it/perturbed.rs` holds the limits SHARE, MARGIN and LIGHTEST: without them
+// disturbed edits land elsewhere.
 
 /// The part of the quoted code that must stand at the place, in percent of its
 /// weight.
 const SHARE: i64 = 60;
-
-/// The part that must stand at a place for it to be shown, in percent.
-const SHOWN_SHARE: i64 = 30;
 
 /// The points by which a place must beat every other one.
 const MARGIN: i64 = 120;
 
 /// Quotes of less weight may stand anywhere; they must be near their place.
 const LIGHTEST: i64 = 240;
+
+/// The part that must stand at a place for it to be shown, in percent.
+const SHOWN_SHARE: i64 = 30;
 
 /// Quotes of more lines are not aligned.
 const LONGEST: usize = 400;
@@ -198,7 +201,7 @@ impl<'a> Aligner<'a> {
             .collect()
     }
 
-    /// How a quoted line follows the line of code before it.
+    /// Returns the way in which a quoted line follows the line of code before it.
     fn joint(&self, at: usize) -> Joint {
         let Some(before) = self.items.last().map(|item| item.at) else {
             return Joint::Loose;
@@ -245,7 +248,7 @@ impl<'a> Aligner<'a> {
         Some((chains, chain))
     }
 
-    /// Whether enough of the quote stands at a place.
+    /// Returns true when enough of the quote stands at a place.
     fn is_evident(&self, chain: &[Slot]) -> bool {
         let near = || {
             let first = self.first_line(chain);
@@ -272,7 +275,7 @@ impl<'a> Aligner<'a> {
         self.taken(chain) * 100 / total.max(1)
     }
 
-    /// Whether the lines of a chain belong together: none is far from the next,
+    /// Returns true when the lines of a chain belong together: none is far from the next,
     /// and the first is not far from the number where a later one is near it.
     fn is_in_one_place(&self, chain: &[Slot]) -> bool {
         let pairs = self.pairs(chain);
@@ -309,7 +312,7 @@ impl<'a> Aligner<'a> {
         })
     }
 
-    /// Whether the place of a change follows from the place of this row.
+    /// Returns true when the place of a change follows from the place of this row.
     fn is_critical(&self, row: usize) -> bool {
         let Some(item) = self.items.get(row) else {
             return false;
@@ -357,7 +360,7 @@ impl<'a> Aligner<'a> {
 /// comment, or leave its end out, so the file tells of every line that it holds
 /// whether it is code.
 fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
-    let alone = crate::syntax::code_of_piece(file.language, lines.iter().map(String::as_str));
+    let alone = crate::comments::code_of_piece(file.language, lines.iter().map(String::as_str));
     lines
         .iter()
         .zip(alone)
@@ -375,18 +378,18 @@ fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
         .collect()
 }
 
-/// Whether a diff would name this line as the heading of a section.
+/// Returns true when a diff would name this line as the heading of a section.
 fn is_heading(line: &str) -> bool {
     line.starts_with(|first: char| first.is_alphabetic() || first == '_' || first == '$')
 }
 
-/// Whether a line stands in the section that a heading names.
+/// Returns true when a line stands in the section that a heading names.
 pub(super) fn is_in_section(file: &Pristine, at: usize, heading: &str) -> bool {
     let first = (0..at).rev().find(|at| is_heading(&file.line(*at)));
     first.is_some_and(|at| is_named(&file.line(at), &bare(heading)))
 }
 
-/// Whether a heading names this line; headings are cut off at some length, and
+/// Returns true when a heading names this line; headings are cut off at some length, and
 /// their end is often left out.
 fn is_named(line: &str, heading: &str) -> bool {
     let line = bare(line);

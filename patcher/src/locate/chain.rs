@@ -29,13 +29,13 @@ pub(super) struct Row {
     pub(super) places: Vec<(usize, i64)>,
     /// Points lost where the line is skipped.
     pub(super) loss: i64,
-    /// Whether every chain has to take this line.
+    /// True when every chain has to take this line.
     pub(super) required: bool,
     /// The relation to the row before.
     pub(super) joint: Joint,
 }
 
-/// How closely a row follows the one before it.
+/// Closeness of a row to the one before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     /// Lines may be left out between them.

@@ -1,15 +1,16 @@
 //! Pairing of what is left over between lines that are equal: comments, and
 //! lines of code that were not copied faithfully.
 //!
-//! What may differ is little: comments that stay, a string that stays, a
+//! Few things may differ: comments that stay, a string that stays, a
 //! backslash that was lost, a name with a slip of the pen. A number, an
 //! operator, another name that exists or a preprocessor line may not.
 
 use super::{Difference, Located, Match, Quote};
 use crate::PlacementKind;
-use crate::names::{is_standard, tokens};
+use crate::names::is_standard;
 use crate::pristine::{Pristine, bare, key};
 use crate::script::is_elision;
+use crate::tokens::tokens;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::ops::Range;
 
@@ -37,7 +38,7 @@ struct Partners {
     foreign: Vec<usize>,
 }
 
-/// How much a quoted line is like one of the file.
+/// Likeness of a quoted line and one of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Alike {
     Yes,
@@ -224,7 +225,7 @@ impl Pairing<'_> {
         alike
     }
 
-    /// Whether the quoted line is that of the file without a backslash: what
+    /// Returns true when the quoted line is that of the file without a backslash: what
     /// passes through a layer that unescapes text loses one of two. New lines
     /// that hold a backslash may have lost one as well.
     fn lost_backslash(&self, index: usize, ours: &str, theirs: &str) -> bool {
@@ -237,7 +238,7 @@ impl Pairing<'_> {
         intact && count(ours) < count(theirs) && without(ours) == without(theirs)
     }
 
-    /// Whether a name that exists nowhere is another one with one letter too
+    /// Returns true when a name that exists nowhere is another one with one letter too
     /// few, one too many, or two exchanged.
     fn is_slip(&self, ours: &str, theirs: &str) -> bool {
         let is_name = |token: &str| {
@@ -293,16 +294,16 @@ impl Partners {
     }
 }
 
-/// Whether two comments share most of their words.
+/// Returns true when two comments share most of their words.
 fn same_words(a: &str, b: &str) -> bool {
     let words =
-        |line: &str| -> Vec<String> { crate::names::words(line).map(str::to_lowercase).collect() };
+        |line: &str| -> Vec<String> { crate::tokens::words(line).map(str::to_lowercase).collect() };
     let (a, b) = (words(a), words(b));
     let shared = a.iter().filter(|word| b.contains(word)).count();
     shared > 0 && shared * 100 >= a.len().max(b.len()) * SAME_WORDS
 }
 
-/// Whether one letter is missing, one is too many, or two are exchanged.
+/// Returns true when one letter is missing, one is too many, or two are exchanged.
 fn one_slip(a: &str, b: &str) -> bool {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let prefix = a.iter().zip(&b).take_while(|(a, b)| a == b).count();

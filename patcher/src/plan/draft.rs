@@ -15,9 +15,9 @@ use crate::{PlacementKind, Refusal, Rule};
 pub(crate) struct Draft {
     pub(crate) piece: Piece,
     pub(crate) kind: PlacementKind,
-    /// Whether the new file shall end with a line end, where a diff says so.
+    /// True when the new file shall end with a line end, where a diff says so.
     pub(crate) terminated: Option<bool>,
-    /// How many of its last lines stand once more behind it.
+    /// Number of its last lines that stand once more behind it.
     pub(crate) repeated: Option<usize>,
 }
 
@@ -88,7 +88,7 @@ fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) 
     refusal
 }
 
-/// Whether the lines of the result are those of the file.
+/// Returns true when the lines of the result are those of the file.
 fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]) -> bool {
     let kept = place.range.clone().map(Line::Kept);
     let lines = place
@@ -98,7 +98,7 @@ fn is_unchanged(file: &Pristine, place: &Match, merged: &[Line], new: &[Vec<u8>]
     merged.iter().cloned().eq(kept) || lines.eq(new.iter().map(Vec::as_slice))
 }
 
-/// Whether the edit only adds lines around its original, and they are there.
+/// Returns true when the edit only adds lines around its original, and they are there.
 /// A hunk that fits is taken at its word: its context says what is there.
 fn stands_already(file: &Pristine, place: &Match, reading: &Reading, wish: &Wish<'_>) -> bool {
     let (old, new) = (&reading.old, &wish.new);
@@ -119,7 +119,7 @@ fn stands_already(file: &Pristine, place: &Match, reading: &Reading, wish: &Wish
     })
 }
 
-/// How many lines at the end of the result stand once more behind it.
+/// Counts the lines at the end of the result that stand once more behind it.
 fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Option<usize> {
     let line = |line: &Line| match line {
         Line::Kept(at) => file.key(*at).unwrap_or_default(),
@@ -138,7 +138,7 @@ fn repeats_what_follows(file: &Pristine, place: &Match, merged: &[Line]) -> Opti
     })
 }
 
-/// Whether a diff says that the end of the file shall change.
+/// Returns true when a diff says that the end of the file shall change.
 fn termination(file: &Pristine, wish: &Wish<'_>, place: &Match) -> Option<bool> {
     let (old, new) = wish.open?;
     let at_end = place.range.end == file.count();

@@ -54,7 +54,7 @@ fn only_one_that_parses(file: &FilePlan, drafts: &[Draft]) -> Option<usize> {
     fitting.next().is_none().then_some(index)
 }
 
-/// Whether a file with its other edits and this one has no new syntax error.
+/// Returns true when a file with its other edits and this one has no new syntax error.
 fn parses(file: &FilePlan, draft: &Draft) -> bool {
     let text = &file.pristine.text;
     let others = file.pieces.iter().map(|piece| &piece.splice);

@@ -10,7 +10,7 @@ use crate::unescape::unescape;
 use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
 use std::cell::Cell;
 
-/// What is said of an original that is nowhere.
+/// Reason that is given for an original that stands nowhere.
 const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
                          are in the unpatched file";
 
@@ -34,12 +34,12 @@ pub(super) struct Found {
     pub(super) reading: Reading,
 }
 
-/// Why an edit has no place.
+/// Reason for which an edit has no place.
 pub(super) enum Unplaced {
     Refused(Box<Refusal>),
     /// It fits several places alike.
     Equal {
-        /// What is said where nothing decides among them.
+        /// The refusal where nothing decides among them.
         refusal: Box<Refusal>,
         places: Vec<Found>,
     },
@@ -194,7 +194,7 @@ fn empty_original(file: &Pristine, wish: &Wish<'_>) -> Result<Found, Refusal> {
     })
 }
 
-/// Where the whole replacement stands, if the original stands nowhere.
+/// Returns the line at which the whole replacement stands, if the original stands nowhere.
 fn replacement_stands(file: &Pristine, wish: &Wish<'_>, ways: &[Reading]) -> Option<usize> {
     let mut forms = vec![wish.new.clone()];
     if ways.iter().any(|way| way.numbered.is_some()) {
@@ -237,10 +237,13 @@ fn ambiguous(file: &Pristine, wish: &Wish<'_>, places: &[usize]) -> Refusal {
         .filter_map(|at| u32::try_from(at + 1).ok())
         .collect();
     let list: Vec<String> = lines.iter().take(SHOWN).map(ToString::to_string).collect();
+    let exact = places.iter().all(|at| file.fits_exactly(*at, &wish.old));
+    let aside = if exact { "" } else { ", whitespace aside," };
     let mut refusal = wish.deny(
         Rule::Ambiguous,
         format!(
-            "the original stands at {} places, at lines {}; name the right lines or quote more of them",
+            "the original stands{aside} at {} places, at lines {}; name the right lines or quote \
+             more of them",
             lines.len(),
             list.join(", ")
         ),

@@ -11,7 +11,7 @@ use crate::unescape::{looks_escaped, unescape};
 use patchwright_source::{Language, TreePath};
 use std::ops::Range;
 
-/// How many lines around a place are looked at for code that has the form of
+/// Number of lines around a place that are looked at for code that has the form of
 /// numbered lines.
 const AROUND: usize = 10;
 
@@ -192,7 +192,7 @@ pub(crate) fn encode_merged(
     Ok(out)
 }
 
-/// Where the first line of a file with a byte-order mark is replaced, the mark
+/// Keeps the byte-order mark where the first line of a file is replaced: the mark
 /// goes to the new first line.
 fn restore_mark(file: &Pristine, range: &Range<usize>, lines: &[Line], out: &mut [Vec<u8>]) {
     const MARK: &[u8] = b"\xef\xbb\xbf";

@@ -8,7 +8,7 @@ use crate::unescape::{unescape, with_tabs};
 use crate::{Edit, Hunk, Refusal, Rule};
 use patchwright_source::Encoding;
 
-/// How many lines of the file a refusal shows.
+/// Number of lines of the file that a refusal shows.
 pub(super) const SHOWN: usize = 12;
 
 /// An edit of lines, whichever form it was written in.
@@ -20,10 +20,10 @@ pub(super) struct Wish<'a> {
     pub(super) new: Vec<String>,
     /// The section in which the lines are said to stand.
     pub(super) heading: Option<&'a str>,
-    /// Whether it is a hunk: written by a program, without echoes or entities.
+    /// True when it is a hunk: written by a program, without echoes or entities.
     pub(super) hunk: bool,
     pub(super) raw: bool,
-    /// Whether the old and the new side end without a line end, if marked.
+    /// True when the old and the new side end without a line end, if marked.
     pub(super) open: Option<(bool, bool)>,
 }
 
@@ -53,7 +53,7 @@ impl<'a> Wish<'a> {
         usize::try_from(first).ok()?.checked_sub(1)
     }
 
-    /// Whether both sides are the same, the end of the last line included.
+    /// Returns true when both sides are the same, the end of the last line included.
     pub(super) fn changes_nothing(&self) -> bool {
         self.old == self.new && self.open.is_none_or(|(old, new)| old == new)
     }
@@ -270,7 +270,7 @@ fn all_tabs(lines: &[String]) -> Vec<String> {
 /// A space that some models write for a plain one.
 const HARD_SPACE: char = '\u{a0}';
 
-/// Whether the writer's hard spaces are plain ones in the file.
+/// Returns true when the writer's hard spaces are plain ones in the file.
 fn adds_hard_spaces(file: &Pristine, wish: &Wish<'_>, place: &Match) -> bool {
     wish.old.iter().any(|line| line.contains(HARD_SPACE))
         && !place

@@ -5,14 +5,14 @@
 
 use super::tag::{Tag, floor, starts_line};
 
-/// How many tags ahead an end is looked for; bounds the time for replies that
+/// Number of tags ahead in which an end is looked for; bounds the time for replies that
 /// never close anything.
 const LOOK_AHEAD: usize = 1_000;
 
-/// How far behind a closing tag the next one may stand, in bytes.
+/// Longest distance between a closing tag and the next one, in bytes.
 const LONGEST_FILLER: usize = 4_096;
 
-/// How a body ended.
+/// End of a body.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum End {
     /// At its closing tag.
@@ -36,9 +36,9 @@ pub(crate) struct Span {
 pub(crate) struct Rules<'a> {
     /// The names that open and close the body.
     pub(crate) names: &'a [&'a str],
-    /// Whether this tag may follow the closing one.
+    /// True when this tag may follow the closing one.
     pub(crate) may_follow: &'a dyn Fn(&Tag) -> bool,
-    /// Whether this tag, at the start of a line, ends a body that was never
+    /// True when this tag, at the start of a line, ends a body that was never
     /// closed.
     pub(crate) ends: &'a dyn Fn(&Tag) -> bool,
 }
@@ -126,7 +126,7 @@ fn character_data(text: &str, tags: &[Tag], open: usize, rules: &Rules<'_>) -> O
         .map(|(index, tag)| span(start, tag, End::Closed, index + 1))
 }
 
-/// Whether what follows a closing tag is what may follow it: a fitting tag, or
+/// Returns true when what follows a closing tag is what may follow it: a fitting tag, or
 /// the end of the text.
 fn followed(text: &str, tags: &[Tag], index: usize, rules: &Rules<'_>) -> bool {
     let Some(tag) = tags.get(index) else {

@@ -6,11 +6,16 @@
 //! `<replace_in_file>`). A call that edits becomes an edit, one that reads a
 //! file or asks becomes a query; any other is left out.
 
+mod elements;
+mod json;
+
 use super::RawQuery;
 use super::fallback;
 use super::range::{read_lines, read_path};
 use super::words::QUERY;
 use crate::{Edit, Rule};
+use elements::elements;
+use json::{Parsed, next_value, parse};
 use serde_json::{Map, Value};
 
 /// Beginnings of JSON values that are tried.
@@ -64,13 +69,13 @@ const CREATES: &[&str] = &[
 ];
 const DELETES: &[&str] = &["delete", "delete_file", "remove_file"];
 
-/// What the calls of a reply ask for.
+/// Requests of the calls of a reply.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     pub(super) explanation: Option<String>,
     pub(super) edits: Vec<Edit>,
     pub(super) queries: Vec<RawQuery>,
-    /// Whether the text ended within a call.
+    /// True when the text ended within a call.
     pub(super) torn: bool,
 }
 
@@ -81,7 +86,7 @@ impl Calls {
         if text.len() > LONGEST {
             return calls;
         }
-        for (name, arguments) in elements(text) {
+        for (name, arguments) in elements(text).take(MOST_CALLS) {
             calls.take(&name, &arguments);
         }
         if calls.is_empty() {
@@ -90,7 +95,7 @@ impl Calls {
         calls
     }
 
-    /// Whether nothing was asked for.
+    /// Returns true when nothing was asked for.
     pub(super) fn is_empty(&self) -> bool {
         self.edits.is_empty() && self.queries.is_empty() && !self.torn
     }
@@ -339,70 +344,7 @@ fn range_of(arguments: &Map<String, Value>) -> Option<(u32, u32)> {
     Some((first.min(last), first.max(last)))
 }
 
-/// The offset of the next `{` or `[` that begins a line or follows a tag.
-fn next_value(text: &str, from: usize) -> Option<usize> {
-    let rest = text.get(from..)?;
-    rest.match_indices(['{', '[']).find_map(|(offset, _)| {
-        let start = from + offset;
-        let before = text.get(..start)?;
-        let line = before.rsplit('\n').next().unwrap_or_default().trim();
-        (line.is_empty() || line.ends_with('>')).then_some(start)
-    })
-}
-
-enum Parsed {
-    /// A value and its length in bytes.
-    Value(Value, usize),
-    /// The text ended within a value.
-    Torn,
-    Other,
-}
-
-/// Reads the JSON value at the start of a text. Line breaks and tabs within
-/// strings are taken as they are, as models write them.
-fn parse(text: &str) -> Parsed {
-    let mut values = serde_json::Deserializer::from_str(text).into_iter::<Value>();
-    match values.next() {
-        Some(Ok(value)) => return Parsed::Value(value, values.byte_offset()),
-        Some(Err(error)) if error.is_eof() => return Parsed::Torn,
-        _ => {}
-    }
-    let (escaped, end) = with_escaped_breaks(text);
-    match serde_json::from_str(&escaped) {
-        Ok(value) => Parsed::Value(value, end),
-        Err(error) if error.is_eof() => Parsed::Torn,
-        Err(_) => Parsed::Other,
-    }
-}
-
-/// Returns the value at the start of a text with control characters in its
-/// strings escaped, and where it ends.
-fn with_escaped_breaks(text: &str) -> (String, usize) {
-    let mut out = String::with_capacity(text.len());
-    let (mut inside, mut escaped, mut depth) = (false, false, 0_usize);
-    for (at, next) in text.char_indices() {
-        match next {
-            '\n' if inside => out.push_str("\\n"),
-            '\t' if inside => out.push_str("\\t"),
-            '\r' if inside => out.push_str("\\r"),
-            next => out.push(next),
-        }
-        match next {
-            _ if escaped => escaped = false,
-            '\\' if inside => escaped = true,
-            '"' => inside = !inside,
-            '{' | '[' if !inside => depth += 1,
-            '}' | ']' if !inside => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth == 0 && !inside {
-            return (out, at + next.len_utf8());
-        }
-    }
-    (out, text.len())
-}
-
-/// Whether a torn value would have been an edit.
+/// Returns true when a torn value would have been an edit.
 fn names_an_edit(text: &str) -> bool {
     let has = |key: &str| text.contains(&format!("\"{key}\""));
     let edits = [
@@ -414,96 +356,6 @@ fn names_an_edit(text: &str) -> bool {
         "edits",
     ];
     edits.iter().any(|key| has(key))
-}
-
-/// Calls that are written as elements: each with its name and arguments.
-fn elements(text: &str) -> Vec<(String, Map<String, Value>)> {
-    let mut calls = Vec::new();
-    let mut at = 0;
-    while calls.len() < MOST_CALLS {
-        let Some((name, start, end)) = next_element(text, at) else {
-            break;
-        };
-        let body = text.get(start..end).unwrap_or_default();
-        calls.push((name, parameters(body)));
-        at = end.max(at + 1);
-    }
-    calls
-}
-
-/// Elements whose children are their arguments.
-const TOOLS: [&str; 6] = [
-    "replace_in_file",
-    "write_to_file",
-    "apply_diff",
-    "str_replace",
-    "str_replace_editor",
-    "read_file",
-];
-
-/// The next call: its name, and where its arguments begin and end.
-fn next_element(text: &str, from: usize) -> Option<(String, usize, usize)> {
-    let rest = text.get(from..)?;
-    rest.match_indices('<').find_map(|(offset, _)| {
-        let start = from + offset;
-        let inner = text.get(start + 1..)?;
-        let (tag, closing) = if let Some(named) = inner.strip_prefix("invoke name=") {
-            (named, "</invoke>".to_owned())
-        } else if let Some(named) = inner.strip_prefix("function=") {
-            (named, "</function>".to_owned())
-        } else {
-            let tool = TOOLS.iter().find(|tool| {
-                let after = inner.strip_prefix(**tool);
-                after.is_some_and(|after| after.starts_with('>'))
-            })?;
-            (inner, format!("</{tool}>"))
-        };
-        let (name, _) = tag.split_once('>')?;
-        let body = start + 1 + (inner.len() - tag.len()) + name.len() + 1;
-        let length = text.get(body..)?.find(&closing)?;
-        let name = name.trim_matches(['"', '\'', ' ']).to_owned();
-        Some((name, body, body + length))
-    })
-}
-
-/// The arguments of a call: `<parameter name="k">v</parameter>`,
-/// `<parameter=k>v</parameter>` or `<k>v</k>`.
-fn parameters(body: &str) -> Map<String, Value> {
-    let mut arguments = Map::new();
-    let mut at = 0;
-    while let Some(offset) = body.get(at..).and_then(|rest| rest.find('<')) {
-        let start = at + offset;
-        at = start + 1;
-        let inner = body.get(at..).unwrap_or_default();
-        let Some((tag, after)) = inner.split_once('>') else {
-            break;
-        };
-        let named = tag
-            .strip_prefix("parameter name=")
-            .or_else(|| tag.strip_prefix("parameter="));
-        let (name, closing) = match named {
-            Some(name) => (
-                name.trim_matches(['"', '\'', ' ']),
-                "</parameter>".to_owned(),
-            ),
-            None => (tag, format!("</{tag}>")),
-        };
-        let is_name = name
-            .chars()
-            .all(|next| next.is_alphanumeric() || next == '_');
-        let Some(length) = after.find(&closing).filter(|_| is_name && !name.is_empty()) else {
-            continue;
-        };
-        let text = after.get(..length).unwrap_or_default();
-        let text = text.strip_prefix('\n').unwrap_or(text);
-        let text = text.strip_suffix('\n').unwrap_or(text);
-        let parsed: Option<Value> = serde_json::from_str(text).ok();
-        let value = parsed.filter(|value| value.is_array() || value.is_number());
-        let value = value.unwrap_or_else(|| Value::String(text.to_owned()));
-        arguments.insert(name.to_owned(), value);
-        at += tag.len() + 1 + length + closing.len();
-    }
-    arguments
 }
 
 #[cfg(test)]

@@ -12,9 +12,9 @@ const MOST: usize = 40;
 pub struct RawChallenge {
     /// The way in which its bytes are written.
     pub form: ChallengeForm,
-    /// What is said to be in it.
+    /// Description of its content, as written.
     pub why: String,
-    /// What stands between the tags.
+    /// The text between the tags.
     pub body: String,
 }
 

@@ -1,15 +1,15 @@
 //! Formats that models fall back to: SEARCH/REPLACE blocks, diffs, line
 //! commands, whole functions.
 
+use super::example::introduces_example;
 use super::line_commands;
 use super::range::read_path;
-use super::scan::introduces_example;
 use crate::diff::parse_diff;
 use crate::functions::pasted;
 use crate::{Edit, Rule};
 use patchwright_source::{Language, TreePath};
 
-/// How many lines above a block its file may be named.
+/// Number of lines above a block in which its file may be named.
 const PATH_DISTANCE: usize = 3;
 
 /// Fenced text that is longer is no function, in lines.
@@ -173,7 +173,7 @@ struct Fence<'a> {
     file: Option<String>,
     body: &'a [&'a str],
     is_closed: bool,
-    /// Whether it is introduced as an example.
+    /// True when it is introduced as an example.
     is_example: bool,
 }
 

@@ -47,7 +47,7 @@ impl Command {
     }
 }
 
-/// Whether a line is a command.
+/// Returns true when a line is a command.
 pub(super) fn is_command(line: &str) -> bool {
     Command::read(line).is_some()
 }

@@ -1,31 +1,32 @@
 //! The patch of a reply: edits one after the other, whatever stands between.
 
-mod whole;
-
 use super::body::{End, Rules, Span, clean, find_end};
 use super::fallback;
 use super::range::{read_lines, read_path};
 use super::tag::{Tag, starts_line};
 use super::words::{
-    ANALYSIS, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH, PROBE,
-    QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
+    ANALYSIS, CONTENT, CREATE, DELETE, EDIT, EXPLANATION, FILE, INSERT, LINES, ORIGINAL, PATCH,
+    PROBE, QUERIES, RENAME, REPLACEMENT, begins_edit, closes, opens,
 };
 use crate::{Edit, Patch};
 
 /// More edits than this are no patch of a model; the rest is not read.
 const MOST_EDITS: usize = 5_000;
 
+/// Number of tags behind `<delete>` in which its end is looked for.
+const DELETION_REACH: usize = 100;
+
 /// A patch as far as it could be read.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
     pub(crate) patch: Patch,
-    /// Whether the patch was closed by its tag.
+    /// True when the patch was closed by its tag.
     pub(crate) closed: bool,
-    /// Whether the text ended inside of an edit.
+    /// True when the text ended inside of an edit.
     pub(crate) torn: bool,
     /// The first tag behind the patch.
     pub(crate) next: usize,
-    /// Where the patch ends in the text.
+    /// The offset at which the patch ends in the text.
     pub(crate) end: usize,
 }
 
@@ -81,7 +82,7 @@ impl<'a> PatchReader<'a> {
         self.found
     }
 
-    /// Whether a tag belongs to something after a patch that was not closed.
+    /// Returns true when a tag belongs to something after a patch that was not closed.
     fn leaves(&self, tag: &Tag, wrapped: bool) -> bool {
         if opens(tag, PATCH) {
             return !self.found.patch.edits.is_empty();
@@ -288,10 +289,106 @@ impl<'a> PatchReader<'a> {
     }
 }
 
+/// Edits with one text or none: insertions, and files that are created, deleted or
+/// renamed.
+impl PatchReader<'_> {
+    fn insert(&mut self, index: usize, tag: &Tag) -> usize {
+        let (file, _) = self.header(tag);
+        let number = |text: &str| read_lines(text).map(|(_, last)| last);
+        let after = tag
+            .attribute(&["after", "after_line", "line", "lines", "at"])
+            .and_then(number)
+            .or_else(|| {
+                let before = number(tag.attribute(&["before", "before_line"])?)?;
+                before.checked_sub(1)
+            });
+        let (text, next) = self.content(index, tag, &file);
+        self.found
+            .patch
+            .edits
+            .push(Edit::Insert { file, after, text });
+        next
+    }
+
+    fn create(&mut self, index: usize, tag: &Tag) -> usize {
+        let (file, _) = self.header(tag);
+        let (text, next) = self.content(index, tag, &file);
+        self.found.patch.edits.push(Edit::Create {
+            file,
+            text,
+            latin1: false,
+            unterminated: false,
+        });
+        next
+    }
+
+    /// A file goes, or, where lines or an original are named, only these.
+    fn delete(&mut self, index: usize, tag: &Tag) -> usize {
+        let (mut file, lines) = self.header(tag);
+        let closing = self.tags.iter().skip(index + 1).take(DELETION_REACH);
+        let next_is_edit = closing
+            .clone()
+            .find(|next| begins_edit(next) || closes(next, PATCH) || closes(next, DELETE));
+        let has_body = !tag.empty && next_is_edit.is_some_and(|next| closes(next, DELETE));
+        let mut next = index + 1;
+        let mut original = None;
+        if has_body {
+            let (text, after) = self.content(index, tag, &file);
+            next = after;
+            original = Some(text).filter(|text| !text.trim().is_empty());
+        }
+        if file.is_empty()
+            && let Some(path) = original.take_if(|text| !text.contains('\n'))
+        {
+            file = read_path(&path).0;
+        }
+        self.found.patch.edits.push(match lines {
+            None => Edit::Delete { file, original },
+            lines => Edit::Replace {
+                file,
+                lines,
+                original,
+                replacement: Some(String::new()),
+            },
+        });
+        next
+    }
+
+    fn rename(&mut self, tag: &Tag) {
+        let path = |names: &[&str]| read_path(tag.attribute(names).unwrap_or_default()).0;
+        self.found.patch.edits.push(Edit::Rename {
+            from: path(&["from", "old", "file", "path", "source"]),
+            to: path(&["to", "new", "target", "destination"]),
+        });
+    }
+
+    /// The text of an insertion or a new file, out of an inner tag if it is
+    /// wrapped in one.
+    fn content(&mut self, index: usize, tag: &Tag, file: &str) -> (String, usize) {
+        if tag.empty {
+            return (String::new(), index + 1);
+        }
+        let span = self.body(index, tag, &|next| begins_edit(next) || closes(next, PATCH));
+        let mut raw = self.slice(&span);
+        let inner = raw.trim();
+        if let Some(wrap) = Tag::at(inner, 0).filter(|wrap| {
+            opens(wrap, REPLACEMENT) || opens(wrap, CONTENT) || opens(wrap, ORIGINAL)
+        }) {
+            let closing = format!("</{}>", wrap.name);
+            if inner.to_ascii_lowercase().ends_with(&closing) {
+                raw = inner
+                    .get(wrap.end..inner.len() - closing.len())
+                    .unwrap_or_default();
+            }
+        }
+        (clean(raw, is_markup(file)), span.next)
+    }
+}
+
 const FILE_ATTRIBUTES: &[&str] = &["file", "path", "filename", "file_path", "filepath", "name"];
 const LINE_ATTRIBUTES: &[&str] = &["lines", "line", "range", "line_range", "line_numbers", "at"];
 
-/// Whether a fence can be part of the file's own text.
+/// Returns true when a fence can be part of the file's own text.
 fn is_markup(file: &str) -> bool {
     let extension = file.rsplit('.').next().unwrap_or_default();
     ["md", "markdown", "rst", "txt", "adoc"]

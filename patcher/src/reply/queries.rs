@@ -13,7 +13,7 @@ const MOST_QUERIES: usize = 200;
 /// The longest question, in bytes.
 const LONGEST_QUESTION: usize = 20_000;
 
-/// What a block of queries holds.
+/// Content of a block of queries.
 #[derive(Debug, Default)]
 pub(crate) struct Questions {
     pub(crate) queries: Vec<RawQuery>,
@@ -79,7 +79,7 @@ fn question(text: &str, tag: &Tag, whole: bool, into: &mut Questions) -> usize {
     end
 }
 
-/// Whether the next line begins another question, so that this one is over.
+/// Returns true when the next line begins another question, so that this one is over.
 fn opens_next_line(text: &str, at: usize) -> bool {
     text.get(at..)
         .and_then(|rest| rest.split_once('\n'))
@@ -117,7 +117,7 @@ fn find_closing(text: &str, open: &Tag) -> Option<(usize, usize)> {
     first
 }
 
-/// Where a later line begins another question; a question that is not closed
+/// Returns the offset at which a later line begins another question; a question that is not closed
 /// before is not closed at all.
 fn next_question(text: &str) -> usize {
     let mut at = 0;

@@ -12,11 +12,10 @@ use super::patch::Found;
 use super::queries::Questions;
 use super::tag::{Tag, starts_line, tags};
 use super::words::{PATCH, QUERIES, THINKING, closes, is_known, opens};
-pub(super) use fence::introduces_example;
 use fence::{Fence, in_code_span};
 use std::collections::BTreeSet;
 
-/// How plainly a block was written.
+/// Plainness of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     /// As part of the answer.
@@ -133,9 +132,9 @@ struct Scanner<'a> {
     unclosed: BTreeSet<String>,
     /// Up to this tag there is no edit in any patch.
     barren: usize,
-    /// Whether no comment ends any more.
+    /// True when no comment ends any more.
     open_comment: bool,
-    /// How many questions outside of a block were not closed.
+    /// Number of questions outside of a block that were not closed.
     failures: usize,
     first_block: Option<usize>,
     hidden: Vec<(usize, usize)>,

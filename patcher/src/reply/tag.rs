@@ -5,7 +5,7 @@
 
 use crate::unescape::unescape;
 
-/// How far a tag may reach; anything longer is no tag.
+/// Longest tag, in bytes; anything longer is no tag.
 const LONGEST_TAG: usize = 512;
 
 /// More tags than this are not read; five thousand edits have a third of it.
@@ -19,15 +19,15 @@ const LONGEST_NAME: usize = 32;
 pub(crate) struct Tag {
     /// The name in lower case, `-` written as `_`.
     pub(crate) name: String,
-    /// Whether it is `</name>`.
+    /// True when it is `</name>`.
     pub(crate) closing: bool,
-    /// Whether it is `<name/>`.
+    /// True when it is `<name/>`.
     pub(crate) empty: bool,
-    /// What stands between the name and the end.
+    /// The text between the name and the end.
     pub(crate) attributes: Vec<(String, String)>,
-    /// Where the `<` stands.
+    /// The offset of the `<`.
     pub(crate) start: usize,
-    /// What follows the `>`.
+    /// The offset behind the `>`.
     pub(crate) end: usize,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn tags(text: &str, wanted: impl Fn(&str) -> bool) -> Vec<Tag> {
     found
 }
 
-/// Whether nothing but indentation, or the mark of a list or a quotation,
+/// Returns true when nothing but indentation, or the mark of a list or a quotation,
 /// stands before an offset on its line.
 pub(crate) fn starts_line(text: &str, at: usize) -> bool {
     line_before(text, at, 80).is_some_and(|line| {
@@ -109,7 +109,7 @@ pub(crate) fn starts_line(text: &str, at: usize) -> bool {
     })
 }
 
-/// What stands before an offset on its line, unless that is longer than
+/// Returns the text before an offset on its line, unless that is longer than
 /// `limit` bytes: nobody's line is, and looking further back takes time.
 pub(crate) fn line_before(text: &str, at: usize, limit: usize) -> Option<&str> {
     let bytes = text.as_bytes().get(..at)?;
@@ -132,7 +132,7 @@ pub(crate) fn floor(text: &str, limit: usize) -> usize {
         .unwrap_or(0)
 }
 
-/// Where the `>` stands: outside of quotes if these are balanced, otherwise
+/// Returns the offset of the `>`: outside of quotes if these are balanced, otherwise
 /// the first one. `None` where another `<` comes first.
 fn end_of_attributes(rest: &str) -> Option<usize> {
     let mut quote = None;

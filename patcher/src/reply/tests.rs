@@ -1,4 +1,4 @@
-//! What is read of a whole reply, case by case.
+//! Tests of the reading of whole replies, case by case.
 
 use super::{Reply, read};
 use crate::Edit;

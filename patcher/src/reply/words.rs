@@ -51,7 +51,7 @@ pub(crate) const CONTENT: &[&str] = &["content", "code", "text"];
 /// An attribute written as an element.
 pub(crate) const FILE: &[&str] = &["file", "path", "filename", "file_path"];
 pub(crate) const LINES: &[&str] = &["lines", "line", "range", "line_range", "line_numbers"];
-/// What a model thinks before it answers: never part of the answer.
+/// Thoughts before an answer: never part of it.
 pub(crate) const THINKING: &[&str] = &[
     "think",
     "thinking",
@@ -61,7 +61,7 @@ pub(crate) const THINKING: &[&str] = &[
     "reflection",
     "scratchpad",
 ];
-/// What a model quotes: never part of the answer either.
+/// Quotations: never part of the answer either.
 pub(crate) const QUOTED: &[&str] = &[
     "example",
     "examples",
@@ -73,7 +73,7 @@ pub(crate) const QUOTED: &[&str] = &[
     "rejected_patch",
     "failed_patch",
 ];
-/// What can be asked.
+/// Kinds of queries.
 pub(crate) const QUERY: &[&str] = &[
     "symbol",
     "file",
@@ -92,7 +92,7 @@ pub(crate) const QUERY: &[&str] = &[
     "more",
 ];
 
-/// Whether a reply may hold a tag of this name.
+/// Returns true when a reply may hold a tag of this name.
 pub(crate) fn is_known(name: &str) -> bool {
     [
         PATCH,
@@ -118,17 +118,17 @@ pub(crate) fn is_known(name: &str) -> bool {
     .any(|names| names.contains(&name))
 }
 
-/// Whether a tag opens one of these (or is empty).
+/// Returns true when a tag opens one of these (or is empty).
 pub(crate) fn opens(tag: &Tag, names: &[&str]) -> bool {
     !tag.closing && names.contains(&tag.name.as_str())
 }
 
-/// Whether a tag closes one of these.
+/// Returns true when a tag closes one of these.
 pub(crate) fn closes(tag: &Tag, names: &[&str]) -> bool {
     tag.closing && names.contains(&tag.name.as_str())
 }
 
-/// Whether a tag begins an edit of any kind. The words are common ones, so all
+/// Returns true when a tag begins an edit of any kind. The words are common ones, so all
 /// but `<edit>` must name their file.
 pub(crate) fn begins_edit(tag: &Tag) -> bool {
     if tag.closing {

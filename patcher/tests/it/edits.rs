@@ -103,6 +103,9 @@ fn check_refused(expected: &Value, refusals: &[Refusal]) -> Result<(), String> {
             && wanted["rule"] == refusal.rule.name()
             && (wanted["candidates"].is_null()
                 || wanted["candidates"] == serde_json::json!(refusal.candidates))
+            && wanted["says"]
+                .as_str()
+                .is_none_or(|words| refusal.reason.contains(words))
     });
     if fits {
         Ok(())

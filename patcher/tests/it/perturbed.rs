@@ -18,7 +18,7 @@ const TRIALS: usize = 500;
 /// Edits of longer files are left to the soak, in lines.
 const LONGEST: usize = 3_000;
 
-/// How many disturbed edits have to find their place, in percent: a locator that
+/// Part of the disturbed edits that has to find its place, in percent: a locator that
 /// refuses all would pass otherwise.
 const RIGHT: usize = 60;
 
@@ -36,12 +36,7 @@ pub(crate) fn check_draw(seed: u64, trials: usize, longest: usize) {
     let bases: Vec<Base> = trees
         .iter()
         .filter_map(|(tree, case)| Base::read(case, tree.path()))
-        .map(|mut base| {
-            let files = &base.files;
-            base.sketches
-                .retain(|sketch| files[&sketch.file].len() <= longest);
-            base
-        })
+        .map(|base| base.up_to(longest))
         .filter(|base| !base.sketches.is_empty())
         .collect();
     let mut dice = Dice(seed);

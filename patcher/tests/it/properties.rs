@@ -1,4 +1,4 @@
-//! What must hold for every reply, every file and every edit.
+//! Properties of every reply, every file and every edit.
 //!
 //! `PROPTEST_CASES` sets how many are tried; `soak.rs` tries them for a time.
 

@@ -22,7 +22,7 @@ pub(crate) enum Tag {
 pub(crate) struct Line {
     pub(crate) tag: Tag,
     pub(crate) text: String,
-    /// What it says where it is read rightly.
+    /// The text that it has where it is read rightly.
     pub(crate) meant: String,
     /// Its number in the file, from 0; `None` for one that is not there.
     pub(crate) at: Option<usize>,
@@ -106,7 +106,7 @@ impl Sketch {
         }
     }
 
-    /// Whether anything is left to change, and anything that tells where.
+    /// Returns true when anything is left to change, and anything that tells where.
     pub(crate) fn says_something(&self) -> bool {
         let stands = |line: &Line| line.tag != Tag::Added && line.at.is_some();
         self.lines.iter().any(|line| line.tag != Tag::Kept) && self.lines.iter().any(stands)
@@ -163,7 +163,7 @@ impl Sketch {
         out
     }
 
-    /// Whether a new file is what the edit means: the lines that it removes
+    /// Returns true when a new file is what the edit means: the lines that it removes
     /// are gone, what it adds stands between the lines that it stands between
     /// here, and nothing else is different. Whitespace does not count, nor
     /// does the end of a line. A removed line that the edit does not mention
@@ -190,15 +190,30 @@ impl Sketch {
         self.is_built_by(old, new, &gone)
     }
 
-    /// Whether a file is the old one without the lines that are gone, and with
+    /// Returns true when a file is the old one without the lines that are gone, and with
     /// every run of added lines at one of the places that it can have. Goes
     /// through the old lines with the sets of runs that can stand before each.
     fn is_built_by(&self, old: &[String], new: &[String], gone: &[usize]) -> bool {
         let runs = self.runs(old.len());
-        let wanted = bare(new.iter().map(String::as_str));
+        // What is the same at both ends, and no change could touch, is left out.
+        let equal = |(old, new): &(&String, &String)| old == new;
+        let head = old.iter().zip(new).take_while(equal).count();
+        let tail = old.iter().rev().zip(new.iter().rev());
+        let tail = tail.take_while(equal).count();
+        let first = gone.iter().copied().chain(runs.iter().map(|run| run.from));
+        let last = gone
+            .iter()
+            .map(|at| at + 1)
+            .chain(runs.iter().map(|run| run.to));
+        let from = first.min().unwrap_or(0).min(head);
+        let behind = (old.len() - last.max().unwrap_or(0).min(old.len())).min(tail);
+        let behind = behind.min(old.len() - from).min(new.len() - from);
+        let to = old.len() - behind;
+        let changed = &new[from..new.len() - behind];
+        let wanted = bare(changed.iter().map(String::as_str));
         let all = (1_u64 << runs.len().min(63)) - 1;
         let mut states = BTreeMap::from([(0_u64, 0_usize)]);
-        for number in 0..=old.len() {
+        for number in from..=to {
             for (index, run) in runs.iter().enumerate() {
                 let bit = 1 << index.min(63);
                 if (run.from..=run.to).contains(&number) {
@@ -213,8 +228,9 @@ impl Sketch {
                 }
                 states.retain(|set, _| number < run.to || set & bit != 0);
             }
-            if number < old.len() && !gone.contains(&number) {
-                let line = bare(std::iter::once(old[number].as_str()));
+            let stays = number < to && !gone.contains(&number);
+            if let Some(line) = old.get(number).filter(|_| stays) {
+                let line = bare(std::iter::once(line.as_str()));
                 states.retain(|_, at| wanted[*at..].starts_with(&line));
                 for at in states.values_mut() {
                     *at += line.len();

@@ -1,4 +1,4 @@
-//! What each block of a reply holds, and where it ends. At which level a block
+//! Content and end of each block of a reply. The level at which a block
 //! was written is known to the scanner.
 
 use super::{Item, Level, Scanner, in_code_span};

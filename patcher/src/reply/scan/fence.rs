@@ -1,28 +1,11 @@
 //! Fences and code spans: what is quoted, and what is quoted only as an example.
 
 use super::Level;
+use crate::reply::example::introduces_example;
 use crate::reply::tag::{Tag, floor, line_before};
 
 /// A line of prose is shorter than this, in bytes.
 const LONGEST_LINE: usize = 2_000;
-
-/// Words that introduce a fence as something that is not the answer.
-const EXAMPLE_WORDS: [&str; 14] = [
-    "for example",
-    "e.g.",
-    "an example",
-    "example of",
-    "as an example",
-    "would look like",
-    "previous patch was",
-    "previous attempt was",
-    "previous patch:",
-    "previous attempt:",
-    "previously i ",
-    "i sent:",
-    "the format is",
-    "format looks like",
-];
 
 /// A fence that is open.
 #[derive(Debug, Clone, Copy)]
@@ -58,7 +41,7 @@ pub(super) fn after(open: Option<Fence>, line: &str, before: &str) -> Option<Fen
     }
 }
 
-/// Whether a tag stands between backticks on its line.
+/// Returns true when a tag stands between backticks on its line.
 pub(super) fn in_code_span(text: &str, tag: &Tag) -> bool {
     let Some(line) = line_before(text, tag.start, LONGEST_LINE) else {
         return false;
@@ -67,21 +50,4 @@ pub(super) fn in_code_span(text: &str, tag: &Tag) -> bool {
     let after = after.get(..floor(after, LONGEST_LINE)).unwrap_or(after);
     let rest = after.split('\n').next().unwrap_or_default();
     line.matches('`').count() % 2 == 1 && rest.contains('`')
-}
-
-/// Whether the last sentence of a text announces an example.
-pub(crate) fn introduces_example(before: &str) -> bool {
-    let Some(line) = before
-        .lines()
-        .rev()
-        .take(5)
-        .find(|line| !line.trim().is_empty())
-    else {
-        return false;
-    };
-    let line = line.to_ascii_lowercase();
-    let sentence = line.trim().trim_end_matches([':', '.']);
-    let last = sentence.rsplit(". ").next().unwrap_or(sentence);
-    let with_colon = format!("{last}:");
-    EXAMPLE_WORDS.iter().any(|words| with_colon.contains(words))
 }

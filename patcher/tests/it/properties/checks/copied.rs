@@ -6,7 +6,7 @@ use patchwright_patcher::{Edit, Patch, prepare, reply};
 use proptest::prelude::*;
 use std::fmt::Write;
 
-/// How a model copies lines.
+/// Ways in which a model copies lines.
 #[derive(Debug, Clone)]
 pub(crate) struct Copied {
     count: usize,
