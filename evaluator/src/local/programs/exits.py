@@ -68,9 +68,10 @@ RUNTIME = re.compile(r"_*(?:(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:_|:
 
 work = os.environ["WORK"]
 tree = os.environ["TREE"].rstrip("/") + "/"
-until = time.monotonic() + float(os.environ["WATCH_SECONDS"])
+started = time.monotonic()
+until = started + float(os.environ["WATCH_SECONDS"])
 # Moments at which a program that goes on is asked for its stack.
-samples = [time.monotonic() + float(text) for text in os.environ.get("SAMPLES", "").split()]
+samples = [started + float(text) for text in os.environ.get("SAMPLES", "").split()]
 events = []
 called = set()
 functions = {}
@@ -331,6 +332,7 @@ def settings():
 
 
 def main():
+    global until
     try:
         settings()
         gdb.events.stop.connect(on_stop)
@@ -338,6 +340,11 @@ def main():
         threading.Thread(target=watch, daemon=True).start()
         # Set before the program begins, so that nothing of it is missed.
         gdb.execute("starti", to_string=True)
+        if samples:
+            # gdb itself may take long to begin.
+            later = time.monotonic() - started
+            samples[:] = [moment + later for moment in samples]
+            until += later
         catches = {catch(kind): what for what, kind in CATCHES}
         for name in filter(None, os.environ["WATCHED"].split("\n")):
             try:
