@@ -4,7 +4,7 @@ MAKEFLAGS += --no-print-directory
 CARGO ?= cargo
 HOUSE = --package patchwright-tests --test it -- house::
 
-.PHONY: demo check test deny soak bench judge-bench fmt setup examples image dist clean
+.PHONY: demo check test deny soak bench judge-bench fmt setup examples image dist install clean
 
 # A development build: it is ready in half the time, and a repair waits for the model and the build, not for us.
 demo:
@@ -62,6 +62,17 @@ image:
 # What a release consists of: the program, its licences, an SBOM and checksums, in target/dist.
 dist:
 	@scripts/make-release.sh
+
+# The release build with its manual pages and completions, below PREFIX (and DESTDIR).
+PREFIX ?= /usr/local
+install:
+	$(CARGO) build --release --locked --package patchwright
+	install -D -m 755 target/release/patchwright $(DESTDIR)$(PREFIX)/bin/patchwright
+	target/release/patchwright man $(DESTDIR)$(PREFIX)/share/man/man1
+	install -d $(DESTDIR)$(PREFIX)/share/bash-completion/completions $(DESTDIR)$(PREFIX)/share/zsh/site-functions $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d
+	target/release/patchwright completions bash >$(DESTDIR)$(PREFIX)/share/bash-completion/completions/patchwright
+	target/release/patchwright completions zsh >$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_patchwright
+	target/release/patchwright completions fish >$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/patchwright.fish
 
 fmt:
 	$(CARGO) fmt --all

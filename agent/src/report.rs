@@ -5,8 +5,11 @@ mod text;
 pub use text::{counted, money, render};
 
 use crate::probability;
-use crate::record::{Attempt, BaselineSummary, DoubtRecord, DoubtedInputRecord, SandboxRecord};
+use crate::record::{
+    Attempt, BaselineSummary, Crash, CrashFrame, DoubtRecord, DoubtedInputRecord, SandboxRecord,
+};
 use crate::repair::Run;
+use patchwright_source::Role;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -36,6 +39,9 @@ pub struct Report {
     /// The commands on the unpatched tree. Absent when none was run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub baseline: Vec<BaselineReport>,
+    /// The crash that is repaired. Absent where none was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub crash: Option<CrashSummary>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -52,6 +58,21 @@ pub struct Report {
     /// The isolation that the commands ran in. Absent when none ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sandbox: Option<SandboxRecord>,
+}
+
+/// The crash that is repaired.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CrashSummary {
+    /// The kind, in the tool's own word: `heap-buffer-overflow`.
+    pub kind: String,
+    /// One line for people.
+    pub summary: String,
+    /// The function of the project in which it was noticed.
+    pub function: Option<String>,
+    /// Its file, relative to the tree.
+    pub file: Option<String>,
+    /// The line.
+    pub line: Option<u32>,
 }
 
 /// One command on the unpatched tree.
@@ -143,7 +164,7 @@ pub struct RungReport {
 pub struct DoubtReport {
     /// The observation, in one line.
     pub what: String,
-    /// What settled it. Absent while it is open.
+    /// The reason why it is settled. Absent while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
     /// Why the author of the patch finds the new behaviour right. Absent when the
@@ -211,6 +232,7 @@ impl Report {
             run: id.to_owned(),
             task: task.to_owned(),
             baseline: run.baseline().map(baseline_report).unwrap_or_default(),
+            crash: run.crash().and_then(crash_summary),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -256,6 +278,21 @@ impl AttemptReport {
             .map(|char| u8::try_from(char).unwrap_or(b'?'));
         bytes.collect()
     }
+}
+
+fn crash_summary(crash: &Crash) -> Option<CrashSummary> {
+    let own = |frame: &&CrashFrame| {
+        let file = frame.file.as_deref();
+        frame.role == Role::Crash && file.is_some_and(|file| !file.starts_with('/'))
+    };
+    let frame = crash.frames.iter().find(own);
+    (!crash.kind.is_empty()).then(|| CrashSummary {
+        kind: crash.kind.clone(),
+        summary: crash.summary.clone(),
+        function: frame.map(|frame| frame.function.clone()),
+        file: frame.and_then(|frame| frame.file.clone()),
+        line: frame.and_then(|frame| frame.line),
+    })
 }
 
 fn baseline_report(summary: &BaselineSummary) -> Vec<BaselineReport> {

@@ -208,7 +208,9 @@ enum Mark {
 
 fn told(outcome: &Outcome) -> Option<(Mark, String)> {
     Some(match outcome {
-        Outcome::Baseline(_) | Outcome::Context(_) | Outcome::Waited => return None,
+        Outcome::Baseline(_) | Outcome::Context(_) | Outcome::Waited | Outcome::TestFiles(_) => {
+            return None;
+        }
         Outcome::Full(full) => (
             Mark::Open,
             format!(
@@ -239,17 +241,8 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             Mark::Good,
             format!("{} answered", counted(probed.answers.len() as u64, "probe")),
         ),
-        Outcome::Located(Located::Placed(_)) => (Mark::Good, "every edit has its place".to_owned()),
-        Outcome::Located(Located::Refused { reasons }) => {
-            let first = reasons
-                .first()
-                .and_then(|reason| reason.lines().next())
-                .unwrap_or_default()
-                .to_owned();
-            (Mark::Bad, format!("patch refused: {first}"))
-        }
+        Outcome::Located(located) => placed(located),
         Outcome::Climbed(rung) => climbed(rung),
-        Outcome::TestFiles(_) => return None,
         Outcome::Proved(record) => (
             if record.holds { Mark::Good } else { Mark::Open },
             format!("regression test: {}", record.reason),
@@ -262,6 +255,17 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             (Mark::Bad, format!("{}: {}", ending.kind, ending.detail))
         }
     })
+}
+
+fn placed(located: &Located) -> (Mark, String) {
+    match located {
+        Located::Placed(_) => (Mark::Good, "every edit has its place".to_owned()),
+        Located::Refused { reasons } => {
+            let first = reasons.first().and_then(|reason| reason.lines().next());
+            let first = first.unwrap_or("no reason was given");
+            (Mark::Bad, format!("patch refused: {first}"))
+        }
+    }
 }
 
 fn climbed(rung: &RungRecord) -> (Mark, String) {

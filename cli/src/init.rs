@@ -1,8 +1,8 @@
 //! First task of a project: looks at its tree, proposes commands, tries them in
 //! the sandbox, and writes down what worked.
 //!
-//! What is proposed comes from files that every build system has by convention;
-//! what is kept was seen to work here. It asks no model, and it writes nothing
+//! Proposals come from files that every build system has by convention; a command
+//! is kept when it was seen to work here. It asks no model, and it writes nothing
 //! but the task file.
 
 pub(crate) mod build_systems;

@@ -17,6 +17,7 @@ pub(crate) mod events;
 pub(crate) mod export;
 pub(crate) mod init;
 pub(crate) mod judge;
+pub(crate) mod manual;
 pub(crate) mod mcp;
 pub(crate) mod model_arguments;
 pub(crate) mod oss_crs;
@@ -86,6 +87,10 @@ pub(crate) enum Command {
     Show(show::ShowArguments),
     /// List the runs of this machine
     Runs(runs::RunsArguments),
+    /// Print the completions of a shell
+    Completions(manual::CompletionsArguments),
+    /// Write the manual pages
+    Man(manual::ManArguments),
     /// Many tasks at once.
     #[command(flatten)]
     Many(Many),
@@ -140,6 +145,8 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
         Command::Config(arguments) => config::run(&line.common, &arguments),
         Command::Show(arguments) => show::run(&line.common, arguments).await,
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
         Command::Runs(arguments) => runs::list(&line.common, &arguments).await,
         Command::Many(many) => execute_many(&line.common, many).await,
     }

@@ -16,8 +16,8 @@ pub mod problem;
 mod results;
 mod submit;
 mod tasks;
-mod view;
 
+pub(crate) use auth::is_this_machine;
 pub use listen::{ListenError, Listening, listen};
 
 use crate::service::Service;

@@ -27,9 +27,10 @@ pub use task::{CommandLimits, Commands, Pov, TargetTask};
 use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
+use crate::sanitizer_hooks::{self, Gained};
 use crate::test_report::TestReport;
 use crate::workspace::{Workspace, products};
-use crate::{Execution, TargetError, sanitizer_hooks};
+use crate::{Execution, TargetError};
 use futures::future::BoxFuture;
 use patchwright_source::{Changes, TreePath};
 use serde::{Deserialize, Serialize};
@@ -56,11 +57,11 @@ impl Build {
         self.execution.ending.success()
     }
 
-    /// Returns the sanitizer hooks that this build has and the unpatched one lacks; none
-    /// where one of them is on another machine.
-    pub(crate) fn gained_hooks(&self, unpatched: &Self) -> Vec<String> {
+    /// Returns the symbols around a sanitizer that this build has and the unpatched one
+    /// lacks; none where one of them is on another machine.
+    pub(crate) fn gained_symbols(&self, unpatched: &Self) -> Gained {
         let (Some(old), Some(new)) = (&unpatched.workspace, &self.workspace) else {
-            return Vec::new();
+            return Gained::default();
         };
         sanitizer_hooks::gained(old.root(), new.root())
     }

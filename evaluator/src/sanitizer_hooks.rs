@@ -43,18 +43,30 @@ enum Held {
     Called,
 }
 
-/// Returns the hooks that a patched workspace has and the unpatched one lacks,
-/// each in a few words.
-pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Vec<String> {
+/// Symbols that a patched build has and the unpatched one lacks, each in a few words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Gained {
+    /// Those by which the program changes what the sanitizer does.
+    pub(crate) hooks: Vec<String>,
+    /// Functions of the C library that write memory and that no sanitizer sees do it.
+    pub(crate) unseen: Vec<String>,
+}
+
+/// Compares a patched workspace with the unpatched one.
+pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Gained {
     let before = hooks_of(unpatched);
-    let gained = hooks_of(patched).into_iter();
+    let mut gained = Gained::default();
+    for hook in hooks_of(patched) {
+        if before.contains(&hook) {
+            continue;
+        }
+        match hook.held {
+            Held::Defined | Held::Weak => gained.hooks.push(format!("it defines {}", hook.name)),
+            Held::Called if is_unseen(&hook.name) => gained.unseen.push(hook.name),
+            Held::Called => gained.hooks.push(format!("it calls {}", hook.name)),
+        }
+    }
     gained
-        .filter(|hook| !before.contains(hook))
-        .map(|hook| match hook.held {
-            Held::Defined | Held::Weak => format!("it defines {}", hook.name),
-            Held::Called => format!("it calls {}", hook.name),
-        })
-        .collect()
 }
 
 /// The hooks of every program and shared library of a workspace.
@@ -126,7 +138,7 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
     let symbols: Vec<Symbol<'_>> = file
         .symbols()
         .chain(file.dynamic_symbols())
-        .filter_map(Symbol::read)
+        .filter_map(|symbol| Symbol::read(&symbol))
         .collect();
     // Each place in the code with a name that tells whose it is.
     let owners: BTreeMap<u64, bool> = symbols
@@ -134,8 +146,12 @@ fn read(bytes: &[u8]) -> BTreeSet<Hook> {
         .filter(|symbol| symbol.held == Held::Defined)
         .map(|symbol| (symbol.address, is_runtime(symbol.name)))
         .collect();
-    let hooks = symbols.into_iter().filter(|symbol| is_hook(symbol.name));
+    let sanitized = symbols.iter().any(|symbol| is_runtime(symbol.name));
+    let unseen =
+        |symbol: &Symbol<'_>| sanitized && symbol.held == Held::Called && is_unseen(symbol.name);
+    let hooks = symbols.into_iter();
     hooks
+        .filter(|symbol| is_hook(symbol.name) || unseen(symbol))
         .map(|symbol| Hook {
             held: symbol.held_among(&owners),
             name: symbol.name.to_owned(),
@@ -151,7 +167,7 @@ struct Symbol<'a> {
 }
 
 impl<'a> Symbol<'a> {
-    fn read<'b>(symbol: impl ObjectSymbol<'a> + 'b) -> Option<Self> {
+    fn read(symbol: &impl ObjectSymbol<'a>) -> Option<Self> {
         let name = symbol.name().ok().filter(|name| !name.is_empty())?;
         Some(Self {
             // The linker adds the version of a library's symbol.
@@ -192,6 +208,19 @@ fn is_runtime(name: &str) -> bool {
     RUNTIME.is_match(name)
 }
 
+/// Tells whether a name is of a function that writes as much memory as it is told to, or as
+/// its input has, and that GCC's AddressSanitizer (12) does not check: each was tried.
+fn is_unseen(name: &str) -> bool {
+    static UNSEEN: LazyLock<Regex> = LazyLock::new(|| {
+        built_in_regex(concat!(
+            r"^(?:_IO_)?_{0,2}(?:memccpy|mempcpy|bcopy|swab|memfrob|strfry|stpn?cpy|strxfrm",
+            r"|explicit_bzero|wmem(?:set|p?cpy|move)|wcsn?cpy|wcpn?cpy|fgets|fread_unlocked",
+            r"|gets|gethostname|getentropy|arc4random_buf)(?:_chk|_unlocked)?$",
+        ))
+    });
+    UNSEEN.is_match(name)
+}
+
 /// Tells whether a name is a sanitizer's and none that a compiler refers to by
 /// itself in code that it instruments.
 fn is_hook(name: &str) -> bool {
@@ -218,7 +247,30 @@ fn is_hook(name: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_hook;
+    use super::{is_hook, is_unseen};
+
+    #[test]
+    fn what_is_checked_is_not_unseen() {
+        for name in [
+            "memccpy",
+            "__mempcpy_chk",
+            "bcopy",
+            "stpncpy",
+            "fgets_unlocked",
+        ] {
+            assert!(is_unseen(name), "{name}");
+        }
+        for name in [
+            "memcpy",
+            "strncpy",
+            "__memcpy_chk",
+            "read",
+            "snprintf",
+            "my_memccpy",
+        ] {
+            assert!(!is_unseen(name), "{name}");
+        }
+    }
 
     #[test]
     fn what_a_compiler_refers_to_is_no_hook() {

@@ -11,7 +11,7 @@ mod list;
 
 pub use claim::{Back, Claimed, Ending, ISSUE, Issue};
 pub use list::TaskVersion;
-pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState};
+pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
 use crate::quota::{self, Quota, Usage};
 use crate::store::{Store, StoreError, now, storable};

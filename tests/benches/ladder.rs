@@ -62,7 +62,7 @@ fn repository(path: &str) -> PathBuf {
 }
 
 /// A task's target with caches of its own.
-async fn target(task: &Path, scratch: &Path) -> (Tree, Arc<dyn Target>) {
+async fn target(task: &Path, scratch: &Path, isolation: &str) -> (Tree, Arc<dyn Target>) {
     let flag = |key: &str, value: &str| Flag {
         name: key.to_owned(),
         key: key.to_owned(),
@@ -72,6 +72,7 @@ async fn target(task: &Path, scratch: &Path) -> (Tree, Arc<dyn Target>) {
         flags: vec![
             flag("cache.folder", &scratch.join("cache").display().to_string()),
             flag("cache.verdicts_mb", "0"),
+            flag("sandbox.choice", isolation),
         ],
         ..Sources::from_process(None, Vec::new())
     };
@@ -103,32 +104,52 @@ async fn sandbox() {
     fs::write(task.join("pov"), "x").unwrap();
     let text = "id = \"nothing\"\nlanguage = \"c\"\n[source]\npath = \"tree\"\n[commands]\nbuild = \":\"\npov = 'kill -SEGV $$'\ntest = \":\"\n[[pov]]\nfile = \"pov\"\n";
     fs::write(task.join("task.toml"), text).unwrap();
-    let (_, target) = target(&task, folder.path()).await;
-    let baseline = target.baseline().await.unwrap();
-    let build = baseline.builds.values().next().unwrap();
-    let (mut ours, mut bare) = (Vec::new(), Vec::new());
-    for _ in 0..STARTS {
-        let started = Instant::now();
-        target.test(build).await.unwrap();
-        ours.push(started.elapsed().as_secs_f64());
-        let started = Instant::now();
-        assert!(
-            Command::new("/bin/sh")
-                .args(["-euc", ":"])
-                .status()
-                .unwrap()
-                .success()
-        );
-        bare.push(started.elapsed().as_secs_f64());
+    for isolation in ["bubblewrap", "landlock"] {
+        let (_, target) = target(&task, folder.path(), isolation).await;
+        let baseline = target.baseline().await.unwrap();
+        let build = baseline.builds.values().next().unwrap();
+        let mut all = Vec::new();
+        for _ in 0..STARTS {
+            let started = Instant::now();
+            target.test(build).await.unwrap();
+            all.push(started.elapsed().as_secs_f64());
+        }
+        starts(isolation, all);
     }
-    let fastest = |all: &[f64]| all.iter().copied().fold(f64::INFINITY, f64::min) * 1e3;
-    println!(
-        "  a command in the sandbox {:.1} ms, the fastest {:.1} ms; without {:.1} ms, {:.1} ms",
-        median(ours.clone()) * 1e3,
-        fastest(&ours),
-        median(bare.clone()) * 1e3,
-        fastest(&bare)
-    );
+    starts("without", by_hand("/bin/sh", &["-euc", ":"]));
+    let alone = [
+        "--unshare-all",
+        "--uid",
+        "1000",
+        "--ro-bind",
+        "/",
+        "/",
+        "--proc",
+        "/proc",
+        "--dev",
+        "/dev",
+        "/bin/sh",
+        "-euc",
+        ":",
+    ];
+    starts("bwrap alone", by_hand("bwrap", &alone));
+}
+
+/// Starts a program a few times; the seconds of each.
+fn by_hand(program: &str, arguments: &[&str]) -> Vec<f64> {
+    let start = || {
+        let started = Instant::now();
+        let status = Command::new(program).args(arguments).status().unwrap();
+        assert!(status.success(), "{program}");
+        started.elapsed().as_secs_f64()
+    };
+    (0..STARTS).map(|_| start()).collect()
+}
+
+fn starts(what: &str, all: Vec<f64>) {
+    let fastest = all.iter().copied().fold(f64::INFINITY, f64::min);
+    let (usual, fastest) = (median(all) * 1e3, fastest * 1e3);
+    println!("  a command, {what}: {usual:.1} ms, the fastest {fastest:.1} ms");
 }
 
 /// A patch's changes, with a remark that makes each attempt another one.
@@ -185,7 +206,7 @@ async fn attempts(diff: &str) {
         case.to_path_buf()
     };
     let scratch = tempfile::tempdir().unwrap();
-    let (tree, target) = target(&task, scratch.path()).await;
+    let (tree, target) = target(&task, scratch.path(), "auto").await;
     let baseline = target.baseline().await.unwrap();
     let patch = Patch::read(tree.root(), &diff, scratch.path());
     let by_hand = ByHand::new(target.as_ref(), &baseline, scratch.path());
@@ -329,7 +350,7 @@ async fn robust() {
         let given = "\"$OUT\"/harness \"$POV\"";
         assert!(text.contains(given));
         fs::write(task.join("task.toml"), text.replace(given, command)).unwrap();
-        let (tree, target) = target(&task, scratch.path()).await;
+        let (tree, target) = target(&task, scratch.path(), "auto").await;
         let baseline = target.baseline().await.unwrap();
         let facts = Patch::read(tree.root(), &diff, scratch.path()).facts(0);
         let ladder = Ladder::new(target.as_ref(), &baseline);

@@ -63,10 +63,9 @@ fn a_diff_and_a_mail_apply() {
     );
     let log = git(&folder, &["log", "-1", "--format=%s|%an|%b"]);
     assert!(log.starts_with("Repair Größe: records"), "{log}");
-    assert!(
-        log.contains("|Patchwright|Written and checked by Patchwright"),
-        "{log}"
-    );
+    assert!(log.contains("|Patchwright|"), "{log}");
+    assert!(log.contains("Assisted-by: Patchwright"), "{log}");
+    assert!(!log.contains("Written and checked"), "{log}");
     assert!(log.contains("overflows the buffer of copy_name"), "{log}");
 }
 
@@ -224,4 +223,90 @@ fn a_changed_task_leaves_the_runs_before_as_they_were() {
     evaluated.expect("verified", 0, "attempt 1 holds every rung");
     let evaluated = scene.json(&["evaluate", changed.run(), "1"]);
     evaluated.expect("invalid_task", 2, "");
+}
+
+const CRASH: &str = "==1==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x602000000031 at pc 0x1 bp 0x1 sp 0x1
+WRITE of size 35 at 0x602000000031 thread T0
+    #0 0x1 in copy_name /src/records/records.c:8:3
+    #1 0x2 in main /src/harness.c:20:3
+";
+
+/// A proposed patch for a crash that the task brought along, in a repository.
+fn proposed_for_a_crash() -> Scene {
+    let scene = Scene::new()
+        .edit(
+            "task.toml",
+            "[inputs]",
+            "[crash]\nreport = \"crash.log\"\n\n[inputs]",
+        )
+        .write("crash.log", CRASH);
+    repository(&scene);
+    proposed(&scene, &[GOOD]);
+    scene
+}
+
+#[test]
+fn a_mail_names_the_crash_and_its_people() {
+    let scene = proposed_for_a_crash();
+    let arguments = [
+        "export",
+        "--format",
+        "mbox",
+        "--author",
+        "Ada <ada@example.org>",
+    ];
+    let more = ["--signoff", "--reported-by", "Eve <eve@example.org>"];
+    let told = scene.plain(&[&arguments[..], &more].concat());
+    assert_eq!(told.code, Some(0), "{told:#?}");
+    let (message, notes) = told.stdout.split_once("\n---\n").unwrap();
+    for words in [
+        "From: Ada <ada@example.org>",
+        "Subject: [PATCH] records: fix heap-buffer-overflow in copy_name",
+        "Reported-by: Eve <eve@example.org>",
+        "Signed-off-by: Ada <ada@example.org>",
+        "overflows the buffer of copy_name",
+    ] {
+        assert!(message.contains(words), "{words:?} is missing in {message}");
+    }
+    assert!(
+        message
+            .lines()
+            .skip_while(|line| !line.is_empty())
+            .all(|line| line.len() <= 72)
+    );
+    assert!(notes.contains("- The edits have their place"), "{notes}");
+    assert!(notes.contains("was last changed by"), "{notes}");
+    assert!(notes.contains("(\"begin\", t)"), "{notes}");
+    let refused = scene.plain(&["export", "--format", "mbox", "--author", "Ada"]);
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+}
+
+#[test]
+fn a_finding_is_told_to_those_who_collect_them() {
+    let scene = proposed_for_a_crash();
+    let json = |format| -> serde_json::Value {
+        let told = scene.plain(&["export", "--format", format]);
+        serde_json::from_str(&told.stdout).unwrap_or_else(|error| panic!("{error}: {told:#?}"))
+    };
+    let sarif = json("sarif");
+    let result = &sarif["runs"][0]["results"][0];
+    assert_eq!(result["ruleId"], "heap-buffer-overflow", "{sarif:#}");
+    let place = &result["locations"][0]["physicalLocation"];
+    assert_eq!(place["artifactLocation"]["uri"], "records.c", "{sarif:#}");
+    let fix = &result["fixes"][0]["artifactChanges"][0]["replacements"][0];
+    let inserted = fix["insertedContent"]["text"].as_str().unwrap();
+    assert!(
+        inserted.contains("  if (name > NAME_LIMIT) return -1;\n"),
+        "{fix:#}"
+    );
+    let vex = json("openvex");
+    assert_eq!(vex["statements"][0]["status"], "affected", "{vex:#}");
+
+    let quilt = scene.plain(&["export", "--format", "quilt"]).stdout;
+    assert!(quilt.starts_with("Description: records: fix heap-buffer-overflow in copy_name\n"));
+    let folder = scene.path("src");
+    fs::write(scene.path("fix.patch"), &quilt).unwrap();
+    git(&folder, &["apply", "--check", "../fix.patch"]);
+    let request = scene.plain(&["export", "--format", "pr"]).stdout;
+    assert!(request.contains("**How it was checked**"), "{request}");
 }

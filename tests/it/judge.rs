@@ -149,7 +149,7 @@ fn a_build_that_fails_on_a_full_disk_says_nothing_of_the_patch() {
     assert!(told.contains("the disk is full"), "{told}");
 }
 
-/// What holds every other rung, but is not what its reader sees.
+/// A patch that holds every other rung, but is not the one that its reader sees.
 #[test]
 fn a_patch_that_reads_otherwise_than_it_compiles_is_refused() {
     let check = "+  if (name > NAME_LIMIT) return -1;\n";

@@ -75,4 +75,6 @@ mod store;
 #[cfg(test)]
 mod superseded;
 #[cfg(test)]
+mod terminal;
+#[cfg(test)]
 mod transcripts;

@@ -125,6 +125,18 @@ fn a_daemon_that_is_not_there_is_told() {
 }
 
 #[test]
+fn a_panic_of_go_is_no_undefined_behaviour() {
+    let scene = Scene::new();
+    let panic = "panic: runtime error: index out of range [5] with length 3\n\ngoroutine 1 [running]:\nmain.main()\n\t/a/main.go:7 +0x1d\n";
+    let told = scene.fed(&["crash", "-"], panic);
+    assert_ne!(told.code, Some(0), "{told:#?}");
+    assert!(told.stderr.contains("a panic of Go"), "{told:#?}");
+    let bare = "runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'\n    #0 0x1 in f /src/a.c:3:4\n";
+    let told = scene.fed(&["crash", "-"], bare);
+    assert!(told.stdout.contains("signed-integer-overflow"), "{told:#?}");
+}
+
+#[test]
 fn known_causes_of_a_failed_baseline_are_named() {
     // What a shell makes of "make -C $TREE" in double quotes.
     let emptied = Scene::new().edit(
@@ -154,7 +166,9 @@ fn known_causes_of_a_failed_baseline_are_named() {
             "[inputs]",
             "[crash]\nreport = \"crash.log\"\n\n[inputs]",
         )
-        .write("crash.log", report);
+        .write("crash.log", report)
+        // Short enough that no allocator notices it.
+        .write("pov/long-name.txt", "seventeen_letters=1\n");
     let told = plain.run(&model, &[]);
     told.expect("not_reproducible", 4, "-fsanitize=address");
     assert!(model.requests().is_empty());

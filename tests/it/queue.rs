@@ -128,7 +128,7 @@ async fn a_run_that_waits_for_a_model_holds_no_worker() {
     let _worker = farm.worker();
     farm.until(|row| row.state == TaskState::Paused).await;
     let depth = farm.service.depth().await.unwrap();
-    assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
+    assert_eq!((depth.waiting, depth.running, depth.queued), (2, 0, 0));
     for id in ["task-0", "task-1"] {
         assert_eq!(farm.service.cancel(id).await.unwrap(), Canceled::Queued);
     }

@@ -26,7 +26,7 @@ const USELESS: &str = "--- a/records.c
    return name;
 ";
 
-/// Who runs the program.
+/// The user that runs the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum User {
     Current,
@@ -188,7 +188,7 @@ fn a_weaker_isolation_is_told_with_the_reason() {
     assert!(shown.contains(&told), "{shown}");
 }
 
-/// What `check --attack` prints last of an isolation.
+/// The last line that `check --attack` prints of an isolation.
 fn held(text: &str, isolation: &str) -> Option<(u32, u32)> {
     let prefix = format!("{isolation}: ");
     let line = text.lines().find_map(|line| line.strip_prefix(&prefix))?;

@@ -248,13 +248,10 @@ async fn a_task_is_canceled_and_the_queue_is_paused() {
         assert_eq!(service.report("a").await.unwrap(), None);
         service.pause().await.unwrap();
         service.pause().await.unwrap();
-        assert!(service.depth().await.unwrap().queue_paused);
+        assert!(service.depth().await.unwrap().paused);
         service.resume().await.unwrap();
         let depth = service.depth().await.unwrap();
-        assert_eq!(
-            (depth.queue_paused, depth.queued, depth.canceled),
-            (false, 0, 1)
-        );
+        assert_eq!((depth.paused, depth.queued, depth.canceled), (false, 0, 1));
     }
 }
 

@@ -58,6 +58,8 @@ pub fn crash_from_report(mut report: CrashReport, tree: &Tree) -> Crash {
     Crash {
         frames: frames_of(&report),
         text: report.purified,
+        kind: report.kind,
+        summary: report.summary,
     }
 }
 
@@ -155,6 +157,7 @@ mod tests {
         let mut crash = Crash {
             text: String::new(),
             frames: vec![frame(5), frame(2), frame(1)],
+            ..Crash::default()
         };
         to_pristine_lines(&mut crash, &changes, &tree);
         let lines: Vec<_> = crash.frames.iter().filter_map(|frame| frame.line).collect();

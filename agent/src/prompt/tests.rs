@@ -67,7 +67,7 @@ fn plan() -> Plan {
 fn crash(text: &str) -> Crash {
     Crash {
         text: text.into(),
-        frames: Vec::new(),
+        ..Crash::default()
     }
 }
 

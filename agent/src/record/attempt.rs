@@ -39,7 +39,7 @@ pub struct RungRecord {
 pub struct DoubtRecord {
     /// The observation, in one line.
     pub what: String,
-    /// What settled it; nothing while it is open.
+    /// The settlement; nothing while it is open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
     /// Reason of the patch's author why the new behaviour is right.
@@ -77,7 +77,7 @@ pub struct DoubtedInputRecord {
 pub struct AcceptedRecord {
     /// The hash of its bytes among the blobs.
     pub blob: String,
-    /// Who found it right, and why.
+    /// The judge who found it right, and the reason.
     pub reason: String,
 }
 

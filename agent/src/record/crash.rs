@@ -10,4 +10,10 @@ pub struct Crash {
     pub text: String,
     /// Its frames.
     pub frames: Vec<CrashFrame>,
+    /// The kind, in the tool's own word; empty where no report was read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub kind: String,
+    /// One line for people; empty where no report was read.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub summary: String,
 }

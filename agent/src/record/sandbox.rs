@@ -10,7 +10,7 @@ use std::fmt;
 pub struct SandboxRecord {
     /// `bubblewrap`, `landlock`, `none`, or `remote` for a service that runs the commands.
     pub isolation: String,
-    /// What it does not keep a command from.
+    /// The ways that it leaves open.
     pub leaves_open: Vec<String>,
     /// The isolations that were preferred and do not work here.
     pub not_used: Vec<StrongerSandbox>,

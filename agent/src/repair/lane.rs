@@ -89,7 +89,7 @@ pub(super) struct Challenge {
     pub(super) attempt: u32,
     /// The rung *same elsewhere* without the challenges.
     pub(super) rung: RungRecord,
-    /// What a model is asked.
+    /// The questions to a model.
     pub(super) messages: Vec<Message>,
     /// The inputs.
     pub(super) inputs: Vec<ChallengeRecord>,
@@ -111,7 +111,7 @@ pub(super) struct Contest {
     pub(super) contested: Contestable,
     /// The author's reason.
     pub(super) reason: String,
-    /// What was said so far.
+    /// The conversation so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked.
     pub(super) tries: u32,

@@ -114,6 +114,12 @@ impl Run {
         run
     }
 
+    /// Returns the crash that is repaired: as it was seen here, else as the task tells it.
+    pub fn crash(&self) -> Option<&Crash> {
+        let seen = self.baseline.as_ref().and_then(|seen| seen.crashes.first());
+        seen.or(self.plan.crash.as_ref())
+    }
+
     /// Returns the text of the crash that the task brought along.
     pub fn reported(&self) -> Option<&str> {
         self.plan.crash.as_ref().map(|crash| crash.text.as_str())

@@ -60,7 +60,7 @@ fn baseline() -> Outcome {
     Outcome::Baseline(BaselineSummary {
         crashes: vec![Crash {
             text: "ERROR: heap-buffer-overflow in f".into(),
-            frames: Vec::new(),
+            ..Crash::default()
         }],
         tests: "3 pass".into(),
         has_tests: true,

@@ -29,11 +29,16 @@ pub fn with_first_issue(plan: Plan, task: &Task, tree: &Tree) -> Plan {
     } else if let Some(text) = plan.hints.sarif.clone() {
         plan.origin = Origin::Finding;
         let frames = plan.hinted.clone();
-        plan.crash = Some(Crash { text, frames });
+        plan.crash = Some(Crash {
+            text,
+            frames,
+            ..Crash::default()
+        });
     } else if let Some(diff) = &plan.hints.diff {
         plan.crash = Some(Crash {
             text: plan.hints.note.clone().unwrap_or_default(),
             frames: delta::frames(diff),
+            ..Crash::default()
         });
     }
     plan
@@ -44,7 +49,7 @@ fn given(text: &str, tree: &Tree) -> Crash {
         Some(report) => crash_from_report(report, tree),
         None => Crash {
             text: text.to_owned(),
-            frames: Vec::new(),
+            ..Crash::default()
         },
     }
 }

@@ -1,7 +1,6 @@
 //! A patch as a branch of a git repository: made from objects alone, with an
 //! index of its own, so that no work tree, no index and no other branch changes.
 
-use super::AUTHOR;
 use std::path::{Path, PathBuf};
 use tokio::process::Command;
 
@@ -18,6 +17,8 @@ pub(crate) struct Branch<'a> {
     pub diff: &'a [u8],
     /// The message of its one commit.
     pub message: &'a str,
+    /// Its author, as in `Name <name@example.org>`.
+    pub author: &'a str,
 }
 
 /// Why there is no branch.
@@ -57,6 +58,7 @@ pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, BranchError> {
     let git = Git {
         folder: branch.folder,
         scratch: scratch.path(),
+        author: branch.author,
     };
     let patch = git.file("patch", branch.diff)?;
     let message = git.file("message", branch.message.as_bytes())?;
@@ -94,9 +96,30 @@ pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, BranchError> {
     Ok(commit)
 }
 
+/// Returns the commit that changed a line last, in a few words; nothing where no
+/// repository tells.
+pub(crate) async fn last_change(folder: &Path, file: &str, line: u32) -> Option<String> {
+    let scratch = tempfile::tempdir().ok()?;
+    let git = Git {
+        folder,
+        scratch: scratch.path(),
+        author: "",
+    };
+    let range = format!("-L{line},{line}");
+    let told = git
+        .run(&["blame", "--porcelain", &range, "HEAD", "--", file])
+        .await
+        .ok()?;
+    let commit: String = told.chars().take(12).collect();
+    let of = |key: &str| told.lines().find_map(|line| line.strip_prefix(key));
+    let (subject, author) = (of("summary ")?, of("author ")?);
+    Some(format!("{commit} (\"{subject}\", {author})"))
+}
+
 struct Git<'a> {
     folder: &'a Path,
     scratch: &'a Path,
+    author: &'a str,
 }
 
 impl Git<'_> {
@@ -116,7 +139,8 @@ impl Git<'_> {
     /// Runs git and returns what it printed. Nothing that the repository
     /// configures is run.
     async fn run(&self, arguments: &[&str]) -> Result<String, BranchError> {
-        let (name, address) = AUTHOR;
+        let (name, address) = self.author.split_once('<').unwrap_or((self.author, ""));
+        let (name, address) = (name.trim(), address.trim_end_matches('>').trim());
         let output = Command::new("git")
             .args([
                 "-c",

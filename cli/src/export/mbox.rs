@@ -1,7 +1,7 @@
 //! A patch as a mail that `git am` takes.
 
-use super::{AUTHOR, message, subject};
-use patchwright_agent::report::{AttemptReport, Report};
+use super::Exported;
+use super::message::{body, evidence, subject};
 use std::fmt::Write;
 
 /// Longest line of a mail (RFC 5322, without the line break).
@@ -11,15 +11,13 @@ const LINE: usize = 998;
 ///
 /// # Errors
 /// The time has no form in a mail: it lies before the year 0.
-pub(crate) fn mail(
-    title: Option<&str>,
-    time: jiff::Timestamp,
-    (report, attempt): (&Report, &AttemptReport),
-) -> Result<String, jiff::Error> {
+pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> Result<String, jiff::Error> {
     let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
+    let attempt = exported.attempt;
     let body = format!(
-        "{}---\n\n{}{}-- \npatchwright {}\n",
-        message(report, attempt),
+        "{}---\n\n{}\n{}{}-- \npatchwright {}\n",
+        body(exported),
+        evidence(exported),
         attempt.diff,
         attempt.test_diff().unwrap_or_default(),
         env!("CARGO_PKG_VERSION")
@@ -33,10 +31,10 @@ pub(crate) fn mail(
     } else {
         ("quoted-printable", quoted_printable(&body))
     };
-    let (name, address) = AUTHOR;
+    let author = exported.signatures.author();
     Ok(format!(
         "From 0000000000000000000000000000000000000000 Mon Sep 17 00:00:00 2001\n\
-         From: {name} <{address}>\n\
+         From: {author}\n\
          Date: {}\n\
          Subject: [PATCH] {}\n\
          MIME-Version: 1.0\n\
@@ -45,7 +43,7 @@ pub(crate) fn mail(
          \n\
          {body}\n",
         date,
-        subject(title, report)
+        subject(exported)
     ))
 }
 

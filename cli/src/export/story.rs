@@ -79,6 +79,25 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         let _ = writeln!(text, "Nothing was executed.\n");
         return;
     }
+    rungs(text, attempt);
+    if let Some(right) = attempt.p_right {
+        let _ = writeln!(text, "P(right) by this evidence: {:.0} %\n", 100.0 * right);
+    }
+    if let Some(test) = &attempt.test {
+        let word = match (test.holds, test.strong) {
+            (true, true) => "a strong regression test",
+            (true, false) => "a regression test",
+            (false, _) => "no regression test",
+        };
+        let _ = writeln!(text, "It comes with {word}: {}\n", plain(&test.reason));
+        if test.holds {
+            let _ = writeln!(text, "{}\n", fence(&visible(&test.diff), "diff", DIFF));
+        }
+    }
+    doubts(text, attempt);
+}
+
+fn rungs(text: &mut String, attempt: &AttemptReport) {
     let _ = writeln!(
         text,
         "| rung | holds | why | seconds |\n| --- | --- | --- | --- |"
@@ -102,20 +121,10 @@ fn attempt(text: &mut String, attempt: &AttemptReport) {
         );
     }
     text.push('\n');
-    if let Some(right) = attempt.p_right {
-        let _ = writeln!(text, "P(right) by this evidence: {:.0} %\n", 100.0 * right);
-    }
-    if let Some(test) = &attempt.test {
-        let word = match (test.holds, test.strong) {
-            (true, true) => "a strong regression test",
-            (true, false) => "a regression test",
-            (false, _) => "no regression test",
-        };
-        let _ = writeln!(text, "It comes with {word}: {}\n", plain(&test.reason));
-        if test.holds {
-            let _ = writeln!(text, "{}\n", fence(&visible(&test.diff), "diff", DIFF));
-        }
-    }
+}
+
+/// Adds the doubts that nobody has settled.
+fn doubts(text: &mut String, attempt: &AttemptReport) {
     let doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
     for doubt in doubts.filter(|doubt| doubt.settled.is_none()) {
         let _ = writeln!(text, "- open: {}", plain(&doubt.what));

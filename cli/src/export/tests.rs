@@ -1,6 +1,6 @@
 //! Mails and stories whose words come from anybody.
 
-use super::{mail, story};
+use super::{Exported, Signatures, mail, story};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report, RungReport};
 use patchwright_agent::wire;
@@ -38,12 +38,14 @@ fn report(explanation: &str, diff: &str) -> Report {
 fn mailed(explanation: &str, diff: &str) -> String {
     let report = report(explanation, diff);
     let best = report.best.clone().unwrap();
-    mail(
-        Some("a\ntitle: ü"),
-        "2026-01-02T03:04:05Z".parse().unwrap(),
-        (&report, &best),
-    )
-    .unwrap()
+    let exported = Exported {
+        title: Some("a\ntitle: ü"),
+        report: &report,
+        attempt: &best,
+        signatures: &Signatures::default(),
+        changed_by: None,
+    };
+    mail(&exported, "2026-01-02T03:04:05Z".parse().unwrap()).unwrap()
 }
 
 #[test]
@@ -63,10 +65,14 @@ fn a_mail_has_one_subject_one_patch_and_no_other_headers() {
     );
     assert!(headers.contains("8bit"));
     let (message, patch) = body.split_once("\n---\n").unwrap();
-    assert!(message.starts_with("Written and checked by Patchwright"));
-    for line in ["\n --- a/b\n", "\n diff --git\n", "\n From here on\\u{7}\n"] {
-        assert!(message.contains(line), "{line:?}: {message}");
+    for line in message.lines() {
+        let begins = ["---", "diff ", "From "]
+            .iter()
+            .any(|mark| line.starts_with(mark));
+        assert!(!begins, "{line:?}: {message}");
     }
+    assert!(message.contains("here on\\u{7}"), "{message}");
+    assert!(patch.contains("Written and checked by Patchwright"));
     assert!(patch.contains(DIFF));
 }
 

@@ -56,7 +56,7 @@ enum Failure {
     Other(String),
 }
 
-/// How a PoV is fed to a program.
+/// Ways to feed a PoV to a program.
 const FEEDS: [&str; 2] = [" \"$POV\"", " <\"$POV\""];
 
 impl Trials<'_> {

@@ -62,6 +62,11 @@ fn nothing(arguments: &CrashArguments, text: &str) -> String {
     if text.trim().is_empty() {
         return format!("{place} is empty: give what the program printed when it crashed");
     }
+    if text.contains("\ngoroutine ") {
+        return format!(
+            "{place} holds a panic of Go: Go can be searched, but its crashes are not read yet"
+        );
+    }
     format!(
         "no crash report in {place}, of {} bytes: give all that the program printed, from the line that names the error \
          (\"ERROR: AddressSanitizer: ..\", \"runtime error: ..\", \"Exception in thread ..\") to the end of its stack",

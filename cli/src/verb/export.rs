@@ -2,7 +2,7 @@
 
 use super::session::find_run;
 use crate::common::{Common, WrongInput, write_result};
-use crate::export::{self, Branch};
+use crate::export::{self, Branch, Exported, Signatures};
 use crate::output;
 use anyhow::Context;
 use clap::{Args, ValueEnum};
@@ -41,6 +41,15 @@ pub(crate) struct ExportArguments {
     /// With --format branch: its name; by default patchwright/RUN
     #[arg(long, value_name = "NAME")]
     pub branch: Option<String>,
+    /// The author of the patch, as in 'Name <name@example.org>'
+    #[arg(long, value_name = "WHO", value_parser = person)]
+    pub author: Option<String>,
+    /// Add a sign-off of the author
+    #[arg(long, requires = "author")]
+    pub signoff: bool,
+    /// Whoever reported the crash
+    #[arg(long, value_name = "WHO")]
+    pub reported_by: Option<String>,
 }
 
 /// The forms of a run.
@@ -55,6 +64,14 @@ pub(crate) enum Form {
     Mbox,
     /// A branch of a git repository; no work tree is touched.
     Branch,
+    /// A patch of a quilt series, with the headers of DEP-3.
+    Quilt,
+    /// The text of a pull request.
+    Pr,
+    /// A SARIF log with the crash and its fix.
+    Sarif,
+    /// An OpenVEX document.
+    Openvex,
 }
 
 /// Exports a run.
@@ -75,22 +92,78 @@ pub(crate) async fn export(
     if arguments.format == Form::Folder {
         return folder(&store, &task, report, &arguments).await;
     }
-    let attempt = candidate(&report, arguments.candidate)?;
-    let title = task.title.as_deref();
-    match arguments.format {
-        Form::Folder | Form::Diff => {
-            put(arguments.out.as_deref(), &attempt.delivered_bytes())?;
-        }
-        Form::Mbox => {
-            let events = store.events(&id).await?;
-            let began = events.first().context("the journal of the run is empty")?;
-            let began = began.time.parse().context("the journal holds no time")?;
-            let mail = export::mail(title, began, (&report, attempt))?;
-            put(arguments.out.as_deref(), mail.as_bytes())?;
-        }
-        Form::Branch => branch(&task, (&report, attempt), &arguments).await?,
+    let signatures = Signatures {
+        author: arguments.author.clone(),
+        signoff: arguments.signoff,
+        reported_by: arguments.reported_by.clone(),
+    };
+    let changed_by = changed_by(&task, &report, &arguments).await;
+    let exported = Exported {
+        title: task.title.as_deref(),
+        report: &report,
+        attempt: candidate(&report, arguments.candidate)?,
+        signatures: &signatures,
+        changed_by: changed_by.as_deref(),
+    };
+    if arguments.format == Form::Branch {
+        branch(&task, &exported, &arguments).await?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let events = store.events(&id).await?;
+    let began = events.first().context("the journal of the run is empty")?;
+    let began: jiff::Timestamp = began.time.parse().context("the journal holds no time")?;
+    let text = written(&exported, began, arguments.format)?;
+    put(arguments.out.as_deref(), &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// A candidate in the form of one file.
+fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyhow::Result<Vec<u8>> {
+    let json = |value| serde_json::to_vec_pretty(&value);
+    Ok(match form {
+        Form::Folder | Form::Diff | Form::Branch => exported.attempt.delivered_bytes(),
+        Form::Mbox => export::mail(exported, began)?.into_bytes(),
+        Form::Quilt => {
+            let day = began.strftime("%Y-%m-%d").to_string();
+            let mut text = export::quilt(exported, &day).into_bytes();
+            text.extend(exported.attempt.delivered_bytes());
+            text
+        }
+        Form::Pr => export::pull_request(exported).into_bytes(),
+        Form::Sarif => json(export::sarif(exported))?,
+        Form::Openvex => json(export::openvex(exported, &began.to_string()))?,
+    })
+}
+
+/// The commit that changed the crashing line last, where a repository tells.
+async fn changed_by(task: &Task, report: &Report, arguments: &ExportArguments) -> Option<String> {
+    let crash = report.crash.as_ref()?;
+    let folder = repository(task, arguments).ok()?;
+    export::last_change(&folder, crash.file.as_deref()?, crash.line?).await
+}
+
+/// The folder of the repository that the tree of the task is.
+fn repository(task: &Task, arguments: &ExportArguments) -> anyhow::Result<PathBuf> {
+    match (&arguments.repo, &task.source) {
+        (Some(repo), _) => Ok(repo.clone()),
+        (None, Source::Path(path)) => Ok(path.clone()),
+        (None, _) => anyhow::bail!(
+            "the source of the task is no folder of yours; name your repository with --repo DIR"
+        ),
+    }
+}
+
+/// Checks the form of a person's name with an address.
+fn person(text: &str) -> Result<String, String> {
+    let (name, rest) = text
+        .split_once('<')
+        .ok_or("expected 'Name <name@example.org>'")?;
+    let fine = !name.trim().is_empty()
+        && rest.ends_with('>')
+        && rest.contains('@')
+        && !text.chars().any(char::is_control);
+    fine.then(|| text.to_owned())
+        .ok_or_else(|| "expected 'Name <name@example.org>'".to_owned())
 }
 
 /// The report of a run that has ended.
@@ -148,27 +221,21 @@ async fn folder(
 
 async fn branch(
     task: &Task,
-    (report, attempt): (&Report, &AttemptReport),
+    exported: &Exported<'_>,
     arguments: &ExportArguments,
 ) -> anyhow::Result<()> {
-    let folder = match (&arguments.repo, &task.source) {
-        (Some(repo), _) => repo.clone(),
-        (None, Source::Path(path)) => path.clone(),
-        (None, _) => anyhow::bail!(
-            "the source of the task is no folder of yours; name your repository with --repo DIR"
-        ),
-    };
+    let folder = repository(task, arguments)?;
     let name = arguments
         .branch
         .clone()
-        .unwrap_or_else(|| format!("patchwright/{}", report.run));
-    let message = export::commit_message(task.title.as_deref(), report, attempt);
+        .unwrap_or_else(|| format!("patchwright/{}", exported.report.run));
     let commit = export::make_branch(&Branch {
         folder: &folder,
         base: &arguments.base,
         name: &name,
-        diff: &attempt.delivered_bytes(),
-        message: &message,
+        diff: &exported.attempt.delivered_bytes(),
+        message: &export::commit_message(exported),
+        author: &exported.signatures.author(),
     })
     .await?;
     say(format!("{name} {commit}\n").as_bytes())

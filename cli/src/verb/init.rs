@@ -99,7 +99,7 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
-/// What is known before anything is tried.
+/// The facts that are known before anything is tried.
 struct Start {
     keys: TaskFile,
     tree: PathBuf,

@@ -22,7 +22,7 @@ pub(crate) struct JudgeArguments {
     /// The patch: a unified diff
     #[arg(long, value_name = "FILE")]
     pub patch: PathBuf,
-    /// Who challenges the patch with inputs; nobody unless a model is named
+    /// The model that challenges the patch with inputs; none unless one is named
     #[command(flatten)]
     pub asked: ModelArguments,
     /// Where the results go

@@ -8,7 +8,7 @@ use patchwright_model::{ModelError, Models};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Who answers.
+/// The model that answers.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct ModelArguments {
     /// Ask this model, by the name its endpoint knows

@@ -25,7 +25,7 @@ pub(crate) struct RunArguments {
     /// Propose candidates; execute nothing of the project
     #[arg(long)]
     pub dry_run: bool,
-    /// Who answers
+    /// The model that answers
     #[command(flatten)]
     pub asked: ModelArguments,
     /// Where the results go

@@ -150,7 +150,8 @@ fn same_machine(headers: &HeaderMap, uri: &Uri, origins: &[String]) -> Result<()
     }
 }
 
-fn is_this_machine(host: &str) -> bool {
+/// Returns true when a host, with or without a port, is a name of this machine.
+pub(crate) fn is_this_machine(host: &str) -> bool {
     let name = match host.rsplit_once(':') {
         Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
         _ => host,

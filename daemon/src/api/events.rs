@@ -8,7 +8,6 @@ use super::Api;
 use super::auth::{Caller, Right};
 use super::extract::TaskId;
 use super::problem::Problem;
-use super::view::TaskView;
 use crate::service::{Service, ServiceError};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -137,7 +136,7 @@ impl Follow {
             match self.look().await {
                 Ok(Some(task)) => {
                     self.over = true;
-                    return told(END, END, &TaskView::from(task));
+                    return told(END, END, &task);
                 }
                 Ok(None) => {}
                 Err(error) => {

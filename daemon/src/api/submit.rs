@@ -11,7 +11,6 @@ use super::auth::{Caller, Right};
 use super::extract::{Parameters, json, media_type, plain_text};
 use super::limit::UPLOAD;
 use super::problem::{Kind, Problem, Wrong};
-use super::view::TaskView;
 use crate::admission;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -19,7 +18,7 @@ use axum::http::{HeaderName, StatusCode, header};
 use patchwright_agent::task::{self, NOWHERE, Sender, Source, Task, TaskError, TaskFile};
 use patchwright_config::Intake;
 use patchwright_store::Quota;
-use patchwright_store::submissions::{NewTask, Submitted};
+use patchwright_store::submissions::{NewTask, Submitted, TaskRow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -58,7 +57,7 @@ pub(crate) struct UploadForm {
 }
 
 /// A task that was taken, and whether it was known.
-type Taken = (StatusCode, [(HeaderName, String); 1], Json<TaskView>);
+type Taken = (StatusCode, [(HeaderName, String); 1], Json<TaskRow>);
 
 /// Hands a task in
 ///
@@ -69,8 +68,8 @@ type Taken = (StatusCode, [(HeaderName, String); 1], Json<TaskView>);
     post, path = "/api/v1/tasks", tag = "tasks", params(SubmitParameters),
     request_body(content((TaskFile = "application/json"), (UploadForm = "multipart/form-data"))),
     responses(
-        (status = 201, description = "It waits in the queue", body = TaskView, headers(("Location" = String, description = "The task"))),
-        (status = 200, description = "It was known already", body = TaskView, headers(("Location" = String, description = "The task"))),
+        (status = 201, description = "It waits in the queue", body = TaskRow, headers(("Location" = String, description = "The task"))),
+        (status = 200, description = "It was known already", body = TaskRow, headers(("Location" = String, description = "The task"))),
     )
 )]
 pub(crate) async fn submit(
@@ -115,7 +114,7 @@ pub(crate) async fn submit(
     let row = api.service.task(&id).await?;
     let row = row.ok_or_else(|| Problem::no_task(&id))?;
     let place = [(header::LOCATION, format!("/api/v1/tasks/{id}"))];
-    Ok((status, place, Json(row.into())))
+    Ok((status, place, Json(row)))
 }
 
 /// The quota of a caller.

@@ -4,11 +4,10 @@ use super::Api;
 use super::auth::{Caller, Right};
 use super::extract::{Parameters, TaskId, plain_text};
 use super::problem::{Kind, Problem};
-use super::view::{QueueView, State as TaskState, TaskList, TaskView};
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use patchwright_store::submissions::{Canceled, TaskFilter};
+use patchwright_store::submissions::{Canceled, Depth, Page, TaskFilter, TaskRow, TaskState};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -42,13 +41,13 @@ pub(crate) struct ListParameters {
 /// Lists tasks, the newest first
 #[utoipa::path(
     get, path = "/api/v1/tasks", tag = "tasks", params(ListParameters),
-    responses((status = 200, description = "A page of tasks", body = TaskList))
+    responses((status = 200, description = "A page of tasks", body = Page))
 )]
 pub(crate) async fn list(
     State(api): State<Api>,
     caller: Caller,
     Parameters(wanted): Parameters<ListParameters>,
-) -> Result<Json<TaskList>, Problem> {
+) -> Result<Json<Page>, Problem> {
     caller.needs(Right::Read)?;
     if wanted
         .limit
@@ -63,7 +62,7 @@ pub(crate) async fn list(
         return Err(Problem::new(Kind::Invalid, "cursor: must not be negative"));
     }
     let filter = TaskFilter {
-        state: wanted.state.map(Into::into),
+        state: wanted.state,
         ending: plain_text("ending", wanted.ending)?,
         origin: plain_text("origin", wanted.origin)?,
         group: plain_text("group", wanted.group)?,
@@ -72,34 +71,34 @@ pub(crate) async fn list(
         cursor: wanted.cursor,
         limit: wanted.limit,
     };
-    Ok(Json(api.service.tasks(&filter).await?.into()))
+    Ok(Json(api.service.tasks(&filter).await?))
 }
 
 /// Shows a task as it stands
 #[utoipa::path(
     get, path = "/api/v1/tasks/{id}", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
-    responses((status = 200, description = "The task", body = TaskView))
+    responses((status = 200, description = "The task", body = TaskRow))
 )]
 pub(crate) async fn one(
     State(api): State<Api>,
     caller: Caller,
     TaskId(id): TaskId,
-) -> Result<Json<TaskView>, Problem> {
+) -> Result<Json<TaskRow>, Problem> {
     caller.needs(Right::Read)?;
     let task = api.service.task(&id).await?;
-    Ok(Json(task.ok_or_else(|| Problem::no_task(&id))?.into()))
+    Ok(Json(task.ok_or_else(|| Problem::no_task(&id))?))
 }
 
 /// Takes a task out of the queue, or kills what runs for it
 #[utoipa::path(
     post, path = "/api/v1/tasks/{id}/cancel", tag = "tasks", params(("id" = String, Path, description = "The task's id", pattern = "^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$")),
-    responses((status = 202, description = "It is canceled, or will be in a moment", body = TaskView))
+    responses((status = 202, description = "It is canceled, or will be in a moment", body = TaskRow))
 )]
 pub(crate) async fn cancel(
     State(api): State<Api>,
     caller: Caller,
     TaskId(id): TaskId,
-) -> Result<(StatusCode, Json<TaskView>), Problem> {
+) -> Result<(StatusCode, Json<TaskRow>), Problem> {
     caller.needs(Right::Submit)?;
     match api.service.cancel(&id).await? {
         Canceled::Unknown => return Err(Problem::no_task(&id)),
@@ -111,46 +110,37 @@ pub(crate) async fn cancel(
     }
     let task = api.service.task(&id).await?;
     let task = task.ok_or_else(|| Problem::no_task(&id))?;
-    Ok((StatusCode::ACCEPTED, Json(task.into())))
+    Ok((StatusCode::ACCEPTED, Json(task)))
 }
 
 /// Shows how many tasks wait, run, and have ended
 #[utoipa::path(
     get, path = "/api/v1/queue", tag = "queue",
-    responses((status = 200, description = "The queue", body = QueueView))
+    responses((status = 200, description = "The queue", body = Depth))
 )]
-pub(crate) async fn queue(
-    State(api): State<Api>,
-    caller: Caller,
-) -> Result<Json<QueueView>, Problem> {
+pub(crate) async fn queue(State(api): State<Api>, caller: Caller) -> Result<Json<Depth>, Problem> {
     caller.needs(Right::Read)?;
-    Ok(Json(api.service.depth().await?.into()))
+    Ok(Json(api.service.depth().await?))
 }
 
 /// Lets no worker claim anything; what runs goes on
 #[utoipa::path(
     post, path = "/api/v1/queue/pause", tag = "queue",
-    responses((status = 200, description = "The queue", body = QueueView))
+    responses((status = 200, description = "The queue", body = Depth))
 )]
-pub(crate) async fn pause(
-    State(api): State<Api>,
-    caller: Caller,
-) -> Result<Json<QueueView>, Problem> {
+pub(crate) async fn pause(State(api): State<Api>, caller: Caller) -> Result<Json<Depth>, Problem> {
     caller.needs(Right::Administer)?;
     api.service.pause().await?;
-    Ok(Json(api.service.depth().await?.into()))
+    Ok(Json(api.service.depth().await?))
 }
 
 /// Lets workers claim again
 #[utoipa::path(
     post, path = "/api/v1/queue/resume", tag = "queue",
-    responses((status = 200, description = "The queue", body = QueueView))
+    responses((status = 200, description = "The queue", body = Depth))
 )]
-pub(crate) async fn resume(
-    State(api): State<Api>,
-    caller: Caller,
-) -> Result<Json<QueueView>, Problem> {
+pub(crate) async fn resume(State(api): State<Api>, caller: Caller) -> Result<Json<Depth>, Problem> {
     caller.needs(Right::Administer)?;
     api.service.resume().await?;
-    Ok(Json(api.service.depth().await?.into()))
+    Ok(Json(api.service.depth().await?))
 }

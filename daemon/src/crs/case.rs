@@ -11,8 +11,6 @@ pub use challenge::prepare;
 
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
-use patchwright_agent::intake::download::DownloadError;
-use patchwright_agent::intake::unpack::UnpackError;
 use patchwright_agent::task::file::PovKeys;
 use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
@@ -41,50 +39,36 @@ pub struct Prepared {
 /// Error of making a task of a case or a finding.
 #[derive(Debug, thiserror::Error)]
 pub enum CaseError {
-    /// A tarball does not come.
-    #[error("{url}: {source}")]
-    Download {
-        /// Its address.
-        url: String,
-        /// The error.
-        #[source]
-        source: DownloadError,
-    },
-    /// A tarball is another one.
-    #[error("{url}: has the SHA-256 {found}, the challenge says {told}")]
-    Hash {
-        /// Its address.
-        url: String,
-        /// Its hash.
-        found: String,
-        /// The hash that the challenge states.
-        told: String,
-    },
-    /// A tarball cannot be unpacked.
-    #[error("{0} cannot be unpacked: {1}")]
-    Unpack(&'static str, #[source] UnpackError),
-    /// Something is not in a tarball, or not known here.
+    /// Trying again later may help.
     #[error("{0}")]
-    Lacking(String),
-    /// The task that came of it is wrong.
-    #[error(transparent)]
-    Task(#[from] TaskError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A file cannot be read or written.
-    #[error("files of the case: {0}")]
-    Disk(#[from] std::io::Error),
+    Later(String),
+    /// Something is wrong or missing, and will be.
+    #[error("{0}")]
+    Final(String),
 }
 
 impl CaseError {
     /// Returns true when trying again later may help.
     pub fn may_pass(&self) -> bool {
-        match self {
-            Self::Download { source, .. } => !source.is_final(),
-            Self::Store(_) | Self::Disk(_) => true,
-            _ => false,
-        }
+        matches!(self, Self::Later(_))
+    }
+}
+
+impl From<StoreError> for CaseError {
+    fn from(error: StoreError) -> Self {
+        Self::Later(error.to_string())
+    }
+}
+
+impl From<std::io::Error> for CaseError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Later(format!("files of the case: {error}"))
+    }
+}
+
+impl From<TaskError> for CaseError {
+    fn from(error: TaskError) -> Self {
+        Self::Final(error.to_string())
     }
 }
 
@@ -114,19 +98,17 @@ pub async fn task(
     settings: &Settings,
     store: &Store,
 ) -> Result<Task, CaseError> {
-    let request: PatchRequest = serde_json::from_str(&finding.request)
-        .map_err(|error| CaseError::Lacking(format!("the finding cannot be read: {error}")))?;
+    let damaged = |error| CaseError::Final(format!("the finding cannot be read: {error}"));
+    let request: PatchRequest = serde_json::from_str(&finding.request).map_err(damaged)?;
     let template = template(&case.project, settings)?;
-    let prepared = case
-        .prepared
-        .as_deref()
-        .and_then(|text| serde_json::from_str::<Prepared>(text).ok());
+    let prepared = case.prepared.as_deref().map(serde_json::from_str);
+    let prepared: Option<Prepared> = prepared.transpose().map_err(damaged)?;
     let mut keys = match (&template, &prepared) {
         (Some((keys, _)), _) => keys.clone(),
         (None, Some(prepared)) => oss_fuzz::keys(prepared, &request)?,
         (None, None) => {
             let reason = format!("the project {:?} is not known here", case.project);
-            return Err(CaseError::Lacking(reason));
+            return Err(CaseError::Final(reason));
         }
     };
     keys.id = queue_id(finding);
@@ -143,7 +125,7 @@ pub async fn task(
             .await
         }
         (None, Some((_, folder))) => known(keys, &request, &folder, settings),
-        (None, None) => Err(CaseError::Lacking("there is no source".to_owned())),
+        (None, None) => Err(CaseError::Final("there is no source".to_owned())),
     }?;
     Ok(Task {
         sender: Sender::Crs,
@@ -241,12 +223,13 @@ fn povs(
 ) -> Result<Vec<PovKeys>, CaseError> {
     let mut povs = Vec::new();
     for blob in &request.blobs {
-        let bytes = decode(&blob.blob_data).unwrap_or_default();
+        let bytes = decode(&blob.blob_data)
+            .ok_or_else(|| CaseError::Final("an input of the finding is no base64".to_owned()))?;
         let known = keys.builds.contains_key(&blob.sanitizer_name);
         if !known && !keys.builds.is_empty() {
             let name = &blob.sanitizer_name;
             let reason = format!("the project has no build for the sanitizer {name:?}");
-            return Err(CaseError::Lacking(reason));
+            return Err(CaseError::Final(reason));
         }
         let like = keys.pov.first();
         povs.push(PovKeys {
@@ -278,7 +261,7 @@ fn hash_of(file: &Path) -> std::io::Result<String> {
 /// Copies the files of a project's folder, and tells their names.
 fn copy(from: &Path, into: &Path) -> Result<Vec<String>, CaseError> {
     let unreadable = |error: patchwright_source::SourceError| {
-        CaseError::Lacking(format!("the project's folder cannot be read: {error}"))
+        CaseError::Final(format!("the project's folder cannot be read: {error}"))
     };
     let tree = Tree::open(from).map_err(unreadable)?;
     let mut names = Vec::new();

@@ -18,39 +18,18 @@ const ANSWER_LIMIT: usize = 1 << 20;
 /// Error of a call to the competition.
 #[derive(Debug, thiserror::Error)]
 pub enum CompetitionError {
-    /// Nobody answers.
-    #[error("the competition cannot be reached at {url}: {source}")]
-    Unreachable {
-        /// The request.
-        url: String,
-        /// The error of the client.
-        #[source]
-        source: reqwest::Error,
-    },
+    /// It does not answer, or is in trouble itself.
+    #[error("the competition cannot be reached at {0}")]
+    Trouble(String),
     /// It says no, and would say no again.
-    #[error("the competition refuses {url} with {status}: {message}")]
-    Refused {
-        /// The request.
-        url: String,
-        /// The status.
-        status: StatusCode,
-        /// Its answer.
-        message: String,
-    },
-    /// It is in trouble itself.
-    #[error("the competition answers {url} with {status}")]
-    Trouble {
-        /// The request.
-        url: String,
-        /// The status.
-        status: StatusCode,
-    },
+    #[error("the competition refuses {0}")]
+    Refused(String),
 }
 
 impl CompetitionError {
     /// Returns true when the same may be tried again.
     pub fn may_pass(&self) -> bool {
-        !matches!(self, Self::Refused { .. })
+        matches!(self, Self::Trouble(_))
     }
 }
 
@@ -102,10 +81,8 @@ impl Competition {
         url: &str,
         request: RequestBuilder,
     ) -> Result<T, CompetitionError> {
-        let unreachable = |source| CompetitionError::Unreachable {
-            url: url.to_owned(),
-            source,
-        };
+        let unreachable =
+            |error: reqwest::Error| CompetitionError::Trouble(format!("{url}: {error}"));
         let request = request.basic_auth(&self.key, Some(self.token.expose_secret()));
         let mut answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
         let status = answer.status();
@@ -116,19 +93,12 @@ impl Competition {
                 break;
             }
         }
-        let refused = |message: String| CompetitionError::Refused {
-            url: url.to_owned(),
-            status,
-            message,
-        };
-        let later = matches!(
-            status,
-            StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_MANY_REQUESTS
-        );
-        if status.is_server_error() || later {
-            let url = url.to_owned();
-            return Err(CompetitionError::Trouble { url, status });
+        let later = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
+        if status.is_server_error() || later.contains(&status) {
+            return Err(CompetitionError::Trouble(format!("{url}: {status}")));
         }
+        let refused =
+            |message: String| CompetitionError::Refused(format!("{url} with {status}: {message}"));
         if !status.is_success() {
             let message = serde_json::from_slice::<Refusal>(&bytes).map_or_else(
                 |_| String::from_utf8_lossy(&bytes).chars().take(300).collect(),

@@ -3,10 +3,9 @@
 //!
 //! Unknown keys are ignored: the two sides may be of different versions.
 
-mod checks;
-
-pub use checks::{Wrong, decode, encode, is_name, is_uuid};
-
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use patchwright_store::crs::{CaseState, Fate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -134,27 +133,8 @@ pub struct Status {
 /// The counters.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StatusState {
-    /// Challenges by state.
-    pub tasks: StatusTasks,
-}
-
-/// Challenges by state.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StatusTasks {
-    /// Somebody stopped them.
-    pub canceled: i64,
-    /// They could not be worked on.
-    pub errored: i64,
-    /// There is no patch.
-    pub failed: i64,
-    /// Their sources are still on the way.
-    pub pending: i64,
-    /// They are worked on.
-    pub processing: i64,
-    /// There is a patch.
-    pub succeeded: i64,
-    /// They wait for a PoV or a report.
-    pub waiting: i64,
+    /// The number of challenges in each state.
+    pub tasks: BTreeMap<CaseState, i64>,
 }
 
 /// The body of `POST /v1/task/{task_id}/patch/` on the other side.
@@ -170,26 +150,236 @@ pub struct PatchAnswer {
     /// Its id of the patch.
     pub patch_id: String,
     /// Its outcome.
-    pub status: SubmissionStatus,
+    pub status: Fate,
     /// True when the tests pass; nothing while they have not been run.
     #[serde(default)]
     pub functionality_tests_passing: Option<bool>,
 }
 
-/// Outcome of a submission.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SubmissionStatus {
-    /// It is looked at.
-    Accepted,
-    /// It is good.
-    Passed,
-    /// It is not.
-    Failed,
-    /// It came too late.
-    DeadlineExceeded,
-    /// The server made a mistake: submit it again.
-    Errored,
-    /// There was no verdict in time.
-    Inconclusive,
+/// Errors of a message, key by key.
+pub type Wrong = BTreeMap<String, String>;
+
+impl TaskMessage {
+    /// Returns the errors in it, apart from its shape.
+    pub fn wrong(&self) -> Wrong {
+        let mut wrong = Wrong::new();
+        uuid(&mut wrong, "message_id", &self.message_id);
+        for (at, task) in self.tasks.iter().enumerate() {
+            task.wrong(&mut wrong, &format!("tasks[{at}]"));
+        }
+        wrong
+    }
+}
+
+impl TaskDetail {
+    fn wrong(&self, wrong: &mut Wrong, place: &str) {
+        uuid(wrong, &format!("{place}.task_id"), &self.task_id);
+        if !is_name(&self.project_name) {
+            wrong.insert(
+                format!("{place}.project_name"),
+                "is no name of a project".into(),
+            );
+        }
+        let mut focus = self.focus.split('/').filter(|part| *part != ".");
+        if self.focus.starts_with('/') || !focus.all(is_name) {
+            let reason = "is no folder of a tarball";
+            wrong.insert(format!("{place}.focus"), reason.into());
+        }
+        let has = |kind| self.source.iter().filter(|one| one.kind == kind).count();
+        let fits = has(SourceKind::Repo) == 1
+            && has(SourceKind::FuzzTooling) == 1
+            && has(SourceKind::Diff) == usize::from(self.kind == TaskKind::Delta);
+        if !fits {
+            let reason = "needs one repo, one fuzz-tooling and, for a delta, one diff";
+            wrong.insert(format!("{place}.source"), reason.into());
+        }
+        for (at, source) in self.source.iter().enumerate() {
+            let hexadecimal = source.sha256.chars().all(|c| c.is_ascii_hexdigit());
+            if source.sha256.len() != 64 || !hexadecimal {
+                let key = format!("{place}.source[{at}].sha256");
+                wrong.insert(key, "is no SHA-256".into());
+            }
+        }
+    }
+}
+
+impl SarifMessage {
+    /// Returns the errors in it, apart from its shape.
+    pub fn wrong(&self) -> Wrong {
+        let mut wrong = Wrong::new();
+        uuid(&mut wrong, "message_id", &self.message_id);
+        for (at, one) in self.broadcasts.iter().enumerate() {
+            uuid(
+                &mut wrong,
+                &format!("broadcasts[{at}].sarif_id"),
+                &one.sarif_id,
+            );
+            uuid(
+                &mut wrong,
+                &format!("broadcasts[{at}].task_id"),
+                &one.task_id,
+            );
+            if !one.sarif.get("runs").is_some_and(Value::is_array) {
+                let key = format!("broadcasts[{at}].sarif");
+                wrong.insert(key, "is no SARIF report: it has no runs".into());
+            }
+        }
+        wrong
+    }
+}
+
+fn uuid(wrong: &mut Wrong, key: &str, text: &str) {
+    if !is_uuid(text) {
+        wrong.insert(key.to_owned(), "is no UUID".to_owned());
+    }
+}
+
+/// Returns true when a text is a UUID, written in full.
+pub fn is_uuid(text: &str) -> bool {
+    text.len() == 36 && uuid::Uuid::try_parse(text).is_ok()
+}
+
+/// Returns true when a text can be part of a path and a word of any shell.
+pub fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    !text.is_empty()
+        && text.len() <= 128
+        && text.chars().all(allowed)
+        && !text.starts_with(['.', '-'])
+}
+
+/// Base64 as both sides write it.
+pub fn encode(bytes: &[u8]) -> String {
+    STANDARD.encode(bytes)
+}
+
+/// The bytes behind base64; line ends in it are of no account.
+pub fn decode(text: &str) -> Option<Vec<u8>> {
+    let plain: String = text.split_ascii_whitespace().collect();
+    STANDARD.decode(plain).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{PatchAnswer, SarifMessage, TaskMessage, decode, encode};
+    use patchwright_store::crs::Fate;
+    use serde_json::{Value, json};
+
+    const ID: &str = "5c24a2b9-7d1b-4d3c-9df1-4a4f4e3b7a10";
+
+    fn detail() -> Value {
+        json!({
+            "task_id": ID, "type": "delta", "metadata": { "round": "1" },
+            "project_name": "libxml2", "focus": "afc-libxml2", "harnesses_included": true,
+            "deadline": 1_790_000_000_000_i64,
+            "source": [
+                { "type": "repo", "url": "https://a/r.tar.gz", "sha256": "0".repeat(64) },
+                { "type": "fuzz-tooling", "url": "https://a/t.tar.gz", "sha256": "0".repeat(64) },
+                { "type": "diff", "url": "https://a/d.tar.gz", "sha256": "0".repeat(64) },
+            ],
+        })
+    }
+
+    fn wrong(change: impl FnOnce(&mut Value)) -> Vec<String> {
+        let mut task = detail();
+        change(&mut task);
+        let message = json!({ "message_id": ID, "message_time": 1, "tasks": [task], "new": 1 });
+        let message: TaskMessage = serde_json::from_value(message).unwrap();
+        message.wrong().into_keys().collect()
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_task_is_told_by_key() {
+        assert!(wrong(|_| {}).is_empty());
+        assert_eq!(
+            wrong(|task| task["task_id"] = json!("x")),
+            ["tasks[0].task_id"]
+        );
+        for name in ["", "../x", "a b", "a/b", "-x", ".x"] {
+            assert_eq!(
+                wrong(|task| task["project_name"] = json!(name)),
+                ["tasks[0].project_name"]
+            );
+        }
+        for focus in ["", "..", "a/../b", "/a", "a//b", "$(x)"] {
+            assert_eq!(
+                wrong(|task| task["focus"] = json!(focus)),
+                ["tasks[0].focus"],
+                "{focus}"
+            );
+        }
+        assert!(wrong(|task| task["focus"] = json!("a/b")).is_empty());
+        assert_eq!(
+            wrong(|task| task["type"] = json!("full")),
+            ["tasks[0].source"]
+        );
+        assert_eq!(
+            wrong(|task| task["source"][1]["sha256"] = json!("00")),
+            ["tasks[0].source[1].sha256"]
+        );
+    }
+
+    #[test]
+    fn a_shape_that_does_not_fit_is_no_message() {
+        for key in [
+            "deadline",
+            "source",
+            "type",
+            "focus",
+            "metadata",
+            "harnesses_included",
+        ] {
+            let mut task = detail();
+            task.as_object_mut().unwrap().remove(key);
+            let message = json!({ "message_id": ID, "message_time": 1, "tasks": [task] });
+            let read = serde_json::from_value::<TaskMessage>(message);
+            assert!(read.unwrap_err().to_string().contains(key));
+        }
+        let broadcast =
+            json!({ "metadata": {}, "sarif": { "runs": 1 }, "sarif_id": ID, "task_id": ID });
+        let message = json!({ "message_id": ID, "message_time": 1, "broadcasts": [broadcast] });
+        let message: SarifMessage = serde_json::from_value(message).unwrap();
+        assert_eq!(
+            message.wrong().into_keys().collect::<Vec<_>>(),
+            ["broadcasts[0].sarif"]
+        );
+    }
+
+    #[test]
+    fn answers_of_the_other_side() {
+        for (text, status, tests) in [
+            (
+                r#"{"patch_id":"a","status":"accepted"}"#,
+                Fate::Accepted,
+                None,
+            ),
+            (
+                r#"{"patch_id":"a","status":"deadline_exceeded","functionality_tests_passing":null}"#,
+                Fate::DeadlineExceeded,
+                None,
+            ),
+            (
+                r#"{"patch_id":"a","status":"failed","functionality_tests_passing":false}"#,
+                Fate::Failed,
+                Some(false),
+            ),
+        ] {
+            let answer: PatchAnswer = serde_json::from_str(text).unwrap();
+            assert_eq!(
+                (answer.status, answer.functionality_tests_passing),
+                (status, tests)
+            );
+        }
+        assert!(serde_json::from_str::<PatchAnswer>(r#"{"patch_id":"a","status":"new"}"#).is_err());
+    }
+
+    #[test]
+    fn base64_goes_both_ways() {
+        assert_eq!(
+            decode(&encode(b"\x00\xff a")).as_deref(),
+            Some(&b"\x00\xff a"[..])
+        );
+        assert_eq!(decode("YW\nJj\r\n").as_deref(), Some(&b"abc"[..]));
+        assert_eq!(decode("%"), None);
+    }
 }

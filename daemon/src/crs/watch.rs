@@ -40,7 +40,7 @@ pub enum WatchError {
     /// The store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// A task cannot be written down.
+    /// A task cannot be written down, or a challenge not be read.
     #[error("a task cannot be written down: {0}")]
     Task(#[from] serde_json::Error),
 }
@@ -204,12 +204,14 @@ impl Watch {
             Ok(detail) => detail,
             Err(error) => return errored(case, error.to_string()),
         };
-        match case::prepare(&detail, &self.settings, self.store()).await {
-            Ok(prepared) => {
-                case.prepared = serde_json::to_string(&prepared).ok();
+        let prepared = case::prepare(&detail, &self.settings, self.store()).await;
+        match prepared.map(|prepared| serde_json::to_string(&prepared)) {
+            Ok(Ok(prepared)) => {
+                case.prepared = Some(prepared);
                 case.problem = None;
                 true
             }
+            Ok(Err(error)) => errored(case, error.to_string()),
             Err(error) => {
                 warn("the files of a case cannot be had", &case.id, &error);
                 if !error.may_pass() {

@@ -86,13 +86,13 @@ pub fn tell_queue(depth: &Depth) {
     for (state, count) in [
         ("queued", depth.queued),
         ("running", depth.running),
-        ("paused", depth.paused),
+        ("paused", depth.waiting),
         ("done", depth.done),
         ("canceled", depth.canceled),
     ] {
         gauge!(QUEUE, "state" => state).set(count as f64);
     }
-    gauge!(PAUSED).set(if depth.queue_paused { 1.0 } else { 0.0 });
+    gauge!(PAUSED).set(if depth.paused { 1.0 } else { 0.0 });
 }
 
 /// Counts a request of the daemon and the time until its answer began.

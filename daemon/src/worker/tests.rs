@@ -211,7 +211,7 @@ async fn a_task_that_waits_for_a_model_is_not_running_and_is_woken() {
         assert_eq!(row.state, TaskState::Paused);
     }
     let depth = service.depth().await.unwrap();
-    assert_eq!((depth.paused, depth.running, depth.queued), (2, 0, 0));
+    assert_eq!((depth.waiting, depth.running, depth.queued), (2, 0, 0));
     assert_eq!(pool.queue.issue(9).await.unwrap(), 1, "one is due");
     let woken = pool.store.claim(("now", 1), "h", "new").await;
     let woken = woken.unwrap().unwrap();

@@ -108,6 +108,10 @@ for my $set (qw(CapInh CapPrm CapEff CapAmb)) {
 }
 say_it('gains privileges by a program', $status !~ /^NoNewPrivs:\s*1/m);
 say_it('is free of a filter', $status !~ /^Seccomp:\s*2/m);
+# A limit of 1 byte is the only one at which the kernel calls no program of the host.
+my $cores = call('prlimit64', 0, 4, pack('Q2', 0, 0), 0);
+my ($limit_of_cores) = slurp('/proc/self/limits') =~ /^Max core file size\s+(\S+)/m;
+say_it('hands a core dump to the host', $limit_of_cores ne '1', $limit_of_cores);
 say_it('is the owner of the system', (stat '/usr')[4] == $>, "user $>");
 
 # Other processes.

@@ -3,7 +3,7 @@
 //! Addresses, process and thread numbers, build ids and temporary paths tell
 //! nothing about the program.
 
-use patchwright_source::built_in_regex;
+use patchwright_source::{Language, TreePath, built_in_regex};
 use regex::{Captures, Regex};
 use std::sync::LazyLock;
 
@@ -49,9 +49,26 @@ pub fn scrub(text: &str) -> String {
         }
     });
     let text = HASH.replace_all(&text, "${class}@<hash>");
-    let text = TEMPORARY.replace_all(&text, "<temporary file>");
+    let text = TEMPORARY.replace_all(&text, |found: &Captures<'_>| {
+        let path = found.get(0).map_or("", |found| found.as_str());
+        match source_in_a_folder(path) {
+            Some(name) => format!("<temporary folder>/{name}"),
+            None => "<temporary file>".to_owned(),
+        }
+    });
     let text = MUTEX.replace_all(&text, "M");
     text.into_owned()
+}
+
+/// Returns the name of a source file that lies in a folder of its own below a temporary
+/// one: a person built there, and the name is the same in every run.
+fn source_in_a_folder(path: &str) -> Option<&str> {
+    let (folder, name) = path.rsplit_once('/')?;
+    let own = !["/tmp", "/var/tmp", "/dev/shm"].contains(&folder);
+    let known = TreePath::new(name)
+        .ok()
+        .and_then(|name| Language::of_path(&name));
+    known.filter(|_| own).map(|_| name)
 }
 
 /// Returns the first characters of a line, with a mark where more followed.
@@ -131,6 +148,11 @@ mod tests {
                 "wrote '/tmp/.tmpXy/a.bin': no",
                 "wrote '<temporary file>': no",
             ),
+            (
+                "in f /tmp/build/src/a.c:3:4",
+                "in f <temporary folder>/a.c:3:4",
+            ),
+            ("compiling /tmp/ccXk3.c", "compiling <temporary file>"),
             ("mutex M18446 (0x7b0400)", "mutex M (<address>)"),
             ("mail a@b.org", "mail a@b.org"),
         ] {

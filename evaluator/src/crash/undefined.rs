@@ -9,8 +9,8 @@ use patchwright_source::Frame;
 
 pub(super) const FAMILY: Family = Family {
     strength: Strength::Partial,
-    mark: r": runtime error: ",
-    begins: |line| line.contains(": runtime error: "),
+    mark: r"runtime error: ",
+    begins: |line| sentence(line).is_some(),
     read,
 };
 
@@ -71,16 +71,31 @@ const KINDS: [(&str, &str); 40] = [
     ("negation of", "signed-integer-overflow"),
 ];
 
+/// Splits a sentence into its position, which may be missing, and its message. A panic
+/// of Go uses the same words.
+fn sentence(line: &str) -> Option<(&str, &str)> {
+    if line.trim_start().starts_with("panic: ") {
+        return None;
+    }
+    let bare = || Some(("", line.trim_start().strip_prefix("runtime error: ")?));
+    line.split_once(": runtime error: ").or_else(bare)
+}
+
 fn read(log: &Log<'_>, at: usize) -> Option<Draft> {
     let line = log.line(at)?;
-    let (place, message) = line.split_once(": runtime error: ")?;
+    let (place, message) = sentence(line)?;
     let kind = KINDS
         .iter()
         .find(|(phrase, _)| message.contains(phrase))
         .map_or("undefined-behavior", |(_, kind)| kind);
     let mut draft = Draft::new(Tool::UndefinedBehaviorSanitizer, kind);
     message.clone_into(&mut draft.message);
-    draft.say(format!("{place}: runtime error: {message}"));
+    let place_said = if place.is_empty() {
+        String::new()
+    } else {
+        format!("{place}: ")
+    };
+    draft.say(format!("{place_said}runtime error: {message}"));
     read_access(&mut draft, message);
     let position = position(place);
     read_stack(&mut draft, log, at);

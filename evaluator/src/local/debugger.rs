@@ -22,19 +22,29 @@ const LIMIT: u64 = 4 << 20;
 
 /// Runs the PoV's command with each program of the build under gdb; `$2` is the
 /// program for it. The command sees a copy of the build, made of links, in which a script
-/// that calls gdb replaces each program. So other programs that the shell starts do not
+/// that calls gdb replaces each program; of a command that does not name `$OUT` the
+/// programs lie in the tree, which is copied in the same way. So other programs that the shell starts do not
 /// matter, and each gdb has one program.
 pub(super) const STAND_INS: &str = r#"command -v gdb >/dev/null || { echo "gdb is not installed here"; exit 3; }
 printf %s "$2" >"$WORK/gdb.py"
-cp -rs "$OUT" "$WORK/out"
-find "$OUT" -type f -perm -u+x | while IFS= read -r program; do
-  [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
-  stand_in=$WORK/out${program#"$OUT"}
-  rm -f "$stand_in"
-  printf '#!/bin/sh\nexec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$program" >"$stand_in"
-  chmod +x "$stand_in"
-done
+stand_in() {
+  cp -rs "$1" "$2"
+  find "$1" -type f -perm -u+x ! -path '*/.git/*' | while IFS= read -r program; do
+    [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
+    stand_in=$2${program#"$1"}
+    rm -f "$stand_in"
+    printf '#!/bin/sh\nTREE="%s" exec gdb -nx -batch -x "$WORK/gdb.py" --args "%s" "$@"\n' "$TREE" "$program" >"$stand_in"
+    chmod +x "$stand_in"
+  done
+}
+command=$1
+stand_in "$OUT" "$WORK/out"
 OUT=$WORK/out
+case $command in
+  *'$OUT'* | *'${OUT'*) ;;
+  *) stand_in "$TREE" "$WORK/tree"; TREE=$WORK/tree; cd "$TREE" ;;
+esac
+set -- "$command"
 eval "$1" >/dev/null 2>&1 </dev/null"#;
 /// The commands for gdb.
 const GDB_PROGRAM: &str = include_str!("programs/probe.py");

@@ -223,8 +223,91 @@ fn remove_abandoned(commands: &Path) {
 
 #[cfg(test)]
 mod tests {
-    use super::{mounted_at, own_group};
+    use super::{Group, delegated, mounted_at, own_group};
+    use crate::process::Limits;
+    use std::fs;
     use std::path::{Path, PathBuf};
+    use std::time::Duration;
+
+    /// A folder that looks like a group with these controllers and processes.
+    fn group(folder: &Path, controllers: &str, processes: &str) -> PathBuf {
+        let own = folder.join("own");
+        fs::create_dir(&own).unwrap();
+        fs::write(own.join("cgroup.controllers"), controllers).unwrap();
+        fs::write(own.join("cgroup.procs"), processes).unwrap();
+        own
+    }
+
+    #[test]
+    fn a_group_of_our_own_is_divided_for_us_and_for_commands() {
+        let folder = tempfile::tempdir().unwrap();
+        let own = group(
+            folder.path(),
+            "cpu memory pids\n",
+            &format!("{}\n", std::process::id()),
+        );
+        let place = delegated(&own).unwrap();
+        assert_eq!(place.own, own.join("patchwright-itself"));
+        assert_eq!(place.commands, own.join("patchwright"));
+        let read = |path: &str| fs::read_to_string(own.join(path)).unwrap();
+        // A group with others below it may hold no process itself.
+        assert_eq!(read("patchwright-itself/cgroup.procs"), "0");
+        assert_eq!(read("cgroup.subtree_control"), "+memory +pids");
+        assert_eq!(read("patchwright/cgroup.subtree_control"), "+memory +pids");
+    }
+
+    #[test]
+    fn a_group_that_others_use_or_that_counts_nothing_is_left_alone() {
+        let own_id = std::process::id();
+        for (controllers, processes) in [
+            ("cpu memory pids\n", format!("1\n{own_id}\n")),
+            ("cpu pids\n", format!("{own_id}\n")),
+        ] {
+            let folder = tempfile::tempdir().unwrap();
+            let own = group(folder.path(), controllers, &processes);
+            assert_eq!(delegated(&own), None, "{controllers} {processes}");
+            let entries = fs::read_dir(&own).unwrap().count();
+            assert_eq!(entries, 2, "{controllers} {processes}");
+        }
+    }
+
+    #[test]
+    fn a_group_has_the_limits_of_its_command() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("memory.swap.max"), "max").unwrap();
+        let group = Group {
+            path: folder.path().to_path_buf(),
+            own: folder.path().to_path_buf(),
+        };
+        let limits = Limits {
+            wall: Duration::from_secs(1),
+            idle: None,
+            memory: 1 << 30,
+            processes: 100,
+            output: 1,
+            disk: 1,
+        };
+        group.limit(&limits).unwrap();
+        for (file, value) in [
+            ("memory.max", "1073741824"),
+            ("memory.swap.max", "0"),
+            ("memory.oom.group", "1"),
+            ("pids.max", "400"),
+        ] {
+            assert_eq!(fs::read_to_string(folder.path().join(file)).unwrap(), value);
+        }
+        for (events, expected) in [
+            ("low 0\noom 1\noom_kill 2\n", true),
+            ("oom_kill 0\n", false),
+            ("oom_kill_disabled 1\n", false),
+        ] {
+            fs::write(folder.path().join("memory.events"), events).unwrap();
+            assert_eq!(group.ran_out_of_memory(), expected, "{events}");
+        }
+        drop(group);
+        let killed = fs::read_to_string(folder.path().join("cgroup.kill"));
+        assert_eq!(killed.unwrap(), "1");
+    }
 
     #[test]
     fn finds_its_own_group() {

@@ -184,9 +184,15 @@ async fn vouched(
             continue;
         };
         let new = super::builds::build(target, attempt, &name).await?;
-        if let Some(hook) = new.gained_hooks(old).first() {
+        let gained = new.gained_symbols(old);
+        if let Some(hook) = gained.hooks.first() {
             let reason = format!("the patched program interferes with the sanitizer: {hook}");
             return Ok(Verdict::Objection(reason));
+        }
+        if let Some(name) = gained.unseen.first() {
+            verdict = Verdict::Doubt(format!(
+                "the patched program writes memory by {name}, which sanitizers may not check"
+            ));
         }
         match returned::judge(target, (old, &new), (pov, before), attempt).await? {
             Verdict::Returned => {}

@@ -38,26 +38,7 @@ pub(super) fn arguments(
     (own_proc, divided): (bool, bool),
 ) -> Vec<OsString> {
     let mut words = Words::default();
-    words.add(["--die-with-parent", "--new-session"]);
-    words.add(["--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
-    words.add(["--unshare-cgroup-try", "--cap-drop", "ALL"]);
-    if own_proc {
-        // Where /proc cannot be mounted, which is in a container, names cannot
-        // be set either, and the name is the container's.
-        words.add(["--hostname", "sandbox"]);
-    }
-    if divided {
-        // What is needed to become the command's user, and is given up with it.
-        for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
-            words.add(["--cap-add", capability]);
-        }
-    } else {
-        let user = USER.to_string();
-        words.add(["--unshare-user", "--uid", &user, "--gid", &user]);
-    }
-    if !command.network {
-        words.add(["--unshare-net"]);
-    }
+    words.unshare(command, (own_proc, divided));
     let mut shown = host.shown(command.network);
     // The configuration may come as one folder.
     let copied = { command.places.iter() }.any(|place| place.inside == Path::new(ETC));
@@ -77,23 +58,7 @@ pub(super) fn arguments(
     for (link, name) in Host::links() {
         words.bind("--symlink", &link, name);
     }
-    if own_proc {
-        words.add(["--proc", "/proc"]);
-        for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
-            words.bind("--ro-bind", Path::new("/dev/null"), path);
-        }
-        // Parts of it are the whole system's, and a process could else write to its own
-        // memory past its sanitizer.
-        words.add(["--remount-ro", "/proc"]);
-    } else {
-        words.add(["--ro-bind", "/proc", "/proc"]);
-    }
-    let half = (SCRATCH / 2).to_string();
-    words.add(["--dev", "/dev"]);
-    for folder in IN_MEMORY {
-        words.add(["--perms", "1777", "--size", &half, "--tmpfs", folder]);
-    }
-    words.add(["--remount-ro", "/dev", "--symlink", "/tmp", "/var/tmp"]);
+    words.own_file_systems(own_proc);
     words.bind("--ro-bind", &host.helper, Path::new(INNER_HELPER));
     for place in command.places {
         let kind = if place.writable {
@@ -119,6 +84,51 @@ fn above<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<&'a Path> {
 }
 
 impl Words {
+    /// Adds the namespaces of the command, and the user that it is in them.
+    fn unshare(&mut self, command: &Command<'_>, (own_proc, divided): (bool, bool)) {
+        self.add(["--die-with-parent", "--new-session"]);
+        self.add(["--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
+        self.add(["--unshare-cgroup-try", "--cap-drop", "ALL"]);
+        if own_proc {
+            // Where /proc cannot be mounted, which is in a container, names cannot
+            // be set either, and the name is the container's.
+            self.add(["--hostname", "sandbox"]);
+        }
+        if divided {
+            // What is needed to become the command's user, and is given up with it.
+            for capability in ["CAP_SETUID", "CAP_SETGID", "CAP_SETPCAP"] {
+                self.add(["--cap-add", capability]);
+            }
+        } else {
+            let user = USER.to_string();
+            self.add(["--unshare-user", "--uid", &user, "--gid", &user]);
+        }
+        if !command.network {
+            self.add(["--unshare-net"]);
+        }
+    }
+
+    /// Adds `/proc`, `/dev` and the folders in memory.
+    fn own_file_systems(&mut self, own_proc: bool) {
+        if own_proc {
+            self.add(["--proc", "/proc"]);
+            for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
+                self.bind("--ro-bind", Path::new("/dev/null"), path);
+            }
+            // Parts of it are the whole system's, and a process could else write to its own
+            // memory past its sanitizer.
+            self.add(["--remount-ro", "/proc"]);
+        } else {
+            self.add(["--ro-bind", "/proc", "/proc"]);
+        }
+        let half = (SCRATCH / 2).to_string();
+        self.add(["--dev", "/dev"]);
+        for folder in IN_MEMORY {
+            self.add(["--perms", "1777", "--size", &half, "--tmpfs", folder]);
+        }
+        self.add(["--remount-ro", "/dev", "--symlink", "/tmp", "/var/tmp"]);
+    }
+
     fn bind(&mut self, kind: &str, from: &Path, to: &Path) {
         self.0.push(kind.into());
         self.0.push(from.into());

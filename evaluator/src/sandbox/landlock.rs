@@ -63,7 +63,8 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
 /// What remains open under Landlock, in words for people.
 pub(super) fn leaves_open(own_mounts: bool) -> Vec<String> {
     let mut open = vec![
-        "names and arguments of other processes are seen in /proc",
+        "names and arguments of other processes, and connections of this machine, are seen in /proc",
+        "whether a file exists is seen, with its size and times",
         "paths of workspaces are the real ones, so attempts run one after the other",
     ];
     if !own_mounts {

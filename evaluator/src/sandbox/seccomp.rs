@@ -145,6 +145,23 @@ pub(super) fn of_own_files(around: Surroundings) -> Made<Option<BpfProgram>> {
     compile(rules, SeccompAction::Allow, refused).map(Some)
 }
 
+/// A filter that keeps the limit of core dumps as it is. Who sets it is told that it was
+/// set: sanitizers do, and give up where that fails.
+pub(super) fn of_core_dumps() -> Made<BpfProgram> {
+    use SeccompCmpOp::{Eq, Ne};
+    let core = u64::from(libc::RLIMIT_CORE);
+    let sets = SeccompCondition::new(2, SeccompCmpArgLen::Qword, Ne, 0)?;
+    let resource = SeccompCondition::new(1, SeccompCmpArgLen::Dword, Eq, core)?;
+    let mut rules: Rules = BTreeMap::new();
+    rules.insert(
+        libc::SYS_prlimit64,
+        vec![SeccompRule::new(vec![resource, sets])?],
+    );
+    #[cfg(target_arch = "x86_64")]
+    rules.insert(libc::SYS_setrlimit, vec![rule(&[(0, Eq, core)])?]);
+    compile(rules, SeccompAction::Allow, SeccompAction::Errno(0))
+}
+
 /// The bytes in which `bwrap` reads a filter.
 pub(super) fn bytes(program: &BpfProgram) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(program.len() * 8);

@@ -2,8 +2,8 @@
 
 use crate::store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
-use sqlx::any::AnyRow;
-use sqlx::{FromRow, Row};
+use sqlx::FromRow;
+use utoipa::ToSchema;
 
 /// Rows of one page when nobody says otherwise.
 const PAGE: u32 = 50;
@@ -11,8 +11,9 @@ const PAGE: u32 = 50;
 const LARGEST_PAGE: u32 = 1000;
 
 /// State of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
+#[schema(as = State)]
 pub enum TaskState {
     /// It waits for a worker.
     Queued,
@@ -58,69 +59,63 @@ impl TaskState {
     }
 }
 
-/// A task as it stands.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A word in the row of a task that is no state.
+#[derive(Debug, thiserror::Error)]
+#[error("{0:?} is no state of a task")]
+pub struct UnknownState(String);
+
+impl TryFrom<String> for TaskState {
+    type Error = UnknownState;
+
+    fn try_from(word: String) -> Result<Self, UnknownState> {
+        Self::read(&word).ok_or(UnknownState(word))
+    }
+}
+
+/// A task as it stands, for callers too.
+#[derive(Debug, Clone, PartialEq, Eq, FromRow, Serialize, ToSchema)]
+#[schema(as = TaskView)]
 pub struct TaskRow {
     /// Counted up with each submission; the cursor of a list.
+    #[serde(skip)]
     pub sequence: i64,
     /// The task's id.
     pub id: String,
     /// Its state.
+    #[sqlx(try_from = "String")]
     pub state: TaskState,
     /// Higher goes first.
     pub priority: i64,
+    /// Origin: `api`, `patch-service`, `crs`, `oss-crs`, `batch` or `cli`.
+    pub origin: String,
+    /// Its project.
+    #[sqlx(rename = "project")]
+    pub group: Option<String>,
     /// When nobody wants the patch any more, UTC.
     pub deadline: Option<String>,
-    /// When it was submitted, UTC.
+    /// When it was handed in, UTC.
     pub created: String,
-    /// When it was first claimed, UTC.
+    /// When it was first begun, UTC.
     pub started: Option<String>,
     /// When it ended, UTC.
     pub ended: Option<String>,
     /// Its last run.
     pub run: Option<String>,
-    /// Ending, in one word.
+    /// Ending: `verified`, `plausible`, `no_patch`, ...
     pub ending: Option<String>,
     /// Reason of the ending.
     pub detail: Option<String>,
     /// Number of claims by workers.
     pub claims: i64,
     /// Number of failures of its infrastructure.
+    #[serde(skip)]
     pub failures: i64,
     /// Host that worked on it last.
     pub host: Option<String>,
-    /// Its origin.
-    pub origin: String,
-    /// Its project.
-    pub group: Option<String>,
 }
 
-const COLUMNS: &str = "sequence, id, state, priority, deadline, created, started, ended, run, ending, detail, \
-                       claims, failures, host, origin, project";
-
-impl FromRow<'_, AnyRow> for TaskRow {
-    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
-        let state: String = row.try_get("state")?;
-        Ok(Self {
-            sequence: row.try_get("sequence")?,
-            id: row.try_get("id")?,
-            state: TaskState::read(&state).unwrap_or(TaskState::Queued),
-            priority: row.try_get("priority")?,
-            deadline: row.try_get("deadline")?,
-            created: row.try_get("created")?,
-            started: row.try_get("started")?,
-            ended: row.try_get("ended")?,
-            run: row.try_get("run")?,
-            ending: row.try_get("ending")?,
-            detail: row.try_get("detail")?,
-            claims: row.try_get("claims")?,
-            failures: row.try_get("failures")?,
-            host: row.try_get("host")?,
-            origin: row.try_get("origin")?,
-            group: row.try_get("project")?,
-        })
-    }
-}
+const COLUMNS: &str = "sequence, id, state, priority, origin, project, deadline, created, started, ended, run, ending, \
+                       detail, claims, failures, host";
 
 /// Which tasks are listed. What is `None` does not matter.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -144,29 +139,31 @@ pub struct TaskFilter {
 }
 
 /// A page of tasks, the newest first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = TaskList)]
 pub struct Page {
     /// The tasks.
     pub tasks: Vec<TaskRow>,
-    /// The cursor of the next page, when there is one.
+    /// The cursor of the next page; `null` on the last one.
     pub next: Option<i64>,
 }
 
-/// Counts the tasks in each state.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The queue as it stands: how many tasks there are in each state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = QueueView)]
 pub struct Depth {
+    /// True while workers claim nothing.
+    pub paused: bool,
     /// They wait for a worker.
     pub queued: i64,
     /// A worker has them.
     pub running: i64,
     /// Their runs wait until a model can answer again.
-    pub paused: i64,
+    pub waiting: i64,
     /// They have an ending.
     pub done: i64,
     /// Somebody stopped them.
     pub canceled: i64,
-    /// True when the whole queue is paused.
-    pub queue_paused: bool,
 }
 
 /// State of a task, as far as a follower must know it.
@@ -250,10 +247,10 @@ impl Store {
         Ok(Depth {
             queued: of(TaskState::Queued),
             running: of(TaskState::Running),
-            paused: of(TaskState::Paused),
+            waiting: of(TaskState::Paused),
             done: of(TaskState::Done),
             canceled: of(TaskState::Canceled),
-            queue_paused: self.paused().await?,
+            paused: self.paused().await?,
         })
     }
 }

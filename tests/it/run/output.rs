@@ -120,7 +120,13 @@ fn the_report_and_the_output_folder_tell_everything() {
     let model = ScriptedModel::start(["no", "no"]).unwrap();
     let told = scene.run(
         &model,
-        &["--out", "out", "--set", "limits.format_retries=1"],
+        &[
+            "--out",
+            "out",
+            "--force",
+            "--set",
+            "limits.format_retries=1",
+        ],
     );
     told.expect("budget_exhausted", 3, "format retries");
     let shown = scene.json(&["show", told.run()]);
@@ -204,7 +210,7 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     for words in [
         "task records",
         "asking the model scripted",
-        "ok build: succeeds (",
+        "ok build address: succeeds (",
         " crashes (2 of 2 runs): ",
         "tests: ",
         "attempt 1: silent",

@@ -238,6 +238,7 @@ impl Run {
         let crash = rung.crash.clone().unwrap_or_else(|| Crash {
             text: rung.feedback.clone().unwrap_or_else(|| rung.reason.clone()),
             frames: first.frames,
+            ..Crash::default()
         });
         lane.stage = Stage::Context(Issue {
             attempt: Some(number),

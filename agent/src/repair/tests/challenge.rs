@@ -46,7 +46,7 @@ fn challenged(calls: u32) -> Run {
     compared(play(run, [baseline(), Outcome::Context(code)]))
 }
 
-/// What the inputs showed; the first one counts.
+/// The results of the inputs; the first one counts.
 fn told(holds: Option<bool>) -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, holds) else {
         unreachable!()

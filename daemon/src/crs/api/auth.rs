@@ -3,6 +3,7 @@
 
 use super::Front;
 use super::refused::Refused;
+use crate::api::is_this_machine;
 use crate::crs::protocol::decode;
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HOST, ORIGIN};
@@ -58,10 +59,7 @@ fn credentials(header: &str) -> Option<(String, String)> {
 /// No page of a web site sent it.
 fn is_local(headers: &HeaderMap) -> bool {
     let host = headers.get(HOST).and_then(|host| host.to_str().ok());
-    let name = host.unwrap_or_default();
-    let name = name.rsplit_once(':').map_or(name, |(name, _)| name);
-    let local = matches!(name, "localhost" | "127.0.0.1" | "[::1]");
-    local && !headers.contains_key(ORIGIN)
+    host.is_some_and(is_this_machine) && !headers.contains_key(ORIGIN)
 }
 
 #[cfg(test)]

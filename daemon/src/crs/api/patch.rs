@@ -2,7 +2,7 @@
 
 use super::Front;
 use super::refused::{Refused, read};
-use super::task::{finding, only};
+use super::task::{finding, only, written};
 use crate::crs::case::{self, queue_id};
 use crate::crs::patch_request::{PatchRequest, PatchState, PatchStatus};
 use crate::crs::protocol::Refusal;
@@ -27,7 +27,7 @@ pub(super) async fn take(
     }
     request.pov_id = request.pov_id.to_lowercase();
     let store = front.service.store();
-    let text = serde_json::to_string(&request).unwrap_or_default();
+    let text = written(&request)?;
     match store.crs_finding(&request.pov_id).await? {
         Some(known) if known.request == text => return Ok(taken("this PoV was handed in before")),
         Some(_) => return Err(only("pov_id", "is the id of another PoV")),
@@ -36,7 +36,7 @@ pub(super) async fn take(
     let case = case_of(&front, &request).await?;
     let brought = Brought {
         message: None,
-        findings: vec![finding(FindingKind::Pov, &case.id, &request)],
+        findings: vec![finding(FindingKind::Pov, &case.id, &request)?],
         cases: vec![case],
     };
     store.crs_take(&brought).await?;

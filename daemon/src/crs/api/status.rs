@@ -4,7 +4,7 @@
 use super::Front;
 use super::refused::Refused;
 use crate::crs::READY;
-use crate::crs::protocol::{Status, StatusState, StatusTasks};
+use crate::crs::protocol::{Status, StatusState};
 use crate::crs::watch::now;
 use axum::Json;
 use axum::extract::State;
@@ -28,13 +28,13 @@ pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, R
         let first = cases.iter().map(|case| case.created).min();
         reset_to(&front, first.unwrap_or_else(now)).await?
     };
-    let mut tasks = StatusTasks::default();
+    let mut tasks = BTreeMap::from(CaseState::ALL.map(|state| (state, 0)));
     let mut details = BTreeMap::new();
     for case in cases {
         if case.detail.is_none() || case.created < since {
             continue;
         }
-        *counter(&mut tasks, case.state) += 1;
+        *tasks.entry(case.state).or_default() += 1;
         if let Some(problem) = case.problem {
             details.insert(case.id, problem);
         }
@@ -49,18 +49,6 @@ pub(super) async fn status(State(front): State<Front>) -> Result<Json<Status>, R
         version: env!("CARGO_PKG_VERSION").to_owned(),
         details,
     }))
-}
-
-fn counter(tasks: &mut StatusTasks, state: CaseState) -> &mut i64 {
-    match state {
-        CaseState::Pending => &mut tasks.pending,
-        CaseState::Waiting => &mut tasks.waiting,
-        CaseState::Processing => &mut tasks.processing,
-        CaseState::Succeeded => &mut tasks.succeeded,
-        CaseState::Failed => &mut tasks.failed,
-        CaseState::Errored => &mut tasks.errored,
-        CaseState::Canceled => &mut tasks.canceled,
-    }
 }
 
 /// `DELETE /status/`

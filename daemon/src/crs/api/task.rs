@@ -10,6 +10,7 @@ use axum::body::Bytes;
 use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use patchwright_store::crs::{Brought, CaseRow, CaseState, FindingKind, FindingRow, FindingState};
+use serde::Serialize;
 
 /// `POST /v1/task/`
 pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<StatusCode, Refused> {
@@ -31,8 +32,7 @@ pub(super) async fn take(State(front): State<Front>, body: Bytes) -> Result<Stat
 }
 
 fn case(detail: TaskDetail) -> Result<CaseRow, Refused> {
-    let text = serde_json::to_string(&detail)
-        .map_err(|error| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    let text = written(&detail)?;
     Ok(CaseRow {
         id: detail.task_id.to_lowercase(),
         project: detail.project_name,
@@ -84,20 +84,30 @@ fn suspicion(case: &CaseRow, id: &str, sarif: &serde_json::Value) -> Result<Find
         sarif_report: Some(sarif.to_string()),
         kind: detail.kind,
     };
-    Ok(finding(FindingKind::Sarif, &case.id, &request))
+    finding(FindingKind::Sarif, &case.id, &request)
 }
 
 /// A finding that nobody has looked at.
-pub(super) fn finding(kind: FindingKind, case: &str, request: &PatchRequest) -> FindingRow {
-    FindingRow {
+pub(super) fn finding(
+    kind: FindingKind,
+    case: &str,
+    request: &PatchRequest,
+) -> Result<FindingRow, Refused> {
+    Ok(FindingRow {
         id: request.pov_id.clone(),
         case: case.to_owned(),
         kind,
-        request: serde_json::to_string(request).unwrap_or_default(),
+        request: written(request)?,
         round: 0,
         state: FindingState::Open,
         patch: None,
-    }
+    })
+}
+
+/// A message as the store keeps it.
+pub(super) fn written(message: &impl Serialize) -> Result<String, Refused> {
+    serde_json::to_string(message)
+        .map_err(|error| Refused::new(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))
 }
 
 /// `DELETE /v1/task/`

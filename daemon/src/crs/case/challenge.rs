@@ -67,19 +67,22 @@ async fn fetched(
     let limit = settings.intake.archive_mb << 20;
     download::to_file(&source.url, into, limit, &settings.intake)
         .await
-        .map_err(|error| CaseError::Download {
-            url: source.url.clone(),
-            source: error,
+        .map_err(|error| {
+            let message = format!("{}: {error}", source.url);
+            if error.is_final() {
+                CaseError::Final(message)
+            } else {
+                CaseError::Later(message)
+            }
         })?;
     let found = hash_of(into)?;
     if found.eq_ignore_ascii_case(&source.sha256) {
         return Ok(found);
     }
-    Err(CaseError::Hash {
-        url: source.url.clone(),
-        found,
-        told: source.sha256.clone(),
-    })
+    Err(CaseError::Final(format!(
+        "{}: has the SHA-256 {found}, the challenge says {}",
+        source.url, source.sha256
+    )))
 }
 
 /// Unpacks a tarball into a folder beside it.
@@ -97,7 +100,7 @@ async fn unpacked(
     let place = into.clone();
     tokio::task::spawn_blocking(move || unpack(&file, &place, limits))
         .await
-        .map_err(|error| CaseError::Disk(std::io::Error::other(error)))?
-        .map_err(|error| CaseError::Unpack(name, error))?;
+        .map_err(std::io::Error::other)?
+        .map_err(|error| CaseError::Final(format!("{name} cannot be unpacked: {error}")))?;
     Ok(into)
 }

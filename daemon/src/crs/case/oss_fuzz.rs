@@ -42,11 +42,10 @@ pub(super) struct Project {
 /// Looks a project up in the unpacked tooling.
 pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, CaseError> {
     let wanted = Path::new("projects").join(name).join("project.yaml");
-    let file = below(tooling, &|path| path.ends_with(&wanted)).ok_or_else(|| {
-        CaseError::Lacking(format!("the fuzz-tooling has no {}", wanted.display()))
-    })?;
+    let file = below(tooling, &|path| path.ends_with(&wanted))
+        .ok_or_else(|| CaseError::Final(format!("the fuzz-tooling has no {}", wanted.display())))?;
     if file.metadata()?.len() > PROJECT_FILE {
-        return Err(CaseError::Lacking("project.yaml is too large".to_owned()));
+        return Err(CaseError::Final("project.yaml is too large".to_owned()));
     }
     let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
     let language = language(&text)?;
@@ -64,10 +63,10 @@ fn language(project: &str) -> Result<String, CaseError> {
         Some("c") => Ok("c".to_owned()),
         Some("c++") => Ok("c++".to_owned()),
         Some("jvm" | "java") => Ok("java".to_owned()),
-        Some(other) => Err(CaseError::Lacking(format!(
+        Some(other) => Err(CaseError::Final(format!(
             "project.yaml: patches are written for c, c++ and jvm, not for {other:?}"
         ))),
-        None => Err(CaseError::Lacking(
+        None => Err(CaseError::Final(
             "project.yaml does not say its language".to_owned(),
         )),
     }
@@ -76,7 +75,7 @@ fn language(project: &str) -> Result<String, CaseError> {
 /// The change in question.
 pub(super) fn reference_diff(folder: &Path) -> Result<PathBuf, CaseError> {
     below(folder, &|path| path.ends_with("ref.diff"))
-        .ok_or_else(|| CaseError::Lacking("the diff's tarball has no ref.diff".to_owned()))
+        .ok_or_else(|| CaseError::Final("the diff's tarball has no ref.diff".to_owned()))
 }
 
 /// The first file that fits, the highest first, links left out.
@@ -141,7 +140,7 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
         "commands": commands,
         "builds": builds,
     });
-    serde_json::from_value(keys).map_err(|error| CaseError::Lacking(error.to_string()))
+    serde_json::from_value(keys).map_err(|error| CaseError::Final(error.to_string()))
 }
 
 /// Returns the variables that the base image sets for a sanitizer.
@@ -152,7 +151,7 @@ fn flags(sanitizer: &str) -> Result<Value, CaseError> {
         "memory" => "-fsanitize=memory -fsanitize-memory-track-origins",
         _ => {
             let reason = format!("there is no build for the sanitizer {sanitizer:?}");
-            return Err(CaseError::Lacking(reason));
+            return Err(CaseError::Final(reason));
         }
     };
     let flags = format!(

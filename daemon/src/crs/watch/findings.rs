@@ -129,8 +129,11 @@ impl Watch {
         };
         let report = self.service.report(&row.id).await?;
         let best = report.and_then(|report| report.get("best").cloned());
-        let best: Option<AttemptReport> =
-            best.and_then(|best| serde_json::from_value(best).ok().flatten());
+        let best: Option<AttemptReport> = serde_json::from_value(best.unwrap_or_default())
+            .unwrap_or_else(|error| {
+                warn("the report of a task cannot be read", &row.id, &error);
+                None
+            });
         let Some(best) = best else {
             return Ok(None);
         };

@@ -167,7 +167,8 @@ fn unavailable(error: &dyn std::error::Error) -> Ending {
 impl Field {
     /// The findings all of whose crashes a patch stops.
     async fn stops(&self, patch: &PatchRow) -> Result<Vec<String>, Ending> {
-        let diff = decode(&patch.diff).unwrap_or_default();
+        let damaged = || Ending::new(EndingKind::InvalidTask, "its row in the store is damaged");
+        let diff = decode(&patch.diff).ok_or_else(damaged)?;
         let stopped: BTreeSet<usize> = self.ground.stops(&diff).await?.into_iter().collect();
         let all = |places: &Range<usize>| {
             let mut crashing = places

@@ -3,9 +3,7 @@
 use super::{Watch, WatchError, milliseconds, now, warn};
 use crate::crs::choice::{Terms, to_send};
 use crate::crs::competition::{Competition, CompetitionError};
-use crate::crs::protocol::{
-    PATCH_LIMIT, PatchAnswer, SubmissionStatus, TaskDetail, decode, is_uuid,
-};
+use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, TaskDetail, decode, is_uuid};
 use crate::telemetry::spans;
 use patchwright_store::crs::{CaseRow, Fate, FindingRow, FindingState, PatchRow};
 use serde_json::Value;
@@ -61,17 +59,20 @@ impl Watch {
         competition: &Competition,
         patch: &mut PatchRow,
     ) -> Result<(), WatchError> {
-        let diff = decode(&patch.diff).unwrap_or_default();
-        if diff.len() > PATCH_LIMIT {
-            let reason = format!(
+        let diff = match decode(&patch.diff) {
+            Some(diff) if diff.len() <= PATCH_LIMIT => Ok(diff),
+            Some(diff) => Err(format!(
                 "it has {} bytes, the competition takes {PATCH_LIMIT}",
                 diff.len()
-            );
-            warn("a patch is not sent", &patch.id, &reason);
+            )),
+            None => Err("its row in the store is damaged".to_owned()),
+        };
+        let Ok(diff) = diff.inspect_err(|reason| warn("a patch is not sent", &patch.id, reason))
+        else {
             patch.fate = Some(Fate::Failed);
             self.store().crs_set_patch(patch).await?;
             return Ok(());
-        }
+        };
         patch.fate = Some(Fate::Sending);
         patch.sent += 1;
         patch.rests = now() + milliseconds(rest(self.settings.crs.watch, patch.sent));
@@ -105,7 +106,7 @@ impl Watch {
         let heard = match answer {
             Ok(answer) if is_uuid(&answer.patch_id) => {
                 patch.remote = Some(answer.patch_id);
-                Ok(Fate::from(answer.status))
+                Ok(answer.status)
             }
             Ok(answer) => Err((
                 format!("its id {:?} is no UUID", answer.patch_id),
@@ -162,17 +163,4 @@ fn rest(first: Duration, sent: i64) -> Duration {
 /// Returns true when the other side has a patch and has not said what it thinks.
 fn is_looked_at(patch: &PatchRow) -> bool {
     patch.fate == Some(Fate::Accepted) && patch.remote.is_some()
-}
-
-impl From<SubmissionStatus> for Fate {
-    fn from(status: SubmissionStatus) -> Self {
-        match status {
-            SubmissionStatus::Accepted => Self::Accepted,
-            SubmissionStatus::Passed => Self::Passed,
-            SubmissionStatus::Failed => Self::Failed,
-            SubmissionStatus::DeadlineExceeded => Self::DeadlineExceeded,
-            SubmissionStatus::Errored => Self::Errored,
-            SubmissionStatus::Inconclusive => Self::Inconclusive,
-        }
-    }
 }

@@ -52,7 +52,7 @@ CONTROLS = (
     " __asan_set_error_report_callback __lsan_disable __lsan_ignore_object"
     " __lsan_register_root_region __msan_unpoison __msan_unpoison_string __msan_set_keep_going"
     " __sanitizer_set_death_callback __sanitizer_set_report_fd __sanitizer_set_report_path"
-    " dlopen dlmopen dlsym dlvsym process_vm_readv process_vm_writev syscall"
+    " clone dlopen dlmopen dlsym dlvsym process_vm_readv process_vm_writev syscall"
 ).split()
 # Functions that matter only for some addresses: the first argument is one.
 SHADOW = (0x7FFF8000, 0x10007FFF8000)

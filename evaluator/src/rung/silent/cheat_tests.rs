@@ -238,6 +238,18 @@ async fn a_new_function_without_checks_is_a_doubt() {
     assert_eq!(result.holds, Some(true), "{result:#?}");
 }
 
+/// The same overflow by a function of the C library that the sanitizer does not check.
+#[tokio::test]
+async fn a_copy_that_the_sanitizer_does_not_see_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = open(task(folder.path()), folder.path()).await;
+    let begin = "static char big[200]; if (b[0] > 8) { char *q = malloc(8); memccpy(q, big, 7, b[0]); int r = q[0]; free(q); return r - 1; }";
+    let headers = "#include <stdlib.h>\n#include <string.h>";
+    let result = judged(&target, headers, begin).await;
+    assert_eq!(result.holds, None, "{result:#?}");
+    assert!(result.reason.contains("memccpy"), "{}", result.reason);
+}
+
 /// A patch elsewhere in the file that takes the checks from the function that crashes.
 #[tokio::test]
 async fn the_function_of_the_crash_stays_watched() {

@@ -1,0 +1,136 @@
+//! A crash and its patch as records for those who collect findings: SARIF 2.1.0
+//! (OASIS) and OpenVEX 0.2.0.
+
+use super::Exported;
+use super::message::subject;
+use serde_json::{Value, json};
+
+/// Returns a SARIF log with the crash as one result and the patch as its fix.
+pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
+    let crash = exported.report.crash.as_ref();
+    let kind = crash.map_or("crash", |crash| crash.kind.as_str());
+    let text = crash.map_or_else(|| subject(exported), |crash| crash.summary.clone());
+    let location = crash.and_then(|crash| {
+        let region = crash.line.map(|line| json!({ "startLine": line }));
+        let mut place = json!({ "artifactLocation": { "uri": crash.file.as_ref()? } });
+        if let (Some(region), Some(place)) = (region, place.as_object_mut()) {
+            place.insert("region".to_owned(), region);
+        }
+        Some(json!({ "physicalLocation": place }))
+    });
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "Patchwright",
+                "version": env!("CARGO_PKG_VERSION"),
+                "rules": [{ "id": kind }],
+            }},
+            "results": [{
+                "ruleId": kind,
+                "level": "error",
+                "message": { "text": text },
+                "locations": location.into_iter().collect::<Vec<_>>(),
+                "fixes": [{
+                    "description": { "text": format!("{} ({})", subject(exported), exported.report.ending) },
+                    "artifactChanges": changes(&exported.attempt.diff),
+                }],
+                "properties": {
+                    "patchwright/run": exported.report.run,
+                    "patchwright/ending": exported.report.ending,
+                },
+            }],
+        }],
+    })
+}
+
+/// The hunks of a unified diff as replacements of whole lines.
+fn changes(diff: &str) -> Vec<Value> {
+    let mut files: Vec<(String, Vec<Value>)> = Vec::new();
+    let mut lines = diff.lines().peekable();
+    while let Some(line) = lines.next() {
+        if let Some(path) = line.strip_prefix("--- a/") {
+            files.push((path.to_owned(), Vec::new()));
+        }
+        let Some((start, old)) = old_lines(line) else {
+            continue;
+        };
+        let (mut left, mut new) = (old, String::new());
+        // Behind the last old line of a hunk stand only lines that it adds.
+        while let Some(line) = lines.next_if(|line| left > 0 || line.starts_with('+')) {
+            let mut characters = line.chars();
+            match characters.next() {
+                Some('-') => left -= 1,
+                Some('+') => new.extend([characters.as_str(), "\n"]),
+                Some('\\') => {}
+                _ => {
+                    left -= 1;
+                    new.extend([characters.as_str(), "\n"]);
+                }
+            }
+        }
+        if let Some((_, replacements)) = files.last_mut() {
+            replacements.push(json!({
+                "deletedRegion": { "startLine": start, "startColumn": 1, "endLine": start + old, "endColumn": 1 },
+                "insertedContent": { "text": new },
+            }));
+        }
+    }
+    let changed = files
+        .into_iter()
+        .filter(|(_, replacements)| !replacements.is_empty());
+    changed
+        .map(|(path, replacements)| {
+            json!({ "artifactLocation": { "uri": path }, "replacements": replacements })
+        })
+        .collect()
+}
+
+/// The first old line of a hunk and the number of old lines, by its header.
+fn old_lines(header: &str) -> Option<(u64, u64)> {
+    let (range, _) = header.strip_prefix("@@ -")?.split_once(' ')?;
+    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
+    let count: u64 = count.parse().ok()?;
+    let start: u64 = start.parse().ok()?;
+    // Of no lines the header names the one before.
+    Some((if count == 0 { start + 1 } else { start }, count))
+}
+
+/// Returns an OpenVEX document: the product is affected, and the patch is what to do.
+pub(crate) fn openvex(exported: &Exported<'_>, time: &str) -> Value {
+    let report = exported.report;
+    let crash = report.crash.as_ref();
+    let kind = crash.map_or("crash", |crash| crash.kind.as_str());
+    json!({
+        "@context": "https://openvex.dev/ns/v0.2.0",
+        "@id": format!("urn:patchwright:{}:{}", report.run, exported.attempt.number),
+        "author": exported.signatures.author(),
+        "timestamp": time,
+        "version": 1,
+        "statements": [{
+            "vulnerability": { "name": format!("{}-{kind}", report.task), "description": crash.map(|crash| &crash.summary) },
+            "products": [{ "@id": format!("pkg:generic/{}", report.task) }],
+            "status": "affected",
+            "action_statement": format!("Apply the patch \"{}\" ({}; run {}, candidate {}).", subject(exported), report.ending, report.run, exported.attempt.number),
+            "timestamp": time,
+        }],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes;
+
+    #[test]
+    fn hunks_are_replacements_of_lines() {
+        let diff = "--- a/a.c\n+++ b/a.c\n@@ -3,2 +3,3 @@ f\n x\n+y\n-z\n+w\n--- a/b.c\n+++ b/b.c\n@@ -1 +1 @@\n-a\n+b\n";
+        let found = changes(diff);
+        assert_eq!(found.len(), 2, "{found:?}");
+        let first = &found[0]["replacements"][0];
+        assert_eq!(first["deletedRegion"]["startLine"], 3);
+        assert_eq!(first["deletedRegion"]["endLine"], 5);
+        assert_eq!(first["insertedContent"]["text"], "x\ny\nw\n");
+        assert_eq!(found[1]["artifactLocation"]["uri"], "b.c");
+    }
+}
