@@ -73,6 +73,8 @@ until = started + float(os.environ["WATCH_SECONDS"])
 # Moments at which a program that goes on is asked for its stack.
 samples = [started + float(text) for text in os.environ.get("SAMPLES", "").split()]
 events = []
+# Breakpoints in the program, which another one that takes its place does not have.
+placed = []
 called = set()
 functions = {}
 stopped = None
@@ -119,6 +121,7 @@ class Call(gdb.Breakpoint):
 
     def __init__(self, name, among=None):
         super().__init__(name, internal=True)
+        placed.append(self)
         self.name, self.among = name, among
 
     def stop(self):
@@ -159,7 +162,8 @@ def entry():
     name would else be looked up again for every library."""
     vector = gdb.execute("info auxv", to_string=True)
     address = re.search(r"AT_ENTRY.*?(0x[0-9a-f]+)", vector).group(1)
-    return gdb.Breakpoint(f"*{address}", internal=True).number
+    placed.append(gdb.Breakpoint(f"*{address}", internal=True))
+    return placed[-1].number
 
 
 def outermost(block):
@@ -239,6 +243,9 @@ def look(catches):
             continue
         if what is not None:
             tell(what)
+        if what == "exec":
+            while placed:
+                placed.pop().delete()
         if what == "exit":
             asked = asked_status()
 
