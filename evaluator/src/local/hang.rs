@@ -10,10 +10,9 @@ use crate::runner::{Build, ExitEventKind, ExitFrame, Pov, asking_for_dumps};
 use patchwright_source::Language;
 use std::time::Duration;
 
-/// Seconds after which a program is looked at, and at which it is ended. Programs start in
-/// less, also where sanitizers and a debugger slow them down.
-const SAMPLES: &str = "6 7 8";
-const END: u32 = 10;
+/// Seconds from its start after which a program is looked at, and at which it is ended.
+const SAMPLES: &str = "4 5 6";
+const END: u32 = 8;
 /// Time for the dumps of a JVM: the waits between them, and a machine that is busy.
 const DUMPS_TIME: Duration = Duration::from_secs(30);
 
@@ -35,6 +34,7 @@ pub(super) async fn stack(
     let environment = [
         ("WATCH_SECONDS", END.to_string()),
         ("WATCHED", String::new()),
+        ("TOUCHED", String::new()),
         ("SAMPLES", SAMPLES.to_owned()),
     ];
     let exits = exits::watch(target, build, pov, &environment).await?;

@@ -68,10 +68,13 @@ RUNTIME = re.compile(r"_*(?:(?:asan|hwasan|lsan|msan|tsan|ubsan|sanitizer)(?:_|:
 
 work = os.environ["WORK"]
 tree = os.environ["TREE"].rstrip("/") + "/"
-until = time.monotonic() + float(os.environ["WATCH_SECONDS"])
+started = time.monotonic()
+until = started + float(os.environ["WATCH_SECONDS"])
 # Moments at which a program that goes on is asked for its stack.
-samples = [time.monotonic() + float(text) for text in os.environ.get("SAMPLES", "").split()]
+samples = [started + float(text) for text in os.environ.get("SAMPLES", "").split()]
 events = []
+# Breakpoints in the program, which another one that takes its place does not have.
+placed = []
 called = set()
 functions = {}
 stopped = None
@@ -118,6 +121,7 @@ class Call(gdb.Breakpoint):
 
     def __init__(self, name, among=None):
         super().__init__(name, internal=True)
+        placed.append(self)
         self.name, self.among = name, among
 
     def stop(self):
@@ -158,7 +162,8 @@ def entry():
     name would else be looked up again for every library."""
     vector = gdb.execute("info auxv", to_string=True)
     address = re.search(r"AT_ENTRY.*?(0x[0-9a-f]+)", vector).group(1)
-    return gdb.Breakpoint(f"*{address}", internal=True).number
+    placed.append(gdb.Breakpoint(f"*{address}", internal=True))
+    return placed[-1].number
 
 
 def outermost(block):
@@ -240,6 +245,9 @@ def look(catches):
             return
         if what is not None:
             tell(what)
+        if what == "exec":
+            while placed:
+                placed.pop().delete()
         if what == "exit":
             asked = asked_status()
 
@@ -333,6 +341,7 @@ def settings():
 
 
 def main():
+    global until
     try:
         settings()
         gdb.events.stop.connect(on_stop)
@@ -340,6 +349,11 @@ def main():
         threading.Thread(target=watch, daemon=True).start()
         # Set before the program begins, so that nothing of it is missed.
         gdb.execute("starti", to_string=True)
+        if samples:
+            # gdb itself may take long to begin.
+            later = time.monotonic() - started
+            samples[:] = [moment + later for moment in samples]
+            until += later
         catches = {catch(kind): what for what, kind in CATCHES}
         for name in filter(None, os.environ["WATCHED"].split("\n")):
             try:
