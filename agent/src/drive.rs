@@ -29,7 +29,9 @@ pub use recency::open_engine;
 
 use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
 use crate::progress::{Notice, Progress};
-use crate::record::{Ending, EndingKind, Outcome, Step, StepId};
+use crate::record::{
+    Attempt, Ending, EndingKind, FoundRecord, Outcome, RunLimits, Spent, Step, StepId,
+};
 use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
 use futures::StreamExt;
@@ -113,13 +115,7 @@ impl Drive {
                     flying.push(Box::pin(self.perform(id, step, &run)));
                 }
             }
-            let left = match &paused {
-                Some(_) => UNLIMITED,
-                None => run
-                    .limits()
-                    .wall
-                    .saturating_sub(Duration::from_secs_f64(run.spent().total_seconds)),
-            };
+            let left = time_left(&run);
             let (id, outcome) = tokio::select! {
                 biased;
                 () = self.stop.cancelled() => return Ok(run),
@@ -148,89 +144,75 @@ impl Drive {
             meanwhile(&mut flying, &mut ended, recorded).await?;
             self.parts.observer.tell(&Notice::Done(&outcome));
             run = run.feed(id, outcome).worked(seconds);
-            for remark in run.take_remarks() {
-                let remark = format!("  note: {remark}");
-                self.parts.observer.tell(&Notice::Remark(&remark));
-            }
+            self.tell_remarks(&mut run);
         }
         Ok(run)
     }
 
+    fn tell_remarks(&self, run: &mut Run) {
+        for remark in run.take_remarks() {
+            let remark = format!("  note: {remark}");
+            self.parts.observer.tell(&Notice::Remark(&remark));
+        }
+    }
+
     fn perform<'a>(&'a self, id: StepId, step: Step, run: &Run) -> BoxFuture<'a, Performed> {
-        let left = run.limits().clone();
-        let spent = run.spent().clone();
-        let attempt = match &step {
-            Step::Climb { attempt, .. }
-            | Step::Challenge { attempt, .. }
-            | Step::TestFiles { attempt }
-            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
-            _ => (None, Vec::new()),
-        };
+        let needed = Needed::of(id, &step, run);
         let (span, stage) = (spans::step(id, &step), spans::name_of(&step));
-        let attempts = match &step {
-            Step::Probe { .. } => run.attempts().to_vec(),
-            Step::Prove {
-                refuted: numbers, ..
-            }
-            | Step::Agree {
-                attempts: numbers, ..
-            } => {
-                let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
-                attempts.cloned().collect()
-            }
-            // A lane knows of no attempts but its own.
-            Step::Locate { .. } => {
-                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
-                own.cloned().collect()
-            }
-            _ => Vec::new(),
-        };
-        let reported = match &step {
-            Step::Baseline => run.reported().map(str::to_owned),
-            _ => None,
-        };
         let performed = async move {
             let since = Instant::now();
-            let done = match step {
-                Step::Baseline => self.baseline(id, reported).await,
-                Step::Context {
-                    round,
-                    request,
-                    frames,
-                    memory,
-                } => {
-                    let purse = (&left, &spent);
-                    self.context(id, (request, frames), (round, memory), purse)
-                        .await
-                }
-                Step::Ask { purpose, messages } => {
-                    self.ask(id, (purpose, messages), (left, spent)).await
-                }
-                Step::Wait { until, reason } => self.wait(id, &until, &reason).await,
-                Step::Retrieve {
-                    round,
-                    queries,
-                    memory,
-                } => {
-                    self.retrieve(id, round, (queries, memory), (&left, spent))
-                        .await
-                }
-                Step::Probe { probes } => self.probe(id, probes, attempts).await,
-                Step::Locate { patch } => self.locate(id, patch, attempts).await,
-                Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
-                Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
-                Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
-                Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
-                Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
-                Step::End { ending } => Ok(Outcome::Stopped {
-                    ending,
-                    seconds: 0.0,
-                }),
-            };
+            let done = self.take(id, step, needed).await;
             metrics::step(stage, since.elapsed().as_secs_f64());
             (id, done)
         };
         Box::pin(performed.instrument(span))
+    }
+
+    /// Takes a step and returns what came of it.
+    async fn take(&self, id: StepId, step: Step, needed: Needed) -> Result<Outcome, JournalError> {
+        let Needed {
+            left,
+            spent,
+            attempt,
+            attempts,
+            reported,
+        } = needed;
+        match step {
+            Step::Baseline => self.baseline(id, reported).await,
+            Step::Context {
+                round,
+                request,
+                frames,
+                memory,
+            } => {
+                let purse = (&left, &spent);
+                self.context(id, (request, frames), (round, memory), purse)
+                    .await
+            }
+            Step::Ask { purpose, messages } => {
+                self.ask(id, (purpose, messages), (left, spent)).await
+            }
+            Step::Wait { until, reason } => self.wait(id, &until, &reason).await,
+            Step::Retrieve {
+                round,
+                queries,
+                memory,
+            } => {
+                self.retrieve(id, round, (queries, memory), (&left, spent))
+                    .await
+            }
+            Step::Probe { probes } => self.probe(id, probes, attempts).await,
+            Step::Locate { patch } => self.locate(id, patch, attempts).await,
+            Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
+            Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+            Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
+            Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
+            Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
+            Step::End { ending } => Ok(Outcome::Stopped {
+                ending,
+                seconds: 0.0,
+            }),
+        }
     }
 
     /// Writes down that a step is about to be done.
@@ -269,6 +251,65 @@ impl Drive {
         };
         self.journal.append(event).await.map(|_| ())
     }
+}
+
+/// The facts of the run that a step needs, as it was when the step began.
+struct Needed {
+    left: RunLimits,
+    spent: Spent,
+    attempt: (Option<Attempt>, Vec<FoundRecord>),
+    attempts: Vec<Attempt>,
+    reported: Option<String>,
+}
+
+impl Needed {
+    fn of(id: StepId, step: &Step, run: &Run) -> Self {
+        let attempt = match step {
+            Step::Climb { attempt, .. }
+            | Step::Challenge { attempt, .. }
+            | Step::TestFiles { attempt }
+            | Step::Prove { attempt, .. } => (run.attempt(*attempt).cloned(), run.found()),
+            _ => (None, Vec::new()),
+        };
+        let attempts = match step {
+            Step::Probe { .. } => run.attempts().to_vec(),
+            Step::Prove {
+                refuted: numbers, ..
+            }
+            | Step::Agree {
+                attempts: numbers, ..
+            } => {
+                let attempts = numbers.iter().filter_map(|number| run.attempt(*number));
+                attempts.cloned().collect()
+            }
+            // A lane knows of no attempts but its own.
+            Step::Locate { .. } => {
+                let own = run.attempts().iter().filter(|made| made.lane == id.lane);
+                own.cloned().collect()
+            }
+            _ => Vec::new(),
+        };
+        let reported = match step {
+            Step::Baseline => run.reported().map(str::to_owned),
+            _ => None,
+        };
+        Self {
+            left: run.limits().clone(),
+            spent: run.spent().clone(),
+            attempt,
+            attempts,
+            reported,
+        }
+    }
+}
+
+/// Returns the working time that a run has left; while it is paused none goes by.
+fn time_left(run: &Run) -> Duration {
+    let limit = match run.paused() {
+        Some(_) => return UNLIMITED,
+        None => run.limits().wall,
+    };
+    limit.saturating_sub(Duration::from_secs_f64(run.spent().total_seconds))
 }
 
 /// The next step that is done.

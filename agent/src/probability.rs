@@ -20,13 +20,14 @@ struct Weights {
     features: Vec<Weight>,
 }
 
-/// One figure: how it is scaled, and what it weighs.
+/// One figure: its scale, and the part that it has in the log-odds.
 #[derive(Debug, Deserialize)]
 struct Weight {
     name: String,
     mean: f64,
     scale: f64,
-    weight: f64,
+    #[serde(rename = "weight")]
+    factor: f64,
 }
 
 static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
@@ -46,7 +47,7 @@ impl Weights {
         }
         let parts = self.features.iter().map(|one| {
             let figure = figures.get(one.name.as_str()).copied().unwrap_or(one.mean);
-            one.weight * (figure - one.mean) / one.scale.max(f64::EPSILON)
+            one.factor * (figure - one.mean) / one.scale.max(f64::EPSILON)
         });
         let odds: f64 = self.intercept + parts.sum::<f64>();
         Some(1.0 / (1.0 + (-odds).exp()))
@@ -56,13 +57,6 @@ impl Weights {
 /// Returns the figures of the evidence about an attempt, by name. Counts are taken as
 /// logarithms: the tenth input tells more than the thousandth.
 pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
-    let counted = |rung: RungName, names: &[&str]| -> f64 {
-        let counts = attempt.rung(rung).map(|rung| &rung.counts);
-        let found = names.iter().filter_map(|name| counts?.get(*name));
-        found.sum::<u64>() as f64
-    };
-    let same = |names: &[&str]| counted(RungName::SameElsewhere, names);
-    let log = |count: f64| count.ln_1p();
     let doubts = |open: bool| {
         let all = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
         all.filter(|doubt| doubt.settled.is_none() == open).count() as f64
@@ -71,58 +65,73 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
         let like = |rung: &&RungRecord| rung.holds == holds;
         attempt.rungs.iter().filter(like).count() as f64
     };
-    let branches = same(&["branches of the patch"]).max(1.0);
-    [
+    let log = f64::ln_1p;
+    let objections = counted(attempt, RungName::Reviewed, &["objections"]);
+    let tests = counted(attempt, RungName::Tested, &["tests"]);
+    let executions = counted(attempt, RungName::Robust, &["executions"]);
+    let mut figures: BTreeMap<&'static str, f64> = [
         ("refuted", is(Some(false))),
         ("open rungs", is(None)),
         ("open doubts", log(doubts(true))),
         ("settled doubts", log(doubts(false))),
-        (
-            "objections",
-            log(counted(RungName::Reviewed, &["objections"])),
-        ),
-        ("tests", log(counted(RungName::Tested, &["tests"]))),
-        (
-            "tests reach the patch",
-            same(&["tests reach the patch"]).min(1.0),
-        ),
-        (
-            "executions",
-            log(counted(RungName::Robust, &["executions"])),
-        ),
-        (
-            "inputs compared",
-            log(same(&["given", "mutants of given", "derived", "aimed"])),
-        ),
-        ("reached the patch", log(same(&["reached the patch"]))),
-        ("values compared", log(same(&["values compared"]))),
-        (
-            "branches not accounted for",
-            same(&["branches not accounted for"]) / branches,
-        ),
-        (
-            "derived answered differently",
-            log(same(&["derived and answered differently"])),
-        ),
-        (
-            "PoVs answered differently",
-            log(same(&[
-                "PoVs answered in another way",
-                "PoVs that became a fault of the program",
-            ])),
-        ),
-        (
-            "challenges",
-            log(same(&["challenges: variants", "challenges: controls"])),
-        ),
-        ("candidates that agree", same(&["candidates that agree"])),
+        ("objections", log(objections)),
+        ("tests", log(tests)),
+        ("executions", log(executions)),
         ("lines changed", log(lines_changed(&attempt.diff))),
         (
             "attempts before",
             log(f64::from(attempt.number.saturating_sub(1))),
         ),
     ]
-    .into()
+    .into();
+    figures.extend(of_behaviour(attempt));
+    figures
+}
+
+/// The figures of the rung *same elsewhere*.
+fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 9] {
+    let same = |names: &[&str]| counted(attempt, RungName::SameElsewhere, names);
+    let log = |names: &[&str]| same(names).ln_1p();
+    let branches = same(&["branches of the patch"]).max(1.0);
+    [
+        (
+            "tests reach the patch",
+            same(&["tests reach the patch"]).min(1.0),
+        ),
+        (
+            "inputs compared",
+            log(&["given", "mutants of given", "derived", "aimed"]),
+        ),
+        ("reached the patch", log(&["reached the patch"])),
+        ("values compared", log(&["values compared"])),
+        (
+            "branches not accounted for",
+            same(&["branches not accounted for"]) / branches,
+        ),
+        (
+            "derived answered differently",
+            log(&["derived and answered differently"]),
+        ),
+        (
+            "PoVs answered differently",
+            log(&[
+                "PoVs answered in another way",
+                "PoVs that became a fault of the program",
+            ]),
+        ),
+        (
+            "challenges",
+            log(&["challenges: variants", "challenges: controls"]),
+        ),
+        ("candidates that agree", same(&["candidates that agree"])),
+    ]
+}
+
+/// Sums counts of a rung.
+fn counted(attempt: &Attempt, rung: RungName, names: &[&str]) -> f64 {
+    let counts = attempt.rung(rung).map(|rung| &rung.counts);
+    let found = names.iter().filter_map(|name| counts?.get(*name));
+    found.sum::<u64>() as f64
 }
 
 fn lines_changed(diff: &str) -> f64 {

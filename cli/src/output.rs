@@ -2,7 +2,7 @@
 //! log of every rung, the inputs that were found, for people and programs that come later.
 
 use crate::common::WrongInput;
-use patchwright_agent::report::Report;
+use patchwright_agent::report::{Report, RungReport};
 use patchwright_source::visible_line;
 use patchwright_store::{Store, StoreError};
 use std::path::{Path, PathBuf};
@@ -103,23 +103,7 @@ pub(crate) async fn write(
     for attempt in report.attempts.iter_mut().chain(best) {
         for rung in &mut attempt.rungs {
             let name = format!("attempt-{}-{}", attempt.number, rung.name.replace(' ', "-"));
-            if let Some(hash) = rung.log.take() {
-                rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
-            }
-            let mut found = Vec::new();
-            for (index, hash) in std::mem::take(&mut rung.found).iter().enumerate() {
-                let path = format!("found/{name}-{}", index + 1);
-                make(&folder.join("found"))?;
-                found.extend(bring_out(folder, path, hash, store).await?);
-            }
-            rung.found = found;
-            for (index, doubt) in rung.doubts.iter_mut().enumerate() {
-                if let Some(hash) = doubt.input.take() {
-                    let path = format!("doubts/{name}-{}", index + 1);
-                    make(&folder.join("doubts"))?;
-                    doubt.input = bring_out(folder, path, &hash, store).await?;
-                }
-            }
+            bring_out_rung(folder, &name, rung, store).await?;
         }
     }
     if let Some(best) = &report.best {
@@ -139,6 +123,34 @@ pub(crate) async fn write(
         serde_json::to_string_pretty(&report)?.as_bytes(),
     )?;
     Ok(report)
+}
+
+/// Writes the log of a rung, the inputs that refuted the patch there, and those that
+/// show a doubt.
+async fn bring_out_rung(
+    folder: &Path,
+    name: &str,
+    rung: &mut RungReport,
+    store: &Store,
+) -> Result<(), OutputError> {
+    if let Some(hash) = rung.log.take() {
+        rung.log = bring_out(folder, format!("logs/{name}.log"), &hash, store).await?;
+    }
+    let mut found = Vec::new();
+    for (index, hash) in std::mem::take(&mut rung.found).iter().enumerate() {
+        let path = format!("found/{name}-{}", index + 1);
+        make(&folder.join("found"))?;
+        found.extend(bring_out(folder, path, hash, store).await?);
+    }
+    rung.found = found;
+    for (index, doubt) in rung.doubts.iter_mut().enumerate() {
+        if let Some(hash) = doubt.input.take() {
+            let path = format!("doubts/{name}-{}", index + 1);
+            make(&folder.join("doubts"))?;
+            doubt.input = bring_out(folder, path, &hash, store).await?;
+        }
+    }
+    Ok(())
 }
 
 /// A name as a part of a file's name.

@@ -79,6 +79,17 @@ pub(crate) enum Command {
     Context(context::ContextArguments),
     /// Serve the code search to agents and editors (Model Context Protocol, standard input and output)
     Mcp(mcp::McpArguments),
+    /// This machine, its settings and its runs.
+    #[command(flatten)]
+    Machine(Machine),
+    /// Many tasks at once.
+    #[command(flatten)]
+    Many(Many),
+}
+
+/// The subcommands that tell of this machine, its settings and its runs.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Machine {
     /// Say what works on this machine, and what to do about the rest
     Check(check::CheckArguments),
     /// Print every setting and where its value comes from
@@ -91,9 +102,6 @@ pub(crate) enum Command {
     Completions(manual::CompletionsArguments),
     /// Write the manual pages
     Man(manual::ManArguments),
-    /// Many tasks at once.
-    #[command(flatten)]
-    Many(Many),
 }
 
 /// The subcommands for many tasks: the daemon, its callers, and a batch.
@@ -136,19 +144,25 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
         Command::Replay(arguments) => Box::pin(replay::replay(&line.common, arguments)).await,
-        Command::Check(arguments) => {
-            check::run(&line.common, &arguments, patchwright_agent::wire::host()).await
-        }
         Command::Index(arguments) => retrieve::index(&line.common, &arguments),
         Command::Retrieve(arguments) => retrieve::retrieve(&line.common, &arguments).await,
         Command::Context(arguments) => context::context(&line.common, &arguments).await,
         Command::Mcp(arguments) => mcp::run(&line.common, arguments).await,
-        Command::Config(arguments) => config::run(&line.common, &arguments),
-        Command::Show(arguments) => show::run(&line.common, arguments).await,
-        Command::Completions(arguments) => manual::completions(&arguments),
-        Command::Man(arguments) => manual::man(&arguments),
-        Command::Runs(arguments) => runs::list(&line.common, &arguments).await,
+        Command::Machine(machine) => execute_machine(&line.common, machine).await,
         Command::Many(many) => execute_many(&line.common, many).await,
+    }
+}
+
+async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<ExitCode> {
+    match machine {
+        Machine::Check(arguments) => {
+            check::run(common, &arguments, patchwright_agent::wire::host()).await
+        }
+        Machine::Completions(arguments) => manual::completions(&arguments),
+        Machine::Man(arguments) => manual::man(&arguments),
+        Machine::Runs(arguments) => runs::list(common, &arguments).await,
+        Machine::Config(arguments) => config::run(common, &arguments),
+        Machine::Show(arguments) => show::run(common, arguments).await,
     }
 }
 

@@ -11,6 +11,8 @@
 #![expect(
     clippy::unwrap_used,
     clippy::print_stdout,
+    clippy::indexing_slicing,
+    clippy::format_push_string,
     reason = "a benchmark stops at the first surprise and prints what it measured"
 )]
 
@@ -124,7 +126,8 @@ fn judged(patchwright: &Patchwright, patch: &Known) -> Value {
     let finished = patchwright.run(&["judge", &task, "--patch", &file, "--format", "json"]);
     let finished = finished.unwrap();
     let report: Value = serde_json::from_str(&finished.stdout)
-        .unwrap_or_else(|error| panic!("{file}: {error}: {}", finished.stderr));
+        .map_err(|error| format!("{file}: {error}: {}", finished.stderr))
+        .unwrap();
     let attempt = &report["attempts"][0];
     json!({
         "case": patch.case,
@@ -229,9 +232,8 @@ fn table(rows: &[Value]) -> String {
     for row in rows {
         let case = row["case"].as_str().unwrap().to_owned();
         let kind = usize::from(!is_right(row));
-        for counts in [&mut cases.entry(case).or_default(), &mut total] {
-            counts.get_mut(kind).unwrap().add(&row["ending"]);
-        }
+        cases.entry(case).or_default()[kind].add(&row["ending"]);
+        total[kind].add(&row["ending"]);
         for (rung, reason) in not_held(row) {
             let plain: String = reason
                 .chars()

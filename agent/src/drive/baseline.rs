@@ -12,6 +12,7 @@ use patchwright_evaluator::{
 };
 use patchwright_source::{Role, Tree};
 use serde_json::json;
+use std::fmt::Write;
 use std::io::ErrorKind;
 use std::sync::Arc;
 
@@ -239,10 +240,7 @@ fn tests_for_people(run: &TestRun) -> String {
         .take(SHOWN_NAMES)
         .collect();
     if !names.is_empty() {
-        text.push_str(&format!(
-            ": {} (not held against a patch)",
-            names.join(", ")
-        ));
+        let _ = write!(text, ": {} (not held against a patch)", names.join(", "));
     }
     if !run.execution.ending.success() {
         for line in last_lines(&run.execution.text(), SHOWN_LINES) {

@@ -159,12 +159,11 @@ impl Drive {
 
     /// Finds the place of a test in the pristine tree, or says why it has none.
     async fn place_test(&self, target: &dyn Target, test: Option<Patch>) -> Result<Placed, String> {
-        let (patch, run) = match test {
-            Some(patch) => (patch, RegressionRun::Suite),
-            None => {
-                let (path, patch) = script(&self.parts.tree, target)?;
-                (patch, RegressionRun::Script(path))
-            }
+        let (patch, run) = if let Some(patch) = test {
+            (patch, RegressionRun::Suite)
+        } else {
+            let (path, patch) = script(&self.parts.tree, target)?;
+            (patch, RegressionRun::Script(path))
         };
         let guard: Guard = self.parts.guard.clone().for_tests();
         let engine = self.parts.engine.get(&[]).await.ok();

@@ -9,76 +9,77 @@ const LONGEST: usize = 300;
 
 /// The kind of an outcome and a sentence about it.
 pub(super) fn of(outcome: &Outcome) -> (&'static str, String) {
+    (kind(outcome), sentence(outcome))
+}
+
+fn kind(outcome: &Outcome) -> &'static str {
     match outcome {
-        Outcome::Baseline(summary) => ("baseline", baseline(summary)),
-        Outcome::Context(context) => (
-            "context",
-            format!(
-                "{} characters of code go with the issue{}",
-                context.text.len(),
-                left_out(&context.signals)
-            ),
+        Outcome::Baseline(_) => "baseline",
+        Outcome::Context(_) => "context",
+        Outcome::Reply(_) => "ask",
+        Outcome::Full(_) => "full",
+        Outcome::Postponed(_) => "pause",
+        Outcome::Waited => "wait",
+        Outcome::Unanswered(_) => "unanswered",
+        Outcome::Retrieved(_) => "retrieve",
+        Outcome::Probed(_) => "probe",
+        Outcome::Located(_) => "locate",
+        Outcome::Climbed(_) => "climb",
+        Outcome::Agreed(_) => "agree",
+        Outcome::TestFiles(_) => "test_files",
+        Outcome::Proved(_) => "prove",
+        Outcome::Challenged(_) => "challenges",
+        Outcome::Stopped { .. } => "stop",
+    }
+}
+
+fn sentence(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Baseline(summary) => baseline(summary),
+        Outcome::Context(context) => format!(
+            "{} characters of code go with the issue{}",
+            context.text.len(),
+            left_out(&context.signals)
         ),
-        Outcome::Reply(record) => ("ask", reply(record)),
-        Outcome::Full(full) => (
-            "full",
-            format!(
-                "the conversation has about {} tokens and {} fit: it is told in short",
-                full.tokens, full.fits
-            ),
+        Outcome::Reply(record) => reply(record),
+        Outcome::Full(full) => format!(
+            "the conversation has about {} tokens and {} fit: it is told in short",
+            full.tokens, full.fits
         ),
-        Outcome::Postponed(postponed) => (
-            "pause",
-            format!(
-                "paused until {}: {}",
-                postponed.until,
-                head(&postponed.reason)
-            ),
+        Outcome::Postponed(postponed) => format!(
+            "paused until {}: {}",
+            postponed.until,
+            head(&postponed.reason)
         ),
-        Outcome::Waited => ("wait", "the time has come".to_owned()),
-        Outcome::Unanswered(missing) => (
-            "unanswered",
-            format!("goes on without an answer: {}", head(&missing.reason)),
-        ),
-        Outcome::Retrieved(answers) => (
-            "retrieve",
-            format!(
-                "{} queries found something, {} did not{}",
-                answers.found,
-                answers.missed,
-                left_out(&answers.signals)
-            ),
-        ),
-        Outcome::Probed(probed) => ("probe", format!("{} probes answered", probed.answers.len())),
-        Outcome::Located(placed) => ("locate", located(placed)),
-        Outcome::Climbed(rung) => ("climb", climbed(rung)),
-        Outcome::Agreed(record) => (
-            "agree",
-            format!(
-                "attempts that behave alike on {} inputs: {:?}",
-                record.inputs, record.clusters
-            ),
-        ),
-        Outcome::TestFiles(files) => (
-            "test_files",
-            format!("{} characters of tests", files.text.len()),
-        ),
-        Outcome::Proved(record) => (
-            "prove",
-            format!(
-                "regression test {}: {}",
-                if record.holds {
-                    "holds"
-                } else {
-                    "does not hold"
-                },
-                head(&record.reason)
-            ),
-        ),
-        Outcome::Challenged(challenged) => ("challenges", climbed(&challenged.rung)),
-        Outcome::Stopped { ending, .. } => {
-            ("stop", format!("{}: {}", ending.kind, head(&ending.detail)))
+        Outcome::Waited => "the time has come".to_owned(),
+        Outcome::Unanswered(missing) => {
+            format!("goes on without an answer: {}", head(&missing.reason))
         }
+        Outcome::Retrieved(answers) => format!(
+            "{} queries found something, {} did not{}",
+            answers.found,
+            answers.missed,
+            left_out(&answers.signals)
+        ),
+        Outcome::Probed(probed) => format!("{} probes answered", probed.answers.len()),
+        Outcome::Located(placed) => located(placed),
+        Outcome::Climbed(rung) => climbed(rung),
+        Outcome::Agreed(record) => format!(
+            "attempts that behave alike on {} inputs: {:?}",
+            record.inputs, record.clusters
+        ),
+        Outcome::TestFiles(files) => format!("{} characters of tests", files.text.len()),
+        Outcome::Proved(record) => format!(
+            "regression test {}: {}",
+            if record.holds {
+                "holds"
+            } else {
+                "does not hold"
+            },
+            head(&record.reason)
+        ),
+        Outcome::Challenged(challenged) => climbed(&challenged.rung),
+        Outcome::Stopped { ending, .. } => format!("{}: {}", ending.kind, head(&ending.detail)),
     }
 }
 

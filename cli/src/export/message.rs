@@ -188,13 +188,8 @@ fn wrapped(text: &str) -> String {
                 wrapped.push('\n');
                 column = 0;
             }
-            if column > 0 {
-                wrapped.push(' ');
-                column += 1;
-            } else if ["---", "diff", "Index:", "From"]
-                .iter()
-                .any(|mark| word.starts_with(mark))
-            {
+            let mut marks = ["---", "diff", "Index:", "From"].iter();
+            if column > 0 || marks.any(|mark| word.starts_with(mark)) {
                 wrapped.push(' ');
                 column += 1;
             }

@@ -135,10 +135,10 @@ fn value(yaml: &str, key: &str) -> Option<String> {
 
 /// Returns the folder below `$SRC` that a Dockerfile works in.
 fn work_folder(docker: &str) -> Option<String> {
-    let lines = docker
+    let mut lines = docker
         .lines()
         .filter_map(|line| line.trim().strip_prefix("WORKDIR"));
-    let last = lines.last()?.trim().trim_matches('"');
+    let last = lines.next_back()?.trim().trim_matches('"');
     let below = ["$SRC/", "${SRC}/", "/src/"]
         .iter()
         .find_map(|source| last.strip_prefix(source))

@@ -48,9 +48,10 @@ pub(crate) fn render(draft: &Draft) -> String {
     }
     text.push_str("\n# Inputs that the program accepts: a patch must not change what it does with them.\n[inputs]\n");
     remark(&mut text, &remarks.harmless);
-    match keys.inputs.harmless.is_empty() {
-        true => text.push_str("# None were found: without them the rung `same elsewhere` stays open.\n# harmless = [\"corpus/*\"]\n"),
-        false => list(&mut text, "harmless", &keys.inputs.harmless),
+    if keys.inputs.harmless.is_empty() {
+        text.push_str("# None were found: without them the rung `same elsewhere` stays open.\n# harmless = [\"corpus/*\"]\n");
+    } else {
+        list(&mut text, "harmless", &keys.inputs.harmless);
     }
     text
 }

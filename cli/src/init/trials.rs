@@ -10,6 +10,7 @@ use patchwright_agent::{task, wire};
 use patchwright_config::Settings;
 use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{Baseline, TargetError};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -314,7 +315,7 @@ fn folders_with(tree: &Path, extension: &str) -> Vec<PathBuf> {
     let Ok(tree) = patchwright_source::Tree::open(tree) else {
         return Vec::new();
     };
-    let mut counts: std::collections::BTreeMap<PathBuf, usize> = Default::default();
+    let mut counts: BTreeMap<PathBuf, usize> = BTreeMap::new();
     for file in tree.files() {
         if file.extension() == Some(extension) {
             *counts.entry(PathBuf::from(file.folder())).or_default() += 1;

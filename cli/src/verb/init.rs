@@ -10,8 +10,10 @@ use crate::init::{Draft, pov, task_file};
 use crate::language;
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::task::file::{CrashKeys, SourceKeys, TaskFile};
-use patchwright_agent::task::{Commands, Mode};
+use patchwright_agent::task::file::{
+    CrashKeys, GuardKeys, HintKeys, InputKeys, SourceKeys, TaskFile,
+};
+use patchwright_agent::task::{Commands, LimitKeys, Mode};
 use patchwright_evaluator::crash::{self, Tool};
 use patchwright_source::Language;
 use std::collections::BTreeMap;
@@ -235,10 +237,10 @@ fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Lan
                 .as_deref()
                 .map(|file| seen_from(folder, file)),
         },
-        inputs: Default::default(),
-        hints: Default::default(),
-        guard: Default::default(),
-        limits: Default::default(),
+        inputs: InputKeys::default(),
+        hints: HintKeys::default(),
+        guard: GuardKeys::default(),
+        limits: LimitKeys::default(),
     }
 }
 

@@ -78,8 +78,7 @@ impl Run {
     /// No input came: those of earlier attempts are run, if there are any.
     pub(super) fn unchallenged(&mut self, index: usize, mut challenge: Challenge, why: &str) {
         let rung = &mut challenge.rung;
-        rung.reason
-            .push_str(&format!("; no challenge was written: {why}"));
+        rung.reason = format!("{}; no challenge was written: {why}", rung.reason);
         self.run_challenges(index, challenge);
     }
 

@@ -120,9 +120,10 @@ impl Run {
             return;
         }
         if let Some(before) = closing.before.take() {
-            record.reason.push_str(&format!(
-                "; a test in the project's own framework was written first: {before}"
-            ));
+            record.reason = format!(
+                "{}; a test in the project's own framework was written first: {before}",
+                record.reason
+            );
         }
         let (ending, number) = (closing.ending.clone(), closing.attempt);
         self.closing = None;
