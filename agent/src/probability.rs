@@ -195,7 +195,7 @@ mod tests {
                 name: "refuted".into(),
                 mean: 0.5,
                 scale: 0.5,
-                weight,
+                factor: weight,
             }],
         };
         let figures = features(&attempt());
@@ -215,7 +215,7 @@ mod tests {
         let figures = features(&attempt());
         for one in &weights.features {
             assert!(figures.contains_key(one.name.as_str()), "{}", one.name);
-            assert!(one.scale > 0.0 && one.weight.is_finite(), "{one:?}");
+            assert!(one.scale > 0.0 && one.factor.is_finite(), "{one:?}");
         }
     }
 }

@@ -16,12 +16,17 @@ pub(crate) struct Target {
     /// Inputs to begin with.
     pub(crate) corpus: Vec<Vec<u8>>,
     /// Reads one input and returns what kind of answer it was; panics at a fault.
-    pub(crate) run: Box<dyn Fn(&[u8]) -> u64>,
+    pub(crate) run: Reader,
 }
+
+/// Reads one input and returns the kind of its answer.
+type Reader = Box<dyn Fn(&[u8]) -> u64>;
+/// Makes a target, by its name.
+type Maker = (&'static str, fn() -> Target);
 
 /// Returns the targets whose names hold one of these words, or all.
 pub(crate) fn targets(words: &[String]) -> Vec<Target> {
-    let makers: [(&str, fn() -> Target); 6] = [
+    let makers: [Maker; 6] = [
         ("crash", crashes),
         ("test-report", test_reports),
         ("junit", junit),
@@ -38,12 +43,19 @@ fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
+fn ends_in(name: &str, extension: &str) -> bool {
+    Path::new(name)
+        .extension()
+        .is_some_and(|end| end == extension)
+}
+
 /// Reads all files below a folder whose names pass.
 fn files(folder: &str, pass: fn(&str) -> bool) -> Vec<Vec<u8>> {
     let mut found = Vec::new();
     let mut folders = vec![repository(folder)];
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+        let entries =
+            fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
         for entry in entries.flatten() {
             if entry.file_type().unwrap().is_dir() {
                 folders.push(entry.path());
@@ -87,7 +99,7 @@ fn test_reports() -> Target {
     Target {
         name: "test-report",
         corpus: files("tests/fixtures/results/reports", |name| {
-            !name.ends_with(".xml")
+            !ends_in(name, "xml")
         }),
         run: Box::new(|bytes| {
             let log = TestReport::read_log(&String::from_utf8_lossy(bytes));
@@ -101,7 +113,7 @@ fn junit() -> Target {
     Target {
         name: "junit",
         corpus: files("tests/fixtures/results/reports", |name| {
-            name.ends_with(".xml")
+            ends_in(name, "xml")
         }),
         run: Box::new(|bytes| shape(&TestReport::read_file("a.xml", bytes))),
     }
@@ -136,7 +148,7 @@ fn prepared(patch: &Patch, tree: &Tree) -> u64 {
 const DIFF: &str = "--- a/records.c\n+++ b/records.c\n@@ -25,6 +25,7 @@\n   int value;\n   if (!equals || equals == line) return -1;\n   size_t name = (size_t)(equals - line);\n+  if (name > NAME_LIMIT) return -1;\n   if (read_number(equals + 1, length - name - 1, &value)) return -1;\n   struct record *record = malloc(sizeof *record);\n   record->name = copy_name(line, name);\n";
 
 fn diffs() -> Target {
-    let mut corpus = files("tests/judge", |name| name.ends_with(".diff"));
+    let mut corpus = files("tests/judge", |name| ends_in(name, "diff"));
     corpus.extend(vec![DIFF.as_bytes().to_vec(); corpus.len()]);
     let tree = tree();
     Target {

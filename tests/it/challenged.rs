@@ -105,14 +105,14 @@ fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     assert_eq!(model.requests().len(), 3);
 }
 
+const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
+const OBJECT: &str = "<verdict>object</verdict><reason>1234 is a number like any other</reason>";
+
 #[test]
 fn a_critic_decides_about_what_is_contested() {
     let scene = scene()
         .with("PATCHWRIGHT_CRITIC__MODEL", "critic")
         .with("PATCHWRIGHT_MODEL__MAX_OUTPUT_TOKENS", "4000");
-    const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
-    const OBJECT: &str =
-        "<verdict>object</verdict><reason>1234 is a number like any other</reason>";
     // Its author, the challenge, the review, the contest, the critic; then a better patch.
     let answers = [TOO_STRICT, INPUTS, ACCEPT, CONTEST, OBJECT, GOOD, ACCEPT];
     let model = ScriptedModel::start(answers).unwrap();
@@ -153,7 +153,7 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
     let told = scene.json(&asking);
     assert_eq!(told.report["answers"], "live from scripted");
     assert_eq!(model.requests().len(), 1, "{told:#?}");
-    let question = model.requests()[0].last().to_owned();
+    let question = model.requests()[0].last();
     for words in [
         "heap-buffer-overflow",
         "!*first",
@@ -202,7 +202,7 @@ fn a_patch_comes_with_a_regression_test() {
         let out = out_of(&scene);
         let told = scene.run(&model, &["--out", &out.display().to_string()]);
         told.expect("verified", 0, "");
-        let question = model.requests()[1].last().to_owned();
+        let question = model.requests()[1].last();
         for words in ["tests/none_yet.sh", "for each in", "1: printf"] {
             assert!(question.contains(words), "{words}: {question}");
         }

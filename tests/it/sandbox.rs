@@ -2,7 +2,7 @@
 //! with the reason when it is a weaker one, and attacked through `check --attack`.
 
 use crate::scene::{Scene, files};
-use patchwright_tests::command::{Finished, binary};
+use patchwright_tests::command::{Finished, binary, search_path};
 use serde_json::{Value, json};
 use std::fs;
 use std::io::Write;
@@ -164,7 +164,7 @@ fn a_weaker_isolation_is_told_with_the_reason() {
     if !is_root() || !bubblewrap_works(User::Current) {
         return skipped("only root can hide a program of the system");
     }
-    let hidden: Vec<_> = std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default())
+    let hidden: Vec<_> = std::env::split_paths(&search_path())
         .map(|folder| folder.join("bwrap").display().to_string())
         .filter(|path| fs::canonicalize(path).is_ok_and(|real| real.as_os_str() == path.as_str()))
         .collect();

@@ -76,7 +76,7 @@ impl Patchwright {
             .args(arguments)
             .current_dir(folder.join("scratch"))
             .env_clear()
-            .env("PATH", path())
+            .env("PATH", search_path())
             .env("HOME", folder.join("home"))
             .env("XDG_STATE_HOME", folder.join("state"))
             .env("XDG_CACHE_HOME", folder.join("cache"))
@@ -206,10 +206,11 @@ fn build() -> io::Result<PathBuf> {
     )))
 }
 
+/// Returns the search path of this process.
 #[expect(
     clippy::disallowed_methods,
     reason = "the command under test must find the compilers that the test finds"
 )]
-fn path() -> String {
+pub fn search_path() -> String {
     std::env::var("PATH").unwrap_or_default()
 }

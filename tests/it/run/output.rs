@@ -61,6 +61,17 @@ fn check_shape(told: &Told) {
     assert_eq!(told.report["task"], "records");
 }
 
+const LADDER: [&str; 8] = [
+    "applies",
+    "parses",
+    "builds",
+    "silent",
+    "tested",
+    "robust",
+    "same elsewhere",
+    "reviewed",
+];
+
 #[test]
 fn the_report_and_the_output_folder_tell_everything() {
     let scene = Scene::new();
@@ -69,23 +80,9 @@ fn the_report_and_the_output_folder_tell_everything() {
     told.expect("verified", 0, "");
     check_shape(&told);
     let attempt = told.report["attempts"][1].clone();
-    let names: Vec<_> = attempt["rungs"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rung| rung["name"].clone())
-        .collect();
-    let ladder = [
-        "applies",
-        "parses",
-        "builds",
-        "silent",
-        "tested",
-        "robust",
-        "same elsewhere",
-        "reviewed",
-    ];
-    assert_eq!(names, ladder);
+    let rungs = attempt["rungs"].as_array().unwrap().iter();
+    let names: Vec<_> = rungs.map(|rung| rung["name"].clone()).collect();
+    assert_eq!(names, LADDER);
     assert_eq!(told.report["cost"]["calls"], 2);
 
     let out = scene.patchwright.scratch("out");
