@@ -74,8 +74,9 @@ static HOST_PATH: LazyLock<Regex> =
     LazyLock::new(|| built_in_regex(r"/(?:home|root|Users)/\S*: (?:No such file|not found)"));
 
 /// A path at the root of the file system, as a word of a command.
-static ROOTED: LazyLock<Regex> =
-    LazyLock::new(|| built_in_regex(r#"(?:^|[\s=;&|("'])(/([A-Za-z0-9._+-]+)[^\s"';&|)]*)"#));
+static ROOTED: LazyLock<Regex> = LazyLock::new(|| {
+    built_in_regex(r#"(?:^|[\s=;&|(])["']{0,2}(/([A-Za-z0-9._+-]+)[^\s"';&|)]*)"#)
+});
 
 /// An option that wants a folder, with none behind it.
 static NO_FOLDER: LazyLock<Regex> = LazyLock::new(|| {

@@ -40,6 +40,8 @@ pub(crate) enum Obstacle {
     Repeated(usize),
     /// The edit changes this line, and quotes it differently.
     Misquoted(usize),
+    /// The edit adds lines between two quoted ones that stand the other way round.
+    Exchanged(usize),
 }
 
 /// Computes the result of an edit.
@@ -119,6 +121,10 @@ fn unflatten(
     leads.into_iter().map(|(_, to)| (to.clone(), to)).collect()
 }
 
+/// Lines around an insertion among which an exchanged neighbour is looked for: the
+/// context of a hunk, as `diff -u` prints it.
+const NEAR: usize = 3;
+
 struct Merger<'a> {
     file: &'a Pristine,
     place: &'a Match,
@@ -175,6 +181,9 @@ impl Merger<'_> {
             return Err(Obstacle::LeftOut(next.unwrap_or(self.at)));
         }
         let gap = self.at..next.unwrap_or(self.at);
+        if let Some(at) = self.exchanged(&old, &gap) {
+            return Err(Obstacle::Exchanged(at));
+        }
         let left_out = self.code_in(&gap);
         if let Some(first) = left_out.first() {
             let elided = (
@@ -369,6 +378,25 @@ impl Merger<'_> {
             }
         }
         depth == 0
+    }
+
+    /// Finds a quoted line that was not found beside an insertion, and stands on the other
+    /// side of it in the file: then nothing tells on which side the new lines belong.
+    fn exchanged(&self, old: &Range<usize>, gap: &Range<usize>) -> Option<usize> {
+        let blank = |index: &usize| {
+            let line = self.old.get(*index);
+            line.is_none_or(|line| line.trim().is_empty() || is_elision(line))
+        };
+        let before = (0..old.start).rev().find(|index| !blank(index));
+        let after = (old.end..self.old.len()).find(|index| !blank(index));
+        let nearby = |lines: Range<usize>, index: Option<usize>| {
+            let index = index.filter(|index| self.pair(*index).is_none())?;
+            let quoted = Line::New(self.old.get(index)?.clone());
+            let mut near = self.code_in(&lines).into_iter();
+            near.find(|at| self.is_line(&quoted, *at))
+        };
+        let behind = gap.end..gap.end.saturating_add(NEAR);
+        nearby(behind, before).or_else(|| nearby(gap.start.saturating_sub(NEAR)..gap.start, after))
     }
 
     /// Returns true when neither of the quoted lines around a change is in the file.

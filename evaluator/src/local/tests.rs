@@ -200,7 +200,10 @@ async fn each_wrong_patch_stops_at_its_rung() {
         );
         assert!(last.reason.contains(reason), "{to}: {}", last.reason);
         assert!(last.feedback.is_some());
-        let crashed = reason.contains("still crashes");
+        // A hang comes with the stack of the program at work.
+        let crashed = ["still crashes", "hangs"]
+            .iter()
+            .any(|word| reason.contains(word));
         assert_eq!(last.crash.is_some(), crashed, "{to}: {last:#?}");
     }
 }

@@ -66,7 +66,10 @@ pub(super) fn draft(file: &Pristine, wish: &Wish<'_>, found: &Found) -> Result<D
 
 /// The place is known, and what would stand there is not.
 fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) -> Refusal {
-    let (Obstacle::LeftOut(at) | Obstacle::Repeated(at) | Obstacle::Misquoted(at)) = obstacle;
+    let (Obstacle::LeftOut(at)
+    | Obstacle::Repeated(at)
+    | Obstacle::Misquoted(at)
+    | Obstacle::Exchanged(at)) = obstacle;
     let line = at + 1;
     let reason = match obstacle {
         Obstacle::LeftOut(_) => format!(
@@ -80,6 +83,10 @@ fn blocked(file: &Pristine, wish: &Wish<'_>, place: &Match, obstacle: Obstacle) 
         Obstacle::Misquoted(_) => format!(
             "the original differs from the file at line {line}, which the edit changes; \
              quote it as it is"
+        ),
+        Obstacle::Exchanged(_) => format!(
+            "the lines around what is added stand the other way round in the file, line {line} \
+             among them; quote them in the order of the file"
         ),
     };
     let mut refusal = wish.deny(Rule::NotFound, reason);

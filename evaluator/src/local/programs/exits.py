@@ -247,7 +247,10 @@ def look(catches):
             tell(what)
         if what == "exec":
             while placed:
-                placed.pop().delete()
+                point = placed.pop()
+            # A temporary one is gone once it was met.
+            if point.is_valid():
+                point.delete()
         if what == "exit":
             asked = asked_status()
 
@@ -366,7 +369,7 @@ def main():
         catches[entry()] = "entry"
         follow(catches)
         write()
-    except (OSError, gdb.error, ValueError) as error:
+    except (OSError, RuntimeError, ValueError) as error:
         write(str(error))
     os._exit(status)
 
