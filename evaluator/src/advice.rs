@@ -4,13 +4,21 @@
 //! It reads commands and logs, and runs nothing. Advice is for people: it
 //! changes no result and is never given to a model.
 
-use crate::crash::{self, Tool};
 use crate::runner::{TargetTask, TestRun};
 use crate::{Limit, TargetError};
 use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::path::Path;
 use std::sync::LazyLock;
+
+/// Sanitizers by the names that their reports hold, and the flag of each.
+const FLAGS: [(&str, &str); 5] = [
+    ("AddressSanitizer", "address"),
+    ("LeakSanitizer", "address"),
+    ("UndefinedBehaviorSanitizer", "undefined"),
+    ("MemorySanitizer", "memory"),
+    ("ThreadSanitizer", "thread"),
+];
 
 /// Folders whose paths mean the same inside the sandbox.
 const SHARED: &[&str] = &[
@@ -143,15 +151,7 @@ fn without_pov(task: &TargetTask) -> Option<String> {
 /// Returns the likely cause of PoVs that do not crash, from the log of a crash that
 /// the task brought along.
 pub fn of_report(task: &TargetTask, log: &str) -> Option<String> {
-    let tool = crash::parse(log)?.tool;
-    let flag = match tool {
-        Tool::AddressSanitizer | Tool::LeakSanitizer => "address",
-        Tool::UndefinedBehaviorSanitizer => "undefined",
-        Tool::MemorySanitizer => "memory",
-        Tool::ThreadSanitizer => "thread",
-        _ => return None,
-    };
-    let sanitizer = tool.name();
+    let (sanitizer, flag) = FLAGS.iter().find(|(name, _)| log.contains(name))?;
     let build = task.commands.build.as_str();
     (!build.contains("-fsanitize") && !build.to_lowercase().contains("san")).then(|| {
         format!(

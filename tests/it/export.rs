@@ -274,7 +274,10 @@ fn a_mail_names_the_crash_and_its_people() {
             .skip_while(|line| !line.is_empty())
             .all(|line| line.len() <= 72)
     );
-    assert!(notes.contains("- The edits have their place"), "{notes}");
+    assert!(
+        notes.contains("Written and checked by Patchwright: proposed"),
+        "{notes}"
+    );
     assert!(notes.contains("was last changed by"), "{notes}");
     assert!(notes.contains("(\"begin\", t)"), "{notes}");
     let refused = scene.plain(&["export", "--format", "mbox", "--author", "Ada"]);
