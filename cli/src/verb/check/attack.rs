@@ -24,12 +24,13 @@ pub(super) async fn look(choice: IsolationChoice, host: &Host, format: Format) -
 }
 
 fn isolations(choice: IsolationChoice) -> &'static [IsolationChoice] {
-    use IsolationChoice::{Auto, Bubblewrap, Landlock, None, Remote};
+    use IsolationChoice::{Auto, Bubblewrap, Container, Landlock, None, Remote};
     match choice {
         Auto => &[Bubblewrap, Landlock],
         Bubblewrap => &[Bubblewrap],
         Landlock => &[Landlock],
         None => &[None],
+        Container => &[Container],
         Remote => &[Remote],
     }
 }
