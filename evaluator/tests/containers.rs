@@ -7,11 +7,13 @@
 #![expect(clippy::unwrap_used, reason = "a test may stop at once")]
 
 use patchwright_evaluator::attack::attack_in;
+use patchwright_evaluator::probe::{Expression, Probe};
 use patchwright_evaluator::sandbox::{Host, Image, IsolationChoice};
 use patchwright_evaluator::{
     CommandLimits, Commands, Ending, Limit, LocalTarget, Outcome, Pov, Target, TargetError,
     TargetTask,
 };
+use patchwright_source::TreePath;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -23,18 +25,29 @@ const PACKAGES: &str = "bash coreutils dash findutils gcc gdb grep libc6-dev mak
 /// Packs the files of packages and all that they depend on into `$2/image.tar`.
 const LIST_FILES: &str = r#"
 set -e
-closure=$(apt-cache depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
-    --no-replaces --no-enhances --installed $1 | grep '^[a-z0-9]')
-for package in $closure; do dpkg -L "$package" 2>/dev/null || true; done >"$2/listed"
-find /etc/alternatives /etc/ld.so.cache /lib64 -maxdepth 1 >>"$2/listed"
-# Where /bin is a link into /usr, packages still name files below /bin.
+dpkg-query -W -f '${Package}\t${Depends}, ${Pre-Depends}\t${Provides}\n' >"$2/packages"
 python3 -c '
-import os, sys
-folder = os.path.dirname
-paths = (line.rstrip("\n") for line in open(sys.argv[1]))
-paths = {os.path.join(os.path.realpath(folder(path)), os.path.basename(path)) for path in paths}
+import os, re, subprocess, sys
+needs, providers = {}, {}
+names = lambda text: re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)", text)
+for line in open(sys.argv[2] + "/packages"):
+    name, depends, provides = line.rstrip("\n").split("\t")
+    needs[name] = names(depends)
+    for virtual in names(provides) + [name]:
+        providers.setdefault(virtual, []).append(name)
+found, left = set(), sys.argv[1].split()
+while left:
+    for name in providers.get(left.pop(), []):
+        if name not in found:
+            found.add(name)
+            left += needs[name]
+listed = subprocess.run(["dpkg", "-L", *found], capture_output=True, text=True).stdout.split("\n")
+listed += ["/etc/ld.so.cache", "/lib64"] + ["/etc/alternatives/" + name for name in os.listdir("/etc/alternatives")]
+# Where /bin is a link into /usr, packages still name files below /bin.
+place = lambda path: os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+paths = {place(path) for path in listed if path.startswith("/")}
 print("\n".join(sorted(filter(os.path.lexists, paths))))
-' "$2/listed" >"$2/files"
+' "$1" "$2" >"$2/files"
 tar -C / --no-recursion --hard-dereference -cf "$2/image.tar" -T "$2/files"
 "#;
 const IMAGE: &str = "localhost/patchwright-test";
@@ -153,6 +166,8 @@ async fn commands_run_in_containers_of_the_tasks_image() {
         Err(reason) => return said(&format!("SKIPPED: no container engine: {reason}")),
     };
     a_program_is_built_replayed_and_tested_in_its_image(&engine).await;
+    a_debugger_of_the_image_answers_probes(&engine).await;
+    an_image_is_built_from_a_dockerfile_once(&engine).await;
     limits_end_a_container_and_nothing_is_left(&engine).await;
     an_abandoned_command_takes_its_container_along(&engine).await;
     what_an_engine_cannot_do_is_told(&engine).await;
@@ -234,6 +249,59 @@ async fn a_program_is_built_replayed_and_tested_in_its_image(engine: &Engine) {
         tests.execution.text()
     );
     assert_eq!(engine.containers(), "", "nothing is left behind");
+}
+
+async fn a_debugger_of_the_image_answers_probes(engine: &Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let task = task(folder.path(), named());
+    let pov = task.povs[0].clone();
+    let target = open(engine, task, folder.path()).await.unwrap();
+    let baseline = target.baseline().await.unwrap();
+    let build = baseline.builds.values().next().unwrap();
+    let probe = Probe {
+        path: TreePath::new("main.c").unwrap(),
+        line: 8,
+        expression: Expression::read("i").unwrap(),
+    };
+    let seen = target.probe(build, &pov, &[probe]).await.unwrap();
+    assert_eq!(seen.problem, None);
+    assert_eq!(
+        seen.probes[0].least.map(|(value, _)| value),
+        Some(0),
+        "{seen:?}"
+    );
+    assert_eq!(
+        seen.probes[0].most.map(|(value, _)| value),
+        Some(4),
+        "{seen:?}"
+    );
+}
+
+async fn an_image_is_built_from_a_dockerfile_once(engine: &Engine) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("Dockerfile");
+    fs::write(&file, format!("FROM {IMAGE}\nENV GREETING=hello\n")).unwrap();
+    let mut task = task(folder.path(), Image::Dockerfile(file));
+    task.commands.test = Some("test \"$GREETING\" = hello".to_owned());
+    let target = open(engine, task.clone(), folder.path()).await.unwrap();
+    let baseline = target.baseline().await.unwrap();
+    let tests = baseline.tests.as_ref().unwrap();
+    assert!(
+        tests.execution.ending.success(),
+        "{}",
+        tests.execution.text()
+    );
+    let images = || {
+        engine
+            .podman()
+            .args(["images", "--quiet"])
+            .output()
+            .unwrap()
+            .stdout
+    };
+    let before = images();
+    open(engine, task, folder.path()).await.unwrap();
+    assert_eq!(images(), before);
 }
 
 async fn limits_end_a_container_and_nothing_is_left(engine: &Engine) {
