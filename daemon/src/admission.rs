@@ -33,6 +33,7 @@ pub(crate) fn refusals(
         ("crash.report", &task.crash.report),
         ("hints.sarif", &task.hints.sarif),
         ("hints.diff", &task.hints.diff),
+        ("dockerfile", &task.dockerfile),
     ] {
         if let Some(file) = file {
             note(key, admission.file(file));
@@ -262,6 +263,15 @@ mod tests {
                 "source.fetch",
             ),
             (json!({"commands": {"prepare": "curl"}}), "commands.prepare"),
+            (json!({"image": "debian"}), "image: uses the network"),
+            (
+                json!({"dockerfile": "/etc/passwd"}),
+                "dockerfile: \"/etc/passwd\" does not lie",
+            ),
+            (
+                json!({"dockerfile": "pov/1"}),
+                "dockerfile: uses the network",
+            ),
         ] {
             let found = refused(&change, &intake);
             let fits = if expected.is_empty() {

@@ -401,3 +401,36 @@ async fn no_way_leads_out_of_a_container(engine: &Engine) {
     assert!(open.is_empty(), "{open:#?}");
     assert!(attack.escapes.len() > 50, "{}", attack.escapes.len());
 }
+
+/// Prints the wall time of the smallest command, here and in a container (docs/benchmarks.md).
+#[tokio::test]
+#[ignore = "a measurement for a quiet machine"]
+async fn what_a_container_adds_to_a_command() {
+    let engine = Engine::start().unwrap();
+    for image in [None, Some(named())] {
+        let folder = tempfile::tempdir().unwrap();
+        let task = TargetTask {
+            image,
+            ..task(folder.path(), named())
+        };
+        let pov = Pov {
+            command: Some("exit 1".to_owned()),
+            ..task.povs[0].clone()
+        };
+        let target = open(&engine, task, folder.path()).await.unwrap();
+        let baseline = target.baseline().await.unwrap();
+        let build = baseline.builds.values().next().unwrap();
+        let mut times = Vec::new();
+        for _ in 0..30 {
+            let began = std::time::Instant::now();
+            target.replay(build, &pov).await.unwrap();
+            times.push(began.elapsed().as_millis());
+        }
+        times.sort_unstable();
+        let kind = target.isolation().kind.name();
+        said(&format!(
+            "{kind}: median {} ms, most {} ms",
+            times[15], times[29]
+        ));
+    }
+}

@@ -199,7 +199,7 @@ impl Reader<'_> {
         dockerfile: Option<&str>,
     ) -> Result<Option<Image>, TaskError> {
         match (name, dockerfile) {
-            (Some(_), Some(_)) => Err(self.invalid("dockerfile", "goes not along with image")),
+            (Some(_), Some(_)) => Err(self.invalid("dockerfile", "does not go along with image")),
             (Some(name), None) if is_image(&name) => Ok(Some(Image::Named(name))),
             (Some(name), None) => {
                 let message = format!("{name:?} is no name of an image, like debian:bookworm");
