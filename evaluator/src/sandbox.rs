@@ -31,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use supervisor::Supervised;
 
@@ -125,7 +126,7 @@ enum World {
     /// Those of this machine, as far as the isolation shows them.
     Host(Mode),
     /// Those of an image.
-    Image(Container),
+    Image(Arc<Container>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -180,7 +181,7 @@ impl Sandbox {
                 leaves_open: container.leaves_open().to_vec(),
                 passed_over: Vec::new(),
             },
-            world: World::Image(container),
+            world: World::Image(Arc::new(container)),
         })
     }
 

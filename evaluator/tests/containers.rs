@@ -4,7 +4,11 @@
 //! The image is made of this machine's own packages, so that no registry is needed. Without
 //! Podman, root or Debian's packages, these are skipped, loudly.
 
-#![expect(clippy::unwrap_used, reason = "a test may stop at once")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a test may stop at once"
+)]
 
 use patchwright_evaluator::attack::attack_in;
 use patchwright_evaluator::probe::{Expression, Probe};
@@ -341,7 +345,7 @@ for step in range(60): b = bytearray((step + 1) * 20 << 20); time.sleep(0.1)'",
 async fn an_abandoned_command_takes_its_container_along(engine: &Engine) {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path(), named());
-    task.commands.build = "sleep 300".to_owned();
+    "sleep 300".clone_into(&mut task.commands.build);
     let target = open(engine, task.clone(), folder.path()).await.unwrap();
     let called_off = tokio::time::timeout(Duration::from_secs(4), target.baseline()).await;
     assert!(called_off.is_err());

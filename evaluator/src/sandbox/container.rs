@@ -401,7 +401,7 @@ fn own_program(helper: &Path) -> Result<Vec<Place>, TargetError> {
 fn library(line: &str) -> Option<&str> {
     let path = line.get(line.find('/')?..)?;
     let name = path.rsplit('/').next()?;
-    (name.ends_with(".so") || name.contains(".so.")).then_some(path)
+    name.split('.').any(|part| part == "so").then_some(path)
 }
 
 fn is_loader(path: &Path) -> bool {
