@@ -83,6 +83,9 @@ impl Progress {
             Step::Agree { attempts, .. } => {
                 format!("comparing the behaviour of {} candidates", attempts.len())
             }
+            Step::Minimize { .. } => {
+                "searching for the smallest input that shows the crash".to_owned()
+            }
             Step::TestFiles { .. } => "looking for the project's tests".to_owned(),
             Step::Prove { test, .. } => match test {
                 Some(_) => "running the regression test without the patch and with it",

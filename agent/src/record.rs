@@ -14,6 +14,7 @@ mod regression;
 mod retrieved;
 mod sandbox;
 pub(crate) mod seconds;
+mod smallest;
 mod step;
 
 pub use agreement::{AgreedInput, AgreementRecord};
@@ -29,6 +30,7 @@ pub use regression::{RegressionRecord, TestFiles};
 pub use retrieved::{ContextText, Retrieved, SignalRecord};
 pub use sandbox::{SandboxRecord, StrongerSandbox};
 pub use seconds::duration;
+pub use smallest::SmallestRecord;
 pub use step::{
     BaselineSummary, Full, Located, LocatedPatch, Observed, Outcome, Postponed, Purpose,
     ReplyRecord, Step, StepId, Unanswered,

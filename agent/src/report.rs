@@ -42,6 +42,9 @@ pub struct Report {
     /// The crash that is repaired. Absent where none was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<CrashSummary>,
+    /// The smallest input that shows the crash. Absent when none was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<SmallestReport>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -73,6 +76,21 @@ pub struct CrashSummary {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
+}
+
+/// Smallest input that shows the crash of a PoV, of the same kind and at the same place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SmallestReport {
+    /// The PoV's name.
+    pub pov: String,
+    /// The number of bytes of the PoV.
+    pub original: u64,
+    /// The number of bytes of the smallest input.
+    pub bytes: u64,
+    /// True when no single byte can be left out; false when the time was over before.
+    pub minimal: bool,
+    /// The input: `pov.min` below the `--out` folder, or a hash in the store.
+    pub input: Option<String>,
 }
 
 /// One command on the unpatched tree.
@@ -233,6 +251,13 @@ impl Report {
             task: task.to_owned(),
             baseline: run.baseline().map(baseline_report).unwrap_or_default(),
             crash: run.crash().and_then(crash_summary),
+            smallest: run.smallest().map(|smallest| SmallestReport {
+                pov: smallest.pov.clone(),
+                original: smallest.original,
+                bytes: smallest.bytes,
+                minimal: smallest.minimal,
+                input: Some(smallest.blob.clone()),
+            }),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,

@@ -154,6 +154,7 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
         regression_tests: settings.limits.regression_tests,
+        minimize: settings.limits.minimize,
         probability: settings.limits.probability,
     }
 }
@@ -205,6 +206,7 @@ pub fn empty_plan() -> Plan {
             challenges: 0,
             challenge_inputs: 0,
             regression_tests: 0,
+            minimize: Duration::ZERO,
             probability: 0.0,
         },
         language: Language::C,

@@ -244,6 +244,14 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
         Outcome::Located(located) => placed(located),
         Outcome::Climbed(rung) => climbed(rung),
         Outcome::Agreed(_) => return None,
+        Outcome::Minimized(record) if record.blob.is_empty() => return None,
+        Outcome::Minimized(record) => (
+            Mark::Good,
+            format!(
+                "{} of the {} bytes of {} show the crash",
+                record.bytes, record.original, record.pov
+            ),
+        ),
         Outcome::Proved(record) => (
             if record.holds { Mark::Good } else { Mark::Open },
             format!("regression test: {}", record.reason),

@@ -131,6 +131,10 @@ pub struct Limits {
     pub challenge_inputs: u32,
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
+    /// Time for the search for the smallest input that shows the crash.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub minimize: Duration,
     /// The least P(right) with which a patch is verified.
     pub probability: f64,
 }

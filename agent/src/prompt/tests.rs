@@ -52,6 +52,7 @@ fn plan() -> Plan {
             challenges: 0,
             challenge_inputs: 10,
             regression_tests: 0,
+            minimize: std::time::Duration::ZERO,
             probability: 0.0,
         },
         language: Language::C,

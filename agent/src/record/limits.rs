@@ -40,6 +40,9 @@ pub struct RunLimits {
     /// Questions to a model for a regression test.
     #[serde(default)]
     pub regression_tests: u32,
+    /// Time for the search for the smallest input that shows the crash; none for no search.
+    #[serde(default, with = "super::seconds")]
+    pub minimize: Duration,
     /// The least probability of being right with which an attempt is verified.
     #[serde(default)]
     pub probability: f64,

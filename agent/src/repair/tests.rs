@@ -42,6 +42,7 @@ pub(crate) fn plan() -> Plan {
             challenges: 0,
             challenge_inputs: 10,
             regression_tests: 0,
+            minimize: std::time::Duration::ZERO,
             probability: 0.0,
         },
         language: patchwright_source::Language::C,

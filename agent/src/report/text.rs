@@ -1,6 +1,6 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
-use super::{AttemptReport, Report};
+use super::{AttemptReport, Report, SmallestReport};
 use crate::record::EndingKind;
 use patchwright_source::visible;
 use std::fmt::Write;
@@ -41,11 +41,36 @@ pub fn render(report: &Report) -> String {
             }
         }
     }
+    if let Some(smallest) = &report.smallest {
+        let _ = writeln!(text, "\n{}", smallest_in_words(smallest));
+    }
     // What was refused before it began cost nothing and has no run to look up.
     if !report.run.is_empty() {
         totals(&mut text, report);
     }
     visible(&text).into_owned()
+}
+
+/// Tells of the smallest input in a sentence.
+fn smallest_in_words(smallest: &SmallestReport) -> String {
+    let SmallestReport {
+        pov,
+        original,
+        bytes,
+        ..
+    } = smallest;
+    let known = match (smallest.minimal, bytes == original) {
+        (true, true) => "no byte of it can be left out".to_owned(),
+        (true, false) => format!("{} of it are enough", counted(*bytes, "byte")),
+        (false, true) => "no smaller input was found in the time".to_owned(),
+        (false, false) => format!(
+            "{} of it are enough, perhaps fewer",
+            counted(*bytes, "byte")
+        ),
+    };
+    let input = smallest.input.iter().filter(|input| input.contains('.'));
+    let file: String = input.map(|input| format!(" ({input})")).collect();
+    format!("PoV {pov} ({}): {known}{file}", counted(*original, "byte"))
 }
 
 /// Writes what the run took, and its id.
