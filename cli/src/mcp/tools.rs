@@ -3,12 +3,10 @@
 //! One table ([`table`]) says it all; the schemas are made from it. Answering is
 //! not done here.
 
-mod table;
-
+use super::tool_table::TOOLS;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use table::TOOLS;
 
 /// The longest text of one argument, in bytes: crash logs grow large.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -28,7 +26,7 @@ pub(super) struct Call {
     pub(super) attributes: Vec<(String, String)>,
 }
 
-/// Which of the three sorts of tools was called.
+/// Sort of tool that was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     Query,
@@ -37,24 +35,24 @@ pub(super) enum Wish {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Form {
+pub(super) enum Form {
     Text,
     Number,
     YesNo,
 }
 
-struct Field {
-    name: &'static str,
-    form: Form,
-    needed: bool,
-    about: &'static str,
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) form: Form,
+    pub(super) needed: bool,
+    pub(super) about: &'static str,
 }
 
-struct Entry {
-    name: &'static str,
-    title: &'static str,
-    about: &'static str,
-    fields: &'static [Field],
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+    pub(super) fields: &'static [Field],
 }
 
 /// Every tool with its description and schema.

@@ -1,6 +1,6 @@
 //! The table of the tools: names, words and arguments, and nothing that acts.
 
-use super::{Entry, Field, Form};
+use super::tools::{Entry, Field, Form};
 
 const fn needed(name: &'static str, about: &'static str) -> Field {
     Field {
