@@ -6,7 +6,8 @@ pub use text::{counted, money, render};
 
 use crate::probability;
 use crate::record::{
-    Attempt, BaselineSummary, Crash, CrashFrame, DoubtRecord, DoubtedInputRecord, SandboxRecord,
+    Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, DoubtRecord,
+    DoubtedInputRecord, EndingKind, SandboxRecord,
 };
 use crate::repair::Run;
 use patchwright_source::Role;
@@ -42,6 +43,13 @@ pub struct Report {
     /// The crash that is repaired. Absent where none was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<CrashSummary>,
+    /// The commit upstream after which the PoVs do not crash any more. Absent when none was
+    /// sought or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_by: Option<CommitRecord>,
+    /// The commit after which the PoVs crash. Absent when none was sought or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub introduced_by: Option<CommitRecord>,
     /// The smallest input that shows the crash. Absent when none was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest: Option<SmallestReport>,
@@ -251,6 +259,8 @@ impl Report {
             task: task.to_owned(),
             baseline: run.baseline().map(baseline_report).unwrap_or_default(),
             crash: run.crash().and_then(crash_summary),
+            fixed_by: None,
+            introduced_by: None,
             smallest: run.smallest().map(|smallest| SmallestReport {
                 pov: smallest.pov.clone(),
                 original: smallest.original,
@@ -275,6 +285,27 @@ impl Report {
             answers: answers.to_owned(),
             sandbox: run.sandbox().cloned(),
         }
+    }
+}
+
+impl Report {
+    /// Adds the history of the crash; the detail names a commit that fixed it.
+    #[must_use]
+    pub fn with_history(mut self, history: CrashHistory) -> Self {
+        if let Some(fix) = &history.fixed_by {
+            let ending = EndingKind::of_word(&self.ending);
+            let holds = matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible));
+            let here = if holds {
+                "its changes to the code hold here as a patch"
+            } else {
+                "its changes to the code are no patch for this tree, so take a later version"
+            };
+            let commit = fix.in_words();
+            self.detail = format!("already fixed by {commit}; {here}: {}", self.detail);
+        }
+        self.fixed_by = history.fixed_by;
+        self.introduced_by = history.introduced_by;
+        self
     }
 }
 

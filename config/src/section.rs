@@ -135,6 +135,9 @@ pub struct Limits {
     #[serde(deserialize_with = "value::duration")]
     #[schemars(with = "String")]
     pub minimize: Duration,
+    /// Builds of other revisions in the search for the commit that fixed a crash, or
+    /// introduced it.
+    pub bisect: u32,
     /// The least P(right) with which a patch is verified.
     pub probability: f64,
 }

@@ -78,3 +78,5 @@ mod superseded;
 mod terminal;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod upstream;

@@ -41,6 +41,9 @@ pub fn render(report: &Report) -> String {
             }
         }
     }
+    if let Some(commit) = &report.introduced_by {
+        let _ = writeln!(text, "\nIntroduced by {}", commit.in_words());
+    }
     if let Some(smallest) = &report.smallest {
         let _ = writeln!(text, "\n{}", smallest_in_words(smallest));
     }

@@ -101,7 +101,9 @@ pub(super) fn evidence(exported: &Exported<'_>) -> String {
     for rung in &attempt.rungs {
         let _ = writeln!(text, "- {}", in_plain_words(rung));
     }
-    if let Some(change) = exported.changed_by {
+    if let Some(commit) = &report.introduced_by {
+        let _ = writeln!(text, "- The crash was introduced by {}.", commit.in_words());
+    } else if let Some(change) = exported.changed_by {
         let _ = writeln!(
             text,
             "- The line that crashes was last changed by {}.",

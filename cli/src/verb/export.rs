@@ -98,6 +98,14 @@ pub(crate) async fn export(
         reported_by: arguments.reported_by.clone(),
     };
     let changed_by = changed_by(&task, &report, &arguments).await;
+    if let (Form::Diff, true, Some(fix)) = (
+        arguments.format,
+        report.attempts.is_empty(),
+        &report.fixed_by,
+    ) {
+        put(arguments.out.as_deref(), fix.diff.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let smallest = smallest(&store, &report).await?;
     let exported = Exported {
         title: task.title.as_deref(),

@@ -56,7 +56,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text export language init output mcp tree_writer verb",
+        "common display crash_text git export language init output upstream mcp tree_writer verb",
     ),
 ];
 
