@@ -182,7 +182,7 @@ async fn tree_of(task: &Task, settings: &Settings) -> Option<PathBuf> {
     }
 }
 
-/// What a revision does with the PoVs.
+/// Behaviour of a revision on the PoVs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Seen {
     /// At least one PoV crashes.
@@ -316,7 +316,7 @@ impl<'a> Search<'a> {
                 .line("  -- no earlier commit that crashes was found");
             return Ok(None);
         };
-        let mut found = self.first(old, tip, &Seen::Silent).await?;
+        let (mut found, last) = self.first(old, tip, &Seen::Silent).await?;
         let arguments = [
             "diff-tree",
             "-p",
@@ -324,7 +324,11 @@ impl<'a> Search<'a> {
             "--no-ext-diff",
             "--no-textconv",
         ];
-        let parent = format!("{}^1", found.commit);
+        // The changes of every commit that may be the one.
+        let parent = match found.among {
+            0 | 1 => format!("{}^1", found.commit),
+            _ => last,
+        };
         let relative = format!("--relative={}", self.prefix);
         let arguments = [&arguments[..], &[&relative, &parent, &found.commit]].concat();
         found.diff = self.git.output(&arguments).await.map_or_else(
@@ -346,7 +350,8 @@ impl<'a> Search<'a> {
                 .line("  -- no earlier commit that does not crash was found");
             return Ok(None);
         };
-        Ok(Some(self.first(old, from, &Seen::Crashes).await?))
+        let (found, _) = self.first(old, from, &Seen::Crashes).await?;
+        Ok(Some(found))
     }
 
     async fn is_before(&self, one: &str, other: &str) -> bool {
@@ -377,37 +382,40 @@ impl<'a> Search<'a> {
     }
 
     /// Bisects between an old commit and a new one for the first that does this with the
-    /// PoVs, as the new one does and the old one does not.
+    /// PoVs, as the new one does and the old one does not; returns also the last one that
+    /// does not.
     async fn first(
         &mut self,
         old: String,
         new: &str,
         wanted: &Seen,
-    ) -> anyhow::Result<CommitRecord> {
+    ) -> anyhow::Result<(CommitRecord, String)> {
         let missing = || format!("there is no commit {}", visible_line(new));
         let mut new = self.commit(new).await.with_context(missing)?;
-        let mut olds = vec![format!("^{old}")];
+        let mut olds = vec![old];
         loop {
+            let bounds: Vec<String> = olds.iter().map(|old| format!("^{old}")).collect();
             let mut arguments = vec!["rev-list", "--bisect-all", &new];
-            arguments.extend(olds.iter().map(String::as_str));
+            arguments.extend(bounds.iter().map(String::as_str));
             let listed = self.git.run(&arguments).await?;
             let open: Vec<&str> = listed
                 .lines()
                 .filter_map(|line| line.split_whitespace().next())
                 .collect();
-            let known = |commit: &&&str| self.known.contains_key(**commit);
-            let middle = open
-                .iter()
-                .find(|commit| !known(commit))
-                .map(|commit| (*commit).to_owned());
-            let (Some(middle), true) = (middle, self.builds < self.settings.limits.bisect) else {
-                let among = open.len().max(1) as u64;
-                return Ok(self.record(&new, among).await?);
+            let left = self.builds < self.settings.limits.bisect;
+            let middle = open.iter().find(|commit| match self.known.get(**commit) {
+                Some(Seen::Unknown(_)) => false,
+                Some(_) => **commit != new,
+                None => left,
+            });
+            let Some(middle) = middle.map(|commit| (*commit).to_owned()) else {
+                let found = self.record(&new, open.len().max(1) as u64).await?;
+                return Ok((found, olds.pop().unwrap_or_default()));
             };
             match self.seen(&middle).await? {
                 seen if seen == *wanted => new = middle,
                 Seen::Unknown(_) => {}
-                Seen::Crashes | Seen::Silent => olds.push(format!("^{middle}")),
+                Seen::Crashes | Seen::Silent => olds.push(middle),
             }
         }
     }

@@ -39,6 +39,7 @@ impl CommitRecord {
         let named = format!("{short} (\"{}\", {}, {day})", self.subject, self.author);
         match self.among {
             0 | 1 => named,
+            2 => format!("{named} or the commit before it"),
             among => format!("{named} or one of the {} commits before it", among - 1),
         }
     }

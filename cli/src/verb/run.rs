@@ -70,7 +70,6 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         Err(detail) => return refuse(detail),
     };
     let display = display::of_settings(&loaded.settings);
-    session::announce(&display, &task, &answers);
     let history = match look_up(&task, &loaded, &display, &arguments).await {
         Ok(history) => history,
         Err(ending) => return session::refuse(&task.id, ending, arguments.output.format),
@@ -79,12 +78,13 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
     if fix.is_some() {
         display.line("history: the crash is fixed already; judging that commit as a patch");
     }
+    let answers = match fix {
+        Some(_) => Answers::Nobody,
+        None => answers,
+    };
+    session::announce(&display, &task, &answers);
     let new = NewRun {
-        answers: if fix.is_some() {
-            Answers::Nobody
-        } else {
-            answers
-        },
+        answers,
         foreign: fix.clone(),
         history,
     };

@@ -91,7 +91,7 @@ pub(super) async fn to_the_end(
     Ok((finished, report))
 }
 
-/// What a new run starts from, beside its task and the settings.
+/// Start of a new run, beside its task and the settings.
 #[derive(Debug)]
 pub(super) struct NewRun {
     /// Whose answers it uses.
