@@ -3,7 +3,7 @@
 //! One table ([`TOOLS`]) says it all; the schemas are made from it. Answering is
 //! not done here.
 
-use super::tool_table::TOOLS;
+use super::tool_table::{Entry, Field, Form, TOOLS};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
@@ -33,27 +33,6 @@ pub(super) enum Wish {
     Context { budget: Option<usize> },
     Crash,
     Judge,
-}
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Form {
-    Text,
-    Number,
-    YesNo,
-}
-
-pub(super) struct Field {
-    pub(super) name: &'static str,
-    pub(super) form: Form,
-    pub(super) needed: bool,
-    pub(super) about: &'static str,
-}
-
-pub(super) struct Entry {
-    pub(super) name: &'static str,
-    pub(super) title: &'static str,
-    pub(super) about: &'static str,
-    pub(super) fields: &'static [Field],
 }
 
 /// Every tool with its description and schema; the one that judges where there is a task.

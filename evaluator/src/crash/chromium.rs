@@ -125,7 +125,9 @@ fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
         }
     }
     let written = |frame: &Frame| {
-        REPORTERS.iter().any(|name| frame.function.starts_with(name))
+        REPORTERS
+            .iter()
+            .any(|name| frame.function.starts_with(name))
     };
     let own = frames.iter().rposition(written).map_or(0, |last| last + 1);
     frames.split_off(own)
@@ -134,7 +136,10 @@ fn stack(log: &Log<'_>, from: usize) -> Vec<Frame> {
 /// Reads a frame: `./d8(f(int)+0x12) [0x5]` of V8, `#1 0x5 f() [a.cc:3:1]` of Chromium.
 fn frame(line: &str) -> Option<Frame> {
     let text = line.trim();
-    let (before, inside) = match text.strip_suffix(']').and_then(|text| text.rsplit_once('[')) {
+    let (before, inside) = match text
+        .strip_suffix(']')
+        .and_then(|text| text.rsplit_once('['))
+    {
         Some((before, inside)) => (before.trim_end(), inside),
         None => (text, ""),
     };
@@ -169,11 +174,23 @@ mod tests {
     #[test]
     fn places_are_read_in_both_forms() {
         for (line, expected) in [
-            ("# Fatal error in ../../src/a.cc, line 52", Some("../../src/a.cc:52")),
+            (
+                "# Fatal error in ../../src/a.cc, line 52",
+                Some("../../src/a.cc:52"),
+            ),
             ("# Fatal error in , line 0", Some("")),
-            ("# Fatal JavaScript out of memory: Reached heap limit", Some("")),
-            ("[7:7:0101/12.1:FATAL:b.cc(21)] Check failed: x.", Some("b.cc:21")),
-            ("[7:7:0101/12.1:FATAL:base/b.cc:21] Check failed: x.", Some("base/b.cc:21")),
+            (
+                "# Fatal JavaScript out of memory: Reached heap limit",
+                Some(""),
+            ),
+            (
+                "[7:7:0101/12.1:FATAL:b.cc(21)] Check failed: x.",
+                Some("b.cc:21"),
+            ),
+            (
+                "[7:7:0101/12.1:FATAL:base/b.cc:21] Check failed: x.",
+                Some("base/b.cc:21"),
+            ),
             ("[7:7:0101/12.1:ERROR:b.cc(21)] no", None),
             ("a log level called :FATAL: in a text", None),
             ("# Fatal flaws of this file", None),
@@ -189,9 +206,15 @@ mod tests {
     #[test]
     fn frames_are_read_in_both_forms() {
         for (line, expected) in [
-            ("    ./d8(v8::internal::A::f(int)+0x12) [0x55]", "v8::internal::A::f(int) (d8)"),
+            (
+                "    ./d8(v8::internal::A::f(int)+0x12) [0x55]",
+                "v8::internal::A::f(int) (d8)",
+            ),
             ("    /out/d8(+0x1234) [0x55]", "?? (d8)"),
-            ("#3 0x55 net::B::~B() [../../net/b.cc:12:3]", "net::B::~B() ../../net/b.cc:12:3"),
+            (
+                "#3 0x55 net::B::~B() [../../net/b.cc:12:3]",
+                "net::B::~B() ../../net/b.cc:12:3",
+            ),
             ("#4 0x7f main", "main"),
         ] {
             assert_eq!(frame(line).unwrap().to_string(), expected);
