@@ -12,6 +12,8 @@ use std::sync::Arc;
 pub enum Notice<'a> {
     /// A step is about to be done.
     Doing(Progress),
+    /// A part of a step has begun.
+    Part(&'a str),
     /// A step was done.
     Done(&'a Outcome),
     /// Something worth telling that is no step.

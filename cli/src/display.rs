@@ -95,6 +95,7 @@ impl Display {
     pub(crate) fn observer(self) -> Observer {
         Observer::new(move |notice| match notice {
             Notice::Doing(progress) => self.show(progress),
+            Notice::Part(text) => self.show_part(text),
             Notice::Done(outcome) => self.tell(outcome),
             Notice::Remark(text) => self.line(text),
             Notice::Over => self.close(),
@@ -122,6 +123,20 @@ impl Display {
                 progress.left.clone_into(&mut told);
                 self.print(&format!("  .. {doing}{left}"));
             }
+            Self::Silent => {}
+        }
+    }
+
+    /// Says which part of a step has begun.
+    fn show_part(&self, text: &str) {
+        let part = visible_line(text);
+        match self {
+            Self::Terminal { bar, .. } => {
+                bar.reset_elapsed();
+                bar.set_message(part.into_owned());
+            }
+            Self::Batch { bar, name } => bar.set_message(format!("{name}: {part}")),
+            Self::Plain { .. } => self.print(&format!("     {part}")),
             Self::Silent => {}
         }
     }

@@ -8,13 +8,14 @@ use crate::record::{
 };
 use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{
-    Baseline, BaselinePov, TargetError, TargetTask, TestRun, advice, feedback,
+    Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice, feedback,
 };
 use patchwright_source::{Role, Tree};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// PoVs that are shown to whoever writes other inputs.
 const MOST_POVS: usize = 3;
@@ -23,6 +24,8 @@ const HARNESS_LINES: usize = 80;
 /// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
+/// Interval at which the part of the baseline that is being made is looked at.
+const LOOK: Duration = Duration::from_millis(100);
 /// Names of failing tests that are told, and lines of their log.
 const SHOWN_NAMES: usize = 5;
 const SHOWN_LINES: usize = 8;
@@ -72,10 +75,30 @@ impl Drive {
         let mut tries = 0;
         loop {
             tries += 1;
-            match target.baseline().await {
+            match self.watched(target.as_ref()).await {
                 Ok(baseline) => return Ok(baseline),
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 Err(error) => return Err(explained(target.task(), &error)),
+            }
+        }
+    }
+
+    /// Makes the baseline and tells its parts as they begin.
+    async fn watched(&self, target: &dyn Target) -> Result<Arc<Baseline>, TargetError> {
+        let mut baseline = target.baseline();
+        let mut look = tokio::time::interval(LOOK);
+        let mut told = None;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut baseline => return done,
+                _ = look.tick() => {
+                    let doing = target.doing();
+                    if let Some(part) = doing.as_ref().filter(|_| doing != told) {
+                        self.parts.observer.tell(&Notice::Part(part));
+                    }
+                    told = doing;
+                }
             }
         }
     }
