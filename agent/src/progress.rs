@@ -4,6 +4,7 @@
 
 use crate::record::{Outcome, Purpose, Step, StepId};
 use crate::repair::Run;
+use patchwright_source::counted;
 use std::fmt;
 use std::sync::Arc;
 
@@ -54,7 +55,7 @@ impl Observer {
 pub struct Progress {
     /// In a few words.
     pub doing: String,
-    /// In a few words.
+    /// In a few words; empty while nothing of it was used.
     pub left: String,
 }
 
@@ -74,13 +75,24 @@ impl Progress {
             Step::Ask { purpose, .. } => asked(*purpose).to_owned(),
             Step::Wait { until, .. } => format!("paused until {until}"),
             Step::Retrieve { round, queries, .. } => {
-                format!("round {round}: {} queries", queries.len())
+                format!(
+                    "round {round}: {}",
+                    several(queries.len(), ("query", "queries"))
+                )
             }
-            Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
-            Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
+            Step::Probe { probes } => {
+                format!("{} under a debugger", counted(probes.len() as u64, "probe"))
+            }
+            Step::Locate { patch } => format!(
+                "placing a patch of {}",
+                counted(patch.edits.len() as u64, "edit")
+            ),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
             Step::Challenge { attempt, inputs } => {
-                format!("attempt {attempt}: {} challenges", inputs.len())
+                format!(
+                    "attempt {attempt}: {}",
+                    counted(inputs.len() as u64, "challenge")
+                )
             }
             Step::Agree { attempts, .. } => {
                 format!("comparing the behaviour of {} candidates", attempts.len())
@@ -97,6 +109,15 @@ impl Progress {
             Step::End { ending } => ending.kind.to_string(),
         };
         let left = run.left();
+        let untouched = left.attempts == left.attempts_of
+            && left.rounds == left.rounds_of
+            && run.spent().usd <= 0.0;
+        if untouched {
+            return Self {
+                doing: format!("{lane}{doing}"),
+                left: String::new(),
+            };
+        }
         let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
         words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
         if let Some(limit) = run.limits().usd {
@@ -110,6 +131,10 @@ impl Progress {
             left: format!("left {}", words.join(", ")),
         }
     }
+}
+
+fn several(number: usize, (one, more): (&str, &str)) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 fn asked(purpose: Purpose) -> &'static str {

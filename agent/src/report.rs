@@ -2,7 +2,7 @@
 
 mod text;
 
-pub use text::{counted, money, render};
+pub use text::{money, render};
 
 use crate::probability;
 use crate::record::{

@@ -6,8 +6,8 @@
 use super::Exported;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use patchwright_agent::report::{AttemptReport, RungReport, counted};
-use patchwright_source::visible_line;
+use patchwright_agent::report::{AttemptReport, RungReport};
+use patchwright_source::{counted, visible_line};
 use std::fmt::Write;
 
 /// Columns of a message (Documentation/SubmittingPatches of git).

@@ -7,8 +7,8 @@ use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Execution, TargetError};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError};
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 impl LocalTarget {
@@ -69,7 +69,11 @@ impl LocalTarget {
     async fn build_pristine(&self, name: &str) -> Result<Build, TargetError> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
-        self.begin(format!("building the unpatched tree {name}").trim_end().to_owned());
+        self.begin(
+            format!("building the unpatched tree {name}")
+                .trim_end()
+                .to_owned(),
+        );
         let digest = Changes::default().digest();
         let mut build = self.run_build(workspace, name, &digest).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
@@ -103,7 +107,10 @@ impl LocalTarget {
         let count = self.task.povs.len();
         for (index, pov) in self.task.povs.iter().enumerate() {
             let number = index + 1;
-            self.begin(format!("running the PoV {} ({number} of {count})", pov.name()));
+            self.begin(format!(
+                "running the PoV {} ({number} of {count})",
+                pov.name()
+            ));
             let name = self.task.build_of(pov);
             let build = builds
                 .get(&name)
