@@ -32,13 +32,14 @@ pub type Difference<'a> = (&'a DoubtRecord, &'a DoubtedInputRecord);
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
     let limits = context! {
-        queries_min => plan.limits.queries_min,
         queries_max => plan.limits.queries_max,
     };
     render(
         "system.md",
         context! {
             language => language_name(plan.language),
+            java => plan.language == Language::Java,
+            cpp => plan.language == Language::Cpp,
             limits,
             protect => plan.protect.clone(),
             probes => plan.probes(),
@@ -61,6 +62,7 @@ pub fn first_issue(
             .map(|crash| crash.text.clone())
             .collect()
     });
+    let first_pov = baseline.and_then(|baseline| baseline.povs.first());
     render(
         "issue.md",
         context! {
@@ -69,6 +71,8 @@ pub fn first_issue(
             executed => plan.mode == Mode::Repair,
             crash => crash.text.clone(),
             others,
+            command => first_pov.map(|pov| pov.command.clone()).unwrap_or_default(),
+            harness => baseline.map(|baseline| unseen(&baseline.harness, code)).unwrap_or_default(),
             tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),
             note => plan.hints.note.clone(),
             diff => plan.hints.diff.as_ref().map(|diff| delta::ordered(diff, &crash.frames)),
@@ -77,6 +81,15 @@ pub fn first_issue(
             left => left(budget),
         },
     )
+}
+
+/// The code of a harness, unless it is shown already.
+fn unseen(harness: &str, code: &str) -> String {
+    let longest = harness.lines().map(str::trim).max_by_key(|line| line.len());
+    match longest {
+        Some(line) if !line.is_empty() && !code.contains(line) => harness.to_owned(),
+        _ => String::new(),
+    }
 }
 
 /// The answers of a round: those to its queries, then those to its probes.
@@ -216,7 +229,11 @@ pub fn compacted(
 pub fn patterns(request: &str, languages: &[String]) -> String {
     render(
         "patterns.md",
-        context! { request, languages => languages.join(", ") },
+        context! {
+            request,
+            languages => languages.join(", "),
+            java => only_java(languages),
+        },
     )
 }
 
@@ -226,7 +243,12 @@ pub fn anchors(request: &str, anchors: &[Candidate]) -> String {
         .iter()
         .map(|one| context! { name => one.name.clone(), place => one.place.clone(), text => one.text.clone() })
         .collect();
-    render("anchors.md", context! { request, anchors })
+    render("anchors.md", context! { request, anchors, java => false })
+}
+
+/// Tells whether a tree has no language but Java.
+fn only_java(languages: &[String]) -> bool {
+    languages == [language_name(Language::Java)]
 }
 
 /// The request for further words of a search.

@@ -289,6 +289,14 @@ impl Report {
 }
 
 impl Report {
+    /// Returns the diff of the commit that fixed the crash upstream, where it is no patch
+    /// for this tree.
+    pub fn foreign_fix(&self) -> Option<&str> {
+        let placed = self.best.as_ref().is_some_and(|best| !best.diff.is_empty());
+        let fix = self.fixed_by.as_ref().filter(|_| !placed)?;
+        Some(&fix.diff)
+    }
+
     /// Adds the history of the crash; the detail names a commit that fixed it.
     #[must_use]
     pub fn with_history(mut self, history: CrashHistory) -> Self {

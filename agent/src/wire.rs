@@ -31,8 +31,8 @@ use std::time::Duration;
 pub use commands::{host, isolation, target_task};
 pub use first_issue::with_first_issue;
 
-/// Fewest and most queries of a round (the design of the retrieval protocol).
-const QUERIES: (usize, usize) = (3, 5);
+/// Most queries of a round (the design of the retrieval protocol).
+const QUERIES: usize = 5;
 /// Failures of one kind in a row after which alternatives are asked for.
 const SAME_FAILURES: u32 = 2;
 
@@ -148,8 +148,7 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         usd,
         wall,
         same_failures: SAME_FAILURES,
-        queries_min: QUERIES.0,
-        queries_max: QUERIES.1,
+        queries_max: QUERIES,
         contests: settings.limits.contests,
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
@@ -200,7 +199,6 @@ pub fn empty_plan() -> Plan {
             usd: None,
             wall: Duration::ZERO,
             same_failures: 0,
-            queries_min: 0,
             queries_max: 0,
             contests: 0,
             challenges: 0,

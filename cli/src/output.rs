@@ -120,11 +120,8 @@ pub(crate) async fn write(
             save(&folder.join("test.diff"), test.as_bytes())?;
         }
     }
-    // What fixed it upstream, where that is no patch for this tree.
-    if report.best.is_none()
-        && let Some(fix) = &report.fixed_by
-    {
-        save(&folder.join("patch.diff"), fix.diff.as_bytes())?;
+    if let Some(fix) = report.foreign_fix() {
+        save(&folder.join("patch.diff"), fix.as_bytes())?;
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {

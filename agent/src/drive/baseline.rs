@@ -8,7 +8,7 @@ use crate::record::{
 };
 use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{
-    Baseline, BaselinePov, Target, TargetError, TargetTask, TestRun, advice, feedback,
+    Baseline, BaselinePov, Target, TargetError, TargetTask, TestReport, TestRun, advice, feedback,
 };
 use patchwright_source::{Role, Tree};
 use serde_json::json;
@@ -28,6 +28,8 @@ pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 const LOOK: Duration = Duration::from_millis(100);
 /// Names of failing tests that are told, and lines of their log.
 const SHOWN_NAMES: usize = 5;
+/// Names of tests that the model is told.
+const PROMPTED_NAMES: usize = 12;
 const SHOWN_LINES: usize = 8;
 
 impl Drive {
@@ -289,7 +291,10 @@ fn tests_in_words(run: &TestRun) -> String {
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     match (run.execution.ending.success(), passed + failed) {
         (true, 0) => "they pass on the unpatched tree and will be run on every patch.".to_owned(),
-        (true, _) => format!("{passed} pass on the unpatched tree and will be run on every patch."),
+        (true, _) => format!(
+            "{passed} pass on the unpatched tree and will be run on every patch: {}.",
+            named(&report)
+        ),
         (false, 0) => {
             "they fail already on the unpatched tree; that is not held against a patch.".to_owned()
         }
@@ -297,6 +302,17 @@ fn tests_in_words(run: &TestRun) -> String {
             "{passed} pass on the unpatched tree, {failed} fail already and are not held against a patch."
         ),
     }
+}
+
+/// Names the first tests of a report, which say what is covered.
+fn named(report: &TestReport) -> String {
+    let names: Vec<&str> = report.tests.keys().map(String::as_str).collect();
+    let shown: Vec<&str> = names.iter().take(PROMPTED_NAMES).copied().collect();
+    let rest = match names.len() - shown.len() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("{}{rest}", shown.join(", "))
 }
 
 /// Returns the ending that a failed baseline means, with the commands as they were

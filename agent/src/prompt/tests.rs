@@ -46,7 +46,6 @@ fn plan() -> Plan {
             usd: None,
             wall: Duration::ZERO,
             same_failures: 0,
-            queries_min: 3,
             queries_max: 5,
             contests: 2,
             challenges: 0,

@@ -23,8 +23,6 @@ pub struct RunLimits {
     pub wall: Duration,
     /// Failures of one kind in a row after which alternatives are asked for.
     pub same_failures: u32,
-    /// Fewest queries of a round.
-    pub queries_min: usize,
     /// Most queries of a round.
     pub queries_max: usize,
     /// Differences of behaviour that authors are asked about or may contest, over

@@ -36,7 +36,6 @@ pub(crate) fn plan() -> Plan {
             usd: None,
             wall: std::time::Duration::from_hours(1),
             same_failures: 2,
-            queries_min: 3,
             queries_max: 5,
             contests: 2,
             challenges: 0,

@@ -98,12 +98,8 @@ pub(crate) async fn export(
         reported_by: arguments.reported_by.clone(),
     };
     let changed_by = changed_by(&task, &report, &arguments).await;
-    if let (Form::Diff, true, Some(fix)) = (
-        arguments.format,
-        report.attempts.is_empty(),
-        &report.fixed_by,
-    ) {
-        put(arguments.out.as_deref(), fix.diff.as_bytes())?;
+    if let (Form::Diff, Some(fix)) = (arguments.format, report.foreign_fix()) {
+        put(arguments.out.as_deref(), fix.as_bytes())?;
         return Ok(ExitCode::SUCCESS);
     }
     let smallest = smallest(&store, &report).await?;
