@@ -29,6 +29,11 @@ use template::render;
 /// A difference of behaviour, and the input that shows it.
 pub type Difference<'a> = (&'a DoubtRecord, &'a DoubtedInputRecord);
 
+/// Names of fuzzing entry points: those of libFuzzer and of Jazzer, with their parameters.
+const ENTRIES: [&str; 2] = ["LLVMFuzzerTestOneInput(const", "fuzzerTestOneInput("];
+/// Lines of a harness that are shown.
+const HARNESS_LINES: usize = 24;
+
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
     let limits = context! {
@@ -83,11 +88,26 @@ pub fn first_issue(
     )
 }
 
-/// The code of a harness, unless it is shown already.
+/// The fuzzing entry point of a harness, unless it is shown already.
 fn unseen(harness: &str, code: &str) -> String {
-    let longest = harness.lines().map(str::trim).max_by_key(|line| line.len());
+    let names_entry = |line: &&str| ENTRIES.iter().any(|name| line.contains(name));
+    let from = harness
+        .lines()
+        .position(|line| names_entry(&line))
+        .unwrap_or(0);
+    let mut kept = Vec::new();
+    for line in harness.lines().skip(from).take(HARNESS_LINES) {
+        kept.push(line);
+        if from > 0 && line.starts_with('}') {
+            break;
+        }
+    }
+    let longest = kept
+        .iter()
+        .map(|line| line.trim())
+        .max_by_key(|line| line.len());
     match longest {
-        Some(line) if !line.is_empty() && !code.contains(line) => harness.to_owned(),
+        Some(line) if !line.is_empty() && !code.contains(line) => kept.join("\n"),
         _ => String::new(),
     }
 }
