@@ -175,7 +175,10 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
         let counts: Vec<String> = rung
             .counts
             .iter()
-            .map(|(name, count)| format!("{count} {name}"))
+            .map(|(name, count)| match name.strip_suffix('s') {
+                Some(one) if *count == 1 && !name.contains(' ') => format!("1 {one}"),
+                _ => format!("{count} {name}"),
+            })
             .collect();
         let counts = if counts.is_empty() {
             String::new()
