@@ -108,29 +108,29 @@ impl Progress {
             .to_owned(),
             Step::End { ending } => ending.kind.to_string(),
         };
-        let left = run.left();
-        let untouched = left.attempts == left.attempts_of
-            && left.rounds == left.rounds_of
-            && run.spent().usd <= 0.0;
-        if untouched {
-            return Self {
-                doing: format!("{lane}{doing}"),
-                left: String::new(),
-            };
-        }
-        let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
-        words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
-        if let Some(limit) = run.limits().usd {
-            words.push(format!(
-                "{:.2}/{limit:.2} USD",
-                (limit - run.spent().usd).max(0.0)
-            ));
-        }
         Self {
             doing: format!("{lane}{doing}"),
-            left: format!("left {}", words.join(", ")),
+            left: left_in_words(run),
         }
     }
+}
+
+/// Tells what is left of the budget; nothing while nothing of it was used.
+fn left_in_words(run: &Run) -> String {
+    let left = run.left();
+    let untouched = left.attempts == left.attempts_of && left.rounds == left.rounds_of;
+    if untouched && run.spent().usd <= 0.0 {
+        return String::new();
+    }
+    let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
+    words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
+    if let Some(limit) = run.limits().usd {
+        words.push(format!(
+            "{:.2}/{limit:.2} USD",
+            (limit - run.spent().usd).max(0.0)
+        ));
+    }
+    format!("left {}", words.join(", "))
 }
 
 fn several(number: usize, (one, more): (&str, &str)) -> String {

@@ -256,7 +256,7 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
             Mark::Good,
             format!(
                 "{} found something, {} nothing",
-                counted(answers.found as u64, "answer"),
+                counted(u64::from(answers.found), "answer"),
                 answers.missed
             ),
         ),

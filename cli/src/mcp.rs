@@ -74,7 +74,7 @@ pub(crate) async fn serve(
     if let Err(reason) = server.kept.engine().await {
         anyhow::bail!("the code index cannot be used: {reason}");
     }
-    let running = server.serve(transport::stdio()).await?;
+    let running = Box::pin(server.serve(transport::stdio())).await?;
     running.waiting().await?;
     Ok(())
 }
@@ -177,7 +177,8 @@ async fn judged(
             let _ = context.peer.notify_progress(progress).await;
         }
     };
-    let judged = judge.judge(&call.body, tell, context.ct.clone());
+    // On the heap: what waits for a whole run is large.
+    let judged = Box::pin(judge.judge(&call.body, tell, context.ct.clone()));
     tokio::join!(judged, telling).0
 }
 
@@ -215,7 +216,9 @@ impl ServerHandler for CodeServer {
         }
         let arguments = request.arguments.unwrap_or_default();
         let answered = match &self.judge {
-            Some(judge) if request.name == JUDGE => judged(judge, &arguments, context).await,
+            Some(judge) if request.name == JUDGE => {
+                Box::pin(judged(judge, &arguments, context)).await
+            }
             _ => self.call(&request.name, arguments).await,
         };
         Ok(match answered {

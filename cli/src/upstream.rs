@@ -363,15 +363,12 @@ impl<'a> Search<'a> {
     async fn earlier(&mut self, from: &str, wanted: &Seen) -> anyhow::Result<Option<String>> {
         let mut step = FIRST_STEP;
         while self.builds < self.settings.limits.bisect {
-            let commit = match self.commit(&format!("{from}~{step}")).await {
-                Some(commit) => commit,
-                None => {
-                    let arguments = ["rev-list", "--max-parents=0", "--first-parent", from];
-                    let roots = self.git.run(&arguments).await?;
-                    let root = roots.lines().next().unwrap_or_default().to_owned();
-                    let seen = self.seen(&root).await?;
-                    return Ok((seen == *wanted).then_some(root));
-                }
+            let Some(commit) = self.commit(&format!("{from}~{step}")).await else {
+                let arguments = ["rev-list", "--max-parents=0", "--first-parent", from];
+                let roots = self.git.run(&arguments).await?;
+                let root = roots.lines().next().unwrap_or_default().to_owned();
+                let seen = self.seen(&root).await?;
+                return Ok((seen == *wanted).then_some(root));
             };
             if self.seen(&commit).await? == *wanted {
                 return Ok(Some(commit));

@@ -294,7 +294,7 @@ mod tests {
     fn parts_are_left_out() {
         assert_eq!(without(b"abcdef", &[0..2, 4..5]), b"cdf");
         assert_eq!(without(b"abc", &[]), b"abc");
-        assert_eq!(without(b"abc", &[0..3]), b"");
+        assert_eq!(without(b"abc", &[0..1, 1..3]), b"");
         assert_eq!(ranges(5, 2, 2), [2..4, 4..5]);
         assert_eq!(ranges(1 << 26, 0, 1 << 20).len(), 1);
     }
@@ -314,7 +314,7 @@ mod tests {
         fs::write(folder.path().join("pov.bin"), pov).unwrap();
         let target = open(task, folder.path()).await;
         let baseline = target.baseline().await.unwrap();
-        let budget = Duration::from_secs(60);
+        let budget = Duration::from_mins(1);
         let smallest = minimize(&target, &baseline, budget).await.unwrap().unwrap();
         // `Kx` has too small a length to crash, and five bytes with `x` crash elsewhere.
         assert_eq!((smallest.original, smallest.minimal), (60, true));

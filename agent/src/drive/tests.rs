@@ -120,9 +120,8 @@ async fn a_run_is_written_down_step_by_step_and_told_to_its_observer() {
     let observer = Observer::new(move |notice| {
         let word = match notice {
             Notice::Doing(progress) => progress.doing.clone(),
-            Notice::Part(text) => (*text).to_owned(),
             Notice::Done(_) => "done".to_owned(),
-            Notice::Remark(text) => (*text).to_owned(),
+            Notice::Part(text) | Notice::Remark(text) => (*text).to_owned(),
             Notice::Over => "over".to_owned(),
         };
         heard.lock().unwrap().push(word);

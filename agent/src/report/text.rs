@@ -125,6 +125,11 @@ fn next_step(report: &Report) -> Option<String> {
     let Some(ending) = EndingKind::of_word(&report.ending) else {
         return Some(format!("go on with it: patchwright resume {run}"));
     };
+    if report.foreign_fix().is_some() {
+        return Some(format!(
+            "take a version with that commit, or port its diff: patchwright export {run} --format diff"
+        ));
+    }
     Some(match ending {
         EndingKind::Verified => {
             format!("read the diff, then export it: patchwright export {run} --format mbox")

@@ -43,7 +43,8 @@ pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Res
     };
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = patchwright_agent::wire::signals(&settings, &account)?;
-    let served = serve(place, (signals, judge), settings.retrieval.context_tokens).await;
+    let served = serve(place, (signals, judge), settings.retrieval.context_tokens);
+    let served = Box::pin(served).await;
     tell_cost(&account)?;
     served?;
     Ok(ExitCode::SUCCESS)

@@ -145,10 +145,7 @@ fn result_of(
     let steady = baseline.povs.iter().all(steady);
     match verdict {
         Verdict::Returned => {
-            let reason = format!(
-                "no crash in {} of the PoVs",
-                counted(u64::from(replays.runs), "run")
-            );
+            let reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
             RungResult::new(RungName::Silent, Some(true), reason).settled(steady)
         }
         Verdict::Objection(reason) => {

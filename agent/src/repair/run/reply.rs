@@ -175,9 +175,10 @@ impl Run {
                 Finished::FormatRetries,
             ));
         }
-        let unanswered = match problems.is_empty() {
-            true => String::new(),
-            false => format!("### Not answered\n\n{}\n\n", problems.join("\n")),
+        let unanswered = if problems.is_empty() {
+            String::new()
+        } else {
+            format!("### Not answered\n\n{}\n\n", problems.join("\n"))
         };
         Ok(Stage::Retrieve {
             queries,
