@@ -35,7 +35,7 @@ fn a_crash_is_repaired_after_a_round_and_failures_that_were_told() {
             0,
             vec!["heap-buffer-overflow", " 8:   memcpy(name, text, length);"],
         ),
-        (1, vec!["<grep> is no query"]),
+        (1, vec!["<frobnicate>"]),
         (2, vec!["# Round 1", "6: #define NAME_LIMIT 15"]),
         (3, vec!["Attempt 1 failed", "least_of"]),
         (

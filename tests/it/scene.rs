@@ -26,7 +26,7 @@ pub(crate) const QUERIES: &str = "<analysis>The name may be longer than its buff
 </queries>";
 
 /// A reply that holds nothing to work with.
-pub(crate) const NOTHING: &str = "<queries><grep>copy_name</grep></queries>";
+pub(crate) const NOTHING: &str = "<queries><frobnicate>copy_name</frobnicate></queries>";
 
 /// The right patch for `records`.
 pub(crate) const GOOD: &str = "<patch>

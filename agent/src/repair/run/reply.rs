@@ -113,7 +113,7 @@ impl Run {
             return Err(format("Your reply was cut off by the output limit, so nothing of it was used. Send it again, shorter: less prose, only the edits or queries that are needed.".to_owned()));
         }
         let problems = read.problems.iter().map(|problem| format!("- {problem}"));
-        let problems: Vec<String> = problems.chain(unknown_tags(text)).collect();
+        let problems: Vec<String> = problems.chain(unknown_tags(text, read)).collect();
         let asks = !read.queries.is_empty() || !read.probes.is_empty();
         if !read.problems.is_empty() && (read.patch.is_some() || !asks) {
             return Err(format(format!(
@@ -203,7 +203,7 @@ impl Run {
 }
 
 /// Tells of the tags in a block of queries that are no query: a line that holds one whole.
-fn unknown_tags(text: &str) -> Vec<String> {
+fn unknown_tags(text: &str, read: &Reply) -> Vec<String> {
     let Some((_, rest)) = text.rsplit_once("<queries>") else {
         return Vec::new();
     };
@@ -215,7 +215,8 @@ fn unknown_tags(text: &str) -> Vec<String> {
         let end = inner.find(|one: char| !one.is_ascii_alphanumeric() && one != '_')?;
         let (name, _) = inner.split_at_checked(end)?;
         let closed = inner.ends_with(&format!("</{name}>"));
-        let known = KINDS.contains(&name) || IN_QUERIES.contains(&name);
+        let is_read = read.queries.iter().any(|query| query.kind == name);
+        let known = is_read || KINDS.contains(&name) || IN_QUERIES.contains(&name);
         (closed && !known)
             .then(|| format!("- <{name}> is no query; the table names those that are"))
     });

@@ -23,7 +23,7 @@ fn rounds_have_up_to_five_queries() {
 
 #[test]
 fn what_is_no_query_is_told_beside_the_answers() {
-    let text = "<queries>\n<file></file>\n<symbol>f</symbol>\n<grep>memcpy</grep>\n<rule>\n<kind>call_expression</kind>\n</rule>\n</queries>";
+    let text = "<queries>\n<file></file>\n<symbol>f</symbol>\n<frobnicate>memcpy</frobnicate>\n<rule>\n<kind>call_expression</kind>\n</rule>\n</queries>";
     let run = play(begun(), [reply(text)]);
     let answers = Retrieved {
         text: "the answers".into(),
@@ -34,7 +34,7 @@ fn what_is_no_query_is_told_beside_the_answers() {
     for words in [
         "### Not answered",
         "<file></file>: ",
-        "<grep> is no query",
+        "<frobnicate>",
         "the answers",
     ] {
         assert!(told.contains(words), "{words}: {told}");
