@@ -32,8 +32,8 @@ use std::time::Duration;
 pub use commands::{host, isolation, target_task};
 pub use first_issue::with_first_issue;
 
-/// Fewest and most queries of a round (the design of the retrieval protocol).
-const QUERIES: (usize, usize) = (3, 5);
+/// Most queries of a round (the design of the retrieval protocol).
+const QUERIES: usize = 5;
 /// Failures of one kind in a row after which alternatives are asked for.
 const SAME_FAILURES: u32 = 2;
 
@@ -149,12 +149,12 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         usd,
         wall,
         same_failures: SAME_FAILURES,
-        queries_min: QUERIES.0,
-        queries_max: QUERIES.1,
+        queries_max: QUERIES,
         contests: settings.limits.contests,
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
         regression_tests: settings.limits.regression_tests,
+        minimize: settings.limits.minimize,
         probability: settings.limits.probability,
     }
 }
@@ -200,12 +200,12 @@ pub fn empty_plan() -> Plan {
             usd: None,
             wall: Duration::ZERO,
             same_failures: 0,
-            queries_min: 0,
             queries_max: 0,
             contests: 0,
             challenges: 0,
             challenge_inputs: 0,
             regression_tests: 0,
+            minimize: Duration::ZERO,
             probability: 0.0,
         },
         language: Language::C,

@@ -131,6 +131,13 @@ pub struct Limits {
     pub challenge_inputs: u32,
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
+    /// Time for the search for the smallest input that shows the crash.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub minimize: Duration,
+    /// Builds of other revisions in the search for the commit that fixed a crash, or
+    /// introduced it.
+    pub bisect: u32,
     /// The least P(right) with which a patch is verified.
     pub probability: f64,
 }

@@ -52,7 +52,7 @@ use patchwright_source::Changes;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use task_check::checked;
 use tokio::sync::OnceCell;
@@ -73,6 +73,8 @@ pub struct LocalTarget {
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
+    /// The part of the baseline that is being made.
+    doing: Mutex<Option<String>>,
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
@@ -120,6 +122,7 @@ impl LocalTarget {
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
+            doing: Mutex::default(),
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
@@ -213,6 +216,11 @@ impl LocalTarget {
 impl Target for LocalTarget {
     fn task(&self) -> &TargetTask {
         &self.task
+    }
+
+    fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock();
+        doing.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {

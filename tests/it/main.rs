@@ -80,3 +80,5 @@ mod superseded;
 mod terminal;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod upstream;

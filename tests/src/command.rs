@@ -85,6 +85,7 @@ impl Patchwright {
             // Asked only where a test is about them.
             .env("PATCHWRIGHT_LIMITS__CHALLENGES", "0")
             .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")
+            .env("PATCHWRIGHT_LIMITS__MINIMIZE", "0s")
             .stdin(Stdio::null());
         for (name, value) in &self.variables {
             command.env(name, value);
