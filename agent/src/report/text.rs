@@ -132,6 +132,9 @@ fn is_best(report: &Report, attempt: &AttemptReport) -> bool {
 }
 
 fn ladder(text: &mut String, attempt: &AttemptReport) {
+    for warning in &attempt.warnings {
+        let _ = writeln!(text, "  warning: {}", first_line(warning));
+    }
     for rung in &attempt.rungs {
         let word = match rung.holds {
             Some(true) => "true",
