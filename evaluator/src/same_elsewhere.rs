@@ -161,11 +161,11 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
-    /// What runs the patched lines; nothing where it could not be counted.
+    /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
     tried: Vec<Vec<u8>>,
-    /// How long the tests of the unpatched program took.
+    /// Wall time of the tests of the unpatched program, in seconds.
     tests_seconds: Option<f64>,
 }
 
@@ -277,7 +277,7 @@ impl Comparison<'_> {
         result
     }
 
-    /// Whether the rung holds when nothing refuted the patch, and why.
+    /// Returns the verdict when nothing refuted the patch, and its reason.
     fn verdict(&self) -> (Option<bool>, String) {
         let open = self.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
@@ -305,7 +305,7 @@ impl Comparison<'_> {
         (holds, format!("{inputs} inputs behave as before; {why}"))
     }
 
-    /// Whether enough of the compared inputs reach what the patch touches.
+    /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.target.task().limits.reached;
         if let Some(reach) = &self.reach {

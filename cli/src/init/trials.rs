@@ -9,7 +9,7 @@ use patchwright_agent::task::file::TaskFile;
 use patchwright_agent::{task, wire};
 use patchwright_config::Settings;
 use patchwright_evaluator::test_report::Status;
-use patchwright_evaluator::{Baseline, TargetError};
+use patchwright_evaluator::{Baseline, Build, TargetError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,21 +20,6 @@ const PROGRAMS: usize = 12;
 const HARMLESS: usize = 40;
 /// Lines of a log that are told.
 const LINES: usize = 12;
-/// Prefix of the lines that name a program.
-const PROGRAM: &str = "patchwright-program ";
-
-/// Lists the programs of a build: files of the executable format that may be run.
-/// Tests of configure scripts and objects are left out.
-const LIST: &str = r#"for part in OUT TREE; do
-  eval "folder=\$$part"
-  cd "$folder"
-  find . -type f -perm -u+x ! -path '*/.git/*' ! -path '*/CMakeFiles/*' ! -name '*.so*' ! -name '*.o' |
-    while IFS= read -r program; do
-      [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
-      printf 'patchwright-program "$%s"/%s\n' "$part" "${program#./}"
-    done
-done"#;
-
 /// Runs drafts on this machine.
 #[derive(Debug)]
 pub(crate) struct Trials<'a> {
@@ -101,12 +86,8 @@ impl Trials<'_> {
         keys.commands.build = Some(proposal.build.clone());
         let mut listing = keys.clone();
         listing.pov.clear();
-        listing.commands.test = Some(LIST.to_owned());
         let baseline = self.baseline(&listing).await?;
-        let listed = baseline.tests.as_ref().map(|run| run.execution.text());
-        let listed = listed.unwrap_or_default();
-        let programs = listed.lines().filter_map(|line| line.strip_prefix(PROGRAM));
-        let programs: Vec<String> = programs.map(str::to_owned).collect();
+        let programs: Vec<String> = baseline.builds.values().flat_map(Build::programs).collect();
         let seconds: f64 = baseline
             .builds
             .values()

@@ -14,7 +14,7 @@ use super::clock::Part;
 use super::pool::ComparedInput;
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
-use crate::runner::{Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
+use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,7 +25,7 @@ const SHOWN: usize = 600;
 /// Other contents of memory, each with another distance between objects. The
 /// first two tell a value that was never written from one that was; the last
 /// lets an access far beyond an object be seen.
-const PATTERNS: [MemoryPattern; 3] = [
+pub(super) const PATTERNS: [MemoryPattern; 3] = [
     MemoryPattern {
         fill: 0,
         redzone: 16,
@@ -48,7 +48,7 @@ const DIVERGING: usize = 3;
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
-/// What shows that an input reaches the defect.
+/// Reason why an input is known to reach the defect.
 const HOLDS_IT: &str =
     "cut short behind what was changed, it makes the unpatched program crash as the PoV does";
 
@@ -123,7 +123,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// What shows that the unpatched program is not defined on an input.
+    /// Returns the reason why the unpatched program is not defined on an input.
     pub(super) async fn undefined_on(
         &self,
         one: &Differing,
@@ -141,13 +141,19 @@ impl Comparison<'_> {
         if differing.is_empty() || self.target.task().language == Language::Java {
             return Ok(found);
         }
+        let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
-        let usual = self.with_memory(differing, None).await?;
+        let old = self.builds.0;
+        let usual = self.run_as(old, &inputs, Inputs::default()).await?;
         for memory in PATTERNS {
+            let how = Inputs {
+                memory: Some(memory),
+                ..Inputs::default()
+            };
             if self.clock.left(Part::Differences).is_zero() {
                 break;
             }
-            for (index, run) in self.with_memory(differing, Some(memory)).await? {
+            for (index, run) in self.run_as(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
                 } else if usual.get(&index).is_some_and(|usual| *usual != run) {
@@ -213,29 +219,22 @@ impl Comparison<'_> {
             .collect())
     }
 
-    /// Runs the inputs on the unpatched program with other contents of memory.
-    async fn with_memory(
+    /// Runs inputs on a build in the way that `how` says, and captures their outputs.
+    pub(super) async fn run_as(
         &self,
-        differing: &[Differing],
-        memory: Option<MemoryPattern>,
+        build: &Build,
+        inputs: &[ComparedInput],
+        how: Inputs,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
         let inputs = Inputs {
-            contents: differing
-                .iter()
-                .map(|one| one.input.bytes.clone())
-                .collect(),
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
-            memory,
-            ..Inputs::default()
+            ..how
         };
-        let runs = self.target.run_inputs(self.builds.0, self.pov, &inputs);
-        Ok(runs
-            .await?
-            .into_iter()
-            .map(|run| (run.index, run))
-            .collect())
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
     /// The first value that differs inside the programs, for some of the inputs.
@@ -309,7 +308,7 @@ impl Comparison<'_> {
     }
 }
 
-/// What was done to one input to get another, in words.
+/// Describes the change of one input that gives another.
 fn change(from: &[u8], to: &[u8]) -> String {
     let pairs = from.iter().zip(to);
     let head = pairs.take_while(|(old, new)| old == new).count();

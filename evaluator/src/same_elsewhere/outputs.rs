@@ -244,7 +244,7 @@ fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }
 
-/// What two programs did with an input.
+/// Returns an input with the behaviours of both programs.
 pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()

@@ -37,7 +37,7 @@ const TESTS_SLOWER: u32 = 5;
 /// Least time for the tests: what they reach is known only when they end.
 const LEAST_TESTS: Duration = Duration::from_secs(20);
 
-/// What was seen to run the patch.
+/// Inputs and tests that run the patch, by counters.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// The patched program with counters, and what they count.
@@ -51,7 +51,7 @@ pub(super) struct Reach {
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
-    /// Whether the tests reach it; nothing where they were not run.
+    /// True when the tests reach it; none where they were not run.
     pub(super) tests: Option<bool>,
     /// The branches of the patch of which a way is not accounted for, by file and line.
     pub(super) unaccounted: Vec<String>,
@@ -278,7 +278,7 @@ impl Reach {
         (self.unaccounted, self.reasons) = (unaccounted, reasons);
     }
 
-    /// Whether this is enough to call the patch tried, by the floor of the settings;
+    /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {
         let tests = match self.tests {
@@ -315,7 +315,7 @@ impl Ways {
     }
 }
 
-/// What was seen of a branch.
+/// State of a branch by the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Accepted inputs or tests take both ways.
@@ -356,7 +356,7 @@ fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
     inputs.iter().step_by(step).cloned().collect()
 }
 
-/// Whether the patch wrote a line, and not only a comment there.
+/// Tells whether the patch wrote a line, and not only a comment there.
 fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
     let mut files = attempt.changes.files.iter();
     let text = files.find(|(name, _)| name.as_str() == path);
