@@ -36,9 +36,12 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
-/// Lets programs go on after an error, and keeps reports out of their outputs.
-const RECOVERING: &str = r#"for tool in ASAN UBSAN; do
-  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report\""
+/// Lets programs go on after an error, and keeps reports out of their outputs. Nothing goes
+/// on after a fatal signal: without the sanitizer's handlers it ends the program as such, and
+/// not with an exit status that looks like an answer.
+const RECOVERING: &str = r#"signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
+for tool in ASAN UBSAN; do
+  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report:$signals\""
 done
 "#;
 

@@ -368,6 +368,31 @@ async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
     }
 }
 
+/// Says the length of a record that it looks up in a table by its first byte, and reads
+/// from nowhere where the byte is beyond the table.
+const LOOK_UP: &str = "#include <stdio.h>\n#include <stddef.h>\nstatic const char *const names[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic const char *name(unsigned i) { return i < 4 ? names[i] : NULL; }\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int first = fgetc(f);\n  const volatile char *found = name(first);\n  printf(\"%c\\n\", *found);\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn a_fatal_signal_is_no_answer_past_the_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(20);
+    one_file(&task, LOOK_UP);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [9, 9]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = LOOK_UP.replace("  printf", "  if (!found) return 0;\n  printf");
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt_with(fix, (10, 10)), &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let stopped = "PoVs that stop the unpatched program for good";
+    assert!(result.counts.get(stopped) > Some(&0), "{result:#?}");
+    let other = "PoVs answered in another way";
+    assert_eq!(result.counts.get(other), None, "{result:#?}");
+}
+
 /// Makes `parse.c` the whole program.
 fn one_file(task: &TargetTask, text: &str) {
     fs::write(task.tree.join("parse.c"), text).unwrap();
