@@ -16,7 +16,7 @@ mod sandbox;
 pub(crate) mod seconds;
 mod step;
 
-pub use agreement::{AgreedInput, AgreementRecord};
+pub use agreement::{AgreedInput, AgreementRecord, SplitRecord};
 pub use attempt::{
     AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
 };

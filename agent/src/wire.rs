@@ -153,6 +153,7 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         contests: settings.limits.contests,
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
+        candidates: settings.limits.candidates,
         regression_tests: settings.limits.regression_tests,
         probability: settings.limits.probability,
     }
@@ -204,6 +205,7 @@ pub fn empty_plan() -> Plan {
             contests: 0,
             challenges: 0,
             challenge_inputs: 0,
+            candidates: 0,
             regression_tests: 0,
             probability: 0.0,
         },

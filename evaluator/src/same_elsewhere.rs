@@ -23,9 +23,10 @@ mod reach;
 mod values;
 
 pub use challenge::{ChallengeInput, Challenged, challenge};
+pub(crate) use doubts::{change, shown};
 
 use crate::TargetError;
-use crate::attempt::{AcceptedDifference, AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -137,7 +138,7 @@ struct Comparison<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
     functions: Vec<String>,
-    accepted: &'a [AcceptedDifference],
+    attempt: &'a AttemptFacts,
     writer: FeedbackWriter<'a>,
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
@@ -183,7 +184,7 @@ impl<'a> Comparison<'a> {
             pov,
             before,
             functions: watched(task, before, attempt)?,
-            accepted: &attempt.accepted,
+            attempt,
             writer: FeedbackWriter::new(task, attempt),
             pool: pool::InputPool::gather(task, pov)?,
             outputs_seen: BTreeSet::new(),
@@ -222,7 +223,7 @@ impl Comparison<'_> {
 
     /// Returns who found another behaviour right on an input, and why.
     fn accepted(&self, input: &ComparedInput) -> Option<String> {
-        let mut accepted = self.accepted.iter();
+        let mut accepted = self.attempt.accepted.iter();
         let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
         Some(found.reason.clone())
     }

@@ -41,6 +41,7 @@ pub(crate) fn plan() -> Plan {
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,
+            candidates: 0,
             regression_tests: 0,
             probability: 0.0,
         },

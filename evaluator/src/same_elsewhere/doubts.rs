@@ -6,8 +6,9 @@
 //! differently. So such a difference never refutes. The unpatched program is
 //! run again with other bytes in memory that it has not written, with objects
 //! further apart, and with checks for undefined behaviour: where it fails or says
-//! something else, it is not defined on the input, and the difference says nothing. What stays open is told with the
-//! input, so that a model, a critic or a person can decide.
+//! something else, it is not defined on the input, and the difference says nothing. Neither
+//! does one where the patched program refuses the input on the way on which it refuses the
+//! PoV, and which no accepted input takes. What stays open is told with the input, so that a model, a critic or a person can decide.
 
 use super::Comparison;
 use super::clock::Part;
@@ -105,6 +106,7 @@ impl Comparison<'_> {
                 settled.insert(index, HOLDS_IT.to_owned());
             }
         }
+        settled.extend(self.refused_as_the_pov(&looked_at, &settled).await?);
         let mut open = Vec::new();
         for (index, one) in looked_at.into_iter().enumerate() {
             match settled.remove(&index) {
@@ -309,7 +311,7 @@ impl Comparison<'_> {
 }
 
 /// Describes the change of one input that gives another.
-fn change(from: &[u8], to: &[u8]) -> String {
+pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
     let pairs = from.iter().zip(to);
     let head = pairs.take_while(|(old, new)| old == new).count();
     let rest = from.len().min(to.len()) - head;
@@ -330,7 +332,7 @@ fn change(from: &[u8], to: &[u8]) -> String {
 }
 
 /// Returns how a run ended and the beginning of its output.
-pub(super) fn shown(run: &InputRun) -> String {
+pub(crate) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }

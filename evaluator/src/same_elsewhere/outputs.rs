@@ -240,7 +240,7 @@ fn digest(output: &[u8]) -> u64 {
 }
 
 /// Tells whether a program refused an input and exited by itself.
-fn turns_away(run: &InputRun) -> bool {
+pub(super) fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }
 

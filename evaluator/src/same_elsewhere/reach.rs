@@ -11,6 +11,9 @@
 //! that a debugger sees have to do.
 
 use super::clock::Part;
+use super::doubts::Differing;
+use super::outputs::turns_away;
+use super::pool::InputKind;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
@@ -30,6 +33,8 @@ const CHUNK: usize = 24;
 /// Inputs aimed at the patch that have to be counted before a way that none of them
 /// takes is accounted for.
 const ENOUGH_AIMED: u64 = 8;
+/// Reason why the refusal of an input is no doubt.
+const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
 /// The tests may take so many times as long as they did without counters.
@@ -46,6 +51,8 @@ pub(super) struct Reach {
     /// The counts of all runs together, and those of accepted inputs and tests.
     all: Coverage,
     accepted: Coverage,
+    /// The counts of the PoVs.
+    povs: Coverage,
     /// Inputs aimed at the patch that were counted.
     aimed: u64,
     /// Compared inputs that were counted, and those that reached the patch.
@@ -86,6 +93,7 @@ impl Comparison<'_> {
             counted,
             all: Coverage::default(),
             accepted: Coverage::default(),
+            povs: Coverage::default(),
             aimed: 0,
             looked_at: 0,
             reached: 0,
@@ -95,7 +103,9 @@ impl Comparison<'_> {
             branches: 0,
         };
         let povs = given_inputs::povs(target.task())?;
-        self.count_runs(&mut reach, povs, LEAST).await?;
+        for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
+            reach.povs.add(&coverage);
+        }
         self.count_inputs(&mut reach).await?;
         self.reach = Some(reach);
         Ok(())
@@ -148,6 +158,41 @@ impl Comparison<'_> {
         }
         self.reach = Some(reach);
         Ok(())
+    }
+
+    /// Returns the differing inputs that the patched program refuses on a way of the patch
+    /// that the PoV takes and no accepted input does. What the patch was written against is
+    /// refused there. That too much may be refused is for given inputs and for those aimed
+    /// at the patch to show, so enough of them have to come to the patch.
+    pub(super) async fn refused_as_the_pov(
+        &mut self,
+        differing: &[Differing],
+        settled: &BTreeMap<usize, String>,
+    ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let refused = differing.iter().enumerate().filter(|(index, one)| {
+            let derived = one.input.kind == InputKind::Derived;
+            derived && turns_away(&one.after) && !settled.contains_key(index)
+        });
+        let refused: Vec<(usize, Vec<u8>)> = refused
+            .map(|(index, one)| (index, one.input.bytes.clone()))
+            .collect();
+        let enough =
+            |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
+        if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {
+            return Ok(BTreeMap::new());
+        }
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(BTreeMap::new());
+        };
+        let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let runs = self.count_runs(&mut reach, contents, LEAST).await;
+        let alike: BTreeMap<usize, String> = runs?
+            .into_iter()
+            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.attempt))
+            .filter_map(|(place, _)| Some((refused.get(place)?.0, AS_THE_POV.to_owned())))
+            .collect();
+        self.reach = Some(reach);
+        Ok(alike)
     }
 
     /// Counts compared inputs, given ones first, as long as there is time.
@@ -250,6 +295,25 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 }
 
 impl Reach {
+    /// Tells whether a run takes a way out of a branch of the patch that the PoV takes and
+    /// no accepted input does, though some come to that branch.
+    fn goes_as_the_pov(&self, run: &Coverage, attempt: &AttemptFacts) -> bool {
+        let taken = |coverage: &Coverage, way: &(String, u32, u32)| {
+            coverage.branches.get(way).is_some_and(|count| *count > 0)
+        };
+        let reached = |(path, line, _): &(String, u32, u32)| {
+            let mut ways = self.accepted.branches.iter();
+            ways.any(|((other, at, _), count)| other == path && at == line && *count > 0)
+        };
+        run.branches.keys().any(|way| {
+            taken(run, way)
+                && taken(&self.povs, way)
+                && !taken(&self.accepted, way)
+                && reached(way)
+                && is_written(attempt, &way.0, way.1)
+        })
+    }
+
     /// Reads from the counts which ways of the patch's branches are not accounted for.
     fn settle(&mut self, attempt: &AttemptFacts) {
         let (all, accepted) = (ways(&self.all), ways(&self.accepted));
