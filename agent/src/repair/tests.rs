@@ -3,6 +3,7 @@
 
 mod agreement;
 mod attempts;
+mod candidates;
 mod challenge;
 mod closing;
 mod compact;

@@ -16,7 +16,13 @@ pub fn render(report: &Report) -> String {
         .iter()
         .filter(|attempt| !is_best(report, attempt))
     {
-        let _ = writeln!(text, "\nAttempt {} was refuted", attempt.number);
+        let refuted = attempt.rungs.iter().any(|rung| rung.holds == Some(false));
+        let what = if refuted {
+            " was refuted"
+        } else {
+            ", not chosen"
+        };
+        let _ = writeln!(text, "\nAttempt {}{what}", attempt.number);
         ladder(&mut text, attempt);
     }
     if let Some(best) = &report.best {
