@@ -4,7 +4,9 @@
 //! shell inside one sandbox runs a whole batch and prints the status of each input; only
 //! the outputs of failed inputs (or all, on request) are read back.
 
-use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
+use super::values::{
+    AGENT, VALUES, VALUES_FOLDER, VALUES_PROGRAM, make_values_folder, plain, with_options,
+};
 use super::{Job, LocalTarget, coverage, fuzzer};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
@@ -87,12 +89,12 @@ pub(super) async fn run(
     Ok(runs)
 }
 
-struct BatchRun<'a> {
-    target: &'a LocalTarget,
-    build: &'a Build,
-    pov: &'a Pov,
-    inputs: &'a Inputs,
-    until: Instant,
+pub(super) struct BatchRun<'a> {
+    pub(super) target: &'a LocalTarget,
+    pub(super) build: &'a Build,
+    pub(super) pov: &'a Pov,
+    pub(super) inputs: &'a Inputs,
+    pub(super) until: Instant,
 }
 
 impl BatchRun<'_> {
@@ -121,7 +123,10 @@ impl BatchRun<'_> {
                 left = sorted.suspects;
             }
             while !left.is_empty() && Instant::now() < until {
-                let done = self.one_by_one(&left, until).await?;
+                let mut done = self.driven(&left).await?;
+                if done.is_empty() {
+                    done = self.one_by_one(&left, until).await?;
+                }
                 if done.is_empty() {
                     break;
                 }
@@ -141,7 +146,7 @@ impl BatchRun<'_> {
     }
 
     /// Runs a batch input by input; stops at an input that does not end.
-    async fn one_by_one(
+    pub(super) async fn one_by_one(
         &self,
         batch: &[usize],
         until: Instant,
@@ -202,7 +207,7 @@ impl BatchRun<'_> {
         })
     }
 
-    fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
+    pub(super) fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
         let folder = self.target.batch_folder()?;
         let fail = |e| TargetError::io("a batch could not be written", folder.path(), e);
         for part in ["in", "out"] {
@@ -227,7 +232,7 @@ impl BatchRun<'_> {
         }
     }
 
-    async fn execute(
+    pub(super) async fn execute(
         &self,
         script: &str,
         work: &Path,
@@ -311,8 +316,9 @@ impl BatchRun<'_> {
             let Some(agent) = self.target.compiled_agent(self.build.place()?).await? else {
                 return Ok(Vec::new());
             };
-            put_agent(&agent, folder.path())?;
-            let script = with_agent(LOOP);
+            AGENT.put(&agent, folder.path())?;
+            make_values_folder(folder.path())?;
+            let script = with_options(&AGENT, LOOP);
             self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
                 .await?;
             VALUES_FOLDER
@@ -387,21 +393,6 @@ impl BatchRun<'_> {
             Ending::Exited(_) | Ending::Signal(_) => BatchEnd::Badly,
         })
     }
-}
-
-/// Splits a command line that is one program of the build with its arguments:
-/// `"$OUT"/name "$POV"`. Any other one needs a shell.
-pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
-    if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
-        return None;
-    }
-    let rest = ["\"$OUT\"/", "\"${OUT}\"/", "$OUT/", "\"$OUT/"]
-        .iter()
-        .find_map(|start| command.trim().strip_prefix(start))?;
-    let (program, arguments) = rest.split_once(' ').unwrap_or((rest, ""));
-    let program = program.trim_end_matches('"');
-    let usual = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-    (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
 }
 
 /// Returns the time limit of a batch in one process. One input may take ten times the
