@@ -166,6 +166,8 @@ struct Comparison<'a> {
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
     tried: Vec<Vec<u8>>,
+    /// Seconds that one input of the last comparison took; none before the first.
+    seconds_each: Option<f64>,
     /// Wall time of the tests of the unpatched program, in seconds.
     tests_seconds: Option<f64>,
 }
@@ -200,6 +202,7 @@ impl<'a> Comparison<'a> {
             doubts: Vec::new(),
             reach: None,
             tried: Vec::new(),
+            seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
         })
     }
@@ -236,9 +239,10 @@ impl Comparison<'_> {
 
     /// Returns the number of inputs that both programs can run in the time.
     fn fits(&self, left: Duration) -> usize {
-        let usual = self.before.replay.execution.seconds.max(0.005);
         let lanes = f64::from(self.target.task().limits.jobs.max(1));
-        let count = left.as_secs_f64() * 0.3 * lanes / usual;
+        let usual = self.before.replay.execution.seconds.max(0.005) / lanes;
+        let each = self.seconds_each.unwrap_or(usual).max(0.0005);
+        let count = left.as_secs_f64() * 0.3 / each;
         (count as usize).clamp(FEWEST, CHUNK)
     }
 

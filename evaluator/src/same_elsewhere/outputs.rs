@@ -12,7 +12,7 @@ use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
@@ -53,7 +53,12 @@ impl Comparison<'_> {
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
+        let started = Instant::now();
         let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        if !first.is_empty() {
+            let each = started.elapsed().as_secs_f64() / first.len() as f64;
+            self.seconds_each = Some(each);
+        }
         let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
         self.late_side_by_side(&chunk, &mut first, &mut patched)
             .await?;

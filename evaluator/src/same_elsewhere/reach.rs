@@ -18,11 +18,11 @@ use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
-use crate::feedback::LineMap;
+use crate::feedback::{LineMap, LineOrigin};
 use crate::given_inputs;
 use crate::review;
 use crate::runner::{Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Touched, Tree, TreePath};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -256,7 +256,12 @@ impl Comparison<'_> {
                 first,
                 last,
             };
-            lines.extend(touched.new.iter().copied().map(range));
+            let new = match &tree {
+                Some(tree) => rewritten(tree, attempt, touched),
+                None => touched.new.clone(),
+            };
+            let only_taken_away = new.is_empty();
+            lines.extend(new.into_iter().map(range));
             let left = tree.as_ref().and_then(|tree| {
                 let map = line_map(tree, attempt, &touched.path)?;
                 let around = |&(first, last): &(u32, u32)| {
@@ -267,7 +272,7 @@ impl Comparison<'_> {
                 };
                 Some(touched.old.iter().map(around).collect::<Vec<_>>())
             });
-            if touched.new.is_empty() {
+            if only_taken_away {
                 lines.extend(left.into_iter().flatten().map(range));
             }
         }
@@ -283,6 +288,39 @@ impl Comparison<'_> {
             functions: functions.iter().map(last).collect(),
         }
     }
+}
+
+/// Returns the lines that the patch wrote in a file, without those that it only indented
+/// otherwise: what these do was there before.
+fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32, u32)> {
+    let all = || touched.new.clone();
+    let (Ok(pristine), Some(patched)) = (
+        tree.read(&touched.path),
+        attempt.changes.new_content(&touched.path),
+    ) else {
+        return all();
+    };
+    let map = LineMap::between(&without_spaces(pristine.bytes()), &without_spaces(patched));
+    let lines = touched.new.iter().flat_map(|(first, last)| *first..=*last);
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines.filter(|line| !matches!(map.origin(*line), LineOrigin::Same(_))) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == line => *last = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    ranges
+}
+
+/// Returns a text whose lines hold no spaces.
+fn without_spaces(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(|line| {
+        let mut line: String = line.split_whitespace().collect();
+        line.push('\n');
+        line
+    });
+    lines.collect()
 }
 
 fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
@@ -310,14 +348,15 @@ impl Reach {
                 && taken(&self.povs, way)
                 && !taken(&self.accepted, way)
                 && reached(way)
-                && is_written(attempt, &way.0, way.1)
+                && is_written(attempt, &self.counted, &way.0, way.1)
         })
     }
 
     /// Reads from the counts which ways of the patch's branches are not accounted for.
     fn settle(&mut self, attempt: &AttemptFacts) {
         let (all, accepted) = (ways(&self.all), ways(&self.accepted));
-        let written = |(path, line): &(&str, u32)| is_written(attempt, path, *line);
+        let counted = &self.counted;
+        let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
         let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
         self.branches = lines.len();
         let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
@@ -421,7 +460,12 @@ fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
 }
 
 /// Tells whether the patch wrote a line, and not only a comment there.
-fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
+fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
+    let of_patch =
+        |range: &LineRange| range.path == path && (range.first..=range.last).contains(&line);
+    if !counted.lines.iter().any(of_patch) {
+        return false;
+    }
     let mut files = attempt.changes.files.iter();
     let text = files.find(|(name, _)| name.as_str() == path);
     let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
@@ -440,7 +484,9 @@ fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{State, Ways, spread, state};
+    use super::{State, Ways, rewritten, spread, state};
+    use crate::attempt::AttemptFacts;
+    use patchwright_source::{Touched, Tree, TreePath};
 
     #[test]
     fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
@@ -456,6 +502,33 @@ mod tests {
             (ways(4, 2), ways(4, 2), State::OneWay),
         ] {
             assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_only_indented_otherwise_are_not_the_patch() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = "a();\nif (b) {\n  c();\n}\n";
+        std::fs::write(folder.path().join("a.c"), old).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        for (new, lines, expected) in [
+            (
+                "a();\nif (x)\n  if ( b ) {\n    c();\n  }\n",
+                (2, 5),
+                vec![(2, 2)],
+            ),
+            ("a();\n  if (b) {\n    c();\n  }\n", (2, 4), vec![]),
+            ("if (c) {\n  d();\n}\n", (1, 3), vec![(1, 2)]),
+        ] {
+            let path = TreePath::new("a.c").unwrap();
+            let mut attempt = AttemptFacts::default();
+            attempt.changes.files.insert(path.clone(), new.into());
+            let touched = Touched {
+                path,
+                old: vec![(2, 4)],
+                new: vec![lines],
+            };
+            assert_eq!(rewritten(&tree, &attempt, &touched), expected, "{new}");
         }
     }
 
