@@ -151,6 +151,8 @@ struct Comparison<'a> {
     crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
+    /// Contents of those of them that both programs refuse.
+    refused: BTreeSet<Vec<u8>>,
     /// Those of them that reached a touched function.
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
@@ -194,6 +196,7 @@ impl<'a> Comparison<'a> {
             notes: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
+            refused: BTreeSet::new(),
             reaching: Vec::new(),
             turned_away: Vec::new(),
             clock: Clock::start(task.limits.same),

@@ -99,6 +99,9 @@ impl Comparison<'_> {
             if input.kind == InputKind::Given && accepted {
                 self.pool.accepted(&input.bytes);
             }
+            if !accepted {
+                self.refused.insert(input.bytes.clone());
+            }
             input.fresh = self.outputs_seen.insert(digest(&before.output));
             self.compared.push(input);
         }

@@ -208,11 +208,14 @@ impl Comparison<'_> {
             let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
             for (index, coverage) in self.count_runs(reach, contents, left).await? {
                 let reached = coverage.reached();
-                reach.accepted.add(&coverage);
+                let input = chunk.get(index);
+                if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
+                    reach.accepted.add(&coverage);
+                }
                 reach.looked_at += 1;
                 if reached {
                     reach.reached += 1;
-                    self.reaching.extend(chunk.get(index).cloned());
+                    self.reaching.extend(input.cloned());
                 }
             }
         }
