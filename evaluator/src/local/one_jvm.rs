@@ -37,8 +37,8 @@ const OUTPUT_LIMIT: u64 = 4 << 20;
 const STARTS: Duration = Duration::from_secs(20);
 /// Time for the trial of the driver.
 const TRIAL: Duration = Duration::from_mins(1);
-/// A line that Jazzer writes about itself.
-const FUZZER: &str = "INFO: ";
+/// Beginnings of lines that Jazzer writes about itself.
+const FUZZER: [&str; 2] = ["INFO: ", "Running: "];
 
 impl LocalTarget {
     /// Returns the driver for many inputs, compiled at the first call; none where it does
@@ -169,7 +169,8 @@ fn tells_the_same(driven: &InputRun, started: &InputRun) -> bool {
     let program: Vec<&str> = started_text.lines().filter(own).collect();
     let text = String::from_utf8_lossy(&driven.output);
     let harness: Vec<&str> = text.lines().collect();
-    let fuzzes = program.iter().any(|line| line.starts_with(FUZZER));
+    let mut lines = program.iter();
+    let fuzzes = lines.any(|line| FUZZER.iter().any(|own| line.starts_with(own)));
     let mut rest = program.iter();
     let mut among = || harness.iter().all(|line| rest.any(|other| other == line));
     driven.ending == started.ending && (program == harness || (fuzzes && among()))
