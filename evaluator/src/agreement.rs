@@ -114,27 +114,17 @@ pub async fn agreement(
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
-    let povs = std::fs::read(&pov.file).unwrap_or_default();
-    for index in &usable {
-        let Some(groups) = split(&behaviours, *index).filter(|_| found.splits.len() < SPLITS)
-        else {
-            continue;
-        };
-        let bytes = inputs_run.contents.get(*index).cloned().unwrap_or_default();
-        let named = inputs.get(*index).map(|input| input.name.clone());
-        found.splits.push(Split {
+    let named = |index: usize| inputs.get(index).map(|input| input.name.clone());
+    found.splits = splits(&behaviours, &usable)
+        .map(|(index, groups)| Split {
             input: DoubtedInput {
-                name: named.unwrap_or_else(|| format!("input {index} of the comparison")),
-                pov: pov.name(),
-                change: change(&povs, &bytes),
-                before: before.get(index).map(shown).unwrap_or_default(),
-                after: String::new(),
-                diverges: None,
-                bytes,
+                name: named(index).unwrap_or_else(|| format!("input {index} of the comparison")),
+                before: before.get(&index).map(shown).unwrap_or_default(),
+                ..described(pov, inputs_run.contents.get(index))
             },
             groups,
-        });
-    }
+        })
+        .collect();
     found.seconds = started.elapsed().as_secs_f64();
     Ok(found)
 }
@@ -153,6 +143,30 @@ fn contents(
     contents.extend(povs.clone());
     contents.extend(Mutator::new(povs).take(DERIVED));
     Ok(contents)
+}
+
+/// Returns some inputs on which candidates differ from each other, with their groups.
+fn splits<'a>(
+    behaviours: &'a [(u32, BTreeMap<usize, InputRun>)],
+    inputs: &'a [usize],
+) -> impl Iterator<Item = (usize, Vec<(Vec<u32>, String)>)> + 'a {
+    let inputs = inputs.iter();
+    let splits = inputs.filter_map(|index| Some((*index, split(behaviours, *index)?)));
+    splits.take(SPLITS)
+}
+
+/// Describes an input by its difference to the PoV.
+fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
+    let bytes = bytes.cloned().unwrap_or_default();
+    DoubtedInput {
+        name: String::new(),
+        pov: pov.name(),
+        change: change(&std::fs::read(&pov.file).unwrap_or_default(), &bytes),
+        before: String::new(),
+        after: String::new(),
+        diverges: None,
+        bytes,
+    }
 }
 
 /// Returns the groups of candidates on an input, each with what it does; none where all

@@ -45,6 +45,13 @@ impl Comparison<'_> {
         Ok(None)
     }
 
+    /// Keeps the time that one input takes.
+    fn took(&mut self, time: Duration, inputs: usize) {
+        if inputs > 0 {
+            self.seconds_each = Some(time.as_secs_f64() / inputs as f64);
+        }
+    }
+
     /// Compares exit statuses and outputs of some inputs.
     pub(super) async fn outputs(
         &mut self,
@@ -55,10 +62,7 @@ impl Comparison<'_> {
         let half = half(left, self.compared.len() as u64);
         let started = Instant::now();
         let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
-        if !first.is_empty() {
-            let each = started.elapsed().as_secs_f64() / first.len() as f64;
-            self.seconds_each = Some(each);
-        }
+        self.took(started.elapsed(), first.len());
         let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
         self.late_side_by_side(&chunk, &mut first, &mut patched)
             .await?;

@@ -83,7 +83,8 @@ fn may_run(entry: &fs::DirEntry) -> Option<bool> {
 }
 
 fn is_library(name: &str) -> bool {
-    name.ends_with(".so") || name.contains(".so.")
+    // A version may follow: `libz.so.1`.
+    name.split('.').skip(1).any(|part| part == "so")
 }
 
 #[cfg(test)]

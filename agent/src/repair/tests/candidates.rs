@@ -31,7 +31,7 @@ fn doubted() -> Outcome {
 
 /// A run whose foreign patch stands but for a difference, and two candidates that came to
 /// *tested*.
-fn compared(same_elsewhere: Outcome) -> Run {
+fn compared(same_elsewhere: &Outcome) -> Run {
     let limits = RunLimits {
         candidates: 2,
         ..plan().limits
@@ -80,7 +80,7 @@ fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<SplitRecord>) -> Outco
 
 #[test]
 fn a_doubt_is_gone_where_a_candidate_does_the_same() {
-    let run = compared(doubted());
+    let run = compared(&doubted());
     let ready = run.ready();
     let [(_, Step::Agree { attempts, inputs })] = ready.as_slice() else {
         panic!("{ready:?}");
@@ -112,7 +112,7 @@ fn a_patch_that_stands_alone_is_told_with_an_input() {
         ],
     };
     let run = play(
-        compared(holds),
+        compared(&holds),
         [agreed(&[&[2, 3], &[1]], &[], vec![split])],
     );
     assert_eq!(
