@@ -244,7 +244,8 @@ impl Comparison<'_> {
     fn fits(&self, left: Duration) -> usize {
         let lanes = f64::from(self.target.task().limits.jobs.max(1));
         let usual = self.before.replay.execution.seconds.max(0.005) / lanes;
-        let each = self.seconds_each.unwrap_or(usual).max(0.0005);
+        // Many inputs may share a process, where the PoV had one of its own.
+        let each = self.seconds_each.unwrap_or(usual).min(usual).max(0.0005);
         let count = left.as_secs_f64() * 0.3 / each;
         (count as usize).clamp(FEWEST, CHUNK)
     }

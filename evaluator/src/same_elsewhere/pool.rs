@@ -53,7 +53,8 @@ pub(super) struct ComparedInput {
 pub(super) struct InputPool {
     given: Vec<ComparedInput>,
     mutants: Vec<ComparedInput>,
-    /// Files of tests, which may be inputs: what differs there refutes nothing.
+    /// Files of tests, which may be inputs, where there are no given ones: what differs
+    /// there refutes nothing.
     of_tests: Vec<ComparedInput>,
     derived: Mutator,
     derived_left: usize,
@@ -79,8 +80,12 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
-        let of_tests = given_inputs::of_tests(task, pov)?.into_iter();
-        let of_tests = of_tests.map(|(name, bytes)| ComparedInput {
+        let of_tests = if given.is_empty() {
+            given_inputs::of_tests(task, pov)?
+        } else {
+            Vec::new()
+        };
+        let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
             kind: InputKind::Derived,
             name: format!("{name} of the tests"),
             bytes,
