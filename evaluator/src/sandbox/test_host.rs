@@ -13,7 +13,7 @@ use std::time::SystemTime;
 const SOURCES: [&str; 5] = [
     "src/sandbox",
     "src/process",
-    "src/main.rs",
+    "sandbox-exec.rs",
     "src/process.rs",
     "src/identity.rs",
 ];
