@@ -44,10 +44,11 @@ bench: setup
 
 # Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
 # takes some of them. SET=DIR takes the cases of a folder of one's own, CASE/task.toml with
-# CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped.
+# CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped; SECONDS=N begins no patch after
+# that time.
 judge-bench: setup
 ifdef SET
-	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES)
+	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES) $(if $(SECONDS),--seconds=$(SECONDS))
 else
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
 endif

@@ -18,7 +18,7 @@ pub(crate) mod seconds;
 mod smallest;
 mod step;
 
-pub use agreement::{AgreedInput, AgreementRecord};
+pub use agreement::{AgreedInput, AgreementRecord, SplitRecord};
 pub use attempt::{
     AcceptedRecord, Attempt, DoubtRecord, DoubtedInputRecord, FoundRecord, RungRecord,
 };

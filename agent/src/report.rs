@@ -129,6 +129,10 @@ pub struct AttemptReport {
     pub latin1: bool,
     /// The model's explanation of the patch.
     pub explanation: Option<String>,
+    /// Warnings about the patch, such as an edit that was left out. Absent when there
+    /// are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<String>,
     /// The evidence, one rung of the ladder after the other.
     pub rungs: Vec<RungReport>,
     /// Probability that the patch is right, by its evidence. Absent while no weights are
@@ -378,6 +382,7 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
         diff: attempt.diff.clone(),
         latin1: attempt.latin1,
         explanation: attempt.patch.explanation.clone(),
+        warnings: attempt.warnings.clone(),
         rungs: attempt
             .rungs
             .iter()
@@ -439,6 +444,7 @@ mod tests {
             diff: "+if (is\u{200b}Admin) /* \u{202e} } */\n".to_owned(),
             latin1: false,
             explanation: Some("a\rb".to_owned()),
+            warnings: vec!["setup.py: edit 1 was left out".to_owned()],
             rungs: Vec::new(),
             p_right: None,
             features: BTreeMap::new(),
@@ -446,7 +452,13 @@ mod tests {
         });
         let text = render(&report);
         assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
-        for shown in ["\\u{1b}[2J", "is\\u{200b}Admin", "/* \\u{202e} }", "a\\rb"] {
+        for shown in [
+            "\\u{1b}[2J",
+            "is\\u{200b}Admin",
+            "/* \\u{202e} }",
+            "a\\rb",
+            "warning: setup.py: edit 1 was left out",
+        ] {
             assert!(text.contains(shown), "{shown} is not in {text}");
         }
     }
@@ -483,6 +495,7 @@ mod tests {
             diff: String::new(),
             latin1: false,
             explanation: None,
+            warnings: Vec::new(),
             rungs: vec![rung],
             p_right: None,
             features: BTreeMap::new(),

@@ -129,6 +129,8 @@ pub struct Limits {
     pub challenges: u32,
     /// Inputs of one such question that are run.
     pub challenge_inputs: u32,
+    /// Patches that `judge --model` asks the model for, to compare the judged one with.
+    pub candidates: u32,
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
     /// Time for the search for the smallest input that shows the crash.

@@ -6,10 +6,11 @@
 //! inputs and on mutants of the PoVs.
 
 use crate::TargetError;
+use crate::evidence::DoubtedInput;
 use crate::given_inputs;
 use crate::mutation::Mutator;
 use crate::runner::{Baseline, Build, BuildKind, Capture, InputRun, Inputs, Pov, Target};
-use crate::same_elsewhere::{ChallengeInput, run_how};
+use crate::same_elsewhere::{ChallengeInput, change, run_how, shown};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -20,6 +21,8 @@ const DERIVED: usize = 60;
 /// Time for all inputs of one candidate, and for one of them.
 const TIME: Duration = Duration::from_secs(40);
 const EACH: Duration = Duration::from_secs(10);
+/// Inputs on which candidates differ that are shown.
+const SPLITS: usize = 3;
 
 /// One candidate.
 #[derive(Debug, Clone)]
@@ -38,10 +41,21 @@ pub struct Agreement {
     /// The inputs that were handed in and on which candidates differ from the unpatched
     /// program: the groups that agree with each other, by the index of the input.
     pub apart: BTreeMap<usize, Vec<Vec<u32>>>,
+    /// Some inputs on which candidates differ from each other, and a group of them agrees.
+    pub splits: Vec<Split>,
     /// Number of inputs that all programs were run on.
     pub inputs: u64,
     /// Wall time.
     pub seconds: f64,
+}
+
+/// An input on which candidates differ from each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Split {
+    /// The input, with the behaviour of the unpatched program.
+    pub input: DoubtedInput,
+    /// The candidates that do the same, the largest group first, and what they do.
+    pub groups: Vec<(Vec<u32>, String)>,
 }
 
 /// Compares the behaviour of candidates.
@@ -100,6 +114,17 @@ pub async fn agreement(
         inputs: usable.len() as u64,
         ..Agreement::default()
     };
+    let named = |index: usize| inputs.get(index).map(|input| input.name.clone());
+    found.splits = splits(&behaviours, &usable)
+        .map(|(index, groups)| Split {
+            input: DoubtedInput {
+                name: named(index).unwrap_or_else(|| format!("input {index} of the comparison")),
+                before: before.get(&index).map(shown).unwrap_or_default(),
+                ..described(pov, inputs_run.contents.get(index))
+            },
+            groups,
+        })
+        .collect();
     found.seconds = started.elapsed().as_secs_f64();
     Ok(found)
 }
@@ -118,6 +143,58 @@ fn contents(
     contents.extend(povs.clone());
     contents.extend(Mutator::new(povs).take(DERIVED));
     Ok(contents)
+}
+
+/// Returns some inputs on which candidates differ from each other, with their groups.
+fn splits<'a>(
+    behaviours: &'a [(u32, BTreeMap<usize, InputRun>)],
+    inputs: &'a [usize],
+) -> impl Iterator<Item = (usize, Vec<(Vec<u32>, String)>)> + 'a {
+    let inputs = inputs.iter();
+    let splits = inputs.filter_map(|index| Some((*index, split(behaviours, *index)?)));
+    splits.take(SPLITS)
+}
+
+/// Describes an input by its difference to the PoV.
+fn described(pov: &Pov, bytes: Option<&Vec<u8>>) -> DoubtedInput {
+    let bytes = bytes.cloned().unwrap_or_default();
+    DoubtedInput {
+        name: String::new(),
+        pov: pov.name(),
+        change: change(&std::fs::read(&pov.file).unwrap_or_default(), &bytes),
+        before: String::new(),
+        after: String::new(),
+        diverges: None,
+        bytes,
+    }
+}
+
+/// Returns the groups of candidates on an input, each with what it does; none where all
+/// do the same or nobody agrees.
+fn split(
+    behaviours: &[(u32, BTreeMap<usize, InputRun>)],
+    index: usize,
+) -> Option<Vec<(Vec<u32>, String)>> {
+    let groups = clusters(behaviours, &[index]);
+    let largest = groups.first().map_or(0, Vec::len);
+    if groups.len() < 2 || largest < 2 {
+        return None;
+    }
+    let shown_of = |members: &Vec<u32>| {
+        let first = members.first();
+        let runs = behaviours.iter().find(|(number, _)| Some(number) == first);
+        let run = runs.and_then(|(_, runs)| runs.get(&index));
+        run.map(shown).unwrap_or_default()
+    };
+    Some(
+        groups
+            .into_iter()
+            .map(|members| {
+                let shown = shown_of(&members);
+                (members, shown)
+            })
+            .collect(),
+    )
 }
 
 /// The groups of candidates that agree with each other and not with the unpatched program,
@@ -191,5 +268,10 @@ mod tests {
         assert!(!found.apart.contains_key(&0), "{found:#?}");
         assert_eq!(found.apart[&1], [vec![3]]);
         assert_eq!(found.apart[&2], [vec![1, 2, 3]]);
+        let split = &found.splits[0];
+        assert_eq!(split.input.bytes, [7, 1], "{found:#?}");
+        let members: Vec<_> = split.groups.iter().map(|(members, _)| members).collect();
+        assert_eq!(members, [&vec![1, 2], &vec![3]]);
+        assert!(split.groups[0].1.starts_with("exit status 0"), "{split:#?}");
     }
 }

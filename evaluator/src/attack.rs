@@ -35,13 +35,13 @@ const INSIDE: &str = "/patchwright/work";
 pub struct Escape {
     /// The way, as in "reads a file outside".
     pub name: String,
-    /// Whether the sandbox held.
+    /// True when the sandbox held.
     pub held: bool,
-    /// What the system said.
+    /// Answer of the system.
     pub detail: String,
 }
 
-/// What came of an attack on one isolation.
+/// Result of an attack on one isolation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attack {
     /// The isolation, and what it leaves open.
@@ -205,7 +205,7 @@ impl Field {
     }
 }
 
-/// What an attacking command may use.
+/// Limits of an attacking command.
 fn limits() -> Limits {
     Limits {
         wall: Duration::from_secs(30),
@@ -217,7 +217,7 @@ fn limits() -> Limits {
     }
 }
 
-/// Whether a process of the host has this word among its arguments.
+/// Tells whether a process of the host has this word among its arguments.
 fn runs(word: &str) -> bool {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     processes

@@ -39,7 +39,7 @@ pub struct AttemptFacts {
 pub struct AcceptedDifference {
     /// The input.
     pub bytes: Vec<u8>,
-    /// Who found the new behaviour right, and why.
+    /// The person or model that found the new behaviour right, and the reason.
     pub reason: String,
 }
 

@@ -49,6 +49,18 @@ impl ContainedFolder {
         Ok(bytes)
     }
 
+    /// Tells whether a regular file begins with these bytes.
+    pub(crate) fn starts_with(&self, path: &str, bytes: &[u8]) -> bool {
+        let head = || -> io::Result<Vec<u8>> {
+            let flags = OFlags::RDONLY | OFlags::NONBLOCK;
+            let file = File::from(self.at(path, flags, Mode::empty())?);
+            let mut head = Vec::new();
+            file.take(bytes.len() as u64).read_to_end(&mut head)?;
+            Ok(head)
+        };
+        head().is_ok_and(|head| head == bytes)
+    }
+
     /// Replaces a file, and creates the folders above it. An executable stays one.
     pub(crate) fn write(&self, path: &str, bytes: &[u8]) -> io::Result<()> {
         let (folder, name) = path.rsplit_once('/').unwrap_or((".", path));

@@ -1,9 +1,10 @@
 //! Given inputs, which the unpatched program accepts: the task's own, and files of the tree
-//! and of the task's folder with the file extension of the PoV.
+//! and of the task's folder with the file extension of the PoV. Files of the tree's tests
+//! may be inputs as well, whatever they are called.
 
 use crate::TargetError;
 use crate::runner::{Pov, TargetTask};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Language, Tree, TreePath};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,6 +15,21 @@ const LARGEST: u64 = 1 << 20;
 const MOST: usize = 400;
 /// The most files of the tree with the file extension of the PoV.
 const MOST_ALIKE: usize = 64;
+
+/// Folders of tests and of what they read, as build systems and projects call them.
+const TEST_FOLDERS: [&str; 8] = [
+    "test",
+    "tests",
+    "testdata",
+    "test_data",
+    "testsuite",
+    "fixtures",
+    "corpus",
+    "seeds",
+];
+/// The most files of tests, spread over all of them, and the largest of them.
+const MOST_OF_TESTS: usize = 48;
+const LARGEST_OF_TESTS: usize = 1 << 16;
 
 /// Returns the inputs by their files' names, each once; the PoVs are none of them.
 pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
@@ -33,6 +49,36 @@ pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8
     // Nobody named these as inputs, so one that cannot be read is none.
     for path in alike(task, pov)?.iter().take(left) {
         add(path, read(path).unwrap_or(None));
+    }
+    Ok(found)
+}
+
+/// Returns files of the tree's tests that are no source code, by their names; each may be
+/// an input or not.
+pub(crate) fn of_tests(
+    task: &TargetTask,
+    pov: &Pov,
+) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
+    let known = inputs(task, pov)?.into_iter().map(|(_, bytes)| bytes);
+    let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().chain(known).collect();
+    let root = &task.tree;
+    let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
+    let in_tests = |path: &TreePath| {
+        let mut parts = path.folder().split('/');
+        parts.any(|part| TEST_FOLDERS.contains(&part.to_ascii_lowercase().as_str()))
+    };
+    let files = tree.files().into_iter();
+    let files: Vec<TreePath> = files
+        .filter(|path| in_tests(path) && Language::of_path(path).is_none())
+        .collect();
+    let step = files.len().div_ceil(MOST_OF_TESTS).max(1);
+    let mut found = Vec::new();
+    for path in files.iter().step_by(step) {
+        let bytes = read(&tree.absolute(path)).unwrap_or(None);
+        let small = bytes.filter(|bytes| bytes.len() <= LARGEST_OF_TESTS && !bytes.is_empty());
+        if let Some(bytes) = small.filter(|bytes| seen.insert(bytes.clone())) {
+            found.push((path.as_str().to_owned(), bytes));
+        }
     }
     Ok(found)
 }
@@ -84,7 +130,7 @@ fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<PathBuf>, TargetError> {
 
 #[cfg(test)]
 mod tests {
-    use super::{inputs, povs};
+    use super::{inputs, of_tests, povs};
     use crate::runner::{Pov, TargetTask};
     use std::fs;
 
@@ -114,6 +160,17 @@ mod tests {
             inputs.map(|(name, _)| name).collect()
         };
         assert_eq!(names(&task), ["fine.bin", "alike.bin"]);
+        fs::create_dir_all(path("tree/src/test/resources")).unwrap();
+        for name in ["page.html", "Test.java", "empty"] {
+            let text = if name == "empty" { "" } else { name };
+            fs::write(path("tree/src/test/resources").join(name), text).unwrap();
+        }
+        let found = of_tests(&task, &pov).unwrap();
+        let expected = (
+            "src/test/resources/page.html".to_owned(),
+            b"page.html".to_vec(),
+        );
+        assert_eq!(found, [expected]);
         task.harmless.push(path("missing.bin"));
         assert!(inputs(&task, &pov).is_err());
         task.povs[0].file = path("missing.bin");

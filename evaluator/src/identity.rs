@@ -14,10 +14,11 @@ use std::sync::OnceLock;
 /// The user and group for commands of root, where they exist: above all ranges
 /// that distributions, systemd and container engines hand out.
 const PREFERRED: u32 = 1_900_000_000;
-/// What file systems show for owners they cannot map; it may own such files.
+/// User id that file systems show for owners they cannot map; it may own such files.
 const NOBODY: u32 = 65534;
 
-/// What root needs to give folders away, to become another user and to end what that user runs.
+/// Capabilities that root needs to give folders away, to become another user and to end
+/// what that user runs.
 const NEEDED: &[(CapabilitySet, &str)] = &[
     (CapabilitySet::CHOWN, "CAP_CHOWN"),
     (CapabilitySet::DAC_OVERRIDE, "CAP_DAC_OVERRIDE"),
@@ -103,7 +104,7 @@ pub(crate) fn give_all(folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether commands can read a file, or everything in a folder, once they are
+/// Tells whether commands can read a file, or everything in a folder, once they are
 /// shown it; what lies below `except` does not matter.
 pub(crate) fn can_read(path: &Path, except: &Path) -> io::Result<bool> {
     if of_commands().is_none() {
@@ -131,7 +132,7 @@ pub(crate) fn can_read(path: &Path, except: &Path) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Whether commands get as far as this path where paths are not mapped.
+/// Tells whether commands get as far as this path where paths are not mapped.
 pub(crate) fn can_reach(path: &Path) -> bool {
     let passable = |folder: &Path| fs::metadata(folder).is_ok_and(|at| at.mode() & 0o1 != 0);
     of_commands().is_none() || path.ancestors().skip(1).all(passable)

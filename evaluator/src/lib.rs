@@ -44,7 +44,7 @@ pub mod test_report;
 mod verdict_cache;
 mod workspace;
 
-pub use agreement::{Agreement, Candidate, agreement};
+pub use agreement::{Agreement, Candidate, Split, agreement};
 pub use attempt::{AcceptedDifference, AttemptFacts};
 pub use cache::Cache;
 pub use crash::CrashReport;

@@ -18,6 +18,7 @@ mod fetch;
 mod fuzzer;
 mod hang;
 mod instrumented;
+mod one_jvm;
 mod scratch;
 mod script;
 mod shown;
@@ -84,6 +85,10 @@ pub struct LocalTarget {
     digest: Arc<TaskDigest>,
     /// The compiled agent for values of Java methods; none where it does not compile.
     agent: OnceCell<Option<PathBuf>>,
+    /// The compiled driver that runs many inputs in one JVM.
+    driver: OnceCell<Option<PathBuf>>,
+    /// True when the driver was seen to tell what the program tells.
+    driver_fits: OnceCell<bool>,
 }
 
 impl LocalTarget {
@@ -129,6 +134,8 @@ impl LocalTarget {
             cache: None,
             digest: Arc::new(digest),
             agent: OnceCell::new(),
+            driver: OnceCell::new(),
+            driver_fits: OnceCell::new(),
         })
     }
 

@@ -52,7 +52,7 @@ impl Limit {
     }
 }
 
-/// How a command ended.
+/// Ending of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ending {
@@ -65,7 +65,7 @@ pub enum Ending {
 }
 
 impl Ending {
-    /// Whether it left with status 0.
+    /// Tells whether it left with status 0.
     pub fn success(self) -> bool {
         self == Self::Exited(0)
     }
@@ -92,18 +92,18 @@ impl std::fmt::Display for Ending {
 /// One finished command.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Execution {
-    /// How it ended.
+    /// Its ending.
     pub ending: Ending,
-    /// What it printed on both streams, in order; only standard error when they were kept apart.
+    /// Output of both streams, in order; only standard error when they were kept apart.
     pub output: Captured,
-    /// What it printed on standard output, when the streams were kept apart.
+    /// Standard output, when the streams were kept apart.
     pub standard_output: Option<Captured>,
     /// Wall time in seconds.
     pub seconds: f64,
 }
 
 impl Execution {
-    /// What it printed, as text.
+    /// Returns its output as text.
     pub fn text(&self) -> String {
         self.output.text()
     }
@@ -154,7 +154,7 @@ impl Namespace {
     }
 }
 
-/// What one command may use.
+/// Limits of one command.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     pub(crate) wall: Duration,

@@ -28,7 +28,7 @@ use std::fmt;
 /// Bytes of a PoV that are compared with what the patch writes.
 const POV_LIMIT: usize = 1 << 20;
 
-/// Whether a source file ends the process somewhere.
+/// Tells whether a source file ends the process somewhere.
 pub(crate) fn ends_the_process(text: &str) -> bool {
     suppression::ends_process(text)
 }

@@ -29,6 +29,7 @@ use crate::probe::{Observations, Probe};
 use crate::sandbox::Isolation;
 use crate::sanitizer_hooks::{self, Gained};
 use crate::test_report::TestReport;
+use crate::workspace::programs::{self, Program};
 use crate::workspace::{Workspace, products};
 use crate::{Execution, TargetError};
 use futures::future::BoxFuture;
@@ -75,6 +76,19 @@ impl Build {
         let compared =
             tokio::task::spawn_blocking(move || products::holds_all(one.root(), other.root()));
         matches!(compared.await, Ok(Ok(true)))
+    }
+
+    /// Returns its programs as words for a command, such as `"$OUT"/name`; none for a
+    /// build on another machine.
+    pub fn programs(&self) -> Vec<String> {
+        let Some(workspace) = &self.workspace else {
+            return Vec::new();
+        };
+        let found = programs::programs(workspace.root()).into_iter();
+        found
+            .filter(Program::is_for_people)
+            .map(|program| format!("\"${}\"/{}", program.part.to_uppercase(), program.path))
+            .collect()
     }
 
     /// Returns its workspace.
@@ -300,7 +314,7 @@ pub struct Fuzzed {
     pub found: Vec<Vec<u8>>,
 }
 
-/// What a compiler adds to some files of a build.
+/// Instrumentation that a compiler adds to some files of a build.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Instrumentation {
     /// Counters of lines and branches in what the changes touch.

@@ -23,9 +23,10 @@ mod reach;
 mod values;
 
 pub use challenge::{ChallengeInput, Challenged, challenge};
+pub(crate) use doubts::{change, shown};
 
 use crate::TargetError;
-use crate::attempt::{AcceptedDifference, AttemptFacts, name_of_frame, touched_in_baseline};
+use crate::attempt::{AttemptFacts, name_of_frame, touched_in_baseline};
 use crate::evidence::{Doubt, RungName, RungResult};
 use crate::rung::builds;
 use crate::rung::feedback::FeedbackWriter;
@@ -137,7 +138,7 @@ struct Comparison<'a> {
     pov: &'a Pov,
     before: &'a BaselinePov,
     functions: Vec<String>,
-    accepted: &'a [AcceptedDifference],
+    attempt: &'a AttemptFacts,
     writer: FeedbackWriter<'a>,
     pool: pool::InputPool,
     /// Digests of the unpatched program's outputs.
@@ -150,6 +151,8 @@ struct Comparison<'a> {
     crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.
     compared: Vec<ComparedInput>,
+    /// Contents of those of them that both programs refuse.
+    refused: BTreeSet<Vec<u8>>,
     /// Those of them that reached a touched function.
     reaching: Vec<ComparedInput>,
     /// Mutants of given inputs that only the patched program turns away and
@@ -161,11 +164,13 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
-    /// What runs the patched lines; nothing where it could not be counted.
+    /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
     tried: Vec<Vec<u8>>,
-    /// How long the tests of the unpatched program took.
+    /// Seconds that one input of the last comparison took; none before the first.
+    seconds_each: Option<f64>,
+    /// Wall time of the tests of the unpatched program, in seconds.
     tests_seconds: Option<f64>,
 }
 
@@ -183,7 +188,7 @@ impl<'a> Comparison<'a> {
             pov,
             before,
             functions: watched(task, before, attempt)?,
-            accepted: &attempt.accepted,
+            attempt,
             writer: FeedbackWriter::new(task, attempt),
             pool: pool::InputPool::gather(task, pov)?,
             outputs_seen: BTreeSet::new(),
@@ -191,6 +196,7 @@ impl<'a> Comparison<'a> {
             notes: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
+            refused: BTreeSet::new(),
             reaching: Vec::new(),
             turned_away: Vec::new(),
             clock: Clock::start(task.limits.same),
@@ -199,6 +205,7 @@ impl<'a> Comparison<'a> {
             doubts: Vec::new(),
             reach: None,
             tried: Vec::new(),
+            seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
         })
     }
@@ -222,7 +229,7 @@ impl Comparison<'_> {
 
     /// Returns who found another behaviour right on an input, and why.
     fn accepted(&self, input: &ComparedInput) -> Option<String> {
-        let mut accepted = self.accepted.iter();
+        let mut accepted = self.attempt.accepted.iter();
         let found = accepted.find(|accepted| accepted.bytes == input.bytes)?;
         Some(found.reason.clone())
     }
@@ -235,9 +242,11 @@ impl Comparison<'_> {
 
     /// Returns the number of inputs that both programs can run in the time.
     fn fits(&self, left: Duration) -> usize {
-        let usual = self.before.replay.execution.seconds.max(0.005);
         let lanes = f64::from(self.target.task().limits.jobs.max(1));
-        let count = left.as_secs_f64() * 0.3 * lanes / usual;
+        let usual = self.before.replay.execution.seconds.max(0.005) / lanes;
+        // Many inputs may share a process, where the PoV had one of its own.
+        let each = self.seconds_each.unwrap_or(usual).min(usual).max(0.0005);
+        let count = left.as_secs_f64() * 0.3 / each;
         (count as usize).clamp(FEWEST, CHUNK)
     }
 
@@ -277,7 +286,7 @@ impl Comparison<'_> {
         result
     }
 
-    /// Whether the rung holds when nothing refuted the patch, and why.
+    /// Returns the verdict when nothing refuted the patch, and its reason.
     fn verdict(&self) -> (Option<bool>, String) {
         let open = self.doubts.iter().filter(|doubt| doubt.is_open());
         let open: Vec<&Doubt> = open.collect();
@@ -305,7 +314,7 @@ impl Comparison<'_> {
         (holds, format!("{inputs} inputs behave as before; {why}"))
     }
 
-    /// Whether enough of the compared inputs reach what the patch touches.
+    /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.target.task().limits.reached;
         if let Some(reach) = &self.reach {

@@ -42,7 +42,7 @@ const IN_MEMORY: &[&str] = &["/dev/shm", "/tmp"];
 /// Where a command with a root of its own finds our own program.
 const INNER_HELPER: &str = "/patchwright/sandbox-exec";
 
-/// What the user asked for.
+/// Isolation that the user asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum IsolationChoice {
@@ -80,9 +80,9 @@ impl IsolationChoice {
 pub struct Isolation {
     /// Which one; never `Auto`.
     pub kind: IsolationChoice,
-    /// What it does not keep a command from.
+    /// Gaps: actions that it does not keep a command from.
     pub leaves_open: Vec<String>,
-    /// What was tried before it, each with the reason why it does not work here.
+    /// Isolations that were tried before it, each with the reason why it does not work here.
     pub passed_over: Vec<(IsolationChoice, String)>,
 }
 
@@ -201,7 +201,8 @@ impl Sandbox {
         &self.isolation
     }
 
-    /// Whether every workspace can be shown at the same paths; otherwise they take turns at one.
+    /// Tells whether every workspace can be shown at the same paths; otherwise they take
+    /// turns at one.
     pub(crate) fn maps_paths(&self) -> bool {
         matches!(
             self.world,
@@ -327,7 +328,7 @@ fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -
     }
 }
 
-/// What else keeps a command away from the host.
+/// Returns what else keeps a command away from the host.
 fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Surroundings {
     Surroundings {
         namespaces: matches!(mode, Mode::Bubblewrap { .. }),

@@ -8,22 +8,18 @@
 //! what a project does by itself is no finding.
 
 use crate::contained_path::ContainedFolder;
-use crate::workspace::{OUT, TREE};
+use crate::workspace::programs::{Program, programs};
 use object::{Object, ObjectSymbol};
 use patchwright_source::built_in_regex;
 use regex::Regex;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 /// The largest program that is read.
 const LARGEST: u64 = 512 << 20;
 /// Programs that are read at most.
 const MOST: usize = 64;
-/// Entries of folders that are looked at.
-const MOST_ENTRIES: usize = 200_000;
 
 /// A symbol of a sanitizer, and how a program holds it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,63 +67,13 @@ pub(crate) fn gained(unpatched: &Path, patched: &Path) -> Gained {
 
 /// The hooks of every program and shared library of a workspace.
 fn hooks_of(workspace: &Path) -> BTreeSet<Hook> {
-    let mut hooks = BTreeSet::new();
-    let mut left = MOST;
-    for part in [OUT, TREE] {
-        let root = workspace.join(part);
-        let Ok(contained) = ContainedFolder::open(&root) else {
-            continue;
-        };
-        for path in programs(&root) {
-            if left == 0 {
-                break;
-            }
-            let Ok(bytes) = contained.read(&path, LARGEST) else {
-                continue;
-            };
-            if bytes.starts_with(b"\x7fELF") {
-                left -= 1;
-                hooks.extend(read(&bytes));
-            }
-        }
-    }
-    hooks
-}
-
-/// Files that may be run or loaded, by their paths below a folder, in order.
-fn programs(root: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut folders = vec![PathBuf::new()];
-    let mut left = MOST_ENTRIES;
-    while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(root.join(&folder))
-            .into_iter()
-            .flatten()
-            .flatten()
-        {
-            left = left.saturating_sub(1);
-            let (Ok(kind), true) = (entry.file_type(), left > 0) else {
-                continue;
-            };
-            let path = folder.join(entry.file_name());
-            if kind.is_dir() {
-                folders.push(path);
-            } else if kind.is_file() && is_program(&entry) {
-                found.extend(path.to_str().map(str::to_owned));
-            }
-        }
-    }
-    found.sort();
-    found
-}
-
-fn is_program(entry: &fs::DirEntry) -> bool {
-    let name = entry.file_name();
-    let name = name.to_string_lossy();
-    let runs = entry
-        .metadata()
-        .is_ok_and(|metadata| metadata.permissions().mode() & 0o111 != 0 && metadata.len() > 64);
-    runs || name.ends_with(".so") || name.contains(".so.")
+    let read_all = |program: &Program| {
+        let contained = ContainedFolder::open(&workspace.join(program.part)).ok()?;
+        contained.read(&program.path, LARGEST).ok()
+    };
+    let programs = programs(workspace);
+    let contents = programs.iter().filter_map(read_all).take(MOST);
+    contents.flat_map(|bytes| read(&bytes)).collect()
 }
 
 /// The hooks in the symbol tables of one file.

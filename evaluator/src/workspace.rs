@@ -8,6 +8,7 @@
 mod copy;
 pub(crate) mod delta;
 pub(crate) mod products;
+pub(crate) mod programs;
 
 pub(crate) use copy::{copy_tree, copy_tree_except};
 

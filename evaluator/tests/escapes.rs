@@ -1,4 +1,4 @@
-//! What a command under Landlock, or under nothing at all, can and cannot do.
+//! Abilities of a command under Landlock, or under nothing at all.
 //!
 //! These need the helper program, which only integration tests have at hand.
 //! The same escapes from bubblewrap are unit tests beside the sandbox.
@@ -83,7 +83,7 @@ fn task(folder: &Path, test: &str) -> TargetTask {
     }
 }
 
-/// What the test command of a baseline prints, and how it ended.
+/// Returns the output and the ending of the test command of a baseline.
 async fn run(isolation: IsolationChoice, test: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let scratch = folder.path().join("scratch");
@@ -278,7 +278,7 @@ async fn landlock_leaves_no_socket_but_pairs() {
     assert_eq!(text, format!("done {port}"));
 }
 
-/// What each line of the next test must be.
+/// Expected result of each line of the next test.
 const APART: &str = "hidden
 hidden
 0

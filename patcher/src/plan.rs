@@ -111,6 +111,7 @@ impl<'a> Plan<'a> {
         }
         plan.decide_equals();
         plan.drop_unchanged();
+        plan.drop_forbidden_deletions(&numbered);
         plan.placements.sort_by_key(|placement| placement.edit);
         plan.refusals.sort_by_key(|refusal| refusal.edit);
         plan
@@ -134,6 +135,33 @@ impl<'a> Plan<'a> {
         self.warnings.extend(unchanged.into_iter().map(|refusal| {
             let (number, file) = (refusal.edit, refusal.file);
             format!("{file}: edit {number} changes nothing and was left out")
+        }));
+    }
+
+    /// Leaves out the deletions of files that no patch may touch, if other edits are
+    /// taken. A working tree loses such files when it is built or cleaned, and its diff
+    /// then deletes them. Nothing is gained by it: the file stays, and everything is
+    /// built and tested with it.
+    fn drop_forbidden_deletions(&mut self, edits: &[(usize, &Edit)]) {
+        if self.placements.is_empty() {
+            return;
+        }
+        let is_deletion = |number: usize| {
+            let mut edits = edits.iter();
+            edits.any(|(other, edit)| *other == number && matches!(edit, Edit::Delete { .. }))
+        };
+        let refusals = std::mem::take(&mut self.refusals);
+        let (deletions, refusals): (Vec<_>, Vec<_>) = refusals.into_iter().partition(|refusal| {
+            let forbidden = matches!(
+                refusal.rule,
+                Rule::BuildFile | Rule::Test | Rule::Protected | Rule::Harness
+            );
+            forbidden && is_deletion(refusal.edit)
+        });
+        self.refusals = refusals;
+        self.warnings.extend(deletions.into_iter().map(|refusal| {
+            let (number, file, reason) = (refusal.edit, refusal.file, refusal.reason);
+            format!("{file}: edit {number} deletes it and was left out, the file stays: {reason}")
         }));
     }
 

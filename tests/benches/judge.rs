@@ -6,7 +6,7 @@
 //! A set is a folder of `CASE/task.toml` and `CASE/patches/{right,wrong}-N.diff`. Each
 //! verdict is one line of `target/judge-bench/SET.jsonl`; a second call continues from
 //! there, and judges a patch anew when its line was removed. Words after the set choose
-//! cases and patches by name.
+//! cases and patches by name; `--seconds=N` begins no patch after that time.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// The rungs that come after *tested*, whose time is ours to spend.
 const AFTER_TESTED: [&str; 3] = ["robust", "same elsewhere", "reviewed"];
@@ -45,12 +45,21 @@ fn main() {
         .with("PATCHWRIGHT_CACHE__FOLDER", &cache)
         .with("PATCHWRIGHT_CACHE__VERDICTS_MB", "0");
     let known = recorded(&file);
+    let (started, most) = (Instant::now(), seconds());
     for patch in patches(&set, chosen) {
         if known.iter().any(|row| patch.is(row)) {
             continue;
         }
+        if started.elapsed() > most {
+            println!("the time is used up: call again to continue");
+            break;
+        }
         let row = judged(&patchwright, &patch);
         println!("{}", line(&row));
+        // Nothing was judged: a later call tries again.
+        if row["ending"] == "infra_error" {
+            continue;
+        }
         let mut file = OpenOptions::new()
             .create(true)
             .append(true)
@@ -59,6 +68,13 @@ fn main() {
         writeln!(file, "{row}").unwrap();
     }
     print!("{}", table(&recorded(&file)));
+}
+
+/// Returns the time after which no patch is begun.
+fn seconds() -> Duration {
+    let mut words = std::env::args();
+    let given = words.find_map(|word| Some(word.strip_prefix("--seconds=")?.parse().unwrap()));
+    given.map_or(Duration::MAX, Duration::from_secs)
 }
 
 /// A patch of a set.
@@ -152,10 +168,14 @@ fn after_tested(row: &Value) -> f64 {
     ours.filter_map(|rung| rung["seconds"].as_f64()).sum()
 }
 
-/// Returns the rungs of a row that do not hold, each with its reason.
+/// Returns the rungs of a row that do not hold, each with its reason; the detail of the
+/// ending where no rung was climbed.
 fn not_held(row: &Value) -> Vec<(String, String)> {
-    let rungs = row["rungs"].as_array().into_iter().flatten();
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    if !row["rungs"].is_array() {
+        return vec![("no rung was climbed".to_owned(), text(&row["detail"]))];
+    }
+    let rungs = row["rungs"].as_array().into_iter().flatten();
     rungs
         .filter(|rung| rung["holds"] != true)
         .map(|rung| {

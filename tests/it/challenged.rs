@@ -177,6 +177,50 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
     assert_eq!(model.requests().len(), 1);
 }
 
+/// Cuts a long name off in silence.
+const CUT_OFF: &str = "--- a/records.c
++++ b/records.c
+@@ -6,5 +6,6 @@
+ static char *copy_name(const char *text, size_t length) {
+   char *name = malloc(NAME_LIMIT + 1);
++  if (length > NAME_LIMIT) length = NAME_LIMIT;
+   memcpy(name, text, length);
+   name[length] = '\\0';
+   return name;
+";
+
+#[test]
+fn a_foreign_patch_that_stands_alone_among_candidates_is_told_with_an_input() {
+    let scene = Scene::new().with("PATCHWRIGHT_LIMITS__CANDIDATES", "2");
+    fs::write(scene.patchwright.scratch("a.diff"), CUT_OFF).unwrap();
+    let other = GOOD.replace("name > NAME_LIMIT", "name >= NAME_LIMIT + 1");
+    let model = ScriptedModel::start([GOOD, &other]).unwrap();
+    let endpoint = model.base_url();
+    let mut asking = vec!["judge", "records", "--patch", "a.diff"];
+    asking.extend(["--model", "scripted", "--base-url", &endpoint]);
+    let told = scene.json(&asking);
+    assert_eq!(model.requests().len(), 2, "{told:#?}");
+    told.expect("plausible", 6, "2 independent candidates agree");
+    let rung = told.rung(1, "same elsewhere");
+    let doubts = rung["doubts"].as_array().unwrap().iter();
+    let mut alone = doubts.filter(|doubt| {
+        let what = doubt["what"].as_str().unwrap();
+        what.contains("2 independent candidates agree with each other and not with this patch")
+    });
+    let doubt = alone.next().unwrap_or_else(|| panic!("{told:#?}"));
+    assert!(doubt["what"].as_str().unwrap().contains("-1 records"));
+    assert!(doubt["input"].is_string() && doubt["settled"].is_null());
+    // What is judged is the patch that was given.
+    assert_eq!(told.report["best"]["number"], 1);
+    let diff = told.report["best"]["diff"].as_str().unwrap();
+    assert!(diff.contains("length = NAME_LIMIT"), "{diff}");
+    assert_eq!(told.report["attempts"].as_array().unwrap().len(), 3);
+    // The same answers in the same order give the same end.
+    scene
+        .json(&["replay", told.run()])
+        .expect("plausible", 6, "2 independent candidates agree");
+}
+
 /// A test in the manner of the project, and one that passes without the patch too.
 const TEST: &str = "<patch><create file=\"tests/long_name.sh\">
 printf 'a_name_of_more_than_fifteen_letters=7' >\"$WORK\"/long

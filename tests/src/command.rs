@@ -84,6 +84,7 @@ impl Patchwright {
             .env("NO_COLOR", "1")
             // Asked only where a test is about them.
             .env("PATCHWRIGHT_LIMITS__CHALLENGES", "0")
+            .env("PATCHWRIGHT_LIMITS__CANDIDATES", "0")
             .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")
             .env("PATCHWRIGHT_LIMITS__MINIMIZE", "0s")
             .stdin(Stdio::null());

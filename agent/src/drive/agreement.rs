@@ -4,8 +4,8 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{
-    AgreedInput, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, Ending, EndingKind,
-    Outcome, StepId,
+    AgreedInput, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, DoubtedInputRecord,
+    Ending, EndingKind, Outcome, SplitRecord, StepId,
 };
 use patchwright_evaluator::{Agreement, Candidate, ChallengeInput, TargetError, agreement};
 use serde_json::json;
@@ -57,7 +57,10 @@ impl Drive {
         loop {
             tries += 1;
             match agreement(target.as_ref(), &baseline, &candidates, &given).await {
-                Ok(found) => return Ok(Outcome::Agreed(record_of(found, &blobs))),
+                Ok(found) => {
+                    let splits = self.splits(&found).await?;
+                    return Ok(Outcome::Agreed(record_of(found, &blobs, splits)));
+                }
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 Err(error) => return Ok(stopped(ending(&error))),
             }
@@ -65,7 +68,28 @@ impl Drive {
     }
 }
 
-fn record_of(found: Agreement, blobs: &[String]) -> AgreementRecord {
+impl Drive {
+    /// Keeps the inputs on which candidates differ from each other.
+    async fn splits(&self, found: &Agreement) -> Result<Vec<SplitRecord>, JournalError> {
+        let mut splits = Vec::new();
+        for split in &found.splits {
+            splits.push(SplitRecord {
+                input: DoubtedInputRecord {
+                    name: split.input.name.clone(),
+                    blob: self.journal.keep(&split.input.bytes).await?,
+                    pov: split.input.pov.clone(),
+                    change: split.input.change.clone(),
+                    before: split.input.before.clone(),
+                    ..DoubtedInputRecord::default()
+                },
+                groups: split.groups.clone(),
+            });
+        }
+        Ok(splits)
+    }
+}
+
+fn record_of(found: Agreement, blobs: &[String], splits: Vec<SplitRecord>) -> AgreementRecord {
     let apart = found.apart.iter().flat_map(|(index, groups)| {
         let blob = blobs.get(*index).cloned().unwrap_or_default();
         groups.iter().map(move |attempts| AgreedInput {
@@ -76,6 +100,7 @@ fn record_of(found: Agreement, blobs: &[String]) -> AgreementRecord {
     AgreementRecord {
         apart: apart.collect(),
         clusters: found.clusters,
+        splits,
         inputs: found.inputs,
         seconds: found.seconds,
     }

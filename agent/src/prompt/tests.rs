@@ -50,6 +50,7 @@ fn plan() -> Plan {
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,
+            candidates: 0,
             regression_tests: 0,
             minimize: std::time::Duration::ZERO,
             probability: 0.0,

@@ -1,5 +1,6 @@
 //! Agreement of candidates: which of them behave alike.
 
+use super::{DoubtRecord, DoubtedInputRecord};
 use serde::{Deserialize, Serialize};
 
 /// The behaviour of candidates of several lanes, compared.
@@ -9,6 +10,9 @@ pub struct AgreementRecord {
     pub clusters: Vec<Vec<u32>>,
     /// Inputs on which attempts agree with each other and not with the unpatched program.
     pub apart: Vec<AgreedInput>,
+    /// Some inputs on which attempts differ from each other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub splits: Vec<SplitRecord>,
     /// Number of inputs that all were run on.
     pub inputs: u64,
     /// Duration in seconds.
@@ -24,7 +28,55 @@ pub struct AgreedInput {
     pub attempts: Vec<u32>,
 }
 
+/// An input on which attempts differ from each other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct SplitRecord {
+    /// The input, with what was done to the PoV to get it.
+    pub input: DoubtedInputRecord,
+    /// The attempts that do the same, the largest group first, and what they do.
+    pub groups: Vec<(Vec<u32>, String)>,
+}
+
+impl SplitRecord {
+    /// Returns the attempts that agree with each other and not with this one, and what
+    /// they do.
+    fn others(&self, attempt: u32) -> Option<&(Vec<u32>, String)> {
+        let mut groups = self.groups.iter();
+        groups.find(|(members, _)| members.len() > 1 && !members.contains(&attempt))
+    }
+
+    /// Returns the doubt about an attempt that stands alone on this input.
+    pub(crate) fn doubt(&self, attempt: u32) -> DoubtRecord {
+        let (count, theirs) = self
+            .others(attempt)
+            .map_or((0, ""), |(members, shown)| (members.len(), shown.as_str()));
+        let own = self.groups.iter();
+        let own = own.filter(|(members, _)| members.contains(&attempt));
+        let own = own.map(|(_, shown)| shown.clone()).next();
+        DoubtRecord {
+            what: format!(
+                "{}: {count} independent candidates agree with each other and not with this patch; they do: {}",
+                self.input.name,
+                theirs.lines().collect::<Vec<_>>().join(" ")
+            ),
+            input: Some(DoubtedInputRecord {
+                after: own.unwrap_or_default(),
+                ..self.input.clone()
+            }),
+            ..DoubtRecord::default()
+        }
+    }
+}
+
 impl AgreementRecord {
+    /// Returns an input on which an attempt behaves like no other and other attempts agree;
+    /// none where it behaves like another one everywhere.
+    pub fn alone(&self, attempt: u32) -> Option<&SplitRecord> {
+        let mut splits = self.splits.iter();
+        let others = self.others(attempt);
+        splits.find(|split| others == 0 && split.others(attempt).is_some())
+    }
+
     /// Returns the number of other attempts that behave like this one.
     pub fn others(&self, attempt: u32) -> usize {
         let cluster = self.clusters.iter().find(|one| one.contains(&attempt));

@@ -35,6 +35,9 @@ pub struct RunLimits {
     /// Inputs of one such question that are run.
     #[serde(default)]
     pub challenge_inputs: u32,
+    /// Patches that the model is asked for, to compare a judged one with.
+    #[serde(default)]
+    pub candidates: u32,
     /// Questions to a model for a regression test.
     #[serde(default)]
     pub regression_tests: u32,

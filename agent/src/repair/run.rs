@@ -1,6 +1,7 @@
 //! The whole repair of a task: what lanes share, and how it ends.
 
 mod agreement;
+mod candidates;
 mod challenge;
 mod choose;
 mod closing;
@@ -21,6 +22,7 @@ use crate::record::{
     FoundRecord, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
+use candidates::FOREIGN_LANE;
 use closing::Closing;
 use patchwright_patcher::Patch;
 
@@ -94,6 +96,7 @@ impl Run {
     pub fn judging(plan: Plan, patch: Patch) -> Self {
         let limits = RunLimits {
             challenges: 0,
+            candidates: 0,
             regression_tests: 0,
             ..plan.limits.clone()
         };
@@ -107,8 +110,8 @@ impl Run {
         )
     }
 
-    /// The same with a model, which writes inputs against the patch; a critic
-    /// reviews it.
+    /// The same with a model, which writes inputs against the patch, and patches of its
+    /// own to compare it with; a critic reviews it.
     pub fn challenging(plan: Plan, patch: Patch) -> Self {
         let limits = RunLimits {
             attempts: 1,

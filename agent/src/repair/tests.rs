@@ -3,6 +3,7 @@
 
 mod agreement;
 mod attempts;
+mod candidates;
 mod challenge;
 mod closing;
 mod compact;
@@ -40,6 +41,7 @@ pub(crate) fn plan() -> Plan {
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,
+            candidates: 0,
             regression_tests: 0,
             minimize: std::time::Duration::ZERO,
             probability: 0.0,

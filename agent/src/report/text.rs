@@ -16,7 +16,13 @@ pub fn render(report: &Report) -> String {
         .iter()
         .filter(|attempt| !is_best(report, attempt))
     {
-        let _ = writeln!(text, "\nAttempt {} was refuted", attempt.number);
+        let refuted = attempt.rungs.iter().any(|rung| rung.holds == Some(false));
+        let what = if refuted {
+            " was refuted"
+        } else {
+            ", not chosen"
+        };
+        let _ = writeln!(text, "\nAttempt {}{what}", attempt.number);
         ladder(&mut text, attempt);
     }
     if let Some(best) = &report.best {
@@ -171,6 +177,9 @@ fn is_best(report: &Report, attempt: &AttemptReport) -> bool {
 }
 
 fn ladder(text: &mut String, attempt: &AttemptReport) {
+    for warning in &attempt.warnings {
+        let _ = writeln!(text, "  warning: {}", first_line(warning));
+    }
     for rung in &attempt.rungs {
         let word = match rung.holds {
             Some(true) => "true",

@@ -24,6 +24,7 @@ fn report(explanation: &str, diff: &str) -> Report {
             found: Vec::new(),
             doubts: Vec::new(),
         }],
+        warnings: Vec::new(),
         p_right: None,
         features: [].into(),
         test: None,

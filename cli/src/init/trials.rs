@@ -9,7 +9,7 @@ use patchwright_agent::task::file::{PovKeys, TaskFile};
 use patchwright_agent::{task, wire};
 use patchwright_config::Settings;
 use patchwright_evaluator::test_report::Status;
-use patchwright_evaluator::{Baseline, TargetError};
+use patchwright_evaluator::{Baseline, Build, Target, TargetError};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,21 +20,6 @@ const PROGRAMS: usize = 12;
 const HARMLESS: usize = 40;
 /// Lines of a log that are told.
 const LINES: usize = 12;
-/// Prefix of the lines that name a program.
-const PROGRAM: &str = "patchwright-program ";
-
-/// Lists the programs of a build: files of the executable format that may be run.
-/// Tests of configure scripts and objects are left out.
-const LIST: &str = r#"for part in OUT TREE; do
-  eval "folder=\$$part"
-  cd "$folder"
-  find . -type f -perm -u+x ! -path '*/.git/*' ! -path '*/CMakeFiles/*' ! -name '*.so*' ! -name '*.o' |
-    while IFS= read -r program; do
-      [ "$(head -c 4 "$program" | od -An -c | tr -d ' ')" = '177ELF' ] || continue
-      printf 'patchwright-program "$%s"/%s\n' "$part" "${program#./}"
-    done
-done"#;
-
 /// Runs drafts on this machine.
 #[derive(Debug)]
 pub(crate) struct Trials<'a> {
@@ -57,21 +42,32 @@ enum Failure {
     Other(String),
 }
 
+/// Runs the baseline of a target.
+async fn observed(target: &dyn Target) -> Result<Arc<Baseline>, Failure> {
+    target.baseline().await.map_err(|error| match error {
+        TargetError::NotReproducible { .. } => Failure::NoCrash(error.to_string()),
+        error => Failure::Other(explain(&error)),
+    })
+}
+
 /// Ways to feed a PoV to a program.
 const FEEDS: [&str; 2] = [" \"$POV\"", " <\"$POV\""];
 
 impl Trials<'_> {
     /// Runs the baseline of a task.
     async fn baseline(&self, keys: &TaskFile) -> Result<Arc<Baseline>, Failure> {
+        let target = self.target(keys).await?;
+        observed(target.as_ref()).await
+    }
+
+    /// Prepares the commands of a task; its builds are there as long as the target is.
+    async fn target(&self, keys: &TaskFile) -> Result<Arc<dyn Target>, Failure> {
         let origin = self.folder.join("task.toml");
         let task = task::from_file(keys.clone(), &self.folder, &origin);
         let task = task.map_err(|error| Failure::Other(error.to_string()))?;
         let in_words = |ending: Ending| Failure::Other(ending.detail);
         let (_, target) = wire::ground(&task, self.settings).await.map_err(in_words)?;
-        target.baseline().await.map_err(|error| match error {
-            TargetError::NotReproducible { .. } => Failure::NoCrash(error.to_string()),
-            error => Failure::Other(explain(&error)),
-        })
+        Ok(target)
     }
 
     /// Returns the first proposal that builds, and its programs.
@@ -101,12 +97,9 @@ impl Trials<'_> {
         keys.commands.build = Some(proposal.build.clone());
         let mut listing = keys.clone();
         listing.pov.clear();
-        listing.commands.test = Some(LIST.to_owned());
-        let baseline = self.baseline(&listing).await?;
-        let listed = baseline.tests.as_ref().map(|run| run.execution.text());
-        let listed = listed.unwrap_or_default();
-        let programs = listed.lines().filter_map(|line| line.strip_prefix(PROGRAM));
-        let programs: Vec<String> = programs.map(str::to_owned).collect();
+        let target = self.target(&listing).await?;
+        let baseline = observed(target.as_ref()).await?;
+        let programs: Vec<String> = baseline.builds.values().flat_map(Build::programs).collect();
         let seconds: f64 = baseline
             .builds
             .values()

@@ -1,4 +1,4 @@
-//! What an attack goes for: a file, a process, a key and sockets of the host,
+//! Goal of an attack: a file, a process, a key and sockets of the host,
 //! set up to be found easily, and looked at when it is over.
 
 use super::{Escape, escape, open_to_all, runs};
@@ -17,7 +17,7 @@ use std::process::{Child, Command, Stdio};
 /// Everything outside that an attack could reach.
 pub(super) struct Outside {
     folder: PathBuf,
-    /// What nobody inside may come to know.
+    /// Secret that nobody inside may come to know.
     canary: String,
     before: Facts,
     tcp: TcpListener,
@@ -31,7 +31,7 @@ pub(super) struct Outside {
     segment: u32,
 }
 
-/// What is known of a file without reading it.
+/// Metadata of a file.
 #[derive(Debug, PartialEq, Eq)]
 struct Facts {
     mode: u32,
@@ -97,7 +97,7 @@ impl Outside {
         Ok(outside)
     }
 
-    /// What the attack is told: where everything is.
+    /// Returns the environment of the attack: where everything is.
     pub(super) fn variables(&self) -> Vec<(String, String)> {
         let port = |address: io::Result<std::net::SocketAddr>| {
             address.map_or_else(|_| "0".to_owned(), |address| address.port().to_string())
@@ -120,7 +120,7 @@ impl Outside {
         .into()
     }
 
-    /// What makes a loader that is not yet in the sandbox write a file.
+    /// Returns the variables that make a loader that is not yet in the sandbox write a file.
     pub(super) fn for_loader(&self) -> Vec<(String, String)> {
         let path = self.folder.join("loader").display().to_string();
         [
@@ -131,7 +131,7 @@ impl Outside {
         .into()
     }
 
-    /// What happened outside.
+    /// Returns the escapes that are seen from outside.
     pub(super) fn seen(&self) -> Vec<Escape> {
         let file = self.folder.join("canary");
         let content = fs::read_to_string(&file).unwrap_or_default();

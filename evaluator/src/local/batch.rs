@@ -4,7 +4,9 @@
 //! shell inside one sandbox runs a whole batch and prints the status of each input; only
 //! the outputs of failed inputs (or all, on request) are read back.
 
-use super::values::{VALUES, VALUES_FOLDER, VALUES_PROGRAM, put_agent, with_agent};
+use super::values::{
+    AGENT, VALUES, VALUES_FOLDER, VALUES_PROGRAM, make_values_folder, plain, with_options,
+};
 use super::{Job, LocalTarget, coverage, fuzzer};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
@@ -36,9 +38,12 @@ const UNNAMED: &str = r#"for tool in ASAN LSAN MSAN TSAN UBSAN; do
 done
 "#;
 
-/// Lets programs go on after an error, and keeps reports out of their outputs.
-const RECOVERING: &str = r#"for tool in ASAN UBSAN; do
-  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report\""
+/// Lets programs go on after an error, and keeps reports out of their outputs. Nothing goes
+/// on after a fatal signal: without the sanitizer's handlers it ends the program as such, and
+/// not with an exit status that looks like an answer.
+const RECOVERING: &str = r#"signals=handle_segv=0:handle_sigbus=0:handle_sigfpe=0:handle_sigill=0:handle_abort=0
+for tool in ASAN UBSAN; do
+  eval "export ${tool}_OPTIONS=\"\${${tool}_OPTIONS:+\$${tool}_OPTIONS:}halt_on_error=0:detect_leaks=0:log_path=$WORK/report:$signals\""
 done
 "#;
 
@@ -84,12 +89,12 @@ pub(super) async fn run(
     Ok(runs)
 }
 
-struct BatchRun<'a> {
-    target: &'a LocalTarget,
-    build: &'a Build,
-    pov: &'a Pov,
-    inputs: &'a Inputs,
-    until: Instant,
+pub(super) struct BatchRun<'a> {
+    pub(super) target: &'a LocalTarget,
+    pub(super) build: &'a Build,
+    pub(super) pov: &'a Pov,
+    pub(super) inputs: &'a Inputs,
+    pub(super) until: Instant,
 }
 
 impl BatchRun<'_> {
@@ -118,7 +123,10 @@ impl BatchRun<'_> {
                 left = sorted.suspects;
             }
             while !left.is_empty() && Instant::now() < until {
-                let done = self.one_by_one(&left, until).await?;
+                let mut done = self.driven(&left).await?;
+                if done.is_empty() {
+                    done = self.one_by_one(&left, until).await?;
+                }
                 if done.is_empty() {
                     break;
                 }
@@ -138,7 +146,7 @@ impl BatchRun<'_> {
     }
 
     /// Runs a batch input by input; stops at an input that does not end.
-    async fn one_by_one(
+    pub(super) async fn one_by_one(
         &self,
         batch: &[usize],
         until: Instant,
@@ -199,7 +207,7 @@ impl BatchRun<'_> {
         })
     }
 
-    fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
+    pub(super) fn write(&self, batch: &[usize]) -> Result<tempfile::TempDir, TargetError> {
         let folder = self.target.batch_folder()?;
         let fail = |e| TargetError::io("a batch could not be written", folder.path(), e);
         for part in ["in", "out"] {
@@ -224,7 +232,7 @@ impl BatchRun<'_> {
         }
     }
 
-    async fn execute(
+    pub(super) async fn execute(
         &self,
         script: &str,
         work: &Path,
@@ -308,8 +316,9 @@ impl BatchRun<'_> {
             let Some(agent) = self.target.compiled_agent(self.build.place()?).await? else {
                 return Ok(Vec::new());
             };
-            put_agent(&agent, folder.path())?;
-            let script = with_agent(LOOP);
+            AGENT.put(&agent, folder.path())?;
+            make_values_folder(folder.path())?;
+            let script = with_options(&AGENT, LOOP);
             self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
                 .await?;
             VALUES_FOLDER
@@ -386,21 +395,6 @@ impl BatchRun<'_> {
     }
 }
 
-/// Splits a command line that is one program of the build with its arguments:
-/// `"$OUT"/name "$POV"`. Any other one needs a shell.
-pub(super) fn plain(command: &str) -> Option<(&str, &str)> {
-    if command.contains([';', '|', '&', '<', '>', '\n', '`', '(', ')']) {
-        return None;
-    }
-    let rest = ["\"$OUT\"/", "\"${OUT}\"/", "$OUT/", "\"$OUT/"]
-        .iter()
-        .find_map(|start| command.trim().strip_prefix(start))?;
-    let (program, arguments) = rest.split_once(' ').unwrap_or((rest, ""));
-    let program = program.trim_end_matches('"');
-    let usual = |c: char| c.is_ascii_alphanumeric() || "._-/".contains(c);
-    (!program.is_empty() && program.chars().all(usual)).then_some((program, arguments))
-}
-
 /// Returns the time limit of a batch in one process. One input may take ten times the
 /// usual, so all together take a tenth of that each. An input that hangs must leave time
 /// to find it among the others, and a slow start is allowed for.
@@ -428,4 +422,151 @@ fn passed(index: usize) -> InputRun {
 }
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::super::fuzzer;
+    use super::{Inputs, plain, wall};
+    use crate::local::tests::{open, task};
+    use crate::runner::{BuildKind, Target};
+    use crate::{Changes, Ending, Limit};
+    use std::time::Duration;
+
+    #[test]
+    fn a_batch_takes_no_longer_than_its_inputs_and_leaves_time() {
+        for (each, inputs, left, expected) in [
+            (2_000, 64, 60_000, 14_800),
+            (2_000, 64, 10_000, 5_000),
+            (10_000, 64, 10_000, 20_000),
+            (2_000, 1, 60_000, 2_200),
+            (2_000, 64, 0, 4_000),
+        ] {
+            let [each, left, expected] = [each, left, expected].map(Duration::from_millis);
+            assert_eq!(wall(each, inputs, left), expected);
+        }
+    }
+
+    /// A program that takes many inputs, says when it starts, and crashes at some.
+    const STARTS: &str = r#"cat >"$OUT"/many <<'END'
+echo start >>"$OUT"/starts
+for file; do case $(cat "$file") in crash) echo "$ASAN_OPTIONS"; kill -SEGV $$;; esac; done
+END"#;
+
+    #[tokio::test]
+    async fn those_that_crash_among_many_are_found_by_halves() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.build = STARTS.to_owned();
+        task.commands.pov = Some(r#"sh "$OUT"/many "$POV""#.to_owned());
+        let own = task.builds.get_mut("address").unwrap();
+        own.insert("ASAN_OPTIONS".to_owned(), "detect_leaks=0".to_owned());
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let text = |number| {
+            if [5, 40].contains(&number) {
+                "crash"
+            } else {
+                "fine"
+            }
+        };
+        let inputs = Inputs {
+            contents: (0..64).map(|number| text(number).into()).collect(),
+            budget: Duration::from_secs(30),
+            each: Duration::from_secs(5),
+            many: true,
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let places: Vec<_> = runs.iter().map(|run| run.index).collect();
+        assert_eq!(places, (0..64).collect::<Vec<_>>());
+        let bad = runs.iter().filter(|run| !run.ending.success());
+        let bad: Vec<_> = bad
+            .map(|run| (run.index, run.ending, first_line(&run.output)))
+            .collect();
+        // Reports without names, whatever else the task wants of a sanitizer.
+        let told = "detect_leaks=0:symbolize=0".to_owned();
+        let crash = |index| (index, Ending::Signal(11), told.clone());
+        assert_eq!(bad, [crash(5), crash(40)]);
+        let starts = build.place().unwrap().part("out").join("starts");
+        // One for all, two for each half that holds a crash, then eight by themselves.
+        let starts = std::fs::read_to_string(starts).unwrap().lines().count();
+        assert_eq!(starts, 23);
+    }
+
+    fn first_line(output: &[u8]) -> String {
+        let text = String::from_utf8_lossy(output);
+        text.lines().next().unwrap_or_default().to_owned()
+    }
+
+    /// A program that hands only its first argument on, to what fuzzes until it is told to stop.
+    const FIRST_ONLY: &str = r#"cat >"$OUT"/first <<'END'
+echo "$1" >>"$OUT"/asked
+case $1 in -runs=0) echo "INFO: Seed: 1";; -*) sleep 1000;; esac
+END"#;
+
+    #[tokio::test]
+    async fn a_fuzzer_that_is_not_told_its_time_is_not_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.build = FIRST_ONLY.to_owned();
+        task.commands.pov = Some(r#"sh "$OUT"/first "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let pov = &target.task().povs[0];
+        let time = Duration::from_secs(1);
+        let fuzzed = fuzzer::fuzz(&target, &build, pov, (&[], time)).await;
+        assert_eq!(fuzzed.unwrap(), None);
+        let asked = build.place().unwrap().part("out").join("asked");
+        assert_eq!(std::fs::read_to_string(asked).unwrap(), "-runs=0\n");
+    }
+
+    /// A program that takes many inputs and hangs at one that says so.
+    const MANY: &str = r#"cat >"$OUT"/many <<'END'
+for file; do case $(cat "$file") in hang) sleep 1000;; esac; done
+END"#;
+
+    #[tokio::test]
+    async fn one_that_hangs_among_many_is_found_in_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.commands.build = MANY.to_owned();
+        task.commands.pov = Some(r#"sh "$OUT"/many "$POV""#.to_owned());
+        let target = open(task, folder.path()).await;
+        let unchanged = Changes::default();
+        let build = target.build(&unchanged, "address", BuildKind::Clean);
+        let build = build.await.unwrap();
+        let text = |number| if number == 5 { "hang" } else { "fine" };
+        let inputs = Inputs {
+            contents: (0..20).map(|number| text(number).into()).collect(),
+            budget: Duration::from_secs(30),
+            each: Duration::from_secs(1),
+            many: true,
+            ..Inputs::default()
+        };
+        let pov = &target.task().povs[0];
+        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
+        let bad: Vec<_> = runs.iter().filter(|run| !run.ending.success()).collect();
+        assert_eq!(runs.len(), 20);
+        assert_eq!(bad.len(), 1);
+        let ending = (bad[0].index, bad[0].ending);
+        assert_eq!(ending, (5, Ending::Limit(Limit::WallTime)));
+    }
+
+    #[test]
+    fn takes_plain_command_lines_apart() {
+        for (command, expected) in [
+            ("\"$OUT\"/harness \"$POV\"", Some(("harness", "\"$POV\""))),
+            ("$OUT/bin/x -a $POV", Some(("bin/x", "-a $POV"))),
+            ("\"$OUT/x\" y", Some(("x", "y"))),
+            ("\"$OUT\"/x <\"$POV\"", None),
+            ("cd x && \"$OUT\"/x", None),
+            ("java -jar x", None),
+            ("\"$OUT\"/$HARNESS", None),
+        ] {
+            assert_eq!(plain(command), expected, "{command}");
+        }
+    }
+}

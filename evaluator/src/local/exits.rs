@@ -3,7 +3,7 @@
 //! Each program of the build that the command starts has a gdb of its own, as with probes
 //! ([`super::debugger`]).
 
-use super::debugger::STAND_INS;
+use super::debugger::{STAND_INS, names_of_programs};
 use super::{Job, LocalTarget};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
@@ -57,12 +57,14 @@ pub(super) async fn watch(
     let command = target.pov_command(pov)?;
     let folder = target.batch_folder()?;
     let arguments: [OsString; 2] = [command.into(), PROGRAM.into()];
+    let mut environment = environment.to_vec();
+    environment.extend(names_of_programs(build)?);
     let looks = "[ -z \"${SAMPLES-}\" ] ||";
     let script = format!("mkdir \"$WORK/exits\"\n{looks} {WITHOUT_TIMEOUT}{STAND_INS}");
     let job = Job {
         wall: TIME + MORE,
         arguments: &arguments,
-        environment,
+        environment: &environment,
         pov: Some(&pov.file),
         harness: pov.harness.as_deref(),
         work: Some(folder.path()),

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// What crashes on an input that begins with `x`, the sanitizer that sees it,
+/// Code that crashes on an input that begins with `x`, the sanitizer that sees it,
 /// and what makes it right.
 struct Defect {
     compiler: &'static str,
@@ -144,7 +144,7 @@ fn fixed(defect: &Defect) -> AttemptFacts {
     }
 }
 
-/// What was compiled for an attempt, beyond the baseline.
+/// Returns the files that were compiled for an attempt, beyond the baseline.
 async fn compiled(target: &LocalTarget, attempt: &AttemptFacts) -> String {
     let how = crate::BuildKind::Incremental;
     let build = target.build(&attempt.changes, "one", how).await.unwrap();

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// What a command printed: the first and the last bytes, and how many there were.
+/// Output of a command: the first and the last bytes, and their number.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Captured {
     /// The first bytes.
     pub head: Vec<u8>,
     /// The last bytes, empty when everything fitted into the head.
     pub tail: Vec<u8>,
-    /// How many bytes were printed.
+    /// Number of bytes that were printed.
     pub total: u64,
 }
 
@@ -31,7 +31,7 @@ impl Captured {
         text
     }
 
-    /// How many bytes in the middle were not kept.
+    /// Returns the number of bytes in the middle that were not kept.
     pub fn left_out(&self) -> u64 {
         self.total - (self.head.len() + self.tail.len()) as u64
     }

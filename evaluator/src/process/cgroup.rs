@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The controllers that are needed.
 const CONTROLLERS: [&str; 2] = ["memory", "pids"];
-/// What the groups of commands lie in, and our own process where it was alone
+/// Group that the groups of commands lie in, and our own process where it was alone
 /// in its group: one that has groups below it may hold no process.
 const COMMANDS: &str = "patchwright";
 const OWN: &str = "patchwright-itself";
@@ -23,7 +23,7 @@ const OWN: &str = "patchwright-itself";
 /// start. The limit of processes is watched; this one only holds a fork bomb
 /// until it is seen.
 const TASKS_EACH: u64 = 4;
-/// How often, and after which times, a group is asked to go away.
+/// Attempts to remove a group, and the pause between them.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(5);
 
@@ -75,7 +75,7 @@ impl Group {
         (&self.path, &self.own)
     }
 
-    /// Whether the kernel ended the command for lack of memory.
+    /// Tells whether the kernel ended the command for lack of memory.
     pub(super) fn ran_out_of_memory(&self) -> bool {
         let events = fs::read_to_string(self.path.join("memory.events")).unwrap_or_default();
         events.lines().any(|line| {

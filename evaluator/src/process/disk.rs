@@ -1,4 +1,4 @@
-//! What a command takes of the disk that its folders lie on, files without a
+//! Disk space that a command takes where its folders lie, files without a
 //! name and files without content included.
 //!
 //! How much is free is cheap to ask for but shared with others: only when it
@@ -24,10 +24,10 @@ const RESERVE: Room = Room {
     bytes: 256 << 20,
     files: 10_000,
 };
-/// How much longer than a measurement the time until the next one is.
+/// Ratio of the time between two measurements to that of one.
 const PATIENCE: u32 = 10;
 
-/// What is free on a file system.
+/// Free space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Room {
     bytes: u64,
@@ -51,7 +51,7 @@ impl Room {
     }
 }
 
-/// How a command stands with the disk.
+/// Standing of a command with the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum DiskUse {
     Fine,

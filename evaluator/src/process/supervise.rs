@@ -14,13 +14,13 @@ use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How often memory, processes and disk are looked at.
+/// Interval at which memory, processes and disk are measured.
 const WATCH_EVERY: Duration = Duration::from_millis(60);
-/// How long killed processes get to let go of the output.
+/// Time in which killed processes have to let go of the output.
 const DRAIN: Duration = Duration::from_secs(5);
-/// How long a supervisor may take to ask for its namespace.
+/// Most time in which a supervisor asks for its namespace.
 const NAMESPACE_TIME: Duration = Duration::from_secs(20);
-/// How much is read at once: the capacity of a pipe.
+/// Bytes that are read at once: the capacity of a pipe.
 const CHUNK: usize = 64 << 10;
 
 /// Runs a program to its end. Dropping the future kills everything it started.
@@ -92,7 +92,7 @@ struct Running<'a> {
     next_watch: Instant,
     watch: Watch,
     limit: Option<Limit>,
-    /// What the machine ran out of, where the command is not to blame.
+    /// Resource that the machine ran out of, where the command is not to blame.
     shortage: Option<&'static str>,
     give_up: Option<Instant>,
 }

@@ -1,4 +1,4 @@
-//! What a command and everything below it uses, read from `/proc`.
+//! Resources that a command and everything below it uses, read from `/proc`.
 //!
 //! Sanitized programs reserve terabytes of address space, so only what is
 //! resident counts. No control group is needed, which is what makes this work
@@ -12,13 +12,13 @@ use std::path::Path;
 /// Memory below which the machine itself is in danger, and commands are ended: 256 MiB.
 const MACHINE_RESERVE: u64 = 256 << 20;
 
-/// What the smallest file takes on a disk, as file systems are usually made.
+/// Bytes that the smallest file takes on a disk, as file systems are usually made.
 pub(super) const BLOCK: u64 = 4096;
 
-/// What a file costs in memory besides its content.
+/// Bytes that a file costs in memory besides its content.
 const FILE_IN_MEMORY: u64 = 1024;
 
-/// What a process tree uses at one moment.
+/// Resources that a process tree uses at one moment.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Usage {
     pub(crate) processes: u64,
@@ -77,7 +77,7 @@ pub(super) fn below(root: u32) -> Vec<u32> {
     listed(root).unwrap_or_else(|| descendants(root))
 }
 
-/// What the processes below `root` use together, and what they keep in the
+/// Measures what the processes below `root` use together, and what they keep in the
 /// file systems in memory that are mounted for them alone, at `in_memory`.
 pub(crate) fn usage(root: u32, memory_limit: u64, in_memory: &[&str]) -> Usage {
     let below = below(root);
@@ -131,7 +131,7 @@ fn kept_in_memory(below: &[u32], folders: &[&str]) -> u64 {
     below.iter().rev().find_map(seen).unwrap_or(0)
 }
 
-/// Whether the whole machine is about to run out of memory.
+/// Tells whether the whole machine is about to run out of memory.
 pub(crate) fn machine_is_full() -> bool {
     let text = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     field(&text, "MemAvailable:").is_some_and(|bytes| bytes < MACHINE_RESERVE)

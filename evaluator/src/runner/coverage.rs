@@ -26,14 +26,14 @@ pub struct Counted {
     pub functions: Vec<String>,
 }
 
-/// How often the lines and functions were run.
+/// Execution counts of the lines and functions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Coverage {
     /// Calls of the functions that the program has.
     pub functions: BTreeMap<String, u64>,
     /// Runs of the lines that hold code.
     pub lines: BTreeMap<(String, u32), u64>,
-    /// How often each way out of a branch was taken, by line and number.
+    /// Execution counts of each way out of a branch, by line and number.
     pub branches: BTreeMap<(String, u32, u32), u64>,
 }
 

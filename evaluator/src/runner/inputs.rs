@@ -16,7 +16,7 @@ pub enum Capture {
     /// receives, line by line. Needs a debugger, or an agent in the JVM; without one no
     /// input is run.
     Values(Vec<String>),
-    /// How often these lines and functions were run; on a build with counters.
+    /// Execution counts of these lines and functions; on a build with counters.
     Coverage(Counted),
 }
 
@@ -36,15 +36,15 @@ pub struct Inputs {
     pub only: Vec<usize>,
     /// True where the program takes several inputs one after the other.
     pub many: bool,
-    /// What fresh memory holds; as usual where nothing is said.
+    /// Content of fresh memory; as usual where there is none.
     pub memory: Option<MemoryPattern>,
     /// True where a sanitizer neither ends the program nor prints into its output; on a
     /// build with [`super::Instrumentation::Recovery`].
     pub recovers: bool,
 }
 
-/// What memory holds that a program has not written, and how far apart objects
-/// lie: nothing that a defined program depends on.
+/// Content of memory that a program has not written, and the distance between objects
+/// in it: nothing that a defined program depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MemoryPattern {
     /// Fills what is allocated and what is freed.

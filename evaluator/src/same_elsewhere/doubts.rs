@@ -6,15 +6,16 @@
 //! differently. So such a difference never refutes. The unpatched program is
 //! run again with other bytes in memory that it has not written, with objects
 //! further apart, and with checks for undefined behaviour: where it fails or says
-//! something else, it is not defined on the input, and the difference says nothing. What stays open is told with the
-//! input, so that a model, a critic or a person can decide.
+//! something else, it is not defined on the input, and the difference says nothing. Neither
+//! does one where the patched program refuses the input on the way on which it refuses the
+//! PoV, and which no accepted input takes. What stays open is told with the input, so that a model, a critic or a person can decide.
 
 use super::Comparison;
 use super::clock::Part;
 use super::pool::ComparedInput;
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
-use crate::runner::{Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
+use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -25,7 +26,7 @@ const SHOWN: usize = 600;
 /// Other contents of memory, each with another distance between objects. The
 /// first two tell a value that was never written from one that was; the last
 /// lets an access far beyond an object be seen.
-const PATTERNS: [MemoryPattern; 3] = [
+pub(super) const PATTERNS: [MemoryPattern; 3] = [
     MemoryPattern {
         fill: 0,
         redzone: 16,
@@ -48,7 +49,7 @@ const DIVERGING: usize = 3;
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
-/// What shows that an input reaches the defect.
+/// Reason why an input is known to reach the defect.
 const HOLDS_IT: &str =
     "cut short behind what was changed, it makes the unpatched program crash as the PoV does";
 
@@ -105,6 +106,7 @@ impl Comparison<'_> {
                 settled.insert(index, HOLDS_IT.to_owned());
             }
         }
+        settled.extend(self.refused_as_the_pov(&looked_at, &settled).await?);
         let mut open = Vec::new();
         for (index, one) in looked_at.into_iter().enumerate() {
             match settled.remove(&index) {
@@ -123,7 +125,7 @@ impl Comparison<'_> {
         Ok(())
     }
 
-    /// What shows that the unpatched program is not defined on an input.
+    /// Returns the reason why the unpatched program is not defined on an input.
     pub(super) async fn undefined_on(
         &self,
         one: &Differing,
@@ -141,13 +143,19 @@ impl Comparison<'_> {
         if differing.is_empty() || self.target.task().language == Language::Java {
             return Ok(found);
         }
+        let inputs: Vec<ComparedInput> = differing.iter().map(|one| one.input.clone()).collect();
         // The files have other names than before, and programs print names.
-        let usual = self.with_memory(differing, None).await?;
+        let old = self.builds.0;
+        let usual = self.run_as(old, &inputs, Inputs::default()).await?;
         for memory in PATTERNS {
+            let how = Inputs {
+                memory: Some(memory),
+                ..Inputs::default()
+            };
             if self.clock.left(Part::Differences).is_zero() {
                 break;
             }
-            for (index, run) in self.with_memory(differing, Some(memory)).await? {
+            for (index, run) in self.run_as(old, &inputs, how).await? {
                 let how = if run.is_failure() {
                     "the unpatched program fails on it when objects lie further apart in memory"
                 } else if usual.get(&index).is_some_and(|usual| *usual != run) {
@@ -213,29 +221,22 @@ impl Comparison<'_> {
             .collect())
     }
 
-    /// Runs the inputs on the unpatched program with other contents of memory.
-    async fn with_memory(
+    /// Runs inputs on a build in the way that `how` says, and captures their outputs.
+    pub(super) async fn run_as(
         &self,
-        differing: &[Differing],
-        memory: Option<MemoryPattern>,
+        build: &Build,
+        inputs: &[ComparedInput],
+        how: Inputs,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
         let inputs = Inputs {
-            contents: differing
-                .iter()
-                .map(|one| one.input.bytes.clone())
-                .collect(),
+            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
             budget: self.clock.again(),
             each: self.each(),
             capture: Capture::Outputs,
-            memory,
-            ..Inputs::default()
+            ..how
         };
-        let runs = self.target.run_inputs(self.builds.0, self.pov, &inputs);
-        Ok(runs
-            .await?
-            .into_iter()
-            .map(|run| (run.index, run))
-            .collect())
+        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
+        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
     }
 
     /// The first value that differs inside the programs, for some of the inputs.
@@ -309,8 +310,8 @@ impl Comparison<'_> {
     }
 }
 
-/// What was done to one input to get another, in words.
-fn change(from: &[u8], to: &[u8]) -> String {
+/// Describes the change of one input that gives another.
+pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
     let pairs = from.iter().zip(to);
     let head = pairs.take_while(|(old, new)| old == new).count();
     let rest = from.len().min(to.len()) - head;
@@ -331,7 +332,7 @@ fn change(from: &[u8], to: &[u8]) -> String {
 }
 
 /// Returns how a run ended and the beginning of its output.
-pub(super) fn shown(run: &InputRun) -> String {
+pub(crate) fn shown(run: &InputRun) -> String {
     let head = run.output.get(..SHOWN).unwrap_or(&run.output);
     format!("{}\n{}", run.ending, String::from_utf8_lossy(head))
 }

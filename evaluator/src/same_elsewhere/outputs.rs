@@ -12,7 +12,7 @@ use crate::runner::{Capture, InputRun, Inputs};
 use patchwright_source::Language;
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The most inputs that are compared.
 const MOST: usize = 1_500;
@@ -45,6 +45,13 @@ impl Comparison<'_> {
         Ok(None)
     }
 
+    /// Keeps the time that one input takes.
+    fn took(&mut self, time: Duration, inputs: usize) {
+        if inputs > 0 {
+            self.seconds_each = Some(time.as_secs_f64() / inputs as f64);
+        }
+    }
+
     /// Compares exit statuses and outputs of some inputs.
     pub(super) async fn outputs(
         &mut self,
@@ -53,7 +60,9 @@ impl Comparison<'_> {
     ) -> Result<Option<Difference>, TargetError> {
         let (old, new) = self.builds;
         let half = half(left, self.compared.len() as u64);
+        let started = Instant::now();
         let mut first = self.run(old, &chunk, Capture::Outputs, half).await?;
+        self.took(started.elapsed(), first.len());
         let mut patched = self.run(new, &chunk, Capture::Outputs, half).await?;
         self.late_side_by_side(&chunk, &mut first, &mut patched)
             .await?;
@@ -93,6 +102,9 @@ impl Comparison<'_> {
             }
             if input.kind == InputKind::Given && accepted {
                 self.pool.accepted(&input.bytes);
+            }
+            if !accepted {
+                self.refused.insert(input.bytes.clone());
             }
             input.fresh = self.outputs_seen.insert(digest(&before.output));
             self.compared.push(input);
@@ -240,11 +252,11 @@ fn digest(output: &[u8]) -> u64 {
 }
 
 /// Tells whether a program refused an input and exited by itself.
-fn turns_away(run: &InputRun) -> bool {
+pub(super) fn turns_away(run: &InputRun) -> bool {
     !run.is_failure() && matches!(run.ending, Ending::Exited(1..))
 }
 
-/// What two programs did with an input.
+/// Returns an input with the behaviours of both programs.
 pub(super) fn differing(input: ComparedInput, before: &InputRun, after: &InputRun) -> Differing {
     let what = if before.ending == after.ending {
         "the output differs".to_owned()

@@ -53,6 +53,9 @@ pub(super) struct ComparedInput {
 pub(super) struct InputPool {
     given: Vec<ComparedInput>,
     mutants: Vec<ComparedInput>,
+    /// Files of tests, which may be inputs, where there are no given ones: what differs
+    /// there refutes nothing.
+    of_tests: Vec<ComparedInput>,
     derived: Mutator,
     derived_left: usize,
     derived_made: usize,
@@ -77,7 +80,20 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
+        let of_tests = if given.is_empty() {
+            given_inputs::of_tests(task, pov)?
+        } else {
+            Vec::new()
+        };
+        let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
+            kind: InputKind::Derived,
+            name: format!("{name} of the tests"),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
         Ok(Self {
+            of_tests: of_tests.collect(),
             given,
             mutants: Vec::new(),
             derived_left,
@@ -101,7 +117,8 @@ impl InputPool {
         }
     }
 
-    /// Returns the next inputs: given ones, then mutants of accepted ones, then derived ones.
+    /// Returns the next inputs: given ones, mutants of accepted ones, files of tests, then
+    /// derived ones.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {
@@ -109,6 +126,10 @@ impl InputPool {
                 Some(input) => chunk.push(input),
                 None => break,
             }
+        }
+        if chunk.is_empty() {
+            let left = self.of_tests.len().saturating_sub(count);
+            chunk = self.of_tests.split_off(left);
         }
         if chunk.is_empty() && self.derived_left > 0 {
             let count = count.min(self.derived_left);

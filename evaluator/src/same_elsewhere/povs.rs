@@ -9,10 +9,10 @@
 //! number that overflowed; whether the input is accepted at all still does. Nothing here
 //! refutes a patch.
 
+use super::Comparison;
 use super::clock::Part;
-use super::doubts::Differing;
+use super::doubts::{Differing, PATTERNS};
 use super::pool::{ComparedInput, InputKind};
-use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::crash::{CrashReport, Operation, Tool};
 use crate::given_inputs;
@@ -23,17 +23,8 @@ use std::time::Instant;
 
 /// PoVs and mutants that crash the unpatched program, of which the answers are compared.
 const MOST_INPUTS: usize = 8;
-/// Other contents of memory, each with another distance between objects.
-const PATTERNS: [MemoryPattern; 2] = [
-    MemoryPattern {
-        fill: 0,
-        redzone: 64,
-    },
-    MemoryPattern {
-        fill: 0xa5,
-        redzone: 512,
-    },
-];
+/// Other contents of memory in which the answers past the fault have to be the same.
+const OTHER_MEMORY: usize = 2;
 /// Words by which programs report a fault of their own, or of the machine, and none of the
 /// input.
 const OWN_FAULT: [&str; 6] = [
@@ -45,7 +36,7 @@ const OWN_FAULT: [&str; 6] = [
     "should never happen",
 ];
 
-/// What an answer past the fault is worth.
+/// Worth of an answer past the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
     /// The whole answer, unless it depends on what lies in memory: freed memory keeps its
@@ -54,7 +45,7 @@ enum Meaning {
     /// The same, where the patched program accepts the input: one that makes a program read
     /// behind an object may claim more than it has, and then a repair refuses it.
     AnswerIfAccepted,
-    /// Whether the input is accepted.
+    /// Acceptance of the input, and not its output.
     Acceptance,
     /// Nothing: memory was damaged before it was given.
     Nothing,
@@ -77,7 +68,7 @@ impl Comparison<'_> {
         };
         let usual = self.past_the_fault(&build, &inputs, None).await?;
         let mut steady = usual.clone();
-        for memory in PATTERNS {
+        for memory in PATTERNS.into_iter().take(OTHER_MEMORY) {
             let other = self.past_the_fault(&build, &inputs, Some(memory)).await?;
             steady.retain(|index, run| other.get(index) == Some(&*run));
         }
@@ -133,23 +124,19 @@ impl Comparison<'_> {
         Ok(build)
     }
 
+    /// Runs inputs on a build that goes on after a fault.
     async fn past_the_fault(
         &self,
         build: &Build,
         inputs: &[ComparedInput],
         memory: Option<MemoryPattern>,
     ) -> Result<BTreeMap<usize, InputRun>, TargetError> {
-        let inputs = Inputs {
-            contents: inputs.iter().map(|input| input.bytes.clone()).collect(),
-            budget: self.clock.again(),
-            each: self.each().max(EACH.0),
-            capture: Capture::Outputs,
+        let how = Inputs {
             memory,
             recovers: true,
             ..Inputs::default()
         };
-        let runs = self.target.run_inputs(build, self.pov, &inputs).await?;
-        Ok(runs.into_iter().map(|run| (run.index, run)).collect())
+        self.run_as(build, inputs, how).await
     }
 
     /// Keeps a doubt where the patched program reports a fault of its own, which it has

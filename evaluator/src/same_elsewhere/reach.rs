@@ -11,15 +11,18 @@
 //! that a debugger sees have to do.
 
 use super::clock::Part;
+use super::doubts::Differing;
+use super::outputs::turns_away;
+use super::pool::InputKind;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
-use crate::feedback::LineMap;
+use crate::feedback::{LineMap, LineOrigin};
 use crate::given_inputs;
 use crate::review;
 use crate::runner::{Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Touched, Tree, TreePath};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -30,6 +33,8 @@ const CHUNK: usize = 24;
 /// Inputs aimed at the patch that have to be counted before a way that none of them
 /// takes is accounted for.
 const ENOUGH_AIMED: u64 = 8;
+/// Reason why the refusal of an input is no doubt.
+const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
 /// The tests may take so many times as long as they did without counters.
@@ -37,7 +42,7 @@ const TESTS_SLOWER: u32 = 5;
 /// Least time for the tests: what they reach is known only when they end.
 const LEAST_TESTS: Duration = Duration::from_secs(20);
 
-/// What was seen to run the patch.
+/// Inputs and tests that run the patch, by counters.
 #[derive(Debug)]
 pub(super) struct Reach {
     /// The patched program with counters, and what they count.
@@ -46,12 +51,14 @@ pub(super) struct Reach {
     /// The counts of all runs together, and those of accepted inputs and tests.
     all: Coverage,
     accepted: Coverage,
+    /// The counts of the PoVs.
+    povs: Coverage,
     /// Inputs aimed at the patch that were counted.
     aimed: u64,
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
-    /// Whether the tests reach it; nothing where they were not run.
+    /// True when the tests reach it; none where they were not run.
     pub(super) tests: Option<bool>,
     /// The branches of the patch of which a way is not accounted for, by file and line.
     pub(super) unaccounted: Vec<String>,
@@ -86,6 +93,7 @@ impl Comparison<'_> {
             counted,
             all: Coverage::default(),
             accepted: Coverage::default(),
+            povs: Coverage::default(),
             aimed: 0,
             looked_at: 0,
             reached: 0,
@@ -95,7 +103,9 @@ impl Comparison<'_> {
             branches: 0,
         };
         let povs = given_inputs::povs(target.task())?;
-        self.count_runs(&mut reach, povs, LEAST).await?;
+        for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
+            reach.povs.add(&coverage);
+        }
         self.count_inputs(&mut reach).await?;
         self.reach = Some(reach);
         Ok(())
@@ -150,6 +160,41 @@ impl Comparison<'_> {
         Ok(())
     }
 
+    /// Returns the differing inputs that the patched program refuses on a way of the patch
+    /// that the PoV takes and no accepted input does. What the patch was written against is
+    /// refused there. That too much may be refused is for given inputs and for those aimed
+    /// at the patch to show, so enough of them have to come to the patch.
+    pub(super) async fn refused_as_the_pov(
+        &mut self,
+        differing: &[Differing],
+        settled: &BTreeMap<usize, String>,
+    ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let refused = differing.iter().enumerate().filter(|(index, one)| {
+            let derived = one.input.kind == InputKind::Derived;
+            derived && turns_away(&one.after) && !settled.contains_key(index)
+        });
+        let refused: Vec<(usize, Vec<u8>)> = refused
+            .map(|(index, one)| (index, one.input.bytes.clone()))
+            .collect();
+        let enough =
+            |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
+        if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {
+            return Ok(BTreeMap::new());
+        }
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(BTreeMap::new());
+        };
+        let contents = refused.iter().map(|(_, bytes)| bytes.clone()).collect();
+        let runs = self.count_runs(&mut reach, contents, LEAST).await;
+        let alike: BTreeMap<usize, String> = runs?
+            .into_iter()
+            .filter(|(_, coverage)| reach.goes_as_the_pov(coverage, self.attempt))
+            .filter_map(|(place, _)| Some((refused.get(place)?.0, AS_THE_POV.to_owned())))
+            .collect();
+        self.reach = Some(reach);
+        Ok(alike)
+    }
+
     /// Counts compared inputs, given ones first, as long as there is time.
     async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
         let mut least = LEAST;
@@ -163,11 +208,14 @@ impl Comparison<'_> {
             let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
             for (index, coverage) in self.count_runs(reach, contents, left).await? {
                 let reached = coverage.reached();
-                reach.accepted.add(&coverage);
+                let input = chunk.get(index);
+                if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
+                    reach.accepted.add(&coverage);
+                }
                 reach.looked_at += 1;
                 if reached {
                     reach.reached += 1;
-                    self.reaching.extend(chunk.get(index).cloned());
+                    self.reaching.extend(input.cloned());
                 }
             }
         }
@@ -211,7 +259,12 @@ impl Comparison<'_> {
                 first,
                 last,
             };
-            lines.extend(touched.new.iter().copied().map(range));
+            let new = match &tree {
+                Some(tree) => rewritten(tree, attempt, touched),
+                None => touched.new.clone(),
+            };
+            let only_taken_away = new.is_empty();
+            lines.extend(new.into_iter().map(range));
             let left = tree.as_ref().and_then(|tree| {
                 let map = line_map(tree, attempt, &touched.path)?;
                 let around = |&(first, last): &(u32, u32)| {
@@ -222,7 +275,7 @@ impl Comparison<'_> {
                 };
                 Some(touched.old.iter().map(around).collect::<Vec<_>>())
             });
-            if touched.new.is_empty() {
+            if only_taken_away {
                 lines.extend(left.into_iter().flatten().map(range));
             }
         }
@@ -240,6 +293,39 @@ impl Comparison<'_> {
     }
 }
 
+/// Returns the lines that the patch wrote in a file, without those that it only indented
+/// otherwise: what these do was there before.
+fn rewritten(tree: &Tree, attempt: &AttemptFacts, touched: &Touched) -> Vec<(u32, u32)> {
+    let all = || touched.new.clone();
+    let (Ok(pristine), Some(patched)) = (
+        tree.read(&touched.path),
+        attempt.changes.new_content(&touched.path),
+    ) else {
+        return all();
+    };
+    let map = LineMap::between(&without_spaces(pristine.bytes()), &without_spaces(patched));
+    let lines = touched.new.iter().flat_map(|(first, last)| *first..=*last);
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for line in lines.filter(|line| !matches!(map.origin(*line), LineOrigin::Same(_))) {
+        match ranges.last_mut() {
+            Some((_, last)) if *last + 1 == line => *last = line,
+            _ => ranges.push((line, line)),
+        }
+    }
+    ranges
+}
+
+/// Returns a text whose lines hold no spaces.
+fn without_spaces(text: &[u8]) -> String {
+    let text = String::from_utf8_lossy(text);
+    let lines = text.lines().map(|line| {
+        let mut line: String = line.split_whitespace().collect();
+        line.push('\n');
+        line
+    });
+    lines.collect()
+}
+
 fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<LineMap> {
     let pristine = tree.read(path).ok()?;
     let patched = attempt.changes.new_content(path)?;
@@ -250,10 +336,30 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 }
 
 impl Reach {
+    /// Tells whether a run takes a way out of a branch of the patch that the PoV takes and
+    /// no accepted input does, though some come to that branch.
+    fn goes_as_the_pov(&self, run: &Coverage, attempt: &AttemptFacts) -> bool {
+        let taken = |coverage: &Coverage, way: &(String, u32, u32)| {
+            coverage.branches.get(way).is_some_and(|count| *count > 0)
+        };
+        let reached = |(path, line, _): &(String, u32, u32)| {
+            let mut ways = self.accepted.branches.iter();
+            ways.any(|((other, at, _), count)| other == path && at == line && *count > 0)
+        };
+        run.branches.keys().any(|way| {
+            taken(run, way)
+                && taken(&self.povs, way)
+                && !taken(&self.accepted, way)
+                && reached(way)
+                && is_written(attempt, &self.counted, &way.0, way.1)
+        })
+    }
+
     /// Reads from the counts which ways of the patch's branches are not accounted for.
     fn settle(&mut self, attempt: &AttemptFacts) {
         let (all, accepted) = (ways(&self.all), ways(&self.accepted));
-        let written = |(path, line): &(&str, u32)| is_written(attempt, path, *line);
+        let counted = &self.counted;
+        let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
         let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
         self.branches = lines.len();
         let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
@@ -278,7 +384,7 @@ impl Reach {
         (self.unaccounted, self.reasons) = (unaccounted, reasons);
     }
 
-    /// Whether this is enough to call the patch tried, by the floor of the settings;
+    /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {
         let tests = match self.tests {
@@ -315,7 +421,7 @@ impl Ways {
     }
 }
 
-/// What was seen of a branch.
+/// State of a branch by the runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
     /// Accepted inputs or tests take both ways.
@@ -356,8 +462,13 @@ fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
     inputs.iter().step_by(step).cloned().collect()
 }
 
-/// Whether the patch wrote a line, and not only a comment there.
-fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
+/// Tells whether the patch wrote a line, and not only a comment there.
+fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
+    let of_patch =
+        |range: &LineRange| range.path == path && (range.first..=range.last).contains(&line);
+    if !counted.lines.iter().any(of_patch) {
+        return false;
+    }
     let mut files = attempt.changes.files.iter();
     let text = files.find(|(name, _)| name.as_str() == path);
     let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
@@ -376,7 +487,9 @@ fn is_written(attempt: &AttemptFacts, path: &str, line: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{State, Ways, spread, state};
+    use super::{State, Ways, rewritten, spread, state};
+    use crate::attempt::AttemptFacts;
+    use patchwright_source::{Touched, Tree, TreePath};
 
     #[test]
     fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
@@ -392,6 +505,33 @@ mod tests {
             (ways(4, 2), ways(4, 2), State::OneWay),
         ] {
             assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+        }
+    }
+
+    #[test]
+    fn lines_that_are_only_indented_otherwise_are_not_the_patch() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = "a();\nif (b) {\n  c();\n}\n";
+        std::fs::write(folder.path().join("a.c"), old).unwrap();
+        let tree = Tree::open(folder.path()).unwrap();
+        for (new, lines, expected) in [
+            (
+                "a();\nif (x)\n  if ( b ) {\n    c();\n  }\n",
+                (2, 5),
+                vec![(2, 2)],
+            ),
+            ("a();\n  if (b) {\n    c();\n  }\n", (2, 4), vec![]),
+            ("if (c) {\n  d();\n}\n", (1, 3), vec![(1, 2)]),
+        ] {
+            let path = TreePath::new("a.c").unwrap();
+            let mut attempt = AttemptFacts::default();
+            attempt.changes.files.insert(path.clone(), new.into());
+            let touched = Touched {
+                path,
+                old: vec![(2, 4)],
+                new: vec![lines],
+            };
+            assert_eq!(rewritten(&tree, &attempt, &touched), expected, "{new}");
         }
     }
 

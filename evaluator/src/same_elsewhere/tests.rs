@@ -368,6 +368,79 @@ async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
     }
 }
 
+/// Reads a number of two bytes from each record of the type 7, and passes over others.
+const TYPED: &str = "#include <stdio.h>\n#include <stdlib.h>\nint record(const unsigned char *b, long n) {\n  if (n < 2 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  printf(\"%d\\n\", b[2] << 8 | b[3]);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = record(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_derived_input_that_is_refused_as_the_pov_is_no_doubt() {
+    for (floor, holds) in [(3, Some(true)), (1000, None)] {
+        let folder = tempfile::tempdir().unwrap();
+        let mut task = task(folder.path());
+        task.limits.same = Duration::from_secs(20);
+        task.limits.reached = floor;
+        one_file(&task, TYPED);
+        task.povs[0].file = folder.path().join("pov.dat");
+        fs::write(&task.povs[0].file, [b'R', 7]).unwrap();
+        for number in 0..6 {
+            let file = folder.path().join(format!("{number}.bin"));
+            fs::write(&file, [b'R', 7, 0, number, 1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
+            task.harmless.push(file);
+        }
+        let target = open(task, folder.path()).await;
+        let baseline = target.baseline().await.unwrap();
+        // Refuses short records of other types as well, which were passed over.
+        let fix = TYPED.replace("  if (b[1]", "  if (n < 4) return -1;\n  if (b[1]");
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(fix, (5, 5)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{floor}: {result:#?}");
+        let derived = result.doubts.iter().filter(|doubt| {
+            let of_pov = doubt.what.starts_with("mutant ") && doubt.what.contains("of a PoV");
+            of_pov
+                && doubt
+                    .what
+                    .contains("exit status 0 became exit status 1 (derived)")
+        });
+        let why: Vec<_> = derived.map(|doubt| doubt.settled.clone()).collect();
+        assert!(!why.is_empty(), "{floor}: {result:#?}");
+        let settled = |why: &Option<String>| {
+            why.as_ref()
+                .is_some_and(|why| why.contains("on which it refuses the PoV"))
+        };
+        assert_eq!(
+            why.iter().any(settled),
+            holds.is_some(),
+            "{floor}: {result:#?}"
+        );
+    }
+}
+
+/// Says the length of a record that it looks up in a table by its first byte, and reads
+/// from nowhere where the byte is beyond the table.
+const LOOK_UP: &str = "#include <stdio.h>\n#include <stddef.h>\nstatic const char *const names[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic const char *name(unsigned i) { return i < 4 ? names[i] : NULL; }\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int first = fgetc(f);\n  const volatile char *found = name(first);\n  printf(\"%c\\n\", *found);\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn a_fatal_signal_is_no_answer_past_the_fault() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(20);
+    one_file(&task, LOOK_UP);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [9, 9]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = LOOK_UP.replace("  printf", "  if (!found) return 0;\n  printf");
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt_with(fix, (10, 10)), &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let stopped = "PoVs that stop the unpatched program for good";
+    assert!(result.counts.get(stopped) > Some(&0), "{result:#?}");
+    let other = "PoVs answered in another way";
+    assert_eq!(result.counts.get(other), None, "{result:#?}");
+}
+
 /// Makes `parse.c` the whole program.
 fn one_file(task: &TargetTask, text: &str) {
     fs::write(task.tree.join("parse.c"), text).unwrap();

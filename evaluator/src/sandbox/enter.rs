@@ -25,18 +25,18 @@ use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 
-/// What is given up before the command begins.
+/// Privileges that are given up before the command begins.
 #[derive(Debug, Default)]
 pub(super) struct Doors {
     /// The user to become, as numbered in the namespace that the command runs in.
     pub(super) ids: Option<Ids>,
     /// Landlock's rules.
     pub(super) fence: Option<Fence>,
-    /// Whether all but what the fence lets it write becomes read-only.
+    /// True when all but what the fence lets it write becomes read-only.
     pub(super) read_only: bool,
     /// The filter of system calls; nothing where it is on already, or not wanted.
     pub(super) filter: Option<Surroundings>,
-    /// Whether privileges are left alone, for a command without isolation.
+    /// True when privileges are left alone, for a command without isolation.
     pub(super) keep_privileges: bool,
 }
 

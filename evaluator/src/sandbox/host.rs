@@ -1,4 +1,4 @@
-//! What of the host a command may read: programs and their libraries, no homes, no secrets.
+//! Readable part of the host: programs and their libraries, no homes, no secrets.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -23,7 +23,7 @@ pub(super) const SYSTEM: &[&str] = &["/usr", "/opt", "/nix/store", "/gnu/store"]
 /// Top-level names that are links into `/usr` on a merged system, folders elsewhere.
 pub(super) const MERGED: &[&str] = &["/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"];
 
-/// What compilers, JDKs, shells and the resolver read below `/etc`. All else
+/// Files that compilers, JDKs, shells and the resolver read below `/etc`. All else
 /// there (shadow files, keys, credentials of services) is not shown.
 const CONFIGURATION: &[&str] = &[
     "alternatives",
@@ -65,10 +65,10 @@ const CONFIGURATION: &[&str] = &[
     "xml",
 ];
 
-/// What a command with network reads besides: where packages come from.
+/// Files that a command with network reads besides: where packages come from.
 const NETWORK_CONFIGURATION: &[&str] = &["pip.conf"];
 
-/// What of the host the commands may see and use. Nothing else of it is visible in a sandbox.
+/// Part of the host that commands may see and use. Nothing else of it is visible in a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     /// The folders of `PATH`, in order.
@@ -154,7 +154,7 @@ impl Host {
         }
     }
 
-    /// What every command finds in its environment before its own variables.
+    /// Returns the environment of every command before its own variables.
     pub(super) fn environment(&self, network: bool) -> BTreeMap<String, OsString> {
         let mut environment: BTreeMap<String, OsString> = BTreeMap::new();
         let path = std::env::join_paths(&self.path).unwrap_or_default();
@@ -171,7 +171,8 @@ impl Host {
         environment
     }
 
-    /// What a sandbox with a root of its own shows read-only, each at its own place.
+    /// Returns the paths that a sandbox with a root of its own shows read-only, each at its
+    /// own place.
     pub(super) fn shown(&self, network: bool) -> Vec<PathBuf> {
         let system = SYSTEM
             .iter()

@@ -16,7 +16,8 @@ use std::path::PathBuf;
 
 /// Devices that programs take for granted, and that hold no state.
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full"];
-/// What is read of the running system: the user's name, maps of the own process, processors, randomness.
+/// Readable files of the running system: the user's name, maps of the own process,
+/// processors, randomness.
 const READ_ONLY: &[&str] = &[
     "/etc/passwd",
     "/proc",
@@ -28,7 +29,7 @@ const READ_ONLY: &[&str] = &[
 /// also fences off signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
 
-/// What a command may touch, as it is told to the helper.
+/// Paths that a command may touch, as they are told to the helper.
 #[derive(Debug, Default)]
 pub(super) struct Fence {
     pub(super) read: Vec<PathBuf>,
@@ -36,7 +37,7 @@ pub(super) struct Fence {
     pub(super) network: bool,
 }
 
-/// What a command may touch: the system's programs and its own places.
+/// Returns the paths that a command may touch: the system's programs and its own places.
 pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
     let system = SYSTEM.iter().chain(MERGED).chain(READ_ONLY);
     let mut read: Vec<PathBuf> = system
@@ -60,7 +61,7 @@ pub(super) fn fence(host: &Host, command: &Command<'_>) -> Fence {
     }
 }
 
-/// What remains open under Landlock, in words for people.
+/// Returns the gaps that remain under Landlock, in words for people.
 pub(super) fn leaves_open(own_mounts: bool) -> Vec<String> {
     let mut open = vec![
         "names and arguments of other processes, and connections of this machine, are seen in /proc",

@@ -18,7 +18,7 @@ use std::io::Write;
 type Rules = BTreeMap<i64, Vec<SeccompRule>>;
 type Made<T> = Result<T, Box<dyn Error>>;
 
-/// What else keeps a command away from the host: it decides what the filter may leave to it.
+/// Other protection of the host: it decides what the filter may leave to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Surroundings {
     /// Processes, IPC, and (without network) sockets are the command's own.
@@ -70,7 +70,7 @@ const NAMESPACES: u64 = (libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET) as u64;
 const NEW_TIME: u64 = 0x80;
-/// What `personality` may set: Linux as it is or older, 32-bit names, and
+/// Values that `personality` may set: Linux as it is or older, 32-bit names, and
 /// addresses without randomness, as debuggers and sanitizers ask for.
 const PERSONALITIES: u64 = 0x0008 | 0x0002_0000 | 0x0004_0000 | 0x0020_0000;
 /// Asks for the personality and sets nothing.
@@ -187,7 +187,7 @@ fn rule(conditions: &[(u8, SeccompCmpOp, u64)]) -> Result<SeccompRule, seccompil
     SeccompRule::new(all.collect::<Result<_, _>>()?)
 }
 
-/// What is allowed with some arguments only, sockets excepted.
+/// System calls that are allowed with some arguments only, sockets excepted.
 fn processes(rules: &mut Rules, around: Surroundings) -> Made<()> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let unspaced = rule(&[(0, MaskedEq(NAMESPACES), 0)])?;

@@ -37,9 +37,9 @@ const SUPERVISE: &str = "supervise";
 /// Close the doors, then become the command.
 pub(super) const ENTER: &str = "enter";
 
-/// How long killing everything may take: a fork bomb is caught by repeating.
+/// Most time for killing everything: a fork bomb is caught by repeating.
 const KILL_TIME: Duration = Duration::from_secs(4);
-/// What `timeout`, `env` and other such programs leave with when they fail themselves.
+/// Exit status of `timeout`, `env` and other such programs when they fail themselves.
 const OWN_FAILURE: u8 = 125;
 /// The first descriptor that is none of the three standard streams.
 const FIRST_FOREIGN: i32 = 3;
@@ -49,7 +49,7 @@ const FIRST_FOREIGN: i32 = 3;
 pub(super) struct Supervised<'a> {
     pub(super) program: &'a OsStr,
     pub(super) arguments: Vec<OsString>,
-    /// Whether it gets a user namespace, whose users the caller maps.
+    /// True when it gets a user namespace, whose users the caller maps.
     pub(super) divided: bool,
     /// The control group of the program, and that of the caller.
     pub(super) group: Option<(&'a Path, &'a Path)>,
@@ -241,7 +241,7 @@ fn end_all() {
     }
 }
 
-/// Whether this process has no children left, those taken leave of that have
+/// Tells whether this process has no children left, those taken leave of that have
 /// ended. As whatever loses its parent becomes a child of ours, nothing is
 /// below us then; to look for it among all processes takes milliseconds.
 fn is_alone() -> bool {

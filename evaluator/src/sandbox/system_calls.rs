@@ -278,7 +278,7 @@ pub(super) const ALLOWED_HERE: &[i64] = &[
 #[cfg(not(target_arch = "x86_64"))]
 pub(super) const ALLOWED_HERE: &[i64] = &[];
 
-/// What reaches beyond the command unless it has an IPC namespace.
+/// System calls that reach beyond the command unless it has an IPC namespace.
 pub(super) const IPC: &[i64] = &[
     libc::SYS_mq_getsetattr,
     libc::SYS_mq_notify,

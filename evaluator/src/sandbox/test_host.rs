@@ -9,11 +9,11 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// What the helper is made of, below the crate.
+/// Sources of the helper, below the crate.
 const SOURCES: [&str; 5] = [
     "src/sandbox",
     "src/process",
-    "src/bin",
+    "sandbox-exec.rs",
     "src/process.rs",
     "src/identity.rs",
 ];

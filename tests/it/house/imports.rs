@@ -36,9 +36,7 @@ impl Crate {
         let folder = format!("{name}/src/");
         let mut modules = BTreeMap::new();
         for file in files {
-            let place = file.path.strip_prefix(&folder);
-            // A program beside the library is no module of it.
-            let Some(place) = place.filter(|place| !place.starts_with("bin/")) else {
+            let Some(place) = file.path.strip_prefix(&folder) else {
                 continue;
             };
             let path = module_of(place);

@@ -42,7 +42,8 @@ impl Run {
                 chosen.push(best.number);
             }
         }
-        (chosen.len() >= FEWEST).then_some(chosen)
+        let judged = self.foreign.is_none() || chosen.first() == Some(&1);
+        (judged && chosen.len() >= FEWEST).then_some(chosen)
     }
 
     /// Returns the step that compares the candidates.
@@ -76,6 +77,7 @@ impl Run {
             record.inputs,
             sizes.join(", ")
         ));
+        self.object_to_standing_alone(&record);
         let mut again: Vec<(u32, u32)> = Vec::new();
         for attempt in &mut self.attempts {
             let others = record.others(attempt.number) as u64;
@@ -87,7 +89,11 @@ impl Run {
                 continue;
             };
             rung.counts.insert(AGREE.to_owned(), others);
-            let agreed = agreed_with(attempt, &record);
+            let agreed = if record.alone(attempt.number).is_some() {
+                Vec::new()
+            } else {
+                agreed_with(attempt, &record)
+            };
             if !agreed.is_empty() && attempt.refuted_by().is_none() {
                 attempt.accepted.extend(agreed);
                 again.push((attempt.lane, attempt.number));
@@ -105,6 +111,28 @@ impl Run {
         }
         if again.is_empty() {
             self.choose();
+        }
+    }
+}
+
+impl Run {
+    /// Notes against a judged patch that independent candidates agree with each other and
+    /// not with it, with an input that shows it.
+    fn object_to_standing_alone(&mut self, record: &AgreementRecord) {
+        let Some(split) = record.alone(1).filter(|_| self.foreign.is_some()) else {
+            return;
+        };
+        let doubt = split.doubt(1);
+        let Some(attempt) = self.attempt_mut(1) else {
+            return;
+        };
+        let mut rungs = attempt.rungs.iter_mut();
+        if let Some(rung) = rungs.find(|rung| rung.name == RungName::SameElsewhere) {
+            if rung.holds == Some(true) {
+                rung.holds = None;
+            }
+            rung.reason = format!("{}; {}", doubt.what, rung.reason);
+            rung.doubts.push(doubt);
         }
     }
 }

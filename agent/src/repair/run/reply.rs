@@ -1,6 +1,6 @@
 //! Reading of a reply: it leads to queries, a patch, or another try.
 
-use super::Run;
+use super::{FOREIGN_LANE, Run};
 use crate::prompt::{self, control_tokens};
 use crate::record::{ContextText, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
@@ -16,7 +16,7 @@ const IN_QUERIES: [&str; 10] = [
 
 impl Run {
     pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
-        if let Some(patch) = self.foreign.clone() {
+        if let Some(patch) = self.foreign.clone().filter(|_| index == FOREIGN_LANE) {
             // Nobody is told an issue; whoever challenges the patch sees the code.
             if let Some(lane) = self.lanes.get_mut(index) {
                 lane.code = context.text;

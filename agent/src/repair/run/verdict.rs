@@ -12,7 +12,7 @@ use patchwright_evaluator::RungName;
 impl Run {
     pub(super) fn on_located(&mut self, index: usize, located: Located) {
         match located {
-            Located::Refused { reasons } if self.foreign.is_some() => {
+            Located::Refused { reasons } if self.is_foreign(index) => {
                 self.on_unplaced(index, &reasons);
             }
             Located::Refused { reasons } => {
@@ -189,7 +189,9 @@ impl Run {
             let attempt = self.attempt(number);
             attempt.is_some_and(|attempt| attempt.rung(*name).is_some())
         };
-        let next = self.plan.ladder.iter().find(|name| !climbed(name)).copied();
+        let top = self.top_of_lane(index);
+        let mut ladder = self.plan.ladder.iter().filter(|name| **name <= top);
+        let next = ladder.find(|name| !climbed(name)).copied();
         let Some(rung) = next else {
             return self.on_top(index, number);
         };
@@ -205,11 +207,15 @@ impl Run {
     /// of one that differs is asked about that; else its lane is done, and with
     /// several lanes another may still be better.
     fn on_top(&mut self, index: usize, number: u32) {
+        if self.begin_candidates(index) {
+            return;
+        }
         let ending = self.attempt(number).map(|attempt| self.top_ending(attempt));
         let verified = ending
             .as_ref()
             .is_some_and(|ending| ending.kind == EndingKind::Verified);
-        if let Some(ending) = ending.filter(|_| verified) {
+        let own = self.foreign.is_some() && !self.is_foreign(index);
+        if let Some(ending) = ending.filter(|_| verified && !own) {
             return self.conclude(ending, Some(number));
         }
         let asked = self.ask_author(index, number);
@@ -221,6 +227,7 @@ impl Run {
     pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
         let exhausted = self.left().attempts == 0;
         let contestable = self.may_contest(number, rung);
+        let foreign = self.is_foreign(index);
         let first = self
             .baseline
             .as_ref()
@@ -231,7 +238,7 @@ impl Run {
             return;
         };
         lane.contestable = contestable;
-        if exhausted && contestable.is_none() {
+        if (exhausted && contestable.is_none()) || foreign {
             lane.stage = Stage::Done(Finished::Attempts);
             return;
         }

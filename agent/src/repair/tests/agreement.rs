@@ -75,6 +75,7 @@ fn agreed(clusters: &[&[u32]], apart: &[&[u32]]) -> Outcome {
                 attempts,
             })
             .collect(),
+        splits: Vec::new(),
         inputs: 9,
         seconds: 1.0,
     })

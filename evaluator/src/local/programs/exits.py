@@ -328,6 +328,9 @@ def settings():
         "detach-on-fork on",
         "print thread-events off",
         "print inferior-events off",
+        # It reads structures of the C library, which fails where a process is about to
+        # go; only thread-local variables need it.
+        "libthread-db-search-path /nonexistent",
     ):
         try:
             gdb.execute(f"set {setting}")

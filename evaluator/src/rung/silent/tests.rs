@@ -1,4 +1,4 @@
-//! What a repairer is told of Java programs that hang or recurse without end,
+//! Feedback about Java programs that hang or recurse without end,
 //! by a real JVM.
 
 use crate::Changes;

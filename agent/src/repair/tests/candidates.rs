@@ -1,0 +1,154 @@
+//! Judged patches beside candidates that the model writes by itself.
+
+use super::{baseline, kind, patch, placed, plan, play, reply, rung};
+use crate::plan::Plan;
+use crate::record::{
+    AgreedInput, AgreementRecord, ContextText, DoubtRecord, DoubtedInputRecord, EndingKind,
+    Outcome, RunLimits, RungRecord, SplitRecord, Step,
+};
+use crate::repair::Run;
+use patchwright_evaluator::RungName;
+use patchwright_patcher::reply;
+
+/// The rung *same elsewhere*, open for a difference.
+fn doubted() -> Outcome {
+    let Outcome::Climbed(record) = rung(RungName::SameElsewhere, None) else {
+        panic!("no rung");
+    };
+    Outcome::Climbed(RungRecord {
+        doubts: vec![DoubtRecord {
+            what: "mutant 1 differs".into(),
+            input: Some(DoubtedInputRecord {
+                name: "mutant 1".into(),
+                blob: "blob".into(),
+                ..DoubtedInputRecord::default()
+            }),
+            ..DoubtRecord::default()
+        }],
+        ..record
+    })
+}
+
+/// A run whose foreign patch stands but for a difference, and two candidates that came to
+/// *tested*.
+fn compared(same_elsewhere: &Outcome) -> Run {
+    let limits = RunLimits {
+        candidates: 2,
+        ..plan().limits
+    };
+    let foreign = reply::read(&patch("foreign"), false).patch.unwrap();
+    let run = Run::challenging(Plan { limits, ..plan() }, foreign);
+    let mut run = play(run, [baseline(), placed("foreign")]);
+    for name in RungName::ALL {
+        let outcome = if name == RungName::SameElsewhere {
+            same_elsewhere.clone()
+        } else {
+            rung(name, Some(true))
+        };
+        run = play(run, [outcome]);
+    }
+    for (lane, form) in [(2, "p"), (3, "q")] {
+        let mut outcomes = vec![
+            Outcome::Context(ContextText::default()),
+            reply(&patch(form)),
+            placed(form),
+        ];
+        let climbed = RungName::ALL.into_iter();
+        let climbed = climbed.take_while(|name| *name <= RungName::Tested);
+        outcomes.extend(climbed.map(|name| rung(name, Some(true))));
+        for outcome in outcomes {
+            let ready = run.ready();
+            let id = ready.iter().find(|(id, _)| id.lane == lane).unwrap().0;
+            run = run.feed(id, outcome);
+        }
+    }
+    run
+}
+
+fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<SplitRecord>) -> Outcome {
+    Outcome::Agreed(AgreementRecord {
+        clusters: clusters.iter().map(|group| group.to_vec()).collect(),
+        apart: vec![AgreedInput {
+            blob: "blob".into(),
+            attempts: apart.to_vec(),
+        }],
+        splits,
+        inputs: 9,
+        seconds: 1.0,
+    })
+}
+
+#[test]
+fn a_doubt_is_gone_where_a_candidate_does_the_same() {
+    let run = compared(&doubted());
+    let ready = run.ready();
+    let [(_, Step::Agree { attempts, inputs })] = ready.as_slice() else {
+        panic!("{ready:?}");
+    };
+    assert_eq!((attempts.as_slice(), inputs.len()), (&[1, 2, 3][..], 1));
+    let run = play(run, [agreed(&[&[1, 2], &[3]], &[1, 2], Vec::new())]);
+    let again = rung(RungName::SameElsewhere, Some(true));
+    let run = play(run, [again]);
+    assert_eq!(
+        (kind(&run), run.best().unwrap().number),
+        (EndingKind::Verified, 1)
+    );
+    let accepted = &run.attempt(1).unwrap().accepted[0].reason;
+    assert!(accepted.contains("1 independent candidate"), "{accepted}");
+}
+
+#[test]
+fn a_patch_that_stands_alone_is_told_with_an_input() {
+    let holds = rung(RungName::SameElsewhere, Some(true));
+    let split = SplitRecord {
+        input: DoubtedInputRecord {
+            name: "input 4".into(),
+            blob: "other".into(),
+            ..DoubtedInputRecord::default()
+        },
+        groups: vec![
+            (vec![2, 3], "exit status 0\nall".into()),
+            (vec![1], "exit status 1".into()),
+        ],
+    };
+    let run = play(
+        compared(&holds),
+        [agreed(&[&[2, 3], &[1]], &[], vec![split])],
+    );
+    assert_eq!(
+        (kind(&run), run.best().unwrap().number),
+        (EndingKind::Plausible, 1)
+    );
+    let attempt = run.attempt(1).unwrap();
+    let doubt = &attempt.rung(RungName::SameElsewhere).unwrap().doubts[0];
+    assert!(
+        doubt.what.contains("2 independent candidates agree"),
+        "{doubt:?}"
+    );
+    assert!(doubt.what.contains("exit status 0 all"), "{doubt:?}");
+    assert_eq!(doubt.input.as_ref().unwrap().after, "exit status 1");
+}
+
+#[test]
+fn no_candidate_is_asked_for_beside_a_patch_that_is_refuted() {
+    let run = compared_until_refuted();
+    assert_eq!(kind(&run), EndingKind::NoPatch);
+    assert_eq!((run.lanes(), run.attempts().len()), (1, 1));
+}
+
+fn compared_until_refuted() -> Run {
+    let limits = RunLimits {
+        candidates: 2,
+        ..plan().limits
+    };
+    let foreign = reply::read(&patch("foreign"), false).patch.unwrap();
+    let run = Run::challenging(Plan { limits, ..plan() }, foreign);
+    play(
+        run,
+        [
+            baseline(),
+            placed("foreign"),
+            rung(RungName::Applies, Some(false)),
+        ],
+    )
+}
