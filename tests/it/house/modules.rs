@@ -46,7 +46,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs_rows crs journal spending prune \
          tokens",
     ),
     (
@@ -56,7 +56,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text export language init output mcp verb",
+        "common display crash_text export language init output mcp tree_writer verb",
     ),
 ];
 
