@@ -83,7 +83,7 @@ impl fmt::Display for Rule {
 /// One edit that was not taken, and why. Its `Display` is meant for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// Which edit, counted from 1; 0 for the patch as a whole.
+    /// The edit, counted from 1; 0 for the patch as a whole.
     pub edit: usize,
     /// The file, as far as it is known.
     pub file: String,
