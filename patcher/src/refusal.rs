@@ -154,7 +154,7 @@ impl Refusal {
         let width = last.to_string().len();
         f.write_str("\nthe nearest lines of the file are")?;
         if self.nearest.iter().any(|line| line.number.is_none()) {
-            f.write_str(" (> marks lines that only the original has)")?;
+            f.write_str(" (> marks lines of the original that are not there)")?;
         }
         f.write_str(":")?;
         for ShownLine { number, text } in &self.nearest {
