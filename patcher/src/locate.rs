@@ -3,7 +3,8 @@
 //! The whole quote is compared, in this order: exactly at the range that was
 //! named; exactly at most three lines away; there but for whitespace; exactly
 //! and once in the file; once but for whitespace; aligned beyond doubt. The
-//! first that holds decides, and more than one place is none.
+//! first that holds decides, and more than one place is none. A place that no number
+//! confirms must also beat those where the quote would stand with lines left out.
 
 mod align;
 mod chain;
