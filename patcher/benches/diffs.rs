@@ -7,7 +7,7 @@
 //!
 //! With `--disturb COUNT [--seed N] [--seconds N] [--longest LINES]` it disturbs the
 //! edits whose place is certain as models do, in all forms, and prints how many of
-//! them land where.
+//! them land where. With `--undisturbed yes` it places these edits as they are.
 
 #[path = "diffs/perturb.rs"]
 #[expect(
@@ -37,6 +37,8 @@ struct Wanted {
     /// Number of disturbed edits to place, and true where kinds of disturbance
     /// are drawn by their share.
     disturbed: Option<(usize, bool)>,
+    /// True where the edits are placed as they are.
+    undisturbed: bool,
     seed: u64,
     /// Time after which no more edits are disturbed.
     time: Duration,
@@ -86,6 +88,7 @@ fn arguments() -> Option<Wanted> {
         folder: PathBuf::from(given.next()?),
         shown: Vec::new(),
         disturbed: None,
+        undisturbed: false,
         seed: SEED,
         time: Duration::MAX,
         longest: usize::MAX,
@@ -96,6 +99,7 @@ fn arguments() -> Option<Wanted> {
             "--longest" => wanted.longest = value.parse().ok()?,
             "--seconds" => wanted.time = Duration::from_secs(value.parse().ok()?),
             "--seed" => wanted.seed = value.parse().ok()?,
+            "--undisturbed" => (wanted.undisturbed, wanted.disturbed) = (true, Some((0, true))),
             "--disturb" => wanted.disturbed = Some((value.parse().ok()?, true)),
             "--disturb-evenly" => wanted.disturbed = Some((value.parse().ok()?, false)),
             _ => return None,
@@ -122,45 +126,74 @@ fn disturb(
         "{edits} edits whose place is certain, in {} trees",
         bases.len()
     )?;
+    let mut table = Table::default();
+    if wanted.undisturbed {
+        for trial in bases.iter().flat_map(Base::undisturbed) {
+            table.count(&trial, out)?;
+        }
+        return table.write(out);
+    }
     let mut dice = Dice(wanted.seed);
-    let mut table: BTreeMap<&str, [usize; 3]> = BTreeMap::new();
     let started = Instant::now();
-    let (mut done, mut wrong) = (0, 0);
-    while done < count && started.elapsed() < wanted.time {
-        let Some(trial) = dice
-            .one_of(&bases)
-            .and_then(|base| base.trial(&mut dice, by_share))
-        else {
-            continue;
+    while table.done < count && started.elapsed() < wanted.time {
+        let base = dice.one_of(&bases);
+        if let Some(trial) = base.and_then(|base| base.trial(&mut dice, by_share)) {
+            table.count(&trial, out)?;
+        }
+    }
+    table.write(out)
+}
+
+/// Outcomes of disturbed edits by disturbance and by form: right, refused, where they
+/// say, wrong.
+#[derive(Default)]
+struct Table {
+    rows: BTreeMap<&'static str, [usize; 4]>,
+    done: usize,
+}
+
+impl Table {
+    fn count(&mut self, trial: &perturb::Trial, out: &mut impl Write) -> io::Result<()> {
+        self.done += 1;
+        let mut print = |word: &str, after: &str| {
+            let (names, text) = (&trial.names, &trial.text);
+            writeln!(out, "{word} {names:?}\n{text}\n--- taken ---\n{after}")
         };
-        done += 1;
         let column = match &trial.outcome {
             perturb::Outcome::Right => 0,
-            perturb::Outcome::Refused => 1,
-            perturb::Outcome::Wrong(diff) => {
-                wrong += 1;
-                writeln!(
-                    out,
-                    "WRONG {:?}\n{}\n--- taken ---\n{diff}",
-                    trial.names, trial.text
-                )?;
+            perturb::Outcome::Refused => {
+                if trial.names == ["undisturbed"] {
+                    print("REFUSED", "")?;
+                }
+                1
+            }
+            perturb::Outcome::Named => {
+                print("NAMED", "where it says")?;
                 2
+            }
+            perturb::Outcome::Wrong(diff) => {
+                print("WRONG", diff)?;
+                3
             }
         };
         for name in trial.names.iter().chain([&trial.form, &"all"]) {
-            if let Some(cell) = table.entry(name).or_default().get_mut(column) {
+            if let Some(cell) = self.rows.entry(name).or_default().get_mut(column) {
                 *cell += 1;
             }
         }
+        Ok(())
     }
-    for (name, [right, refused, wrong]) in table {
-        writeln!(
-            out,
-            "{name}\tright {right}\trefused {refused}\twrong {wrong}"
-        )?;
+
+    fn write(&self, out: &mut impl Write) -> Result<(), Box<dyn Error>> {
+        for (name, [right, refused, named, wrong]) in &self.rows {
+            writeln!(
+                out,
+                "{name}\tright {right}\trefused {refused}\twhere it says {named}\twrong {wrong}"
+            )?;
+        }
+        writeln!(out, "{} placed", self.done)?;
+        Ok(())
     }
-    writeln!(out, "{wrong} of {done} landed elsewhere")?;
-    Ok(())
 }
 
 fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {

@@ -11,7 +11,7 @@ const MOST_ATTEMPTS: usize = 50;
 /// Knowledge beside the tree.
 #[derive(Clone, Copy)]
 pub struct Background<'a> {
-    /// Tells whether a name is known in the tree or its headers.
+    /// Returns true when a name is known in the tree or its headers.
     pub knows: &'a dyn Fn(&str) -> bool,
     /// Earlier attempts by their numbers, in order, each with its diff. A
     /// model quotes their lines as if they were in the tree.

@@ -45,7 +45,7 @@ impl PlacementKind {
 /// The place of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// Which edit, counted from 1.
+    /// The edit, counted from 1.
     pub edit: usize,
     /// The file of the pristine tree (of the new one if it was created).
     pub file: TreePath,

@@ -153,7 +153,7 @@ impl Guard {
     }
 }
 
-/// Tells whether a path is one of a test.
+/// Returns true when a path is one of a test.
 pub fn is_test(path: &TreePath) -> bool {
     kinds::is_test(path)
 }

@@ -3,7 +3,8 @@
 //! The whole quote is compared, in this order: exactly at the range that was
 //! named; exactly at most three lines away; there but for whitespace; exactly
 //! and once in the file; once but for whitespace; aligned beyond doubt. The
-//! first that holds decides, and more than one place is none.
+//! first that holds decides, and more than one place is none. A place that no number
+//! confirms must also beat those where the quote would stand with lines left out.
 
 mod align;
 mod chain;
@@ -20,6 +21,10 @@ use std::ops::Range;
 
 /// Distance from the named line within which a place counts as near.
 pub(crate) const NEAR: usize = 3;
+
+/// Distance from the named line within which another equal place makes a near one
+/// doubtful: numbers of models are off by less.
+const SLACK: usize = 8;
 
 /// Distance by which the next equal place must be farther from its number for a number
 /// to decide.
@@ -126,27 +131,53 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
                 Located::Nowhere
             };
         }
-        let near: Vec<usize> = (hint.saturating_sub(NEAR)..=hint + NEAR)
+        let around: Vec<usize> = (hint.saturating_sub(SLACK)..=hint + SLACK)
             .filter(|at| file.fits(*at, quote.lines, &keys))
             .collect();
-        let exact: Vec<usize> = near
+        let exact: Vec<usize> = around
             .iter()
             .copied()
             .filter(|at| file.fits_exactly(*at, quote.lines))
             .collect();
-        match (exact.as_slice(), near.as_slice()) {
+        let is_near = |at: &usize| at.abs_diff(hint) <= NEAR;
+        match (exact.as_slice(), around.as_slice()) {
             (exact, _) if exact.contains(&hint) => {
                 return Located::At(Match::aligned(hint, count, PlacementKind::Exact));
             }
-            ([at], _) => return Located::At(Match::aligned(*at, count, PlacementKind::Shifted)),
-            ([], [at]) => {
+            ([at], _) if is_near(at) => {
+                return Located::At(Match::aligned(*at, count, PlacementKind::Shifted));
+            }
+            ([], [at]) if is_near(at) => {
                 return Located::At(Match::aligned(*at, count, PlacementKind::Whitespace));
             }
-            ([], []) => {}
-            ([], several) | (several, _) => return equals(several, count),
+            ([], several) | (several, _) if several.iter().any(is_near) => {
+                return equals(several, count);
+            }
+            _ => {}
         }
     }
-    anywhere(file, quote, &keys)
+    match anywhere(file, quote, &keys) {
+        Located::At(place) => uncontested(file, quote, place),
+        located => located,
+    }
+}
+
+/// Returns a place that was found far from its number, or without one, as far as the
+/// quote cannot as well stand elsewhere with lines left out: what stands there as it
+/// is quoted and says enough is beyond doubt.
+fn uncontested(file: &Pristine, quote: Quote<'_>, place: Match) -> Located {
+    let verbatim = file.fits_exactly(place.range.start, quote.lines);
+    if verbatim && align::says_enough(quote.lines) {
+        return Located::At(place);
+    }
+    match align::rival(file, &quote, &place) {
+        Some((line, places)) => Located::Tied {
+            line,
+            places,
+            matches: Vec::new(),
+        },
+        None => Located::At(place),
+    }
 }
 
 /// The place in the whole file, if it is the only one.
@@ -179,6 +210,8 @@ fn anywhere(file: &Pristine, quote: Quote<'_>, keys: &[u64]) -> Located {
         }
     }
     match (exact.as_slice(), all.as_slice()) {
+        // Indentation alone tells places apart only for lines that say something.
+        ([_], several @ [_, _, ..]) if !align::says_enough(quote.lines) => equals(several, count),
         ([at], _) => Located::At(Match::aligned(*at, count, far(PlacementKind::Exact))),
         ([], [at]) => Located::At(Match::aligned(*at, count, far(PlacementKind::Whitespace))),
         ([], []) => match reflowed(file, quote) {

@@ -389,11 +389,15 @@ impl Merger<'_> {
         };
         let before = (0..old.start).rev().find(|index| !blank(index));
         let after = (old.end..self.old.len()).find(|index| !blank(index));
-        let nearby = |lines: Range<usize>, index: Option<usize>| {
+        let nearby = |mut lines: Range<usize>, index: Option<usize>| {
             let index = index.filter(|index| self.pair(*index).is_none())?;
-            let quoted = Line::New(self.old.get(index)?.clone());
-            let mut near = self.code_in(&lines).into_iter();
-            near.find(|at| self.is_line(&quoted, *at))
+            let text = self.old.get(index)?;
+            let quoted = Line::New(text.clone());
+            // A comment is compared as it is written.
+            lines.find(|at| {
+                self.file.key(*at) == Some(key(text))
+                    || self.file.is_code(*at) && self.is_line(&quoted, *at)
+            })
         };
         let behind = gap.end..gap.end.saturating_add(NEAR);
         nearby(behind, before).or_else(|| nearby(gap.start.saturating_sub(NEAR)..gap.start, after))

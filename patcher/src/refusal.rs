@@ -83,7 +83,7 @@ impl fmt::Display for Rule {
 /// One edit that was not taken, and why. Its `Display` is meant for the model.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// Which edit, counted from 1; 0 for the patch as a whole.
+    /// The edit, counted from 1; 0 for the patch as a whole.
     pub edit: usize,
     /// The file, as far as it is known.
     pub file: String,
@@ -154,7 +154,7 @@ impl Refusal {
         let width = last.to_string().len();
         f.write_str("\nthe nearest lines of the file are")?;
         if self.nearest.iter().any(|line| line.number.is_none()) {
-            f.write_str(" (> marks lines that only the original has)")?;
+            f.write_str(" (> marks lines of the original that are not there)")?;
         }
         f.write_str(":")?;
         for ShownLine { number, text } in &self.nearest {

@@ -73,10 +73,10 @@ pub struct Probe {
     pub line: u32,
     /// The expression.
     pub expression: String,
-    /// Which build is asked, as it was written.
+    /// The build that is asked, as it was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<String>,
-    /// Which input the program is run on, as it was written; else the PoV.
+    /// The input that the program is run on, as it was written; else the PoV.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<String>,
 }

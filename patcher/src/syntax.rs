@@ -4,18 +4,21 @@ use crate::pristine::Pristine;
 use crate::splice::Splice;
 use patchwright_source::{Language, SyntaxError, parse, syntax_errors};
 use std::collections::HashMap;
+use std::ops::Range;
 
-/// Files up to this size are parsed in whole; larger ones around the edits.
+/// Files up to this size are parsed in whole; of larger ones the top-level pieces
+/// around the edits, as long as these can be told.
+const SMALL: usize = 64 * 1024;
+
+/// Files up to this size are parsed in whole where the pieces around the edits cannot
+/// be told.
 const WHOLE_LIMIT: usize = 512 * 1024;
 
 /// In a large file at most this many places are parsed.
 const MOST_PLACES: usize = 64;
 
-/// With more edits than this in a large file nothing is parsed.
-const MOST_SPLICES: usize = 4 * MOST_PLACES;
-
 /// Longest reach of a place in a large file, in lines.
-const REACH: usize = 400;
+const REACH: usize = 2_000;
 
 /// Errors beyond this many are not counted.
 const MOST_ERRORS: usize = 200;
@@ -26,13 +29,18 @@ pub(crate) fn new_errors(file: &Pristine, splices: &[Splice], new: &[u8]) -> Che
         return Checked::Errors(Vec::new());
     };
     let old = file.text.bytes();
-    if old.len().max(new.len()) <= WHOLE_LIMIT {
-        return compare(language, old, new, 0).map_or(Checked::Not, Checked::Errors);
-    }
-    if splices.len() > MOST_SPLICES {
-        return Checked::Not;
-    }
-    around_edits(file, language, splices)
+    let size = old.len().max(new.len());
+    let parts = parts(file, splices);
+    let apart = parts.len() <= MOST_PLACES;
+    let clear = apart && parts.iter().all(|part| part.clear);
+    let errors = if size > SMALL && clear || size > WHOLE_LIMIT && apart {
+        compare_parts(file, language, &parts)
+    } else if size <= WHOLE_LIMIT {
+        compare(language, old, new, 0)
+    } else {
+        None
+    };
+    errors.map_or(Checked::Not, Checked::Errors)
 }
 
 /// Result of a search for errors.
@@ -72,41 +80,59 @@ fn compare(language: Language, old: &[u8], new: &[u8], base: usize) -> Option<Ve
     Some(errors)
 }
 
-/// Compares the functions around the edits of a large file.
-fn around_edits(file: &Pristine, language: Language, splices: &[Splice]) -> Checked {
-    let mut errors = Vec::new();
-    let mut shift = 0_isize;
+/// A part of a file around edits, between two lines that begin something.
+struct Part<'a> {
+    lines: Range<usize>,
+    splices: &'a [Splice],
+    /// False where no such line was found within reach.
+    clear: bool,
+}
+
+/// Divides edits among the parts of a file that they are in.
+fn parts<'a>(file: &Pristine, splices: &'a [Splice]) -> Vec<Part<'a>> {
+    let mut parts = Vec::new();
     let mut rest = splices;
-    for _ in 0..MOST_PLACES {
-        let Some(first) = rest.first() else {
-            return Checked::Errors(errors);
-        };
+    while let Some(first) = rest.first() {
         let start = boundary_before(file, first.old.start);
         let mut end = boundary_after(file, first.old.end);
         let mut length = 1;
-        while let Some(next) = rest.get(length).filter(|next| next.old.start <= end) {
+        while let Some(next) = rest.get(length).filter(|next| next.old.start <= end.line) {
             end = boundary_after(file, next.old.end);
             length += 1;
         }
         let (group, after) = rest.split_at(length);
+        parts.push(Part {
+            lines: start.line..end.line,
+            splices: group,
+            clear: start.found && end.found,
+        });
         rest = after;
-        let old = slice(file, start, end);
-        let new = spliced(file, start, end, group);
-        let base = start.saturating_add_signed(shift);
-        match compare(language, old, &new, base) {
-            Some(found) => errors.extend(found),
-            None => return Checked::Not,
+        if parts.len() > MOST_PLACES {
+            break;
         }
-        shift += group
+    }
+    parts
+}
+
+/// Compares parts of a file.
+fn compare_parts(
+    file: &Pristine,
+    language: Language,
+    parts: &[Part<'_>],
+) -> Option<Vec<SyntaxError>> {
+    let mut errors = Vec::new();
+    let mut shift = 0_isize;
+    for Part { lines, splices, .. } in parts {
+        let old = slice(file, lines.start, lines.end);
+        let new = spliced(file, lines.start, lines.end, splices);
+        let base = lines.start.saturating_add_signed(shift);
+        errors.extend(compare(language, old, &new, base)?);
+        shift += splices
             .iter()
             .map(|splice| splice.new.len().cast_signed() - splice.old.len().cast_signed())
             .sum::<isize>();
     }
-    if rest.is_empty() {
-        Checked::Errors(errors)
-    } else {
-        Checked::Not
-    }
+    Some(errors)
 }
 
 fn slice(file: &Pristine, start: usize, end: usize) -> &[u8] {
@@ -141,19 +167,30 @@ fn is_boundary(file: &Pristine, at: usize) -> bool {
     begins && before.is_none_or(|before| before.trim().is_empty() || before.starts_with('}'))
 }
 
-fn boundary_before(file: &Pristine, at: usize) -> usize {
-    let stop = at.saturating_sub(REACH);
-    (stop..=at.min(file.count().saturating_sub(1)))
-        .rev()
-        .find(|at| is_boundary(file, *at))
-        .unwrap_or(stop)
+/// A line at which a part of a file begins or ends.
+struct Boundary {
+    line: usize,
+    /// False where the search for one was given up here.
+    found: bool,
 }
 
-fn boundary_after(file: &Pristine, at: usize) -> usize {
+fn boundary_before(file: &Pristine, at: usize) -> Boundary {
+    let stop = at.saturating_sub(REACH);
+    let mut lines = (stop..=at.min(file.count().saturating_sub(1))).rev();
+    let found = lines.find(|at| is_boundary(file, *at));
+    Boundary {
+        line: found.unwrap_or(stop),
+        found: found.is_some() || stop == 0,
+    }
+}
+
+fn boundary_after(file: &Pristine, at: usize) -> Boundary {
     let stop = (at + REACH).min(file.count());
-    (at + 1..stop)
-        .find(|at| is_boundary(file, *at))
-        .unwrap_or(stop)
+    let found = (at + 1..stop).find(|at| is_boundary(file, *at));
+    Boundary {
+        line: found.unwrap_or(stop),
+        found: found.is_some() || stop == file.count(),
+    }
 }
 
 #[cfg(test)]
@@ -181,7 +218,7 @@ mod tests {
 
     #[test]
     fn finds_what_is_new() {
-        for copies in [3, 30_000] {
+        for copies in [3, 3_000, 30_000] {
             check(copies, "    return (a;\n", &[6]);
             check(copies, "    return (a);\n", &[]);
         }

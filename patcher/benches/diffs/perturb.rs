@@ -39,6 +39,9 @@ pub(crate) struct Trial {
 pub(crate) enum Outcome {
     Right,
     Refused,
+    /// It was taken where it says: its lines stand as they are at the line that it
+    /// names, and they do not where it was taken from.
+    Named,
     /// It was taken, and the new file is not what it means.
     Wrong(String),
 }
@@ -109,11 +112,14 @@ impl Base {
         if names.is_empty() || !sketch.says_something() {
             return None;
         }
-        let form = *dice.one_of(&[Form::Diff, Form::Blocks, Form::Tags])?;
+        let form = *dice.one_of(&FORMS)?;
         let text = sketch.write(form);
         let outcome = match place(&self.tree, form, &text) {
             None | Some(Err(_)) => Outcome::Refused,
-            Some(Ok(prepared)) => judge((&sketch, truth), file, &prepared),
+            Some(Ok(prepared)) => match judge((&sketch, truth), file, &prepared) {
+                Outcome::Wrong(_) if sketch.names_another_place(form, file) => Outcome::Named,
+                outcome => outcome,
+            },
         };
         Some(Trial {
             names,
@@ -122,7 +128,31 @@ impl Base {
             outcome,
         })
     }
+
+    /// Places every edit as it is, in every form.
+    pub(crate) fn undisturbed(&self) -> impl Iterator<Item = Trial> {
+        let all = self.sketches.iter();
+        let all = all.flat_map(|sketch| FORMS.map(|form| (sketch, form)));
+        all.filter_map(|(sketch, form)| {
+            let text = sketch.write(form);
+            let outcome = match place(&self.tree, form, &text) {
+                None | Some(Err(_)) => Outcome::Refused,
+                Some(Ok(prepared)) => {
+                    judge((sketch, sketch), self.files.get(&sketch.file)?, &prepared)
+                }
+            };
+            Some(Trial {
+                names: vec!["undisturbed"],
+                form: form.name(),
+                text,
+                outcome,
+            })
+        })
+    }
 }
+
+/// Every form in which an edit is written.
+const FORMS: [Form; 3] = [Form::Diff, Form::Blocks, Form::Tags];
 
 /// Judges a result: it is right where it is what the disturbed edit says, or what
 /// the edit meant before.

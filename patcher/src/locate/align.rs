@@ -9,7 +9,7 @@
 
 use super::chain::{Chains, Joint, Row, Slot};
 use super::pairing::Pairing;
-use super::{Located, NEAR, Quote};
+use super::{Located, Match, NEAR, Quote};
 use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::is_elision;
 use crate::tokens::tokens;
@@ -95,7 +95,7 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = located else {
         return located;
     };
-    let Some(rival) = aligner.rival(&chains, &chain) else {
+    let Some(rival) = aligner.rival(&chains, &chain, &|_| true) else {
         return Located::At(place);
     };
     let other = pairing.complete(&aligner.pairs(&chains.chain(rival.other)));
@@ -107,6 +107,53 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
             _ => Vec::new(),
         },
     }
+}
+
+/// Returns true when lines say enough to be told from others by themselves.
+pub(super) fn says_enough(lines: &[String]) -> bool {
+    lines.iter().map(|line| weight(line)).sum::<i64>() >= LIGHTEST
+}
+
+/// Returns a line of a quote that a change depends on, where it stands at the place
+/// that was found, and where it would stand nearly as well with the whole quote
+/// around it, if lines are left out there.
+pub(super) fn rival(
+    file: &Pristine,
+    quote: &Quote<'_>,
+    place: &Match,
+) -> Option<(usize, [usize; 2])> {
+    let pairs = place.pairs.as_ref()?;
+    if quote.lines.len() > LONGEST {
+        return None;
+    }
+    let mut aligner = Aligner::new(file, quote);
+    for row in &mut aligner.rows {
+        row.required = !row.places.is_empty();
+        // An edit may leave lines out right beside its change, too.
+        if row.joint == Joint::Tight {
+            row.joint = Joint::Loose;
+        }
+    }
+    if aligner.cells() > MOST_CELLS {
+        return None;
+    }
+    let slot = |(row, item): (usize, &Item)| {
+        let line = pairs.get(item.at).copied().flatten()?;
+        let mut places = aligner.rows.get(row)?.places.iter();
+        let at = places.position(|(place, _)| file.code_line(*place) == line)?;
+        Some(Slot { row, at })
+    };
+    let chain: Vec<Slot> = aligner.items.iter().enumerate().filter_map(slot).collect();
+    let chains = Chains::of(&aligner.rows);
+    let here = aligner.pairs(&chain);
+    // A brace may stand anywhere.
+    let is_elsewhere = |other: Slot| {
+        let pairs = aligner.pairs(&chains.chain(other)).into_iter();
+        let moved = pairs.filter(|pair| !here.contains(pair));
+        says_something(moved.filter_map(|(at, _)| quote.lines.get(at)))
+    };
+    let rival = aligner.rival(&chains, &chain, &is_elsewhere)?;
+    Some((rival.line, rival.places))
 }
 
 /// Returns the line where most of a quote stands, for messages.
@@ -229,8 +276,7 @@ impl<'a> Aligner<'a> {
     /// The best chain. Removed lines that cannot all be taken in order are
     /// required no longer, so that it can be said what stands there instead.
     fn best(&self) -> Option<(Chains, Vec<Slot>)> {
-        let places: usize = self.rows.iter().map(|row| row.places.len()).sum();
-        if self.rows.len().saturating_mul(places) > MOST_CELLS {
+        if self.cells() > MOST_CELLS {
             return None;
         }
         let chains = Chains::of(&self.rows);
@@ -246,6 +292,11 @@ impl<'a> Aligner<'a> {
         let (_, slot) = chains.best()?;
         let chain = chains.chain(slot);
         Some((chains, chain))
+    }
+
+    fn cells(&self) -> usize {
+        let places: usize = self.rows.iter().map(|row| row.places.len()).sum();
+        self.rows.len().saturating_mul(places)
     }
 
     /// Returns true when enough of the quote stands at a place.
@@ -293,13 +344,18 @@ impl<'a> Aligner<'a> {
     }
 
     /// Returns a line that a change depends on and two places of it, if one is
-    /// nearly as good as the other.
-    fn rival(&self, chains: &Chains, chain: &[Slot]) -> Option<Rival> {
-        let (best, _) = chains.best()?;
+    /// nearly as good as the other, and counts.
+    fn rival(
+        &self,
+        chains: &Chains,
+        chain: &[Slot],
+        counts: &dyn Fn(Slot) -> bool,
+    ) -> Option<Rival> {
         let critical = chain.iter().filter(|slot| self.is_critical(slot.row));
         let (slot, rival) = critical
             .filter_map(|slot| Some((*slot, chains.rival(*slot)?)))
-            .find(|(_, (score, _))| best - score < MARGIN)
+            .filter(|(slot, (score, _))| chains.through(*slot) - score < MARGIN)
+            .find(|(_, (_, rival))| counts(*rival))
             .map(|(slot, (_, rival))| (slot, rival))?;
         let line = |slot: Slot| {
             let (place, _) = self.rows.get(slot.row)?.places.get(slot.at)?;

@@ -103,6 +103,13 @@ impl Chains {
             .max_by_key(|(score, slot)| (*score, std::cmp::Reverse(slot.row)))
     }
 
+    /// Returns the score of the best chain through a place.
+    pub(super) fn through(&self, slot: Slot) -> i64 {
+        let row = self.through.get(slot.row);
+        row.and_then(|row| row.get(slot.at))
+            .map_or(NONE, |score| *score)
+    }
+
     /// Returns the score of the best chain that takes a row to another place
     /// than this one, and that place.
     pub(super) fn rival(&self, than: Slot) -> Option<(i64, Slot)> {

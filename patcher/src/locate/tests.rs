@@ -3,6 +3,7 @@
 use super::{Located, Quote, locate};
 use crate::PlacementKind as Kind;
 use crate::pristine::Pristine;
+use crate::script::Change;
 use patchwright_source::{Text, TreePath};
 
 fn file(text: &str) -> Pristine {
@@ -40,8 +41,8 @@ fn check(
 fn follows_the_order() {
     let text = "a\nb\ncc\ndd\ne\nf\ng\nh\nb\n";
     check(text, "b", Some(1), Ok((1, 2, Kind::Exact)));
-    check(text, "b", Some(3), Ok((1, 2, Kind::Shifted)));
-    check(text, "  b ", Some(1), Ok((1, 2, Kind::Whitespace)));
+    check(text, "dd", Some(5), Ok((3, 4, Kind::Shifted)));
+    check(text, "  dd ", Some(3), Ok((3, 4, Kind::Whitespace)));
     check(text, "cc\ndd", Some(7), Ok((2, 4, Kind::Moved)));
     check(text, "cc\n dd", Some(7), Ok((2, 4, Kind::Moved)));
     check(text, "cc\ndd", None, Ok((2, 4, Kind::Exact)));
@@ -68,6 +69,45 @@ fn refuses_two_near_places() {
     check("a\nx\na\nx\n", "a", Some(1), Err(&[0, 2]));
     check(" a\nx\n  a\nx\n", "a", Some(1), Err(&[0, 2]));
     check("a\nx\na\nx\n", "a", Some(0), Ok((0, 1, Kind::Exact)));
+}
+
+#[test]
+fn a_number_that_is_not_exact_does_not_decide_among_near_places() {
+    let text = "b\n1\n2\n3\n4\n5\nb\n7\n8\n";
+    check(text, "b", Some(0), Ok((0, 1, Kind::Exact)));
+    check(text, "b", Some(1), Err(&[0, 6]));
+    let far = text.replace("3\n", "3\na\nc\nd\ne\nf\n");
+    check(&far, "b", Some(1), Ok((0, 1, Kind::Shifted)));
+}
+
+#[test]
+fn indentation_alone_does_not_tell_short_lines_apart() {
+    let text = "{\n  x(1);\n    {\n    y(2);\n";
+    check(text, "{", None, Err(&[0, 2]));
+    let long = "call_of(alpha, beta, gamma, delta);";
+    let text = format!("{long}\nx;\n    {long}\n");
+    check(&text, long, None, Ok((0, 1, Kind::Exact)));
+}
+
+#[test]
+fn a_place_must_beat_those_with_lines_left_out() {
+    let file = file(
+        "if (a) {\n  return bad;\n}\nsize = tell(f);\nclose(f);\nother(1);\n\
+         if (b) {\n  return bad;\n}\nclose(f);\n",
+    );
+    let lines = ["  return bad;", "}", "    close(f);"].map(str::to_owned);
+    let old = 2..2;
+    let new = ["check(f);".to_owned()];
+    let changes = [Change { old, new: &new }];
+    let quote = Quote {
+        lines: &lines,
+        hint: None,
+        slack: 0,
+        heading: None,
+        changes: &changes,
+    };
+    let located = locate(&file, quote);
+    assert!(matches!(located, Located::Tied { .. }), "{located:?}");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::script::{changes, is_elision};
 use crate::unescape::unescape;
 use crate::{Background, PlacementKind, Refusal, Rule, ShownLine};
 use std::cell::Cell;
+use std::ops::Range;
 
 /// Reason that is given for an original that stands nowhere.
 const NOT_FOUND: &str = "the original stands nowhere in the file; quote the lines exactly as they \
@@ -340,7 +341,7 @@ impl Seeker<'_> {
             || self.strangers(difference.place, &foreign),
             |number| self.earlier(number, &foreign),
         );
-        refusal.nearest = self.excerpt_beside(reading, difference, count);
+        refusal.nearest = self.excerpt_beside(&reading.old, difference, count);
         refusal
     }
 
@@ -359,7 +360,7 @@ impl Seeker<'_> {
     /// The lines of a place, and between them the quoted ones that stand nowhere.
     fn excerpt_beside(
         &self,
-        reading: &Reading,
+        old: &[String],
         difference: &Difference,
         count: usize,
     ) -> Vec<ShownLine> {
@@ -372,7 +373,7 @@ impl Seeker<'_> {
                 .map(|line| vec![line]),
         );
         let mut behind = 0;
-        for (at, line) in reading.old.iter().enumerate() {
+        for (at, line) in old.iter().enumerate() {
             if let Some(Some(line)) = difference.pairs.get(at) {
                 behind = (line + 1).saturating_sub(start);
             } else if difference.foreign.contains(&at)
@@ -445,12 +446,37 @@ impl Seeker<'_> {
         );
         if let Some(start) = near {
             let count = old.len().clamp(3, SHOWN);
-            refusal.nearest = file.excerpt(start, start + count);
+            let difference = compare_beside(file, old, start..start + count);
+            refusal.nearest = self.excerpt_beside(old, &difference, count);
         } else {
             show_range(file, wish.lines, &mut refusal);
         }
         refusal
     }
+}
+
+/// Compares quoted lines with those of a range, in order. Foreign are those that the
+/// range does not hold anywhere.
+fn compare_beside(file: &Pristine, old: &[String], range: Range<usize>) -> Difference {
+    let mut difference = Difference {
+        place: range.start,
+        pairs: vec![None; old.len()],
+        foreign: Vec::new(),
+    };
+    let mut next = range.start;
+    for (at, line) in old.iter().enumerate() {
+        let key = key(line);
+        let is_there = |at: &usize| file.key(*at) == Some(key);
+        if let Some(line) = (next..range.end).find(is_there) {
+            next = line + 1;
+            if let Some(pair) = difference.pairs.get_mut(at) {
+                *pair = Some(line);
+            }
+        } else if key != 0 && !range.clone().any(|at| is_there(&at)) {
+            difference.foreign.push(at);
+        }
+    }
+    difference
 }
 
 /// A number of lines, for a message.

@@ -105,7 +105,7 @@ fn check_refused(expected: &Value, refusals: &[Refusal]) -> Result<(), String> {
                 || wanted["candidates"] == serde_json::json!(refusal.candidates))
             && wanted["says"]
                 .as_str()
-                .is_none_or(|words| refusal.reason.contains(words))
+                .is_none_or(|words| refusal.to_string().contains(words))
     });
     if fits {
         Ok(())

@@ -55,6 +55,7 @@ const PLAIN: [&str; 10] = [
     "daemon/",
     "evaluator/",
     "model/",
+    "patcher/",
     "retrieval/",
     "source/",
     "store/",

@@ -112,6 +112,23 @@ impl Sketch {
         self.lines.iter().any(|line| line.tag != Tag::Kept) && self.lines.iter().any(stands)
     }
 
+    /// Returns true when the old side stands as it is at the line that the edit names,
+    /// and came from elsewhere.
+    pub(crate) fn names_another_place(&self, form: Form, file: &[String]) -> bool {
+        let Some(at) = self.start.and_then(|start| start.checked_sub(1)) else {
+            return false;
+        };
+        let old = self.side(Tag::Added);
+        let stands = file.get(at..at + old.len());
+        let mut origins = self.lines.iter().filter(|line| line.tag != Tag::Added);
+        form != Form::Blocks
+            && stands.is_some_and(|lines| lines.iter().eq(&old))
+            && !origins
+                .by_ref()
+                .zip(at..)
+                .any(|(line, at)| line.at == Some(at))
+    }
+
     fn side(&self, without: Tag) -> Vec<&str> {
         let lines = self.lines.iter().filter(|line| line.tag != without);
         lines.map(|line| line.text.as_str()).collect()
