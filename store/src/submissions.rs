@@ -10,6 +10,7 @@ mod claim;
 mod list;
 
 pub use claim::{Back, Claimed, Ending, ISSUE, Issue};
+pub(crate) use list::pattern;
 pub use list::TaskVersion;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
