@@ -16,8 +16,8 @@ pub use template::fence;
 use crate::hints::delta;
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, RungRecord,
-    TestFiles,
+    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, Revision,
+    RungRecord, TestFiles,
 };
 use crate::task::Mode;
 use minijinja::{Value, context};
@@ -75,6 +75,18 @@ pub fn first_issue(
             sarif => plan.hints.sarif.as_ref().filter(|_| origin != Origin::Finding),
             context => code,
             left => left(budget),
+        },
+    )
+}
+
+/// A patch that a person rejected, and the reason: an issue beside the crash.
+pub fn revision(revision: &Revision) -> String {
+    render(
+        "revision.md",
+        context! {
+            number => revision.attempt.number,
+            patch => revision.attempt.diff.clone(),
+            reason => revision.reason.clone(),
         },
     )
 }

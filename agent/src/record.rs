@@ -8,6 +8,7 @@ mod attempt;
 mod challenge;
 mod crash;
 mod ending;
+mod follow_up;
 mod limits;
 mod probe;
 mod regression;
@@ -23,6 +24,7 @@ pub use attempt::{
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
 pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
+pub use follow_up::{Evaluation, FollowUp, Revision};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};
 pub use regression::{RegressionRecord, TestFiles};

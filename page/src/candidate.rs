@@ -70,12 +70,26 @@ fn head(view: &CandidateView, attempt: &AttemptReport) -> Markup {
 
 /// Writes in one sentence why an attempt was refused, or how far it came.
 fn verdict(view: &CandidateView, attempt: &AttemptReport) -> Markup {
-    let open: Vec<&str> = attempt.rungs.iter().filter(|rung| rung.holds.is_none()).map(|rung| rung.name.as_str()).collect();
+    let open: Vec<&str> = attempt
+        .rungs
+        .iter()
+        .filter(|rung| rung.holds.is_none())
+        .map(|rung| rung.name.as_str())
+        .collect();
     let (class, told) = match refuting(attempt) {
-        Some(rung) => ("bad", html! { strong { "Refused: " (shown_line(&rung.name)) } " — " (first_line(&rung.reason)) }),
-        None if attempt.rungs.is_empty() => ("fair", html! { strong { "Proposed" } " — nothing was run. Evaluate it to climb the ladder." }),
+        Some(rung) => (
+            "bad",
+            html! { strong { "Refused: " (shown_line(&rung.name)) } " — " (first_line(&rung.reason)) },
+        ),
+        None if attempt.rungs.is_empty() => (
+            "fair",
+            html! { strong { "Proposed" } " — nothing was run. Evaluate it to climb the ladder." },
+        ),
         None if open.is_empty() => ("good", html! { strong { "Every rung holds" } }),
-        None => ("fair", html! { strong { "Not refused" } " — open: " (shown_line(&open.join(", "))) }),
+        None => (
+            "fair",
+            html! { strong { "Not refused" } " — open: " (shown_line(&open.join(", "))) },
+        ),
     };
     let cost = &view.run.report.cost;
     let time: f64 = attempt.rungs.iter().map(|rung| rung.seconds).sum();
@@ -127,7 +141,9 @@ fn regression_test(attempt: &AttemptReport) -> Markup {
 }
 
 fn decide(view: &CandidateView, attempt: &AttemptReport) -> Markup {
-    let Viewer { decides, starts, .. } = view.run.viewer;
+    let Viewer {
+        decides, starts, ..
+    } = view.run.viewer;
     let at = view.path();
     html! {
         section.decide aria-labelledby="decide" {

@@ -115,7 +115,11 @@ fn class_of(node: tree_sitter::Node<'_>, text: &str) -> Option<&'static str> {
 /// Writes a line with its colours; `mark` is the part that a change touches.
 pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>) -> Markup {
     let mut cuts = vec![0, text.len()];
-    cuts.extend(colours.iter().flat_map(|(range, _)| [range.start, range.end]));
+    cuts.extend(
+        colours
+            .iter()
+            .flat_map(|(range, _)| [range.start, range.end]),
+    );
     cuts.extend(mark.iter().flat_map(|range| [range.start, range.end]));
     cuts.sort_unstable();
     cuts.dedup();

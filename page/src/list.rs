@@ -33,7 +33,11 @@ pub fn list(view: &ListView) -> String {
 }
 
 fn entry(row: &ListedTask, now: &str) -> Markup {
-    let word = if row.ending.is_empty() { &row.state } else { &row.ending };
+    let word = if row.ending.is_empty() {
+        &row.state
+    } else {
+        &row.ending
+    };
     html! {
         tr {
             td {
@@ -64,7 +68,10 @@ fn counts(view: &ListView) -> Markup {
             "" => ("state", state.as_str()),
             ending => ("ending", ending),
         };
-        match kinds.iter_mut().find(|kind| (kind.0, kind.1) == (key, word)) {
+        match kinds
+            .iter_mut()
+            .find(|kind| (kind.0, kind.1) == (key, word))
+        {
             Some(kind) => kind.2 += count,
             None => kinds.push((key, word, *count)),
         }
@@ -81,10 +88,26 @@ fn counts(view: &ListView) -> Markup {
 
 fn filter(view: &ListView) -> Markup {
     let filter = &view.filter;
-    let states = ["queued", "running", "paused", "unfinished", "done", "canceled"];
+    let states = [
+        "queued",
+        "running",
+        "paused",
+        "unfinished",
+        "done",
+        "canceled",
+    ];
     let endings = [
-        "verified", "plausible", "unverified", "proposed", "no_patch", "budget_exhausted", "deadline",
-        "not_reproducible", "invalid_task", "infra_error", "canceled",
+        "verified",
+        "plausible",
+        "unverified",
+        "proposed",
+        "no_patch",
+        "budget_exhausted",
+        "deadline",
+        "not_reproducible",
+        "invalid_task",
+        "infra_error",
+        "canceled",
     ];
     html! {
         form.filter method="get" action=(ROOT) role="search" {
@@ -108,7 +131,11 @@ fn choice(name: &str, words: &[&str], chosen: &str) -> Markup {
 fn next(view: &ListView, time: &str, id: &str) -> String {
     let filter = &view.filter;
     let mut address = format!("{ROOT}?time={}&id={}", escaped(time), escaped(id));
-    for (name, value) in [("text", &filter.text), ("state", &filter.state), ("ending", &filter.ending)] {
+    for (name, value) in [
+        ("text", &filter.text),
+        ("state", &filter.state),
+        ("ending", &filter.ending),
+    ] {
         if !value.is_empty() {
             address.push_str(&format!("&{name}={}", escaped(value)));
         }
@@ -152,7 +179,10 @@ mod tests {
             ..ListView::default()
         };
         let page = list(&view);
-        assert!(!page.contains("<img") && !page.contains("\"><script>"), "{page}");
+        assert!(
+            !page.contains("<img") && !page.contains("\"><script>"),
+            "{page}"
+        );
         for part in [
             "&lt;img src=x onerror=alert(1)&gt;<span class=\"hid\">U+202E</span>",
             "text=%22%3E%3Cscript%3E",

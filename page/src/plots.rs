@@ -16,7 +16,15 @@ const BINS: usize = 5;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("verified", &["verified"]),
     ("plausible", &["plausible", "unverified", "proposed"]),
-    ("no patch", &["no_patch", "budget_exhausted", "deadline", "not_reproducible"]),
+    (
+        "no patch",
+        &[
+            "no_patch",
+            "budget_exhausted",
+            "deadline",
+            "not_reproducible",
+        ],
+    ),
     ("failed", &["invalid_task", "infra_error", "canceled"]),
 ];
 
@@ -56,7 +64,9 @@ impl Days {
         for one in &view.days {
             let day = days.entry(one.day.clone()).or_default();
             let runs = one.runs as f64;
-            let group = GROUPS.iter().position(|(_, endings)| endings.contains(&one.ending.as_str()));
+            let group = GROUPS
+                .iter()
+                .position(|(_, endings)| endings.contains(&one.ending.as_str()));
             if let Some(count) = group.and_then(|group| day.groups.get_mut(group)) {
                 *count += runs;
             }
@@ -98,14 +108,33 @@ fn verdicts(days: &Days) -> Markup {
     }
 }
 
-fn line(days: &Days, figure: impl Fn(&Day) -> f64, told: &dyn Fn(f64) -> String, label: &str) -> Markup {
-    let most = days.0.values().map(&figure).fold(f64::MIN_POSITIVE, f64::max);
+fn line(
+    days: &Days,
+    figure: impl Fn(&Day) -> f64,
+    told: &dyn Fn(f64) -> String,
+    label: &str,
+) -> Markup {
+    let most = days
+        .0
+        .values()
+        .map(&figure)
+        .fold(f64::MIN_POSITIVE, f64::max);
     let step = days.step();
-    let place = |number: usize, day: &Day| (50.0 + (number as f64 + 0.5) * step, 150.0 - HEIGHT * figure(day) / most);
-    let points: Vec<String> = days.0.values().enumerate().map(|(number, day)| {
-        let (x, y) = place(number, day);
-        format!("{x:.1},{y:.1}")
-    }).collect();
+    let place = |number: usize, day: &Day| {
+        (
+            50.0 + (number as f64 + 0.5) * step,
+            150.0 - HEIGHT * figure(day) / most,
+        )
+    };
+    let points: Vec<String> = days
+        .0
+        .values()
+        .enumerate()
+        .map(|(number, day)| {
+            let (x, y) = place(number, day);
+            format!("{x:.1},{y:.1}")
+        })
+        .collect();
     html! {
         svg.plot viewBox="0 0 640 180" role="img" aria-label=(label) {
             (axis(&told(if most > f64::MIN_POSITIVE { most } else { 0.0 })))
@@ -180,12 +209,21 @@ mod tests {
             seconds: 30.0,
         };
         let view = PlotsView {
-            days: vec![day("2030-01-01", "verified", 3), day("2030-01-01", "no_patch", 1), day("2030-01-02", "plausible", 2)],
+            days: vec![
+                day("2030-01-01", "verified", 3),
+                day("2030-01-01", "no_patch", 1),
+                day("2030-01-02", "plausible", 2),
+            ],
             judged: vec![(0.9, true), (0.95, true), (0.1, false)],
             ..PlotsView::default()
         };
         let page = plots(&view);
-        for part in ["2030-01-01: 3 verified", "2 of 2 approved at P(right) 0.93", "0 of 1 approved", "2030-01-02: $0.25"] {
+        for part in [
+            "2030-01-01: 3 verified",
+            "2 of 2 approved at P(right) 0.93",
+            "0 of 1 approved",
+            "2030-01-02: $0.25",
+        ] {
             assert!(page.contains(part), "{part}: {page}");
         }
         let empty = plots(&PlotsView::default());

@@ -12,7 +12,14 @@ use patchwright_store::reviews::{Decision, DecisionKind, Heading};
 
 /// The rungs of the ladder, from the bottom.
 pub(crate) const LADDER: [&str; 8] = [
-    "applies", "parses", "builds", "silent", "tested", "robust", "same elsewhere", "reviewed",
+    "applies",
+    "parses",
+    "builds",
+    "silent",
+    "tested",
+    "robust",
+    "same elsewhere",
+    "reviewed",
 ];
 
 /// Writes the page of a run.
@@ -35,7 +42,9 @@ pub fn run(view: &RunView) -> String {
 }
 
 fn last(view: &RunView) -> i64 {
-    view.story.last().map_or(view.earlier, |heading| heading.number)
+    view.story
+        .last()
+        .map_or(view.earlier, |heading| heading.number)
 }
 
 /// Writes title and verdict of a run.
@@ -120,7 +129,11 @@ fn attempts(view: &RunView) -> Markup {
 /// so that nothing moves when it does.
 fn rows(view: &RunView) -> Markup {
     let made = view.report.attempts.len();
-    let most = if is_live(&view.row) { view.attempts_limit as usize } else { made };
+    let most = if is_live(&view.row) {
+        view.attempts_limit as usize
+    } else {
+        made
+    };
     html! {
         @for attempt in &view.report.attempts { (row(view, attempt)) }
         @for number in made..most {
@@ -131,7 +144,11 @@ fn rows(view: &RunView) -> Markup {
 }
 
 fn row(view: &RunView, attempt: &AttemptReport) -> Markup {
-    let best = view.report.best.as_ref().is_some_and(|best| best.number == attempt.number);
+    let best = view
+        .report
+        .best
+        .as_ref()
+        .is_some_and(|best| best.number == attempt.number);
     let refuted = refuting(attempt);
     html! {
         tr {
@@ -149,7 +166,12 @@ fn row(view: &RunView, attempt: &AttemptReport) -> Markup {
 }
 
 fn open_rungs(attempt: &AttemptReport) -> Markup {
-    let open: Vec<&str> = attempt.rungs.iter().filter(|rung| rung.holds.is_none()).map(|rung| rung.name.as_str()).collect();
+    let open: Vec<&str> = attempt
+        .rungs
+        .iter()
+        .filter(|rung| rung.holds.is_none())
+        .map(|rung| rung.name.as_str())
+        .collect();
     html! { @if open.is_empty() { "not refused" } @else { "not refused; open: " (open.join(", ")) } }
 }
 
@@ -179,7 +201,9 @@ pub(crate) fn attempt_path(run: &str, number: u32) -> String {
 
 /// Writes the last verdict of a person about an attempt.
 pub(crate) fn decided(decisions: &[Decision], attempt: u32) -> Markup {
-    let verdicts = decisions.iter().filter(|one| one.made.attempt == attempt && one.made.kind.is_verdict());
+    let verdicts = decisions
+        .iter()
+        .filter(|one| one.made.attempt == attempt && one.made.kind.is_verdict());
     html! {
         @if let Some(last) = verdicts.last() {
             @if last.made.kind == DecisionKind::Approve { (badge("approved")) } @else { (badge("rejected")) }
@@ -208,7 +232,7 @@ pub(crate) fn decisions(decisions: &[Decision]) -> Markup {
 
 fn actions(view: &RunView) -> Markup {
     html! {
-        @if is_live(&view.row) && view.viewer.starts && view.row.state != "unfinished" {
+        @if view.cancelable && view.viewer.starts {
             form.stack method="post" action={ (run_path(&view.report.run)) "/cancel" } {
                 button.danger { "Cancel this run" }
             }
@@ -230,7 +254,9 @@ fn story(view: &RunView) -> Markup {
 }
 
 fn first(view: &RunView) -> i64 {
-    view.story.first().map_or(i64::MAX, |heading| heading.number)
+    view.story
+        .first()
+        .map_or(i64::MAX, |heading| heading.number)
 }
 
 fn line(run: &str, heading: &Heading) -> Markup {

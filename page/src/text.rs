@@ -123,9 +123,6 @@ mod tests {
         ] {
             assert_eq!(seconds(time), expected);
         }
-        assert_eq!(
-            [0.0, 0.0123, 1.5].map(money),
-            ["$0.00", "$0.0123", "$1.50"]
-        );
+        assert_eq!([0.0, 0.0123, 1.5].map(money), ["$0.00", "$0.0123", "$1.50"]);
     }
 }

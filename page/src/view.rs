@@ -1,6 +1,5 @@
 //! Views: everything that a page shows, as plain values.
 
-use crate::code::SourceLines;
 use patchwright_agent::report::Report;
 use patchwright_store::reviews::{DayFigures, Decision, Heading, ListFilter, ListPage, ListedTask};
 
@@ -51,6 +50,8 @@ pub struct RunView {
     pub earlier: i64,
     /// Seconds and cost of each kind of step.
     pub stages: Vec<(String, f64, f64)>,
+    /// True when somebody who may can cancel it from here.
+    pub cancelable: bool,
     /// What people decided.
     pub decisions: Vec<Decision>,
     /// The run and attempt that it goes on from, with the reason.
@@ -119,11 +120,4 @@ pub fn is_live(row: &ListedTask) -> bool {
         row.state.as_str(),
         "queued" | "running" | "paused" | "unfinished"
     )
-}
-
-impl SourceLines {
-    /// The number of the line behind the last.
-    pub(crate) fn end(&self) -> u32 {
-        self.first + u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
-    }
 }

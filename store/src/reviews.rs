@@ -247,6 +247,59 @@ impl Store {
     }
 }
 
+/// Writes decisions as CSV, for programs that learn from them: one line a decision, the
+/// figures of the evidence as JSON in the last column.
+pub fn csv(decisions: &[Decision]) -> String {
+    let mut text =
+        "time,run,task,attempt,decision,who,reason,input,follow_up,ending,p_right,features\n"
+            .to_owned();
+    for Decision {
+        run,
+        task,
+        time,
+        made,
+        ..
+    } in decisions
+    {
+        let features = serde_json::to_string(&made.features).unwrap_or_default();
+        let cells = [
+            time.clone(),
+            run.clone(),
+            task.clone(),
+            made.attempt.to_string(),
+            made.kind.as_str().to_owned(),
+            made.who.clone(),
+            made.reason.clone(),
+            made.input.clone().unwrap_or_default(),
+            made.follow_up.clone().unwrap_or_default(),
+            made.ending.clone(),
+            made.p_right
+                .map(|right| right.to_string())
+                .unwrap_or_default(),
+            features,
+        ];
+        let cells: Vec<String> = cells.iter().map(|cell| quoted(cell)).collect();
+        text.push_str(&cells.join(","));
+        text.push('\n');
+    }
+    text
+}
+
+/// Quotes a cell. One that begins like a formula gets a quote in front, so that no
+/// spreadsheet computes it.
+fn quoted(cell: &str) -> String {
+    let formula = cell.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let cell = if formula {
+        format!("'{cell}")
+    } else {
+        cell.to_owned()
+    };
+    if cell.contains([',', '"', '\n', '\r']) {
+        return format!("\"{}\"", cell.replace('"', "\"\""));
+    }
+    cell
+}
+
 fn made(body: &str) -> Result<NewDecision, serde_json::Error> {
     #[derive(Deserialize)]
     struct Body {
@@ -289,10 +342,20 @@ mod tests {
         assert_eq!(store.decide("r", &approve).await.unwrap(), 2);
         let all = store.decisions(None).await.unwrap();
         assert_eq!(all.len(), 2);
-        assert_eq!((all[0].task.as_str(), all[0].made.who.as_str()), ("t", "ada"));
+        assert_eq!(
+            (all[0].task.as_str(), all[0].made.who.as_str()),
+            ("t", "ada")
+        );
         assert_eq!(all[0].made.p_right, Some(0.5));
         assert_eq!(all[1].made.kind, DecisionKind::Approve);
         assert!(store.decisions(Some("s")).await.unwrap().is_empty());
+        let text = csv(&all);
+        assert_eq!(text.lines().count(), 3, "{text}");
+        assert!(
+            text.contains(",reject,ada,") && text.contains("0.5,\"{\"\"tests\"\":1.5}\""),
+            "{text}"
+        );
+        assert_eq!(quoted("=1+1"), "'=1+1");
         let headings = store.headings("r", 0, 10).await.unwrap();
         assert_eq!(headings[0].name, DECISION);
         assert!(headings[0].summary.starts_with("ada rejected attempt 1"));

@@ -61,6 +61,7 @@ fn plan() -> Plan {
         has_povs: true,
         ladder: Vec::new(),
         critic: None,
+        follows: None,
     }
 }
 

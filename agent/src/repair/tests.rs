@@ -13,6 +13,7 @@ mod lanes;
 mod pause;
 mod probes;
 mod replies;
+mod revised;
 
 use super::Run;
 use crate::plan::{Origin, Plan};
@@ -54,6 +55,7 @@ pub(crate) fn plan() -> Plan {
         protect: Vec::new(),
         ladder: RungName::ALL.to_vec(),
         critic: None,
+        follows: None,
     }
 }
 

@@ -31,7 +31,11 @@ fn rung_part(run: &str, rung: &RungReport) -> Markup {
         (mark(rung.holds)) " " strong { (shown_line(&rung.name)) } " " span.muted { (seconds(rung.seconds)) }
         div.reason { (first_line(&rung.reason)) }
     };
-    let rest = rung.reason.trim().split_once('\n').map(|(_, rest)| rest.trim());
+    let rest = rung
+        .reason
+        .trim()
+        .split_once('\n')
+        .map(|(_, rest)| rest.trim());
     html! {
         details.rung open[refused] {
             summary { (told) }
@@ -63,10 +67,16 @@ pub(super) fn doubts(view: &CandidateView, attempt: &AttemptReport) -> Markup {
 fn doubt_part(view: &CandidateView, doubt: &DoubtReport) -> Markup {
     let mut decisions = view.run.decisions.iter().rev();
     let contested = decisions.find(|one| {
-        one.made.kind == DecisionKind::Contest && one.made.attempt == view.number && one.made.input == doubt.input
+        one.made.kind == DecisionKind::Contest
+            && one.made.attempt == view.number
+            && one.made.input == doubt.input
     });
     let settled = doubt.settled.is_some() || contested.is_some();
-    let text = view.inputs.iter().find(|(hash, _)| Some(hash) == doubt.input.as_ref()).map(|(_, text)| text);
+    let text = view
+        .inputs
+        .iter()
+        .find(|(hash, _)| Some(hash) == doubt.input.as_ref())
+        .map(|(_, text)| text);
     html! {
         article.doubt {
             h3 { (mark(if settled { Some(true) } else { None })) " " (first_line(&doubt.what)) }
@@ -99,7 +109,10 @@ fn contest(view: &CandidateView, input: &str) -> Markup {
 /// Writes the crash and the tests, each before and after the patch.
 pub(super) fn before_and_after(view: &CandidateView, attempt: &AttemptReport) -> Markup {
     let baseline = &view.run.report.baseline;
-    let povs: Vec<&BaselineReport> = baseline.iter().filter(|one| one.name != "build" && one.name != "tests").collect();
+    let povs: Vec<&BaselineReport> = baseline
+        .iter()
+        .filter(|one| one.name != "build" && one.name != "tests")
+        .collect();
     let tests: Vec<&BaselineReport> = baseline.iter().filter(|one| one.name == "tests").collect();
     let rung = |name: &str| attempt.rungs.iter().find(|rung| rung.name == name);
     html! {
@@ -108,7 +121,12 @@ pub(super) fn before_and_after(view: &CandidateView, attempt: &AttemptReport) ->
     }
 }
 
-fn pair(view: &CandidateView, (id, title): (&str, &str), before: &[&BaselineReport], after: Option<&RungReport>) -> Markup {
+fn pair(
+    view: &CandidateView,
+    (id, title): (&str, &str),
+    before: &[&BaselineReport],
+    after: Option<&RungReport>,
+) -> Markup {
     let run = &view.run.report.run;
     html! {
         section aria-labelledby=(id) {

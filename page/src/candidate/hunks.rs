@@ -59,7 +59,10 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Markup {
     let mut out: Vec<Markup> = Vec::new();
     for hunk in &file.hunks {
         out.push(gap(file, (end, hunk.old_start, shift), source, style));
-        let shown = hunk.lines.get(..hunk.lines.len().min(left)).unwrap_or_default();
+        let shown = hunk
+            .lines
+            .get(..hunk.lines.len().min(left))
+            .unwrap_or_default();
         left -= shown.len();
         out.push(hunk_rows(file.path(), shown, style));
         let grown = hunk.lines.iter().map(|line| match line.side {
@@ -71,7 +74,12 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Markup {
         end = Hunk::old_end(hunk);
     }
     if source.is_some() && !file.hunks.is_empty() {
-        out.push(expander(file, (end, end + AROUND - 1, shift), source, style));
+        out.push(expander(
+            file,
+            (end, end + AROUND - 1, shift),
+            source,
+            style,
+        ));
     }
     html! {
         @for part in &out { (part) }
@@ -87,7 +95,12 @@ fn columns(style: DiffStyle) -> u8 {
 }
 
 /// Writes the lines that are left out before a hunk.
-fn gap(file: &FileDiff, (from, to, shift): (u32, u32, i64), source: Option<&str>, style: DiffStyle) -> Markup {
+fn gap(
+    file: &FileDiff,
+    (from, to, shift): (u32, u32, i64),
+    source: Option<&str>,
+    style: DiffStyle,
+) -> Markup {
     if to <= from || source.is_none() {
         return html! { @if from > 1 { tr.gap { td colspan=(columns(style)) { "⋯" } } } };
     }
@@ -96,12 +109,20 @@ fn gap(file: &FileDiff, (from, to, shift): (u32, u32, i64), source: Option<&str>
 }
 
 /// Writes a row that fetches the lines `from` to `to`.
-fn expander(file: &FileDiff, (from, to, shift): (u32, u32, i64), source: Option<&str>, style: DiffStyle) -> Markup {
+fn expander(
+    file: &FileDiff,
+    (from, to, shift): (u32, u32, i64),
+    source: Option<&str>,
+    style: DiffStyle,
+) -> Markup {
     let Some(source) = source else {
         return html! {};
     };
     let path = escaped(file.old.as_deref().unwrap_or_default());
-    let address = format!("{source}/source?file={path}&from={from}&to={to}&shift={shift}&view={}", style.as_str());
+    let address = format!(
+        "{source}/source?file={path}&from={from}&to={to}&shift={shift}&view={}",
+        style.as_str()
+    );
     html! {
         tr.gap { td colspan=(columns(style)) { button.plain type="button" data-expand=(address) { "⋯ show lines " (from) " to " (to) } } }
     }
@@ -134,7 +155,11 @@ fn hunk_rows(path: &str, lines: &[DiffLine], style: DiffStyle) -> Markup {
 /// Colours each side of a hunk as the text that it is.
 fn coloured<'a>(path: &str, lines: &'a [DiffLine]) -> Vec<Shown<'a>> {
     let side = |gone: Side| {
-        let texts: Vec<&str> = lines.iter().filter(|line| line.side != gone).map(|line| line.text.as_str()).collect();
+        let texts: Vec<&str> = lines
+            .iter()
+            .filter(|line| line.side != gone)
+            .map(|line| line.text.as_str())
+            .collect();
         colours(path, &texts).into_iter()
     };
     let (mut old, mut new) = (side(Side::New), side(Side::Old));
@@ -144,7 +169,11 @@ fn coloured<'a>(path: &str, lines: &'a [DiffLine]) -> Vec<Shown<'a>> {
             Side::New => new.next(),
             Side::Both => old.next().and(new.next()),
         };
-        Shown { line, colours: colours.unwrap_or_default(), mark: None }
+        Shown {
+            line,
+            colours: colours.unwrap_or_default(),
+            mark: None,
+        }
     });
     shown.collect()
 }
@@ -158,7 +187,11 @@ fn paired(shown: Vec<Shown<'_>>) -> Vec<Pair<'_>> {
     for one in shown {
         match one.line.side {
             Side::Both => {
-                let same = Shown { line: one.line, colours: one.colours.clone(), mark: None };
+                let same = Shown {
+                    line: one.line,
+                    colours: one.colours.clone(),
+                    mark: None,
+                };
                 pairs.push((Some(same), Some(one)));
                 open = pairs.len();
             }
@@ -192,7 +225,13 @@ fn split_row(old: Option<&Shown<'_>>, new: Option<&Shown<'_>>) -> Markup {
             Some(Side::Both) => "code",
             None => "code gone",
         };
-        let number = shown.map(|shown| if before { shown.line.old } else { shown.line.new });
+        let number = shown.map(|shown| {
+            if before {
+                shown.line.old
+            } else {
+                shown.line.new
+            }
+        });
         html! { td.no { @if let Some(number) = number { (number) } } td class=(class) { @if let Some(shown) = shown { (shown.markup()) } } }
     };
     html! { tr { (cell(old, true)) (cell(new, false)) } }
@@ -200,8 +239,14 @@ fn split_row(old: Option<&Shown<'_>>, new: Option<&Shown<'_>>) -> Markup {
 
 /// Writes pairs in one column: of neighbouring changes first what goes, then what comes.
 fn unified_rows(pairs: &[Pair<'_>]) -> Markup {
-    let same = |pair: &Pair<'_>| pair.0.as_ref().is_some_and(|shown| shown.line.side == Side::Both);
-    let groups: Vec<&[Pair<'_>]> = pairs.chunk_by(|one, other| same(one) == same(other)).collect();
+    let same = |pair: &Pair<'_>| {
+        pair.0
+            .as_ref()
+            .is_some_and(|shown| shown.line.side == Side::Both)
+    };
+    let groups: Vec<&[Pair<'_>]> = pairs
+        .chunk_by(|one, other| same(one) == same(other))
+        .collect();
     html! {
         @for group in groups {
             @for (old, _) in group { @if let Some(shown) = old { (unified_row(shown)) } }

@@ -14,7 +14,9 @@ fn report() -> Report {
         json!({"name": name, "holds": holds, "reason": reason, "seconds": 1.5, "log": "ab12", "counts": {HOSTILE: 3},
                "doubts": [{"what": HOSTILE, "input": "cafe", "change": "1 byte", "before": HOSTILE, "after": "ok"}]})
     };
-    let diff = format!("--- a/<b>.c\n+++ b/<b>.c\n@@ -10,2 +10,2 @@\n a();\n-if (n > 1) x(\"{HOSTILE}\");\n+if (n > 2) x(\"{HOSTILE}\");\n");
+    let diff = format!(
+        "--- a/<b>.c\n+++ b/<b>.c\n@@ -10,2 +10,2 @@\n a();\n-if (n > 1) x(\"{HOSTILE}\");\n+if (n > 2) x(\"{HOSTILE}\");\n"
+    );
     let attempt = json!({"number": 1, "lane": 1, "diff": diff, "explanation": HOSTILE, "rungs": [
         rung("builds", Some(true), "built"), rung("silent", Some(false), &format!("{HOSTILE}\nmore <i>"))],
         "p_right": 0.25, "test": {"diff": diff, "holds": true, "strong": true, "script": true, "reason": HOSTILE}});
@@ -64,6 +66,7 @@ fn view(style: DiffStyle) -> CandidateView {
         }],
         earlier: 6,
         stages: vec![(HOSTILE.to_owned(), 2.0, 0.1)],
+        cancelable: true,
         decisions: Vec::new(),
         follows: Some(("run-0".to_owned(), 2, HOSTILE.to_owned())),
     };
@@ -82,10 +85,24 @@ fn expect_harmless(page: &str) {
     let own = "<script src=\"/review/script.js\" defer></script>";
     assert_eq!(page.matches("<script").count(), 1, "{page}");
     assert!(page.contains(own), "{page}");
-    for never in ["\u{202e}", "\u{1b}", " style=", "<style", "onerror", "javascript:", "http://", "https://"] {
-        assert!(!page.replace("http://www.w3.org", "").contains(never), "{never:?}: {page}");
+    for never in [
+        "\u{202e}",
+        "\u{1b}",
+        " style=",
+        "<style",
+        "onerror",
+        "javascript:",
+        "http://",
+        "https://",
+    ] {
+        assert!(
+            !page.replace("http://www.w3.org", "").contains(never),
+            "{never:?}: {page}"
+        );
     }
-    assert!(page.contains("&lt;script&gt;alert(1)&lt;/script&gt;<span class=\"hid\">U+202E</span>"));
+    assert!(
+        page.contains("&lt;script&gt;alert(1)&lt;/script&gt;<span class=\"hid\">U+202E</span>")
+    );
 }
 
 #[test]
@@ -94,7 +111,10 @@ fn nothing_of_a_hostile_candidate_runs_or_hides() {
         expect_harmless(&candidate(&view(style)).unwrap());
     }
     expect_harmless(&run(&view(DiffStyle::Split).run));
-    let none = CandidateView { number: 2, ..view(DiffStyle::Split) };
+    let none = CandidateView {
+        number: 2,
+        ..view(DiffStyle::Split)
+    };
     assert_eq!(candidate(&none), None);
 }
 
@@ -119,10 +139,17 @@ fn roles_decide_which_buttons_there_are() {
     let mut seen = view(DiffStyle::Unified);
     seen.run.viewer.starts = false;
     let page = candidate(&seen).unwrap();
-    assert!(page.contains("/approve") && !page.contains("/evaluate") && !page.contains("name=\"revise\""));
+    assert!(
+        page.contains("/approve")
+            && !page.contains("/evaluate")
+            && !page.contains("name=\"revise\"")
+    );
     seen.run.viewer.decides = false;
     let page = candidate(&seen).unwrap();
-    assert!(!page.contains("/approve") && !page.contains("/contest\""), "{page}");
+    assert!(
+        !page.contains("/approve") && !page.contains("/contest\""),
+        "{page}"
+    );
 }
 
 #[test]

@@ -12,7 +12,11 @@ const LEFT: usize = 150;
 
 /// Writes the chart; nothing where nothing was timed.
 pub(super) fn chart(view: &RunView) -> Markup {
-    let stages: Vec<_> = view.stages.iter().filter(|stage| stage.1 > 0.0 || stage.2 > 0.0).collect();
+    let stages: Vec<_> = view
+        .stages
+        .iter()
+        .filter(|stage| stage.1 > 0.0 || stage.2 > 0.0)
+        .collect();
     let longest = stages.iter().map(|stage| stage.1).fold(0.1, f64::max);
     let height = stages.len() * STEP + 4;
     html! {

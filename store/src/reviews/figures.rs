@@ -75,7 +75,10 @@ mod tests {
             journal.finish(ending, report).await.unwrap();
         }
         let days = store.daily("2000-01-01").await.unwrap();
-        let told: Vec<_> = days.iter().map(|day| (day.ending.as_str(), day.runs)).collect();
+        let told: Vec<_> = days
+            .iter()
+            .map(|day| (day.ending.as_str(), day.runs))
+            .collect();
         assert_eq!(told, [("no_patch", 1), ("verified", 2)]);
         assert!((days[1].usd - 0.5).abs() < 1e-9 && (days[1].seconds - 4.0).abs() < 1e-9);
         assert!(store.daily("9999-01-01").await.unwrap().is_empty());

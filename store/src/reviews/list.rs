@@ -96,7 +96,11 @@ impl Store {
             .bind(id)
             .bind(&filter.state)
             .bind(&filter.ending)
-            .bind(if text.is_empty() { String::new() } else { pattern(text) })
+            .bind(if text.is_empty() {
+                String::new()
+            } else {
+                pattern(text)
+            })
             .bind(i64::from(limit) + 1)
             .fetch_all(&self.pool)
             .await?;
@@ -188,6 +192,9 @@ mod tests {
         );
         assert!(done.ended.is_some());
         let counts = store.listed_counts().await.unwrap();
-        assert!(counts.contains(&("unfinished".into(), String::new(), 4)), "{counts:?}");
+        assert!(
+            counts.contains(&("unfinished".into(), String::new(), 4)),
+            "{counts:?}"
+        );
     }
 }
