@@ -30,6 +30,7 @@ use patchwright_page::ROOT;
 use patchwright_store::Store;
 use start::Starter;
 use std::sync::Arc;
+use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -80,6 +81,25 @@ pub fn of_user(
         loaded,
         stop,
     })
+}
+
+/// The name that decisions of the command line are written with.
+pub fn user() -> String {
+    crate::machine::user()
+}
+
+/// Answers for the pages until somebody says stop.
+///
+/// # Errors
+/// When the system takes the listener away.
+pub async fn answer(
+    listener: TcpListener,
+    pages: Router,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
+    axum::serve(listener, pages)
+        .with_graceful_shutdown(stop.cancelled_owned())
+        .await
 }
 
 fn router(review: Review) -> Router {

@@ -8,7 +8,7 @@ use clap::Args;
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::worker::WorkerPool;
-use patchwright_daemon::{api, crs, telemetry};
+use patchwright_daemon::{api, crs, review, telemetry};
 use patchwright_store::Store;
 use std::io::Write;
 use std::process::ExitCode;
@@ -32,7 +32,7 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     let settings = Arc::new(loaded.settings.clone());
     let _telemetry = telemetry::start(&settings.telemetry)?;
     let service = Service::new(Store::of(&settings).await?);
-    let pool = WorkerPool::open(&service, loaded, silent()).await?;
+    let pool = WorkerPool::open(&service, loaded.clone(), silent()).await?;
     let stop = CancellationToken::new();
     if settings.crs.enabled {
         let watch = Watch::new(service.clone(), settings.clone());
@@ -42,10 +42,11 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
         .crs
         .enabled
         .then(|| crs::api::routes(&service, &settings));
+    let pages = review::of_daemon(&service, Arc::new(loaded), stop.clone());
     let front = api::listen(
         service,
         settings.clone(),
-        others.unwrap_or_default(),
+        others.unwrap_or_default().merge(pages),
         stop.clone(),
     )
     .await?;

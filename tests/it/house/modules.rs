@@ -46,13 +46,17 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs reviews journal spending prune \
          tokens",
+    ),
+    (
+        "page",
+        "text view diff code assets layout plots list message run candidate",
     ),
     (
         "daemon",
         "machine telemetry admission files tokens queue task_watcher submitter service session \
-         worker api crs",
+         follow_up worker api review crs",
     ),
     (
         "cli",
