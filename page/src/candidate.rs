@@ -18,6 +18,7 @@ pub fn candidate(view: &CandidateView) -> Option<String> {
         (head(view, attempt))
         div.columns {
             div.main {
+                (evidence::refusal(view, attempt))
                 (explanation(attempt))
                 (change(view, attempt))
                 (evidence::doubts(view, attempt))

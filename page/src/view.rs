@@ -69,8 +69,6 @@ pub struct CandidateView {
     pub style: DiffStyle,
     /// True when the source can be shown around the diff.
     pub source: bool,
-    /// The log of the crash before the patch, by its hash.
-    pub crash_log: Option<String>,
     /// The beginnings of the inputs of doubts, by their hashes.
     pub inputs: Vec<(String, String)>,
 }

@@ -126,8 +126,7 @@ impl Review {
             run: view,
             number,
             style,
-            crash_log: None,
-            inputs,
+                inputs,
         })
     }
 

@@ -2,7 +2,7 @@
 //! and the crash and the tests before and after.
 
 use crate::layout::{lazy, mark};
-use crate::run::{LADDER, log_path};
+use crate::run::{LADDER, log_path, refuting};
 use crate::text::{first_line, seconds, shown, shown_line};
 use crate::view::CandidateView;
 use maud::{Markup, html};
@@ -26,7 +26,6 @@ pub(super) fn ladder(view: &CandidateView, attempt: &AttemptReport) -> Markup {
 }
 
 fn rung_part(run: &str, rung: &RungReport) -> Markup {
-    let refused = rung.holds == Some(false);
     let told = html! {
         (mark(rung.holds)) " " strong { (shown_line(&rung.name)) } " " span.muted { (seconds(rung.seconds)) }
         div.reason { (first_line(&rung.reason)) }
@@ -37,17 +36,49 @@ fn rung_part(run: &str, rung: &RungReport) -> Markup {
         .split_once('\n')
         .map(|(_, rest)| rest.trim());
     html! {
-        details.rung open[refused] {
+        details.rung {
             summary { (told) }
             div.inside {
                 @if let Some(rest) = rest.filter(|rest| !rest.is_empty()) { pre.log tabindex="0" { (shown(rest)) } }
                 @if !rung.counts.is_empty() {
                     ul.figures { @for (name, count) in &rung.counts { li { (count) " " (shown_line(name)) } } }
                 }
-                @if let Some(log) = &rung.log { (lazy(&html! { "Log of " (shown_line(&rung.name)) }, &log_path(run, log), refused)) }
+                @if let Some(log) = &rung.log { (lazy(&html! { "Log of " (shown_line(&rung.name)) }, &log_path(run, log), false)) }
                 @else { p.muted { "No log." } }
             }
         }
+    }
+}
+
+/// Writes why an attempt was refused: the observation and its log.
+pub(super) fn refusal(view: &CandidateView, attempt: &AttemptReport) -> Markup {
+    let run = &view.run.report.run;
+    html! {
+        @if let Some(rung) = refuting(attempt) {
+            section aria-labelledby="refusal" {
+                h2 #refusal { "Why it was refused" }
+                p { (meaning(&rung.name)) }
+                pre.log tabindex="0" { (shown(rung.reason.trim())) }
+                @if let Some(log) = &rung.log { (lazy(&html! { "Log of " (shown_line(&rung.name)) }, &log_path(run, log), true)) }
+            }
+        }
+    }
+}
+
+/// Says for a newcomer what a rung asks for.
+fn meaning(rung: &str) -> &'static str {
+    match rung {
+        "applies" => {
+            "Every edit must have one place in the unpatched tree, in a file that may be edited."
+        }
+        "parses" => "The patched files must have no new syntax error.",
+        "builds" => "The patched program must build.",
+        "silent" => "The input that crashed the program must not crash it any more.",
+        "tested" => "Every test that passed before must still pass.",
+        "robust" => "Variants of the crashing input must not bring the crash back.",
+        "same elsewhere" => "On harmless inputs the program must behave as before.",
+        "reviewed" => "The patch must treat the cause: nothing hidden, weakened or removed.",
+        _ => "This check refused the patch.",
     }
 }
 
@@ -111,7 +142,7 @@ pub(super) fn before_and_after(view: &CandidateView, attempt: &AttemptReport) ->
     let baseline = &view.run.report.baseline;
     let povs: Vec<&BaselineReport> = baseline
         .iter()
-        .filter(|one| one.name != "build" && one.name != "tests")
+        .filter(|one| !one.name.starts_with("build") && one.name != "tests")
         .collect();
     let tests: Vec<&BaselineReport> = baseline.iter().filter(|one| one.name == "tests").collect();
     let rung = |name: &str| attempt.rungs.iter().find(|rung| rung.name == name);

@@ -42,10 +42,10 @@ pub(super) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Marku
 
 fn widths(style: DiffStyle) -> Markup {
     html! {
-        thead.sr {
+        colgroup {
             @match style {
-                DiffStyle::Split => { tr { th { "Line before" } th { "Before" } th { "Line after" } th { "After" } } }
-                DiffStyle::Unified => { tr { th { "Line before" } th { "Line after" } th { "Code" } } }
+                DiffStyle::Split => { col.no; col; col.no; col; }
+                DiffStyle::Unified => { col.no; col.no; col; }
             }
         }
     }

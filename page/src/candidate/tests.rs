@@ -75,7 +75,6 @@ fn view(style: DiffStyle) -> CandidateView {
         number: 1,
         style,
         source: true,
-        crash_log: None,
         inputs: vec![("cafe".to_owned(), HOSTILE.to_owned())],
     }
 }
@@ -124,7 +123,8 @@ fn a_candidate_says_first_why_it_was_refused() {
     let place = |part: &str| page.find(part).unwrap_or_else(|| panic!("{part}: {page}"));
     assert!(place("Refused: silent") < place("Change"));
     for part in [
-        "<details class=\"rung\" open>",
+        "must not crash it any more",
+        "<details class=\"lazy\" data-load=\"/review/runs/run-1/logs/ab12\" open>",
         "data-load=\"/review/runs/run-1/logs/ab12\"",
         "file=%3Cb%3E.c&amp;from=1&amp;to=9&amp;shift=0&amp;view=split",
         "action=\"/review/runs/run-1/attempts/1/contest\"",

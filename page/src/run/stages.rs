@@ -7,6 +7,8 @@ use maud::{Markup, html};
 /// The height of a bar with its gap, and the width of the widest.
 const STEP: usize = 26;
 const WIDEST: f64 = 300.0;
+/// Seconds below which a stage is left out.
+const SHORTEST: f64 = 0.05;
 /// Where the bars begin.
 const LEFT: usize = 150;
 
@@ -15,7 +17,7 @@ pub(super) fn chart(view: &RunView) -> Markup {
     let stages: Vec<_> = view
         .stages
         .iter()
-        .filter(|stage| stage.1 > 0.0 || stage.2 > 0.0)
+        .filter(|stage| stage.1 >= SHORTEST || stage.2 > 0.0)
         .collect();
     let longest = stages.iter().map(|stage| stage.1).fold(0.1, f64::max);
     let height = stages.len() * STEP + 4;
