@@ -9,6 +9,7 @@ mod init;
 mod language;
 mod mcp;
 mod output;
+mod story;
 mod verb;
 
 use crate::common::{USAGE, WrongInput};

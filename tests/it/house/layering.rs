@@ -30,7 +30,11 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
     ),
     (
         "patchwright-page",
-        &["patchwright-agent", "patchwright-source", "patchwright-store"],
+        &[
+            "patchwright-agent",
+            "patchwright-source",
+            "patchwright-store",
+        ],
     ),
     (
         "patchwright-daemon",

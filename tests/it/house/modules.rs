@@ -60,7 +60,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text export language init output mcp verb",
+        "common display crash_text export language init output story mcp verb",
     ),
 ];
 

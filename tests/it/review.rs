@@ -1,0 +1,401 @@
+//! The review page: who may see and decide what, what a page may run and load, how
+//! large it is, and the attempt that follows a rejection.
+
+mod browser;
+mod seed;
+
+use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
+use patchwright_tests::daemon::Daemon;
+use patchwright_tests::http::{Answer, Request};
+use patchwright_tests::model::ScriptedModel;
+use seed::Seeded;
+use serde_json::Value;
+
+/// Bytes that a browser may be sent for the first view of a run.
+const FIRST_VIEW: usize = 100_000;
+
+fn token(scene: &Scene, name: &str, role: &str) -> String {
+    let made = scene.plain(&["token", "create", name, "--role", role]);
+    assert_eq!(made.code, Some(0), "{made:?}");
+    made.stdout.trim().to_owned()
+}
+
+fn form(path: &str, body: &str) -> Request {
+    Request::new("POST", path).body("application/x-www-form-urlencoded", body)
+}
+
+fn with(token: &str, request: Request) -> Request {
+    request.with("cookie", &format!("patchwright_review={token}"))
+}
+
+/// A dry run with one candidate.
+fn proposed(scene: &Scene) -> String {
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    scene.run(&model, &["--dry-run"]).run().to_owned()
+}
+
+fn decisions(scene: &Scene) -> Vec<Value> {
+    let told = scene.plain(&["decisions", "--format", "json"]);
+    serde_json::from_str(&told.stdout).unwrap_or_else(|error| panic!("{error}: {told:#?}"))
+}
+
+fn idle(scene: &Scene) -> Daemon {
+    Daemon::start(&scene.patchwright, &["--workers", "0"]).unwrap()
+}
+
+#[test]
+fn roles_decide_who_may_do_what_and_other_sites_nothing() {
+    let scene = Scene::new();
+    let run = proposed(&scene);
+    let (eye, ci) = (
+        token(&scene, "eye", "review"),
+        token(&scene, "ci", "submit"),
+    );
+    let daemon = idle(&scene);
+    let at = |action: &str| format!("/review/runs/{run}/attempts/1/{action}");
+    let own = |request: Request| request.with("sec-fetch-site", "same-origin");
+    let refused = daemon.get("/review");
+    assert_eq!(
+        (refused.status, refused.header("location")),
+        (303, Some("/review/sign-in"))
+    );
+    let post = |token: &str, action: &str, body: &str| {
+        daemon
+            .ask(&own(with(token, form(&at(action), body))))
+            .status
+    };
+    for (request, status) in [
+        (form(&at("approve"), ""), 403),
+        (own(form(&at("approve"), "")), 401),
+        (with(&eye, form(&at("approve"), "")), 403),
+        (
+            with(&eye, form(&at("approve"), "")).with("origin", "https://evil.example"),
+            403,
+        ),
+        (
+            with(&eye, form(&at("approve"), "")).with("origin", "null"),
+            403,
+        ),
+        (
+            with(&eye, form(&at("approve"), "")).with("sec-fetch-site", "cross-site"),
+            403,
+        ),
+        (
+            with("patchwright_nobody", own(form(&at("approve"), ""))),
+            401,
+        ),
+        (
+            form("/review/sign-in", &format!("token={eye}")).with("origin", "https://evil.example"),
+            403,
+        ),
+        (
+            own(form("/review/sign-in", "token=patchwright_nobody")),
+            401,
+        ),
+    ] {
+        assert_eq!(daemon.ask(&request).status, status, "{request:?}");
+    }
+    assert_eq!(decisions(&scene), Vec::<Value>::new());
+    assert_eq!(post(&eye, "evaluate", ""), 403);
+    assert_eq!(post(&eye, "reject", "reason=wrong&revise=yes"), 403);
+    assert_eq!(post(&eye, "reject", "reason=+"), 422);
+    assert_eq!(post(&eye, "contest", "reason=x&input=nothing"), 422);
+    assert_eq!(post(&eye, "reject", "reason=breaks+%3Cb%3E"), 303);
+    assert_eq!(post(&eye, "approve", ""), 303);
+    assert_eq!(post(&ci, "evaluate", ""), 303);
+    let told = decisions(&scene);
+    let found: Vec<_> = told
+        .iter()
+        .map(|one| (one["who"].as_str().unwrap(), one["kind"].as_str().unwrap()))
+        .collect();
+    assert_eq!(
+        found,
+        [("eye", "reject"), ("eye", "approve"), ("ci", "evaluate")]
+    );
+    assert_eq!(told[0]["reason"], "breaks <b>");
+    let journal = scene.plain(&["show", &run, "--journal"]).stdout;
+    assert!(
+        journal.contains("eye rejected attempt 1: breaks <b>"),
+        "{journal}"
+    );
+    let csv = scene.plain(&["decisions"]).stdout;
+    assert!(
+        csv.lines()
+            .any(|line| line.contains(",reject,eye,breaks <b>,")),
+        "{csv}"
+    );
+    // Signing in with the form gives the cookie that pages are read with.
+    let signed = daemon.ask(&own(form("/review/sign-in", &format!("token={eye}"))));
+    let cookie = signed.header("set-cookie").unwrap_or_default();
+    assert!(
+        cookie.contains("HttpOnly; SameSite=Lax") && cookie.contains("Path=/review"),
+        "{cookie}"
+    );
+    assert_eq!(daemon.ask(&with(&eye, Request::get("/review"))).status, 200);
+}
+
+/// No answer may run, load or frame anything that is not the server's own.
+fn expect_confined(answer: &Answer) {
+    let policy = answer.header("content-security-policy").unwrap_or_default();
+    for part in [
+        "default-src 'none'",
+        "script-src 'self';",
+        "style-src 'self';",
+        "form-action 'self'",
+        "frame-ancestors 'none'",
+        "base-uri 'none'",
+    ] {
+        assert!(policy.contains(part), "{part}: {policy}");
+    }
+    assert!(!policy.contains("unsafe"), "{policy}");
+    assert_eq!(answer.header("x-content-type-options"), Some("nosniff"));
+}
+
+#[test]
+fn every_page_is_confined_and_what_is_not_there_is_a_page() {
+    let scene = Scene::new();
+    let seeded = Seeded::hostile(&scene);
+    let daemon = idle(&scene);
+    let run = format!("/review/runs/{}", seeded.run);
+    for (path, status) in [
+        ("/review".to_owned(), 200),
+        ("/review?text=%00%3Cscript%3E&state=%27".to_owned(), 200),
+        ("/review/plots".to_owned(), 200),
+        ("/review/decisions.json".to_owned(), 200),
+        ("/review/style.css".to_owned(), 200),
+        (run.clone(), 200),
+        (format!("{run}/attempts/1"), 200),
+        (format!("{run}/attempts/1?view=unified"), 200),
+        (format!("{run}/attempts/9"), 404),
+        (format!("{run}/logs/{}", seeded.log), 200),
+        (format!("{run}/logs/{}", "0".repeat(64)), 404),
+        (format!("{run}/logs/..%2F..%2Fetc%2Fpasswd"), 404),
+        (format!("{run}/events/1"), 200),
+        (format!("{run}/events/999"), 404),
+        (format!("{run}/story?before=100"), 200),
+        (
+            format!("{run}/attempts/1/source?file=..%2F..%2Fetc%2Fpasswd&from=1&to=9"),
+            404,
+        ),
+        ("/review/runs/nobody".to_owned(), 404),
+        ("/review/sign-in".to_owned(), 200),
+    ] {
+        let answer = daemon.get(&path);
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        expect_confined(&answer);
+        if !path.contains("style")
+            && !path.contains("sign-in")
+            && answer
+                .header("content-type")
+                .is_some_and(|kind| kind.contains("html"))
+        {
+            let own = "<script src=\"/review/script.js\" defer></script>";
+            assert!(
+                !answer.text().replace(own, "").contains("<script"),
+                "{path}"
+            );
+            assert!(!answer.text().contains('\u{202e}'), "{path}");
+        }
+    }
+}
+
+#[test]
+fn the_first_view_of_a_large_run_is_small_and_its_logs_come_later() {
+    let scene = Scene::new();
+    let seeded = Seeded::large(&scene);
+    let daemon = idle(&scene);
+    let run = format!("/review/runs/{}", seeded.run);
+    let parts = [
+        run.as_str(),
+        "/review/style.css",
+        "/review/script.js",
+        "/review/icon.svg",
+    ];
+    let sizes: Vec<usize> = parts
+        .iter()
+        .map(|path| daemon.get(path).body.len())
+        .collect();
+    assert!(sizes.iter().sum::<usize>() < FIRST_VIEW, "{sizes:?}");
+    let page = daemon.get(&run).text();
+    assert_eq!(
+        page.matches("data-row").count(),
+        20,
+        "every attempt has a row"
+    );
+    let log = daemon.get(&format!("{run}/logs/{}", seeded.log));
+    assert!(
+        log.text().contains("bytes left out") && log.body.len() < FIRST_VIEW,
+        "{}",
+        log.body.len()
+    );
+    let whole = daemon.get(&format!("{run}/logs/{}?whole=true", seeded.log));
+    assert_eq!(whole.body.len(), seed::LOG);
+    assert!(
+        whole
+            .header("content-disposition")
+            .is_some_and(|kind| kind.starts_with("attachment"))
+    );
+}
+
+#[test]
+fn ten_thousand_tasks_are_paged_and_filtered_by_the_database() {
+    let scene = Scene::new();
+    seed::tasks(&scene, 10_000);
+    let daemon = idle(&scene);
+    let first = daemon.get("/review");
+    let text = first.text();
+    assert_eq!(text.matches("not begun").count(), 50);
+    assert!(
+        first.body.len() < FIRST_VIEW && text.contains("10000"),
+        "{}",
+        first.body.len()
+    );
+    let next = text
+        .split_once("rel=\"next\" href=\"")
+        .and_then(|(_, rest)| rest.split_once('"'));
+    let next = next.unwrap().0.replace("&amp;", "&");
+    let second = daemon.get(&next).text();
+    assert!(
+        second.contains("task-9949<") && !second.contains("task-9950<"),
+        "{second}"
+    );
+    let found = daemon.get("/review?text=TASK-77&state=queued").text();
+    assert!(found.contains("task-7777<") && !found.contains("task-8001<"));
+    assert!(
+        daemon
+            .get("/review?text=task%25")
+            .text()
+            .contains("Nothing matches")
+    );
+}
+
+#[test]
+fn a_rejection_on_the_command_line_is_the_issue_of_the_next_attempt() {
+    let scene = Scene::new();
+    let model = ScriptedModel::start([QUERIES, STILL_CRASHES, GOOD, GOOD]).unwrap();
+    let first = scene.run(&model, &[]);
+    first.expect("verified", 0, "attempt 2");
+    let endpoint = model.base_url();
+    let flags = ["--model", "scripted", "--base-url", &endpoint];
+    let refused =
+        scene.plain(&[&["revise", first.run(), "1", "--reason", " "][..], &flags].concat());
+    assert_eq!(refused.code, Some(2), "{refused:#?}");
+    let arguments = [
+        "revise",
+        first.run(),
+        "1",
+        "--reason",
+        "it only hides <the> crash",
+    ];
+    let second = scene.json(&[&arguments[..], &flags].concat());
+    second.expect("verified", 0, "attempt 2 holds every rung");
+    let asked = model.requests();
+    let prompt = asked.last().unwrap().body["messages"].to_string();
+    for part in [
+        "A maintainer rejected an earlier patch",
+        "it only hides <the> crash",
+        "NAME_LIMIT + 2",
+    ] {
+        assert!(prompt.contains(part), "{part}: {prompt}");
+    }
+    let reason = &second.rung(1, "reviewed")["reason"];
+    assert!(
+        reason
+            .as_str()
+            .unwrap()
+            .contains("rejected it: it only hides"),
+        "{reason}"
+    );
+    let told = decisions(&scene);
+    assert_eq!(
+        (&told[0]["kind"], &told[1]["kind"]),
+        (&"reject".into(), &"revise".into())
+    );
+    assert_eq!(told[1]["follow_up"], second.run());
+}
+
+#[test]
+fn the_button_starts_another_attempt_in_the_queue() {
+    let scene = Scene::new();
+    let model = ScriptedModel::start([GOOD, QUERIES, STILL_CRASHES]).unwrap();
+    let run = scene.run(&model, &["--dry-run"]).run().to_owned();
+    let endpoint = format!("model.base_url={}", model.base_url());
+    let arguments = [
+        "--workers",
+        "1",
+        "--set",
+        "model.name=scripted",
+        "--set",
+        &endpoint,
+    ];
+    let daemon = Daemon::start(&scene.patchwright, &arguments).unwrap();
+    let reject = form(
+        &format!("/review/runs/{run}/attempts/1/reject"),
+        "reason=too+strict&revise=yes",
+    );
+    let answer = daemon.ask(&reject.with("sec-fetch-site", "same-origin"));
+    let to = answer.header("location").unwrap_or_default().to_owned();
+    assert!(
+        answer.status == 303 && to.starts_with("/review?text=records-"),
+        "{}",
+        answer.text()
+    );
+    while !daemon.get(&to).text().contains("proposed") {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    let prompts: Vec<String> = model
+        .requests()
+        .iter()
+        .map(|asked| asked.body.to_string())
+        .collect();
+    assert!(prompts[1].contains("too strict"), "{}", prompts[1]);
+    let told = decisions(&scene);
+    assert_eq!(told.last().unwrap()["kind"], "revise");
+}
+
+#[test]
+fn a_dry_run_runs_nothing_of_the_project() {
+    let scene = Scene::new();
+    let trap = scene.patchwright.scratch("sprung");
+    let script = format!("#!/bin/sh\ntouch {}\n", trap.display());
+    let words = format!("$(shell touch {0})\nall:\n\ttouch {0}\n", trap.display());
+    let scene = scene
+        .write("src/Makefile", &words)
+        .write("Makefile", &words)
+        .write("src/configure", &script)
+        .write(
+            "src/CMakeLists.txt",
+            &format!("execute_process(COMMAND touch {})\n", trap.display()),
+        )
+        .write(
+            "src/build.gradle",
+            &format!("\"touch {}\".execute()\n", trap.display()),
+        );
+    std::fs::create_dir_all(scene.path("src/.git/hooks")).unwrap();
+    let config = format!(
+        "[core]\n\tfsmonitor = {0}\n\thooksPath = hooks\n[filter \"x\"]\n\tclean = touch {0}\n",
+        trap.display()
+    );
+    let scene = scene
+        .write("src/.git/config", &config)
+        .write("src/.git/HEAD", "ref: refs/heads/main\n");
+    for hook in [
+        "post-checkout",
+        "post-index-change",
+        "pre-commit",
+        "fsmonitor-watchman",
+    ] {
+        let file = format!("src/.git/hooks/{hook}");
+        std::fs::write(scene.path(&file), &script).unwrap();
+        let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(scene.path(&file), executable).unwrap();
+    }
+    let run = proposed(&scene);
+    assert!(!trap.exists(), "a dry run started something of the project");
+    let daemon = idle(&scene);
+    let page = daemon.get(&format!("/review/runs/{run}/attempts/1"));
+    assert!(page.text().contains("nothing was run"), "{}", page.text());
+    let around = format!("/review/runs/{run}/attempts/1/source?file=records.c&from=1&to=5");
+    assert_eq!(daemon.get(&around).status, 200);
+    assert!(!trap.exists(), "a page started something of the project");
+}
