@@ -47,16 +47,17 @@ pub(crate) fn painted(text: &str) -> String {
     let mut diff = false;
     for (number, line) in text.lines().enumerate() {
         // A diff ends with an empty line, which no line of a diff is.
-        diff = !line.is_empty()
-            && (diff || line.starts_with("diff --git ") || line.starts_with("--- a/"));
-        let color = if diff {
-            of_diff(line)
+        let begins = line.starts_with("diff --git ") || line.starts_with("--- a/");
+        diff = !line.is_empty() && (diff || begins);
+        let (part, color) = if diff {
+            (line, of_diff(line))
         } else {
             of_line(number, line)
         };
         match color {
             Some(color) => {
-                let _ = writeln!(out, "\u{1b}[{color}m{line}\u{1b}[0m");
+                let painted = format!("\u{1b}[{color}m{part}\u{1b}[0m");
+                let _ = writeln!(out, "{}", line.replacen(part, &painted, 1));
             }
             None => {
                 let _ = writeln!(out, "{line}");
@@ -67,9 +68,13 @@ pub(crate) fn painted(text: &str) -> String {
 }
 
 fn of_diff(line: &str) -> Option<&'static str> {
+    if ["+++ ", "--- ", "diff "]
+        .iter()
+        .any(|head| line.starts_with(head))
+    {
+        return Some(BOLD);
+    }
     match line.get(..1) {
-        _ if line.starts_with("+++ ") || line.starts_with("--- ") => Some(BOLD),
-        _ if line.starts_with("diff ") => Some(BOLD),
         Some("+") => Some(GREEN),
         Some("-") => Some(RED),
         Some("@") => Some(CYAN),
@@ -77,22 +82,32 @@ fn of_diff(line: &str) -> Option<&'static str> {
     }
 }
 
-fn of_line(number: usize, line: &str) -> Option<&'static str> {
+/// Returns the part of a line that has a colour: a verdict, the word of a rung, a title.
+fn of_line(number: usize, line: &str) -> (&str, Option<&'static str>) {
     let verdict = line.split(':').next().unwrap_or_default();
+    match verdict {
+        "verified" => return (verdict, Some(GREEN)),
+        "plausible" | "unverified" | "proposed" => return (verdict, Some(YELLOW)),
+        "no_patch" | "invalid_task" | "budget_exhausted" | "deadline" | "not_reproducible"
+        | "infra_error" => return (verdict, Some(RED)),
+        "Crash" if number == 0 => return (verdict, Some(BOLD)),
+        _ => {}
+    }
+    if line.starts_with("Attempt ") || line == "Decisions" {
+        return (line, Some(BOLD));
+    }
+    // Two spaces, the name of a rung in fifteen columns or more, and its word.
     let rung = line
         .strip_prefix("  ")
         .filter(|rest| !rest.starts_with(' '));
     let word = rung
-        .and_then(|rest| rest.get(15..))
-        .map(|rest| rest.get(1..6).unwrap_or(rest).trim());
-    match (verdict, word) {
-        ("verified", _) | (_, Some("true")) => Some(GREEN),
-        ("plausible" | "unverified" | "proposed", _) | (_, Some("null")) => Some(YELLOW),
-        ("no_patch" | "invalid_task" | "budget_exhausted" | "deadline" | "infra_error", _)
-        | (_, Some("FALSE")) => Some(RED),
-        ("Crash", _) if number == 0 => Some(BOLD),
-        _ if line.starts_with("Attempt ") || line == "Decisions" => Some(BOLD),
-        _ => None,
+        .and_then(|rest| rest.get(14..))
+        .and_then(|rest| rest.split_whitespace().next());
+    match word {
+        Some(word @ "true") => (word, Some(GREEN)),
+        Some(word @ "FALSE") => (word, Some(RED)),
+        Some(word @ "null") => (word, Some(YELLOW)),
+        _ => (line, None),
     }
 }
 
@@ -130,10 +145,10 @@ mod tests {
                     silent          FALSE     0.1 s  crashes\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\n+no diff\n";
         let shown = painted(text);
         for part in [
-            "\u{1b}[32mverified: attempt 1\u{1b}[0m",
+            "\u{1b}[32mverified\u{1b}[0m: attempt 1",
             "\u{1b}[1mAttempt 1\u{1b}[0m",
-            "\u{1b}[32m  builds ",
-            "\u{1b}[31m  silent ",
+            "  builds          \u{1b}[32mtrue\u{1b}[0m ",
+            "  silent          \u{1b}[31mFALSE\u{1b}[0m ",
             "\u{1b}[1m--- a/x\u{1b}[0m",
             "\u{1b}[36m@@ -1 +1 @@\u{1b}[0m",
             "\u{1b}[31m-a\u{1b}[0m",

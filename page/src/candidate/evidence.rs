@@ -58,7 +58,7 @@ pub(super) fn refusal(view: &CandidateView, attempt: &AttemptReport) -> Markup {
             section aria-labelledby="refusal" {
                 h2 #refusal { "Why it was refused" }
                 p { (meaning(&rung.name)) }
-                pre.log tabindex="0" { (shown(rung.reason.trim())) }
+                @if rung.reason.trim().contains('\n') { pre.log tabindex="0" { (shown(rung.reason.trim())) } }
                 @if let Some(log) = &rung.log { (lazy(&html! { "Log of " (shown_line(&rung.name)) }, &log_path(run, log), true)) }
             }
         }
