@@ -10,7 +10,7 @@ pub(crate) mod oss_fuzz;
 pub(crate) mod task_file;
 pub(crate) mod trials;
 
-use patchwright_agent::task::file::{PovKeys, TaskFile};
+use patchwright_agent::task::file::TaskFile;
 use patchwright_evaluator::Baseline;
 use std::sync::Arc;
 
@@ -34,20 +34,6 @@ pub(crate) struct Remarks {
     pub test: String,
     /// On the harmless inputs.
     pub harmless: String,
-}
-
-/// Returns the keys of a PoV's file.
-pub(crate) fn pov(file: &str) -> PovKeys {
-    PovKeys {
-        file: file.to_owned(),
-        build: None,
-        harness: None,
-        command: None,
-        repeat: None,
-        timeout: None,
-        ran: None,
-        batch: false,
-    }
 }
 
 /// Returns the crash of the first PoV, in one line.

@@ -10,6 +10,7 @@ mod language;
 mod mcp;
 mod output;
 mod story;
+mod tree_writer;
 mod verb;
 
 use crate::common::{USAGE, WrongInput};

@@ -7,6 +7,7 @@
 //! called and takes stands in `tools`.
 
 mod kept;
+mod tool_table;
 mod tools;
 
 pub(crate) use kept::ServedTree;

@@ -33,6 +33,7 @@ pub(crate) mod serve;
 mod session;
 pub(crate) mod show;
 pub(crate) mod submit;
+mod task_flags;
 pub(crate) mod tasks;
 pub(crate) mod token;
 pub(crate) mod work;

@@ -16,6 +16,7 @@ pub mod problem;
 mod results;
 mod submit;
 mod tasks;
+mod upload;
 
 pub(crate) use auth::{is_this_machine, same_machine};
 pub use listen::{ListenError, Listening, listen};

@@ -14,6 +14,7 @@ mod list;
 mod message;
 mod plots;
 mod run;
+mod stages;
 mod text;
 mod view;
 

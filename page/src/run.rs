@@ -1,8 +1,6 @@
 //! Run as a story: crash, attempts with their verdicts, cost and time, and the events
 //! in order.
 
-mod stages;
-
 use crate::layout::{ROOT, badge, lazy, mark, page, run_path};
 use crate::text::{counted, first_line, money, seconds, shown, shown_line};
 use crate::view::{RunView, is_live};
@@ -32,7 +30,7 @@ pub fn run(view: &RunView) -> String {
             div.main {
                 (crash(view))
                 (attempts(view))
-                (stages::chart(view))
+                (crate::stages::chart(view))
                 (story(view))
             }
             aside.side aria-label="About this run" { (facts(view)) (decisions(&view.decisions)) (actions(view)) }

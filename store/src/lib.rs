@@ -9,6 +9,7 @@ mod backup;
 mod blobs;
 mod connect;
 pub mod crs;
+mod crs_rows;
 mod files;
 mod journal;
 mod prune;

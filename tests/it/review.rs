@@ -1,6 +1,7 @@
 //! The review page: who may see and decide what, what a page may run and load, how
 //! large it is, and the attempt that follows a rejection.
 
+mod accessible;
 mod browser;
 mod seed;
 

@@ -70,6 +70,29 @@ pub struct TaskFile {
     pub limits: LimitKeys,
 }
 
+impl TaskFile {
+    /// Returns a task with an id, a language and a source, and nothing else.
+    pub fn new(id: String, language: String, source: SourceKeys) -> Self {
+        Self {
+            id,
+            language,
+            mode: Mode::Repair,
+            candidates: one(),
+            title: None,
+            transcript: None,
+            source,
+            commands: Commands::default(),
+            builds: BTreeMap::new(),
+            pov: Vec::new(),
+            crash: CrashKeys::default(),
+            inputs: InputKeys::default(),
+            hints: HintKeys::default(),
+            guard: GuardKeys::default(),
+            limits: LimitKeys::default(),
+        }
+    }
+}
+
 fn one() -> u32 {
     1
 }
@@ -112,7 +135,7 @@ pub struct Commands {
 }
 
 /// `[[pov]]`
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema, ToSchema)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PovKeys {
     /// The input, relative to the task file.

@@ -31,6 +31,18 @@ impl Proposal {
     }
 }
 
+impl Proposal {
+    /// Returns the proposal of a build that a person names; the tests may be those of
+    /// the others.
+    pub(crate) fn given(build: &str, others: &[Self]) -> Self {
+        let tests = others.iter().flat_map(|other| other.tests.clone());
+        Self {
+            tests: tests.collect(),
+            ..Self::new("build", build, &[])
+        }
+    }
+}
+
 /// Files that an in-tree or out-of-tree `make` tests with.
 const MAKE_TESTS: [&str; 2] = ["check", "test"];
 

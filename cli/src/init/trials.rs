@@ -1,11 +1,11 @@
 //! Trials of a draft: each runs the commands of a task in the sandbox, as a repair
 //! would, and tells what came of it.
 
-use super::{Draft, Remarks, crash_in_words, pov};
+use super::{Draft, Remarks, crash_in_words};
 use crate::display::Display;
 use crate::init::build_systems::Proposal;
 use patchwright_agent::record::Ending;
-use patchwright_agent::task::file::TaskFile;
+use patchwright_agent::task::file::{PovKeys, TaskFile};
 use patchwright_agent::{task, wire};
 use patchwright_config::Settings;
 use patchwright_evaluator::test_report::Status;
@@ -132,19 +132,19 @@ impl Trials<'_> {
     /// which they are likely: those that the crash report names come first.
     pub(crate) async fn find_pov(
         &self,
-        mut draft: Draft,
+        draft: &mut Draft,
         programs: &[String],
         log: Option<&str>,
-    ) -> (Draft, bool) {
+    ) -> bool {
         for program in likely(programs, log).into_iter().take(PROGRAMS) {
             for feed in FEEDS {
                 let command = format!("{program}{feed}");
-                if self.try_pov(&mut draft, &command).await {
-                    return (draft, true);
+                if self.try_pov(draft, &command).await {
+                    return true;
                 }
             }
         }
-        (draft, false)
+        false
     }
 
     /// Tries a command for the PoVs; keeps it in the draft where it crashes.
@@ -238,7 +238,10 @@ impl Trials<'_> {
             .collect();
         keys.pov = files
             .iter()
-            .map(|file| pov(&file.display().to_string()))
+            .map(|file| PovKeys {
+                file: file.display().to_string(),
+                ..PovKeys::default()
+            })
             .collect();
         let refusal = match self.baseline(&keys).await {
             _ if files.is_empty() => Some("it holds only the PoVs".to_owned()),

@@ -3,12 +3,10 @@
 //! One table ([`table`]) says it all; the schemas are made from it. Answering is
 //! not done here.
 
-mod table;
-
+use super::tool_table::{Entry, Field, Form, TOOLS};
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Map, Value, json};
 use std::sync::Arc;
-use table::TOOLS;
 
 /// The longest text of one argument, in bytes: crash logs grow large.
 const LONGEST: usize = 64 * 1024 * 1024;
@@ -28,33 +26,12 @@ pub(super) struct Call {
     pub(super) attributes: Vec<(String, String)>,
 }
 
-/// Which of the three sorts of tools was called.
+/// Sort of tool that was called.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Wish {
     Query,
     Context { budget: Option<usize> },
     Crash,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Form {
-    Text,
-    Number,
-    YesNo,
-}
-
-struct Field {
-    name: &'static str,
-    form: Form,
-    needed: bool,
-    about: &'static str,
-}
-
-struct Entry {
-    name: &'static str,
-    title: &'static str,
-    about: &'static str,
-    fields: &'static [Field],
 }
 
 /// Every tool with its description and schema.

@@ -4,6 +4,7 @@
 //! write. It builds nothing and runs nothing.
 
 use crate::common::{Format, WrongInput, write_result};
+use crate::tree_writer;
 use clap::Args;
 use patchwright_patcher::{Edit, Guard, Patch, Prepared, Refusal, prepare, read_diff_bytes, reply};
 use patchwright_source::{Language, Tree, visible};
@@ -13,8 +14,6 @@ use std::collections::{BTreeMap, HashSet};
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-
-mod write;
 
 /// The exit status of a patch that was refused.
 const REFUSED: u8 = 1;
@@ -61,7 +60,7 @@ pub(crate) fn run(arguments: &ApplyArguments) -> anyhow::Result<ExitCode> {
     if arguments.write
         && let Some(prepared) = &verdict.prepared
     {
-        write::write(&tree, &prepared.changes)?;
+        tree_writer::write(&tree, &prepared.changes)?;
     }
     print(&verdict, arguments.format)?;
     Ok(match verdict.prepared {

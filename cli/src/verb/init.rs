@@ -1,22 +1,17 @@
 //! `patchwright init`: write the task file of a project by trying what works.
 
-use super::run::Sanitizer;
+use super::task_flags::{ProjectFlags, Sanitizer, name_of};
 use crate::common::{Common, WrongInput};
 use crate::display::{self, Display};
 use crate::init::build_systems::{self, Proposal};
 use crate::init::oss_fuzz::Project;
 use crate::init::trials::Trials;
-use crate::init::{Draft, pov, task_file};
-use crate::language;
+use crate::init::{Draft, task_file};
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::task::file::{
-    CrashKeys, GuardKeys, HintKeys, InputKeys, SourceKeys, TaskFile,
-};
-use patchwright_agent::task::{Commands, LimitKeys, Mode};
+use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
 use patchwright_evaluator::crash::{self, Tool};
 use patchwright_source::Language;
-use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -27,27 +22,15 @@ pub(crate) struct InitArguments {
     /// The source tree
     #[arg(default_value = ".")]
     pub tree: PathBuf,
-    /// The crash report
-    #[arg(long, value_name = "FILE")]
-    pub crash: Option<PathBuf>,
     /// A crashing input, several times
     #[arg(long, value_name = "FILE", visible_alias = "testcase")]
     pub pov: Vec<PathBuf>,
-    /// c, c++ or java; without it, what the report and the files say
-    #[arg(long)]
-    pub language: Option<Language>,
-    /// The sanitizer of the build; without it, that of the report, else address
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub sanitizer: Option<Sanitizer>,
-    /// Builds $TREE into $OUT, in place of what is proposed
-    #[arg(long, value_name = "COMMAND")]
-    pub build: Option<String>,
+    /// The project; what is given is not searched for
+    #[command(flatten)]
+    pub project: ProjectFlags,
     /// Feeds $POV to the program, in place of what is found
     #[arg(long, value_name = "COMMAND")]
     pub feed: Option<String>,
-    /// Runs the tests, in place of what is proposed
-    #[arg(long, value_name = "COMMAND")]
-    pub test: Option<String>,
     /// A project's folder of OSS-Fuzz or ClusterFuzzLite, with its build.sh
     #[arg(long, value_name = "DIR", conflicts_with = "build")]
     pub oss_fuzz: Option<PathBuf>,
@@ -101,6 +84,9 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
+/// The command of a harness that is named.
+const OF_HARNESS: &str = r#""$OUT"/"$HARNESS" "$POV""#;
+
 /// The facts that are known before anything is tried.
 struct Start {
     keys: TaskFile,
@@ -119,23 +105,18 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
         .as_deref()
         .map(Project::read)
         .transpose()?;
-    let log = match &arguments.crash {
-        Some(file) => Some(read(file)?),
-        None => None,
+    let given = &arguments.project;
+    let log = given.crash.as_deref().map(read).transpose()?;
+    let language: Language = match &project {
+        Some(project) if given.language.is_none() => project.language,
+        _ => {
+            let word = given.language(&tree, log.as_deref())?;
+            word.parse()
+                .map_err(|error| WrongInput(format!("--language: {error}")))?
+        }
     };
-    let language = arguments
-        .language
-        .or(project.as_ref().map(|project| project.language))
-        .or_else(|| language::infer(&tree, log.as_deref()))
-        .ok_or_else(|| {
-            let tree = arguments.tree.display();
-            WrongInput(format!(
-                "no file below {tree} is C, C++ or Java: name it with --language"
-            ))
-        })?;
-    let sanitizer = arguments
-        .sanitizer
-        .unwrap_or_else(|| of_report(log.as_deref()));
+    let reported = || of_report(log.as_deref());
+    let sanitizer = given.sanitizer.unwrap_or_else(reported);
     let mut keys = keys(arguments, (&tree, folder), language);
     let mut proposals = build_systems::proposals(&tree, language);
     if let (Some(project), Some(source)) = (project, &arguments.oss_fuzz) {
@@ -147,13 +128,13 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
         keys.builds
             .insert(sanitizer.name().to_owned(), sanitizer.variables());
     }
-    if let Some(build) = &arguments.build {
-        let tests = proposals.iter().flat_map(|proposal| proposal.tests.clone());
-        let tests = tests.collect();
-        proposals = vec![given(build, tests)];
+    if let Some(build) = &given.build {
+        proposals = vec![Proposal::given(build, &proposals)];
     }
-    if let (Some(test), Some(first)) = (&arguments.test, proposals.first_mut()) {
-        first.tests = vec![test.clone()];
+    if let Some(test) = &given.test {
+        for proposal in &mut proposals {
+            proposal.tests = vec![test.clone()];
+        }
     }
     Ok(Start {
         keys,
@@ -161,16 +142,6 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
         proposals,
         log,
     })
-}
-
-fn given(build: &str, tests: Vec<String>) -> Proposal {
-    Proposal {
-        system: "build",
-        prepare: None,
-        build: build.to_owned(),
-        tests,
-        reports: Vec::new(),
-    }
 }
 
 fn read(file: &Path) -> anyhow::Result<String> {
@@ -197,51 +168,22 @@ fn of_report(log: Option<&str>) -> Sanitizer {
 }
 
 fn keys(arguments: &InitArguments, (tree, folder): (&Path, &Path), language: Language) -> TaskFile {
-    let name = tree.file_name().unwrap_or_default().to_string_lossy();
-    let id: String = name
-        .chars()
-        .map(|character| {
-            if character.is_ascii_alphanumeric() {
-                character
-            } else {
-                '-'
-            }
-        })
-        .collect();
-    let id = id.trim_matches('-').to_owned();
-    TaskFile {
-        id: if id.is_empty() { "task".to_owned() } else { id },
-        language: language.to_string(),
-        mode: Mode::Repair,
-        candidates: 1,
-        title: None,
-        transcript: None,
-        source: SourceKeys {
-            path: Some(seen_from(folder, tree)),
-            ..SourceKeys::default()
-        },
-        commands: Commands::default(),
-        builds: BTreeMap::new(),
-        pov: arguments
-            .pov
-            .iter()
-            .map(|file| {
-                let mut keys = pov(&seen_from(folder, file));
-                keys.harness.clone_from(&arguments.harness);
-                keys
-            })
-            .collect(),
-        crash: CrashKeys {
-            report: arguments
-                .crash
-                .as_deref()
-                .map(|file| seen_from(folder, file)),
-        },
-        inputs: InputKeys::default(),
-        hints: HintKeys::default(),
-        guard: GuardKeys::default(),
-        limits: LimitKeys::default(),
-    }
+    let source = SourceKeys {
+        path: Some(seen_from(folder, tree)),
+        ..SourceKeys::default()
+    };
+    let name = Some(name_of(tree)).filter(|name| !name.is_empty());
+    let id = name.unwrap_or_else(|| "task".to_owned());
+    let mut keys = TaskFile::new(id, language.to_string(), source);
+    let povs = arguments.pov.iter().map(|file| PovKeys {
+        file: seen_from(folder, file),
+        harness: arguments.harness.clone(),
+        ..PovKeys::default()
+    });
+    keys.pov = povs.collect();
+    let report = arguments.project.crash.as_deref();
+    keys.crash.report = report.map(|file| seen_from(folder, file));
+    keys
 }
 
 /// A path relative to the task's folder where it lies below, else absolute.
@@ -272,33 +214,29 @@ async fn find(
     } = start;
     let mut built = trials.build(&keys, &proposals).await;
     while built.is_none() {
-        let Some(command) = ask(
-            arguments,
-            trials.display,
-            "a command that builds $TREE into $OUT",
-        ) else {
+        let question = "a command that builds $TREE into $OUT";
+        let Some(command) = ask(arguments, trials.display, question) else {
             return Err(WrongInput(format!(
                 "nothing that was tried builds {}: name the command with --build",
                 tree.display()
             ))
             .into());
         };
-        let tests = proposals.iter().flat_map(|proposal| proposal.tests.clone());
-        let tests = tests.collect();
-        built = trials.build(&keys, &[given(&command, tests)]).await;
+        let asked = Proposal::given(&command, &proposals);
+        built = trials.build(&keys, &[asked]).await;
     }
     let (draft, proposal, programs) = built.context("something was built")?;
     let mut draft = find_pov(trials, arguments, draft, (&programs, log.as_deref())).await;
     let mut tested = trials.find_tests(&mut draft, &proposal).await;
     while !tested {
-        let Some(command) = ask(
-            arguments,
-            trials.display,
-            "a command that runs the tests (empty: there are none)",
-        ) else {
+        let question = "a command that runs the tests (empty: there are none)";
+        let Some(command) = ask(arguments, trials.display, question) else {
             break;
         };
-        let asked = given(&proposal.build, vec![command]);
+        let asked = Proposal {
+            tests: vec![command],
+            ..proposal.clone()
+        };
         tested = trials.find_tests(&mut draft, &asked).await;
     }
     trials.find_harmless(&mut draft, &tree).await;
@@ -308,25 +246,16 @@ async fn find(
 async fn find_pov(
     trials: &Trials<'_>,
     arguments: &InitArguments,
-    draft: Draft,
+    mut draft: Draft,
     (programs, log): (&[String], Option<&str>),
 ) -> Draft {
     if draft.keys.pov.is_empty() {
         return draft;
     }
-    let (mut draft, mut found) = match (&arguments.feed, &arguments.harness) {
-        (Some(command), _) => {
-            let mut draft = draft;
-            let found = trials.try_pov(&mut draft, command).await;
-            (draft, found)
-        }
-        (None, Some(_)) => {
-            let mut draft = draft;
-            let command = r#""$OUT"/"$HARNESS" "$POV""#;
-            let found = trials.try_pov(&mut draft, command).await;
-            (draft, found)
-        }
-        (None, None) => trials.find_pov(draft, programs, log).await,
+    let of_harness = arguments.harness.as_ref().map(|_| OF_HARNESS);
+    let mut found = match arguments.feed.as_deref().or(of_harness) {
+        Some(command) => trials.try_pov(&mut draft, command).await,
+        None => trials.find_pov(&mut draft, programs, log).await,
     };
     while !found {
         let question = "a command that feeds $POV to the program and crashes (empty: later)";

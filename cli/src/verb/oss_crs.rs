@@ -5,12 +5,13 @@
 //! says stop, is the smallest set of patches.
 
 mod campaign;
+mod summary;
 
 use super::session::stop_on_signal;
 use crate::common::{Common, Format, flag};
 use crate::display;
 use anyhow::Context;
-use campaign::{Campaign, Summary};
+use campaign::Campaign;
 use clap::Args;
 use patchwright_agent::wire;
 use patchwright_config::{Flag, Sources};
@@ -19,6 +20,7 @@ use patchwright_source::visible;
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use summary::Summary;
 use tokio_util::sync::CancellationToken;
 
 /// Arguments of `oss-crs`.

@@ -1,11 +1,8 @@
 //! `patchwright run`: repair one crash.
 
-mod flags;
-
-pub(crate) use flags::Sanitizer;
-
 use super::model_arguments::ModelArguments;
 use super::session::{self, OutputArguments};
+use super::task_flags::TaskFlags;
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -33,7 +30,7 @@ pub(crate) struct RunArguments {
     pub output: OutputArguments,
     /// A task put together from flags
     #[command(flatten)]
-    pub parts: flags::TaskFlags,
+    pub parts: TaskFlags,
 }
 
 /// Runs a task to its end.

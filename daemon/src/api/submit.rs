@@ -4,13 +4,12 @@
 //! written down last. Files go to the store, so that any machine can work on
 //! the task.
 
-mod upload;
-
 use super::Api;
 use super::auth::{Caller, Right};
 use super::extract::{Parameters, json, media_type, plain_text};
 use super::limit::UPLOAD;
 use super::problem::{Kind, Problem, Wrong};
+use super::upload::{Upload, full};
 use crate::admission;
 use axum::Json;
 use axum::extract::{Request, State};
@@ -22,7 +21,6 @@ use patchwright_store::submissions::{NewTask, Submitted, TaskRow};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use upload::Upload;
 use utoipa::{IntoParams, ToSchema};
 
 /// Origin of tasks that are submitted here.
@@ -126,21 +124,6 @@ fn quota(intake: &Intake, caller: &Caller) -> Quota {
         bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
         files: limit(intake.kept_files),
     }
-}
-
-/// The refusal of a caller that has used its quota up.
-fn full(key: &str) -> Problem {
-    let (kind, detail) = match key {
-        "intake.open_tasks" => (
-            Kind::TooMany,
-            "as many tasks of this caller have not ended as are allowed",
-        ),
-        _ => (
-            Kind::TooLarge,
-            "this caller keeps as much in the store as is allowed",
-        ),
-    };
-    Problem::new(kind, format!("{detail} ({key}); nothing was changed"))
 }
 
 /// The machine that alone can work on a task: this one, when the task names

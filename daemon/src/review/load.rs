@@ -126,7 +126,7 @@ impl Review {
             run: view,
             number,
             style,
-                inputs,
+            inputs,
         })
     }
 

@@ -46,12 +46,12 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs reviews journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs_rows crs reviews journal spending prune \
          tokens",
     ),
     (
         "page",
-        "text view diff code assets layout plots list message run candidate",
+        "text view diff code assets layout plots list message stages run candidate",
     ),
     (
         "daemon",
@@ -60,7 +60,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text export language init output story mcp verb",
+        "common display crash_text export language init output story mcp tree_writer verb",
     ),
 ];
 

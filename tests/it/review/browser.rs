@@ -2,8 +2,6 @@
 //! these tests are skipped, and say so; `PATCHWRIGHT_BROWSER=required` makes that a
 //! failure.
 
-mod accessible;
-
 use super::seed::Seeded;
 use super::{decisions, proposed};
 use crate::scene::{DOES_NOT_BUILD, GOOD, QUERIES, STILL_CRASHES, Scene};
@@ -15,14 +13,14 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// Size of a window of a desk, and of a phone.
-const DESK: (u32, u32) = (1280, 860);
-const PHONE: (u32, u32) = (390, 844);
+pub(super) const DESK: (u32, u32) = (1280, 860);
+pub(super) const PHONE: (u32, u32) = (390, 844);
 /// Counts how far things that nobody touched have moved.
 const SHIFTS: &str = "window.moved = 0; new PerformanceObserver((list) => { for (const one of list.getEntries()) \
     if (!one.hadRecentInput) window.moved += one.value; }).observe({type: 'layout-shift', buffered: true});";
 
 /// A browser, or a loud word that there is none.
-fn browser() -> Option<Browser> {
+pub(super) fn browser() -> Option<Browser> {
     match Browser::start() {
         Ok(browser) => Some(browser),
         Err(error) => {
@@ -42,13 +40,13 @@ fn browser() -> Option<Browser> {
 }
 
 /// `patchwright review`, ended with the test.
-struct Served {
+pub(super) struct Served {
     child: Child,
-    address: String,
+    pub(super) address: String,
 }
 
 impl Served {
-    fn start(scene: &Scene, arguments: &[&str]) -> Self {
+    pub(super) fn start(scene: &Scene, arguments: &[&str]) -> Self {
         let mut all = vec!["review"];
         all.extend(arguments);
         let mut command = scene.patchwright.command(&all).unwrap();
@@ -66,7 +64,7 @@ impl Served {
         Self { child, address }
     }
 
-    fn at(&self, path: &str) -> String {
+    pub(super) fn at(&self, path: &str) -> String {
         let (origin, _) = self.address.split_once("/review").unwrap();
         format!("{origin}{path}")
     }
@@ -80,7 +78,7 @@ impl Drop for Served {
 }
 
 /// Keeps a picture of the page where the documentation has it, when that is wanted.
-fn keep(browser: &Browser, name: &str) {
+pub(super) fn keep(browser: &Browser, name: &str) {
     let picture = browser.picture().unwrap();
     if option_env!("UPDATE_SCREENSHOTS").is_some() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/images");
@@ -90,7 +88,7 @@ fn keep(browser: &Browser, name: &str) {
 }
 
 /// The console holds no error: nothing was blocked, nothing failed.
-fn expect_quiet(browser: &Browser) {
+pub(super) fn expect_quiet(browser: &Browser) {
     assert_eq!(browser.console().unwrap(), Vec::<String>::new());
 }
 

@@ -1,10 +1,7 @@
 //! All crashes of one harness, one run after the other, and the choice among
 //! their patches.
 
-mod summary;
-
-pub(super) use summary::Summary;
-
+use super::summary::{PovLine, RunLine, Summary};
 use crate::common::Format;
 use crate::display::{self, Display};
 use crate::verb::session::{self, OutputArguments};
@@ -21,7 +18,6 @@ use patchwright_patcher::{Guard, Patch, Refusal};
 use patchwright_source::Tree;
 use std::path::PathBuf;
 use std::sync::Arc;
-use summary::{PovLine, RunLine};
 use tokio_util::sync::CancellationToken;
 
 /// Parts that the runs have in common.

@@ -1,6 +1,25 @@
 //! The table of the tools: names, words and arguments, and nothing that acts.
 
-use super::{Entry, Field, Form};
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Form {
+    Text,
+    Number,
+    YesNo,
+}
+
+pub(super) struct Field {
+    pub(super) name: &'static str,
+    pub(super) form: Form,
+    pub(super) needed: bool,
+    pub(super) about: &'static str,
+}
+
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) title: &'static str,
+    pub(super) about: &'static str,
+    pub(super) fields: &'static [Field],
+}
 
 const fn needed(name: &'static str, about: &'static str) -> Field {
     Field {

@@ -1,7 +1,7 @@
 //! Accessibility of the pages by axe-core, in both themes and on a narrow screen.
 
-use super::{DESK, PHONE, Served, browser, expect_quiet, keep};
-use crate::review::seed::Seeded;
+use super::browser::{DESK, PHONE, Served, browser, expect_quiet, keep};
+use super::seed::Seeded;
 use crate::scene::{GOOD, Scene};
 use patchwright_tests::browser::Browser;
 use patchwright_tests::model::ScriptedModel;

@@ -1,6 +1,5 @@
 //! An upload while it is received: a folder that is gone when it is dropped.
 
-use super::full;
 use crate::admission::inside;
 use crate::api::Api;
 use crate::api::extract::{cut_off, parse_json, too_large};
@@ -213,4 +212,19 @@ fn broken(error: &MultipartError, limit: usize) -> Problem {
             Problem::new(Kind::Malformed, detail)
         }
     }
+}
+
+/// The refusal of a caller that has used its quota up.
+pub(super) fn full(key: &str) -> Problem {
+    let (kind, detail) = match key {
+        "intake.open_tasks" => (
+            Kind::TooMany,
+            "as many tasks of this caller have not ended as are allowed",
+        ),
+        _ => (
+            Kind::TooLarge,
+            "this caller keeps as much in the store as is allowed",
+        ),
+    };
+    Problem::new(kind, format!("{detail} ({key}); nothing was changed"))
 }

@@ -1,4 +1,4 @@
-//! Changes written into a tree: everything is laid down beside its place
+//! Tree writer: applies changes to a tree in place. Everything is laid down beside its place
 //! first, so that a full disk leaves the tree as it was.
 
 use anyhow::Context;
@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use tempfile::NamedTempFile;
 
 /// Writes changes into a tree.
-pub(super) fn write(tree: &Tree, changes: &Changes) -> anyhow::Result<()> {
+pub(crate) fn write(tree: &Tree, changes: &Changes) -> anyhow::Result<()> {
     let mut laid: Vec<(NamedTempFile, PathBuf)> = Vec::new();
     for (path, bytes) in &changes.files {
         laid.push(lay_down(tree, changes, path, bytes)?);

@@ -1,9 +1,11 @@
-//! A task put together from flags, for somebody who has only a crash.
+//! Flags that tell of a project, and a task put together from flags, for somebody
+//! who has only a crash.
 
+use crate::common::WrongInput;
 use crate::language;
 use clap::{Args, ValueEnum};
-use patchwright_agent::task::file::{CrashKeys, PovKeys, SourceKeys, TaskFile};
-use patchwright_agent::task::{self, Commands, Mode, Task};
+use patchwright_agent::task::file::{PovKeys, SourceKeys, TaskFile};
+use patchwright_agent::task::{self, Mode, Task};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,33 +16,63 @@ pub(crate) struct TaskFlags {
     /// The source tree
     #[arg(long, value_name = "DIR")]
     pub repo: Option<PathBuf>,
-    /// The crash report
-    #[arg(long, value_name = "FILE")]
-    pub crash: Option<PathBuf>,
-    /// Builds $TREE into $OUT
-    #[arg(long, value_name = "COMMAND")]
-    pub build: Option<String>,
     /// A crashing input (a file), and the command that feeds $POV to the program
     #[arg(long, value_name = "FILE|COMMAND")]
     pub pov: Vec<String>,
-    /// Runs the tests
-    #[arg(long, value_name = "COMMAND")]
-    pub test: Option<String>,
-    /// c, c++ or java; without it, what the report and the files say
-    #[arg(long)]
-    pub language: Option<String>,
+    /// The project
+    #[command(flatten)]
+    pub project: ProjectFlags,
     /// Inputs that the unpatched program accepts: files or globs, several times
     #[arg(long, value_name = "GLOB")]
     pub harmless: Vec<String>,
     /// A line about the crash, for people and the model
     #[arg(long, value_name = "TEXT")]
     pub title: Option<String>,
-    /// Give the build the flags of this sanitizer in CFLAGS, CXXFLAGS and LDFLAGS
-    #[arg(long, value_enum, value_name = "NAME")]
-    pub sanitizer: Option<Sanitizer>,
     /// Paths and globs of the tree that are never edited, several times
     #[arg(long, value_name = "GLOB")]
     pub protect: Vec<String>,
+}
+
+/// The flags of `run` and `init` that tell of a project.
+#[derive(Debug, Args)]
+pub(crate) struct ProjectFlags {
+    /// The crash report
+    #[arg(long, value_name = "FILE")]
+    pub crash: Option<PathBuf>,
+    /// Builds $TREE into $OUT
+    #[arg(long, value_name = "COMMAND")]
+    pub build: Option<String>,
+    /// Runs the tests
+    #[arg(long, value_name = "COMMAND")]
+    pub test: Option<String>,
+    /// c, c++ or java; without it, what the report and the files say
+    #[arg(long)]
+    pub language: Option<String>,
+    /// Give the build the flags of this sanitizer in CFLAGS, CXXFLAGS and LDFLAGS
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub sanitizer: Option<Sanitizer>,
+}
+
+impl ProjectFlags {
+    /// Tells whether any of them was given.
+    fn given(&self) -> bool {
+        self.crash.is_some()
+            || self.build.is_some()
+            || self.test.is_some()
+            || self.language.is_some()
+            || self.sanitizer.is_some()
+    }
+
+    /// Returns the language that was named, or that of the report or the files.
+    pub(crate) fn language(&self, tree: &Path, log: Option<&str>) -> anyhow::Result<String> {
+        let named = self.language.clone();
+        let inferred = || language::infer(tree, log).map(|language| language.to_string());
+        named.or_else(inferred).ok_or_else(|| {
+            let tree = tree.display();
+            let message = format!("--language is needed: no file below {tree} is C, C++ or Java");
+            WrongInput(message).into()
+        })
+    }
 }
 
 /// The sanitizers that a compiler can add.
@@ -97,14 +129,10 @@ impl TaskFlags {
     /// Tells whether any of them was given.
     pub(crate) fn given(&self) -> bool {
         self.repo.is_some()
-            || self.crash.is_some()
-            || self.build.is_some()
             || !self.pov.is_empty()
-            || self.test.is_some()
-            || self.language.is_some()
+            || self.project.given()
             || !self.harmless.is_empty()
             || self.title.is_some()
-            || self.sanitizer.is_some()
             || !self.protect.is_empty()
     }
 
@@ -114,73 +142,42 @@ impl TaskFlags {
             .repo
             .as_ref()
             .ok_or_else(|| anyhow::anyhow!("--repo DIR is needed: the source tree"))?;
-        let language = self.language(repo)?;
+        let project = &self.project;
+        // A report that cannot be read is told where it is read for the task.
+        let log = project
+            .crash
+            .as_ref()
+            .and_then(|log| std::fs::read(log).ok());
+        let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let language = project.language(repo, log.as_deref())?;
         let here = std::path::absolute(".")?;
         let absolute = |path: &Path| here.join(path).display().to_string();
         let (inputs, command) = self.povs(dry_run)?;
-        let file = TaskFile {
-            id: self.id(repo),
-            language,
-            mode: if dry_run { Mode::DryRun } else { Mode::Repair },
-            candidates: 1,
-            title: self.title.clone(),
-            transcript: None,
-            source: SourceKeys {
-                path: Some(absolute(repo)),
-                ..SourceKeys::default()
-            },
-            commands: Commands {
-                build: self.build.clone(),
-                pov: command,
-                test: self.test.clone(),
-                ..Commands::default()
-            },
-            builds: self.builds(),
-            pov: inputs
-                .iter()
-                .map(|input| pov(&absolute(Path::new(input))))
-                .collect(),
-            crash: CrashKeys {
-                report: self.crash.as_deref().map(absolute),
-            },
-            inputs: task::file::InputKeys {
-                harmless: self.harmless.clone(),
-            },
-            hints: task::file::HintKeys::default(),
-            guard: task::file::GuardKeys {
-                protect: self.protect.clone(),
-            },
-            limits: task::LimitKeys::default(),
+        let source = SourceKeys {
+            path: Some(absolute(repo)),
+            ..SourceKeys::default()
         };
-        Ok(task::from_file(file, &here, Path::new("the command line"))?)
-    }
-
-    /// The language that was named, or that of the report or the files.
-    fn language(&self, repo: &Path) -> anyhow::Result<String> {
-        if let Some(language) = &self.language {
-            return Ok(language.clone());
+        let mut file = TaskFile::new(self.id(repo), language, source);
+        file.mode = if dry_run { Mode::DryRun } else { Mode::Repair };
+        file.title.clone_from(&self.title);
+        file.commands.build.clone_from(&project.build);
+        file.commands.pov = command;
+        file.commands.test.clone_from(&project.test);
+        if let Some(sanitizer) = project.sanitizer {
+            file.builds
+                .insert(sanitizer.name().to_owned(), sanitizer.variables());
         }
-        // A report that cannot be read is told where it is read for the task.
-        let log = self.crash.as_ref().and_then(|log| std::fs::read(log).ok());
-        let log = log.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
-        let inferred = language::infer(repo, log.as_deref());
-        let inferred = inferred.map(|language| language.to_string());
-        inferred.ok_or_else(|| {
-            anyhow::anyhow!(
-                "--language is needed: no file below {} is C, C++ or Java",
-                repo.display()
-            )
-        })
-    }
-
-    /// One build with the flags of the sanitizer, if one is named.
-    fn builds(&self) -> BTreeMap<String, BTreeMap<String, String>> {
-        let named = self.sanitizer.map(Sanitizer::variables);
-        let named = named.and_then(|variables| {
-            let name = variables.get("SANITIZER")?.clone();
-            Some((name, variables))
-        });
-        named.into_iter().collect()
+        file.pov = inputs
+            .iter()
+            .map(|input| PovKeys {
+                file: absolute(Path::new(input)),
+                ..PovKeys::default()
+            })
+            .collect();
+        file.crash.report = project.crash.as_deref().map(absolute);
+        file.inputs.harmless.clone_from(&self.harmless);
+        file.guard.protect.clone_from(&self.protect);
+        Ok(task::from_file(file, &here, Path::new("the command line"))?)
     }
 
     /// The inputs, and the command that feeds them: a value that names a file
@@ -212,39 +209,25 @@ impl TaskFlags {
     /// The folder's name and a hash of what is asked: the same flags make the
     /// same task.
     fn id(&self, repo: &Path) -> String {
-        let name: String = repo
-            .canonicalize()
-            .ok()
-            .and_then(|path| {
-                path.file_name()
-                    .map(|name| name.to_string_lossy().into_owned())
-            })
-            .unwrap_or_default()
-            .chars()
-            .map(|character| {
-                if character.is_ascii_alphanumeric() {
-                    character
-                } else {
-                    '-'
-                }
-            })
-            .take(60)
-            .collect();
         let hash = format!("{:x}", Sha256::digest(format!("{self:?}")));
         let short: String = hash.chars().take(8).collect();
-        format!("{}-{short}", name.trim_matches('-'))
+        format!("{}-{short}", name_of(repo))
     }
 }
 
-fn pov(file: &str) -> PovKeys {
-    PovKeys {
-        file: file.to_owned(),
-        build: None,
-        harness: None,
-        command: None,
-        repeat: None,
-        timeout: None,
-        ran: None,
-        batch: false,
-    }
+/// Returns the name of a folder as a part of a task's id.
+pub(crate) fn name_of(folder: &Path) -> String {
+    let folder = folder
+        .canonicalize()
+        .unwrap_or_else(|_| folder.to_path_buf());
+    let name = folder.file_name().unwrap_or_default().to_string_lossy();
+    let plain = |character: char| {
+        if character.is_ascii_alphanumeric() {
+            character
+        } else {
+            '-'
+        }
+    };
+    let name: String = name.chars().map(plain).take(60).collect();
+    name.trim_matches('-').to_owned()
 }

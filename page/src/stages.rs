@@ -13,7 +13,7 @@ const SHORTEST: f64 = 0.05;
 const LEFT: usize = 150;
 
 /// Writes the chart; nothing where nothing was timed.
-pub(super) fn chart(view: &RunView) -> Markup {
+pub(crate) fn chart(view: &RunView) -> Markup {
     let stages: Vec<_> = view
         .stages
         .iter()
