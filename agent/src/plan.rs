@@ -34,7 +34,7 @@ pub struct Plan {
     pub ladder: Vec<RungName>,
     /// Number of times that a critic may be asked; `None` when there is none.
     pub critic: Option<u32>,
-    /// What a person asked for about a candidate of an earlier run.
+    /// The candidate of an earlier run that a person wants revised or evaluated.
     pub follows: Option<FollowUp>,
 }
 

@@ -66,7 +66,7 @@ pub struct Task {
     /// that the store keeps them by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sent: BTreeMap<String, String>,
-    /// What a person asked for about a candidate of an earlier run of it.
+    /// The candidate of an earlier run that a person wants revised or evaluated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub follows: Option<FollowUp>,
 }

@@ -4,6 +4,7 @@
 use crate::text::push_line;
 use maud::{Markup, PreEscaped};
 use patchwright_source::{Language, TreePath, parse};
+use std::fmt::Write;
 use std::ops::Range;
 
 /// Bytes of a text that is coloured; more is shown plain.
@@ -132,7 +133,8 @@ pub(crate) fn line(text: &str, colours: &[Coloured], mark: Option<&Range<usize>>
         let class = colours.iter().find(|(range, _)| range.contains(&from));
         let marked = mark.is_some_and(|range| range.contains(&from));
         if let Some((_, class)) = class {
-            out.push_str(&format!("<i class={class}>"));
+            // Writing to a string cannot fail, here and below.
+            let _ = write!(out, "<i class={class}>");
         }
         if marked {
             out.push_str("<b>");

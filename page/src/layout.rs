@@ -3,6 +3,7 @@
 use crate::text::shown_line;
 use crate::view::Viewer;
 use maud::{DOCTYPE, Markup, html};
+use std::fmt::Write;
 
 /// The path below which everything lies.
 pub const ROOT: &str = "/review";
@@ -99,7 +100,10 @@ pub(crate) fn escaped(text: &str) -> String {
         match byte {
             b'-' | b'_' | b'.' => out.push(char::from(byte)),
             byte if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
-            byte => out.push_str(&format!("%{byte:02X}")),
+            byte => {
+                // Writing to a string cannot fail.
+                let _ = write!(out, "%{byte:02X}");
+            }
         }
     }
     out

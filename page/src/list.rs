@@ -5,6 +5,7 @@ use crate::text::{counted, money, seconds, shown_line};
 use crate::view::{ListView, is_live};
 use maud::{Markup, html};
 use patchwright_store::reviews::ListedTask;
+use std::fmt::Write;
 
 /// Writes the page of the list.
 pub fn list(view: &ListView) -> String {
@@ -137,7 +138,8 @@ fn next(view: &ListView, time: &str, id: &str) -> String {
         ("ending", &filter.ending),
     ] {
         if !value.is_empty() {
-            address.push_str(&format!("&{name}={}", escaped(value)));
+            // Writing to a string cannot fail.
+            let _ = write!(address, "&{name}={}", escaped(value));
         }
     }
     address

@@ -87,7 +87,7 @@ fn facts(view: &RunView) -> Markup {
 fn crash(view: &RunView) -> Markup {
     let report = &view.report;
     html! {
-        section aria-labelledby="crash" {
+        section.crash.live[is_live(&view.row)] #crash-part aria-labelledby="crash" {
             h2 #crash { "Crash" }
             @if let Some(crash) = &report.crash {
                 p { strong { (shown_line(&crash.kind)) } @if let Some(function) = &crash.function { " in " code { (shown_line(function)) } }
@@ -199,11 +199,11 @@ pub(crate) fn attempt_path(run: &str, number: u32) -> String {
 
 /// Writes the last verdict of a person about an attempt.
 pub(crate) fn decided(decisions: &[Decision], attempt: u32) -> Markup {
-    let verdicts = decisions
+    let mut verdicts = decisions
         .iter()
         .filter(|one| one.made.attempt == attempt && one.made.kind.is_verdict());
     html! {
-        @if let Some(last) = verdicts.last() {
+        @if let Some(last) = verdicts.next_back() {
             @if last.made.kind == DecisionKind::Approve { (badge("approved")) } @else { (badge("rejected")) }
         }
     }
@@ -230,9 +230,11 @@ pub(crate) fn decisions(decisions: &[Decision]) -> Markup {
 
 fn actions(view: &RunView) -> Markup {
     html! {
-        @if view.cancelable && view.viewer.starts {
-            form.stack method="post" action={ (run_path(&view.report.run)) "/cancel" } {
-                button.danger { "Cancel this run" }
+        div #actions {
+            @if view.cancelable && view.viewer.starts {
+                form.stack method="post" action={ (run_path(&view.report.run)) "/cancel" } {
+                    button.danger { "Cancel this run" }
+                }
             }
         }
     }
@@ -277,11 +279,13 @@ pub fn story_lines(run: &str, headings: &[Heading]) -> String {
 }
 
 /// Writes the parts of a run's page that change while it runs, each by its id.
-pub fn changing_parts(view: &RunView) -> [(&'static str, String); 3] {
+pub fn changing_parts(view: &RunView) -> [(&'static str, String); 5] {
     [
         ("verdict", verdict(view).into_string()),
+        ("crash-part", inner(&crash(view))),
         ("facts", inner(&facts(view))),
         ("rows", rows(view).into_string()),
+        ("actions", inner(&actions(view))),
     ]
 }
 

@@ -3,6 +3,7 @@
 
 use maud::{Markup, PreEscaped};
 use patchwright_source::is_hidden;
+use std::fmt::Write;
 
 /// Characters of one line that are shown; what is longer was made by a program.
 const LONGEST_LINE: usize = 4000;
@@ -36,9 +37,8 @@ pub(crate) fn push_line(out: &mut String, line: &str) {
     for (number, character) in line.chars().enumerate() {
         if number == LONGEST_LINE {
             let more = line.chars().count() - LONGEST_LINE;
-            out.push_str(&format!(
-                "<span class=\"hid\">{more} more characters</span>"
-            ));
+            // Writing to a string cannot fail, here and below.
+            let _ = write!(out, "<span class=\"hid\">{more} more characters</span>");
             return;
         }
         push(out, character);
@@ -54,7 +54,7 @@ fn push(out: &mut String, character: char) {
         '\t' => out.push('\t'),
         hidden if is_hidden(hidden) => {
             let number = u32::from(hidden);
-            out.push_str(&format!("<span class=\"hid\">U+{number:04X}</span>"));
+            let _ = write!(out, "<span class=\"hid\">U+{number:04X}</span>");
         }
         other => out.push(other),
     }

@@ -19,7 +19,7 @@ pub struct Viewer {
 /// The list of tasks.
 #[derive(Debug, Clone, Default)]
 pub struct ListView {
-    /// Who looks.
+    /// The person who looks.
     pub viewer: Viewer,
     /// The filter.
     pub filter: ListFilter,
@@ -34,7 +34,7 @@ pub struct ListView {
 /// A run.
 #[derive(Debug, Clone)]
 pub struct RunView {
-    /// Who looks.
+    /// The person who looks.
     pub viewer: Viewer,
     /// Its row in the list.
     pub row: ListedTask,
@@ -52,7 +52,7 @@ pub struct RunView {
     pub stages: Vec<(String, f64, f64)>,
     /// True when somebody who may can cancel it from here.
     pub cancelable: bool,
-    /// What people decided.
+    /// Decisions of people.
     pub decisions: Vec<Decision>,
     /// The run and attempt that it goes on from, with the reason.
     pub follows: Option<(String, u32, String)>,
@@ -65,7 +65,7 @@ pub struct CandidateView {
     pub run: RunView,
     /// Its number.
     pub number: u32,
-    /// How the diff is shown.
+    /// Form of the diff.
     pub style: DiffStyle,
     /// True when the source can be shown around the diff.
     pub source: bool,
@@ -86,7 +86,7 @@ pub enum DiffStyle {
 /// Plots over all runs.
 #[derive(Debug, Clone, Default)]
 pub struct PlotsView {
-    /// Who looks.
+    /// The person who looks.
     pub viewer: Viewer,
     /// The figures of each day.
     pub days: Vec<DayFigures>,

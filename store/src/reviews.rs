@@ -232,7 +232,7 @@ impl Store {
         Ok(rows.fetch_all(&self.pool).await?)
     }
 
-    /// What the calls of a run cost, by the name of their event.
+    /// The cost of the calls of a run, by the name of their event.
     ///
     /// # Errors
     /// When the database fails.

@@ -44,95 +44,128 @@ fn idle(scene: &Scene) -> Daemon {
     Daemon::start(&scene.patchwright, &["--workers", "0"]).unwrap()
 }
 
-#[test]
-fn roles_decide_who_may_do_what_and_other_sites_nothing() {
-    let scene = Scene::new();
-    let run = proposed(&scene);
-    let (eye, ci) = (
-        token(&scene, "eye", "review"),
-        token(&scene, "ci", "submit"),
-    );
-    let daemon = idle(&scene);
-    let at = |action: &str| format!("/review/runs/{run}/attempts/1/{action}");
-    let own = |request: Request| request.with("sec-fetch-site", "same-origin");
-    let refused = daemon.get("/review");
-    assert_eq!(
-        (refused.status, refused.header("location")),
-        (303, Some("/review/sign-in"))
-    );
-    let post = |token: &str, action: &str, body: &str| {
-        daemon
-            .ask(&own(with(token, form(&at(action), body))))
-            .status
-    };
-    for (request, status) in [
-        (form(&at("approve"), ""), 403),
-        (own(form(&at("approve"), "")), 401),
-        (with(&eye, form(&at("approve"), "")), 403),
-        (
-            with(&eye, form(&at("approve"), "")).with("origin", "https://evil.example"),
-            403,
-        ),
-        (
-            with(&eye, form(&at("approve"), "")).with("origin", "null"),
-            403,
-        ),
-        (
-            with(&eye, form(&at("approve"), "")).with("sec-fetch-site", "cross-site"),
-            403,
-        ),
-        (
-            with("patchwright_nobody", own(form(&at("approve"), ""))),
-            401,
-        ),
-        (
-            form("/review/sign-in", &format!("token={eye}")).with("origin", "https://evil.example"),
-            403,
-        ),
-        (
-            own(form("/review/sign-in", "token=patchwright_nobody")),
-            401,
-        ),
-    ] {
-        assert_eq!(daemon.ask(&request).status, status, "{request:?}");
+/// A candidate, a daemon, and the tokens of a reviewer and of a submitter.
+struct Reviewed {
+    scene: Scene,
+    run: String,
+    tokens: [String; 2],
+    daemon: Daemon,
+}
+
+impl Reviewed {
+    fn new() -> Self {
+        let scene = Scene::new();
+        let run = proposed(&scene);
+        let tokens = [
+            token(&scene, "eye", "review"),
+            token(&scene, "ci", "submit"),
+        ];
+        let daemon = idle(&scene);
+        Self {
+            scene,
+            run,
+            tokens,
+            daemon,
+        }
     }
-    assert_eq!(decisions(&scene), Vec::<Value>::new());
-    assert_eq!(post(&eye, "evaluate", ""), 403);
-    assert_eq!(post(&eye, "reject", "reason=wrong&revise=yes"), 403);
-    assert_eq!(post(&eye, "reject", "reason=+"), 422);
-    assert_eq!(post(&eye, "contest", "reason=x&input=nothing"), 422);
-    assert_eq!(post(&eye, "reject", "reason=breaks+%3Cb%3E"), 303);
-    assert_eq!(post(&eye, "approve", ""), 303);
-    assert_eq!(post(&ci, "evaluate", ""), 303);
-    let told = decisions(&scene);
+
+    fn form(&self, action: &str, body: &str) -> Request {
+        form(
+            &format!("/review/runs/{}/attempts/1/{action}", self.run),
+            body,
+        )
+    }
+
+    fn post(&self, token: &str, action: &str, body: &str) -> u16 {
+        let request = own(with(token, self.form(action, body)));
+        self.daemon.ask(&request).status
+    }
+}
+
+/// A request as a page of the server itself makes it.
+fn own(request: Request) -> Request {
+    request.with("sec-fetch-site", "same-origin")
+}
+
+#[test]
+fn another_site_and_nobody_change_nothing() {
+    let reviewed = Reviewed::new();
+    let [eye, _] = &reviewed.tokens;
+    let refused = reviewed.daemon.get("/review");
+    let to = refused.header("location");
+    assert_eq!((refused.status, to), (303, Some("/review/sign-in")));
+    let approve = || reviewed.form("approve", "");
+    let sign_in = |token: &str| form("/review/sign-in", &format!("token={token}"));
+    for (request, status) in [
+        (approve(), 403),
+        (own(approve()), 401),
+        (with(eye, approve()), 403),
+        (
+            with(eye, approve()).with("origin", "https://evil.example"),
+            403,
+        ),
+        (with(eye, approve()).with("origin", "null"), 403),
+        (
+            with(eye, approve()).with("sec-fetch-site", "cross-site"),
+            403,
+        ),
+        (with("patchwright_nobody", own(approve())), 401),
+        (sign_in(eye).with("origin", "https://evil.example"), 403),
+        (own(sign_in("patchwright_nobody")), 401),
+    ] {
+        assert_eq!(reviewed.daemon.ask(&request).status, status, "{request:?}");
+    }
+    assert_eq!(decisions(&reviewed.scene), Vec::<Value>::new());
+    // Signing in gives the cookie that pages are read with.
+    let signed = reviewed.daemon.ask(&own(sign_in(eye)));
+    let cookie = signed.header("set-cookie").unwrap_or_default();
+    assert!(cookie.contains("HttpOnly; SameSite=Lax"), "{cookie}");
+    let list = reviewed.daemon.ask(&with(eye, Request::get("/review")));
+    assert_eq!(list.status, 200);
+}
+
+#[test]
+fn roles_decide_who_may_do_what_and_the_journal_keeps_it() {
+    let reviewed = Reviewed::new();
+    let [eye, ci] = &reviewed.tokens;
+    for (token, action, body, status) in [
+        (eye, "evaluate", "", 403),
+        (eye, "reject", "reason=wrong&revise=yes", 403),
+        (eye, "reject", "reason=+", 422),
+        (eye, "contest", "reason=x&input=nothing", 422),
+        (eye, "reject", "reason=breaks+%3Cb%3E", 303),
+        (eye, "approve", "", 303),
+        (ci, "evaluate", "", 303),
+    ] {
+        assert_eq!(
+            reviewed.post(token, action, body),
+            status,
+            "{action} {body}"
+        );
+    }
+    let told = decisions(&reviewed.scene);
+    let word = |one: &Value, key: &str| one[key].as_str().unwrap_or_default().to_owned();
     let found: Vec<_> = told
         .iter()
-        .map(|one| (one["who"].as_str().unwrap(), one["kind"].as_str().unwrap()))
+        .map(|one| (word(one, "who"), word(one, "kind")))
         .collect();
+    let expected = [("eye", "reject"), ("eye", "approve"), ("ci", "evaluate")];
     assert_eq!(
         found,
-        [("eye", "reject"), ("eye", "approve"), ("ci", "evaluate")]
+        expected.map(|(who, kind)| (who.to_owned(), kind.to_owned()))
     );
     assert_eq!(told[0]["reason"], "breaks <b>");
-    let journal = scene.plain(&["show", &run, "--journal"]).stdout;
+    let journal = reviewed
+        .scene
+        .plain(&["show", &reviewed.run, "--journal"])
+        .stdout;
     assert!(
         journal.contains("eye rejected attempt 1: breaks <b>"),
         "{journal}"
     );
-    let csv = scene.plain(&["decisions"]).stdout;
-    assert!(
-        csv.lines()
-            .any(|line| line.contains(",reject,eye,breaks <b>,")),
-        "{csv}"
-    );
-    // Signing in with the form gives the cookie that pages are read with.
-    let signed = daemon.ask(&own(form("/review/sign-in", &format!("token={eye}"))));
-    let cookie = signed.header("set-cookie").unwrap_or_default();
-    assert!(
-        cookie.contains("HttpOnly; SameSite=Lax") && cookie.contains("Path=/review"),
-        "{cookie}"
-    );
-    assert_eq!(daemon.ask(&with(&eye, Request::get("/review"))).status, 200);
+    let csv = reviewed.scene.plain(&["decisions"]).stdout;
+    let line = |line: &str| line.contains(",reject,eye,breaks <b>,");
+    assert!(csv.lines().any(line), "{csv}");
 }
 
 /// No answer may run, load or frame anything that is not the server's own.
@@ -257,11 +290,11 @@ fn ten_thousand_tasks_are_paged_and_filtered_by_the_database() {
     let next = next.unwrap().0.replace("&amp;", "&");
     let second = daemon.get(&next).text();
     assert!(
-        second.contains("task-9949<") && !second.contains("task-9950<"),
+        second.contains("task-09949<") && !second.contains("task-09950<"),
         "{second}"
     );
-    let found = daemon.get("/review?text=TASK-77&state=queued").text();
-    assert!(found.contains("task-7777<") && !found.contains("task-8001<"));
+    let found = daemon.get("/review?text=TASK-077&state=queued").text();
+    assert!(found.contains("task-07777<") && !found.contains("task-08001<"));
     assert!(
         daemon
             .get("/review?text=task%25")
@@ -341,7 +374,7 @@ fn the_button_starts_another_attempt_in_the_queue() {
         "{}",
         answer.text()
     );
-    while !daemon.get(&to).text().contains("proposed") {
+    while !daemon.get(&to).text().contains("badge fair\">proposed<") {
         std::thread::sleep(std::time::Duration::from_millis(100));
     }
     let prompts: Vec<String> = model

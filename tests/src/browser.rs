@@ -24,7 +24,8 @@ pub struct Browser {
     driver: Child,
     address: SocketAddr,
     session: String,
-    _profile: TempDir,
+    /// Deleted with it.
+    profile: TempDir,
 }
 
 impl Browser {
@@ -45,9 +46,9 @@ impl Browser {
             driver,
             address: SocketAddr::from(([127, 0, 0, 1], port?)),
             session: String::new(),
-            _profile: profile,
+            profile,
         };
-        let folder = browser._profile.path().display().to_string();
+        let folder = browser.profile.path().display().to_string();
         let arguments = [
             "--headless=new",
             "--no-sandbox",
@@ -61,7 +62,10 @@ impl Browser {
             json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
         let wanted = json!({"capabilities": {"alwaysMatch": wanted}});
         let session = browser.call("POST", "/session", &wanted)?;
-        let id = session["sessionId"].as_str().unwrap_or_default();
+        let id = session
+            .get("sessionId")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         browser.session = format!("/session/{id}");
         Ok(browser)
     }
@@ -73,7 +77,7 @@ impl Browser {
             _ => Request::new(method, &path).body("application/json", body.to_string()),
         };
         let answer = request.send(self.address)?;
-        let value = answer.json()["value"].clone();
+        let value = answer.json().get("value").cloned().unwrap_or_default();
         if answer.status == 200 {
             return Ok(value);
         }
@@ -218,7 +222,9 @@ impl Browser {
     pub fn console(&self) -> io::Result<Vec<String>> {
         let log = self.call("POST", "/se/log", &json!({"type": "browser"}))?;
         let lines = log.as_array().into_iter().flatten();
-        Ok(lines.map(|line| line["message"].to_string()).collect())
+        Ok(lines
+            .map(|line| line.get("message").unwrap_or(line).to_string())
+            .collect())
     }
 }
 

@@ -5,7 +5,7 @@ use patchwright_evaluator::RungName;
 use patchwright_patcher::Patch;
 use serde::{Deserialize, Serialize};
 
-/// What a run follows up on.
+/// Reason of a run that goes on from a candidate of an earlier one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum FollowUp {

@@ -27,12 +27,12 @@ pub(crate) struct ShowArguments {
     /// Print the journal instead: every event, one a line
     #[arg(long)]
     pub journal: bool,
-    /// How a terminal is given the text
+    /// Paging on a terminal
     #[command(flatten)]
     pub paging: Paging,
 }
 
-/// How a terminal is given a long text.
+/// Paging of a long text on a terminal.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct Paging {
     /// Program that shows a long text on a terminal

@@ -21,7 +21,7 @@ const LONGEST: usize = 4000;
 type Answer = Result<Response, Failed>;
 type Candidate = (String, u32);
 
-/// What a form sends.
+/// Fields that a form sends.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Decided {
     #[serde(default)]

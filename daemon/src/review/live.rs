@@ -63,7 +63,7 @@ pub(super) async fn events(
     Ok(stream.into_response())
 }
 
-/// How far a page was told.
+/// Progress of a page that follows a run.
 enum Stage {
     /// Something may still happen.
     Following,

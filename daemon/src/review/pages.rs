@@ -133,7 +133,7 @@ pub(super) async fn story(
     Ok(html(page::story_lines(&run, &headings)))
 }
 
-/// What an event holds.
+/// The texts of an event.
 pub(super) async fn event(
     State(review): State<Review>,
     Path((run, number)): Path<(String, i64)>,
@@ -147,7 +147,7 @@ pub(super) async fn event(
     Ok(html(page::event(event)))
 }
 
-/// How a log is wanted.
+/// Form of a log.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct LogParameters {
     #[serde(default)]

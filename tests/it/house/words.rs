@@ -48,12 +48,13 @@ fn sees_paths_where_they_start() {
 }
 
 /// Crates whose documentation opens with a noun phrase or a verb.
-const PLAIN: [&str; 9] = [
+const PLAIN: [&str; 10] = [
     "agent/",
     "cli/",
     "config/",
     "daemon/",
     "model/",
+    "page/",
     "retrieval/",
     "source/",
     "store/",

@@ -149,7 +149,7 @@ impl Seeded {
 pub(super) fn tasks(scene: &Scene, count: usize) {
     let tasks: Vec<NewTask> = (0..count)
         .map(|number| NewTask {
-            id: format!("task-{number}"),
+            id: format!("task-{number:05}"),
             task: "{}".to_owned(),
             origin: "api".to_owned(),
             ..NewTask::default()
