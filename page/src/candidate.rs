@@ -6,10 +6,10 @@ mod hunks;
 
 use crate::layout::{badge, page};
 use crate::run::{attempt_path, decided, decisions, prose, refuting};
-use crate::text::{first_line, money, seconds, shown_line};
+use crate::text::{first_line, seconds, shown_line};
 use crate::view::{CandidateView, DiffStyle, Viewer};
 use maud::{Markup, html};
-use patchwright_agent::report::AttemptReport;
+use patchwright_agent::report::{self, AttemptReport};
 
 /// Writes the page of a candidate; `None` when the run has no such attempt.
 pub fn candidate(view: &CandidateView) -> Option<String> {
@@ -92,14 +92,13 @@ fn verdict(view: &CandidateView, attempt: &AttemptReport) -> Markup {
             html! { strong { "Not refused" } " — open: " (shown_line(&open.join(", "))) },
         ),
     };
-    let cost = &view.run.report.cost;
     let time: f64 = attempt.rungs.iter().map(|rung| rung.seconds).sum();
     html! {
         div class={ "banner " (class) } {
             p { (told) }
             p.muted {
                 @if let Some(right) = attempt.p_right { "P(right) " (format!("{:.0} %", 100.0 * right)) " · " }
-                "evaluated in " (seconds(time)) " · the run cost " (money(cost.usd))
+                "evaluated in " (seconds(time)) " · cost of the run: " (report::money(&view.run.report))
             }
         }
     }

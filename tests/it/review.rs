@@ -9,6 +9,7 @@ use crate::scene::{GOOD, QUERIES, STILL_CRASHES, Scene};
 use patchwright_tests::daemon::Daemon;
 use patchwright_tests::http::{Answer, Request};
 use patchwright_tests::model::ScriptedModel;
+use patchwright_tests::postgres::Postgres;
 use seed::Seeded;
 use serde_json::Value;
 
@@ -385,6 +386,33 @@ fn the_button_starts_another_attempt_in_the_queue() {
     assert!(prompts[1].contains("too strict"), "{}", prompts[1]);
     let told = decisions(&scene);
     assert_eq!(told.last().unwrap()["kind"], "revise");
+}
+
+#[test]
+fn a_postgres_keeps_runs_and_decisions_as_well() {
+    let url = Postgres::shared().database().unwrap();
+    let scene = Scene::new().with("PATCHWRIGHT_DATABASE__URL", &url);
+    let run = proposed(&scene);
+    let daemon = idle(&scene);
+    let approve = form(&format!("/review/runs/{run}/attempts/1/approve"), "");
+    assert_eq!(daemon.ask(&own(approve)).status, 303);
+    assert_eq!(decisions(&scene)[0]["kind"], "approve");
+    for (path, words) in [
+        ("/review?text=REC&state=done&ending=proposed", "1 decision"),
+        ("/review?time=0&id=0", "Nothing matches"),
+        ("/review/plots", " 1 plausible"),
+        (
+            &format!("/review/runs/{run}"),
+            "this machine approved attempt 1",
+        ),
+    ] {
+        let page = daemon.get(path);
+        assert!(
+            page.status == 200 && page.text().contains(words),
+            "{path}: {}",
+            page.text()
+        );
+    }
 }
 
 #[test]

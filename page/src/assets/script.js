@@ -43,12 +43,15 @@ document.addEventListener("click", async (event) => {
 const address = document.body.dataset.events;
 if (address) {
   const events = new EventSource(address);
+  const known = {}; // what the server told last: a part that a reader has opened stays open
   events.addEventListener("change", (event) => {
     const { story, parts } = JSON.parse(event.data);
     document.getElementById("lines").insertAdjacentHTML("beforeend", story);
     for (const [id, html] of Object.entries(parts)) {
       const part = document.getElementById(id);
-      if (part && part.innerHTML !== html && !part.contains(document.activeElement)) part.innerHTML = html;
+      if (!part || (known[id] ?? part.innerHTML) === html || part.contains(document.activeElement)) continue;
+      known[id] = html;
+      part.innerHTML = html;
     }
   });
   events.addEventListener("end", () => { events.close(); delete document.body.dataset.events; });

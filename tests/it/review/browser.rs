@@ -14,7 +14,7 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 /// Size of a window of a desk, and of a phone.
-pub(super) const DESK: (u32, u32) = (1280, 860);
+pub(super) const DESK: (u32, u32) = (1120, 660);
 pub(super) const PHONE: (u32, u32) = (390, 844);
 /// Bytes of the largest picture.
 const LARGEST: usize = 150_000;
