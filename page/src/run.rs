@@ -79,7 +79,7 @@ fn facts(view: &RunView) -> Markup {
             div { dt { "Model" } dd { (counted(cost.calls as usize, "call")) ", " (cost.tokens_in + cost.tokens_out) " tokens" } }
             div { dt { "Rounds" } dd { (report.rounds) } }
             div { dt { "Answers" } dd { (shown_line(&report.answers)) } }
-            @if let Some(sandbox) = &report.sandbox { div { dt { "Sandbox" } dd { (shown_line(&sandbox.isolation)) } } }
+            div { dt { "Sandbox" } dd { @if let Some(sandbox) = &report.sandbox { (shown_line(&sandbox.isolation)) } @else { "–" } } }
         }
     }
 }
@@ -110,32 +110,35 @@ pub(crate) fn log_path(run: &str, hash: &str) -> String {
 }
 
 fn attempts(view: &RunView) -> Markup {
+    let live = is_live(&view.row);
+    let room = if live { view.attempts_limit } else { 0 };
     html! {
         section aria-labelledby="attempts" {
             h2 #attempts { "Attempts" }
-            div.scroll tabindex="0" role="region" aria-label="Attempts" {
+            div.scroll tabindex="0" role="region" aria-label="Table of attempts" {
                 table.attempts {
                     thead { tr { th { "Attempt" } th { "Result" } th { "Ladder" } th.num { "P(right)" } th { "Decision" } } }
-                    tbody #rows { (rows(view)) }
+                    tbody #rows { (rows(view, room)) }
                 }
             }
         }
     }
 }
 
-/// Writes the rows of all attempts; a live run has a row for each that may still come,
-/// so that nothing moves when it does.
-fn rows(view: &RunView) -> Markup {
+/// Writes the rows of all attempts, and empty ones up to `room`: a live run has a row
+/// for each attempt that may still come, so that nothing moves when it does.
+fn rows(view: &RunView, room: u32) -> Markup {
     let made = view.report.attempts.len();
-    let most = if is_live(&view.row) {
-        view.attempts_limit as usize
+    let most = made.max(room as usize);
+    let waiting = if is_live(&view.row) {
+        "not made yet"
     } else {
-        made
+        "not made"
     };
     html! {
         @for attempt in &view.report.attempts { (row(view, attempt)) }
         @for number in made..most {
-            tr.waiting { td { (number + 1) } td.result { "not made yet" } td { span.ladder { @for _ in LADDER { span.mark.none { "·" } } } } td.num { "–" } td {} }
+            tr.waiting { td { (number + 1) } td.result { (waiting) } td { span.ladder { @for _ in LADDER { span.mark.none { "·" } } } } td.num { "–" } td {} }
         }
         @if made == 0 && most == 0 { tr { td colspan="5" { "No attempt was made." } } }
     }
@@ -278,13 +281,14 @@ pub fn story_lines(run: &str, headings: &[Heading]) -> String {
     html! { ol.story { @for heading in headings { (line(run, heading)) } } }.into_string()
 }
 
-/// Writes the parts of a run's page that change while it runs, each by its id.
+/// Writes the parts of a run's page that change while it runs, each by its id. The rows
+/// that were there stay when the run ends.
 pub fn changing_parts(view: &RunView) -> [(&'static str, String); 5] {
     [
         ("verdict", verdict(view).into_string()),
         ("crash-part", inner(&crash(view))),
         ("facts", inner(&facts(view))),
-        ("rows", rows(view).into_string()),
+        ("rows", rows(view, view.attempts_limit).into_string()),
         ("actions", inner(&actions(view))),
     ]
 }

@@ -56,6 +56,7 @@ pub(super) async fn events(
         viewer,
         run,
         after: last.unwrap_or(wanted.after),
+        room: 0,
         stage: Stage::Following,
         _place: place,
     };
@@ -79,6 +80,8 @@ struct Follow {
     viewer: Viewer,
     run: String,
     after: i64,
+    /// Rows of attempts that the page has room for.
+    room: u32,
     stage: Stage,
     _place: OwnedSemaphorePermit,
 }
@@ -142,7 +145,9 @@ impl Follow {
         let story: String = told
             .map(|heading| page::story_line(&self.run, heading))
             .collect();
-        let view = self.review.run_view(&self.run, self.viewer.clone()).await?;
+        let mut view = self.review.run_view(&self.run, self.viewer.clone()).await?;
+        self.room = self.room.max(view.attempts_limit);
+        view.attempts_limit = self.room;
         let parts: BTreeMap<&str, String> = page::changing_parts(&view).into_iter().collect();
         let event = Event::default().event("change").id(self.after.to_string());
         Ok(Some(
