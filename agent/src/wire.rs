@@ -13,6 +13,7 @@ use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
 use crate::task::{Hints, Mode, Sender, Task};
 use patchwright_config::{self as settings, Loaded, Settings};
+use patchwright_evaluator::sandbox::Host;
 use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
 use patchwright_model::account::{Account, Accounted};
 use patchwright_model::journaled::Journaled;
@@ -306,7 +307,11 @@ async fn local_target(
     };
     patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
     let target = commands::target_task(task, settings, tree.root());
-    let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
+    let host = Host {
+        engine: settings.sandbox.engine.as_ref().map(Into::into),
+        ..host()
+    };
+    let target = LocalTarget::open(target, commands::isolation(settings), host, &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
     Ok(match cache(settings, "builds", settings.cache.builds_mb) {

@@ -141,6 +141,10 @@ pub struct Limits {
 pub struct Sandbox {
     /// By what means.
     pub choice: SandboxChoice,
+    /// The socket of the container engine, for tasks that name an image.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub engine: Option<String>,
     /// Resident memory in MiB.
     pub memory_mb: u64,
     /// Processes and threads.

@@ -94,7 +94,10 @@ impl LocalTarget {
         scratch: &Path,
     ) -> Result<Self, TargetError> {
         let task = checked(task)?;
-        let sandbox = Sandbox::open(isolation, host).await?;
+        let sandbox = match &task.image {
+            Some(image) => Sandbox::in_container(image, host).await?,
+            None => Sandbox::open(isolation, host).await?,
+        };
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
         let scratch = if sandbox.maps_paths() {
             Scratch::new(scratch)
@@ -104,10 +107,10 @@ impl LocalTarget {
         let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let configuration = sandbox
-            .maps_paths()
+            .needs_configuration()
             .then(|| Sandbox::configuration(scratch.path(), &home))
             .transpose()?;
-        let digest = TaskDigest::new(task.clone(), sandbox.host().clone());
+        let digest = TaskDigest::new(task.clone(), &sandbox);
         Ok(Self {
             task,
             sandbox,

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 /// The words in front of the port in the driver's first message.
 const STARTED: &str = "started successfully on port ";
-/// What is waited for longer does not come. No test measures time by it.
+/// Longest wait for a page; whatever takes longer does not come. No test measures time by it.
 const PATIENCE: Duration = Duration::from_mins(2);
 const GLANCE: Duration = Duration::from_millis(50);
 
