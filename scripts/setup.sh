@@ -50,6 +50,7 @@ sanitizes() { # sanitizes COMPILER LANGUAGE FLAGS..: compiles, links and runs a 
   esac >"$scratch/try.$language"
   "$compiler" "$@" -o "$scratch/try" "$scratch/try.$language" && ASAN_OPTIONS=detect_leaks=0 "$scratch/try" -runs=1
 }
+browser() { command -v chromium && command -v chromedriver; }
 postgresql() { ls /usr/lib/postgresql/*/bin/initdb; }
 java_17() { command -v jar && javac -version 2>&1 | awk '{ split($2, v, "."); exit !(v[1] >= 17) }'; }
 
@@ -73,6 +74,8 @@ check() {
   need "Maven" "maven" command -v mvn
   need "Podman" "podman" command -v podman
   need "PostgreSQL's server" "postgresql" postgresql
+  need "Chromium and its driver" "chromium chromium-driver" browser
+  need "npm" "npm" command -v npm
   need "systemd-analyze" "systemd" command -v systemd-analyze
 }
 

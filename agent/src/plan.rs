@@ -1,6 +1,6 @@
 //! Plan of a run: everything about a task that its decisions depend on.
 
-use crate::record::{Crash, CrashFrame, RunLimits};
+use crate::record::{Crash, CrashFrame, FollowUp, RunLimits};
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
 use patchwright_source::Language;
@@ -34,6 +34,8 @@ pub struct Plan {
     pub ladder: Vec<RungName>,
     /// Number of times that a critic may be asked; `None` when there is none.
     pub critic: Option<u32>,
+    /// The candidate of an earlier run that a person wants revised or evaluated.
+    pub follows: Option<FollowUp>,
 }
 
 /// Where the text that a run starts from comes from.

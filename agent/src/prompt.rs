@@ -16,8 +16,8 @@ pub use template::fence;
 use crate::hints::delta;
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, RungRecord,
-    TestFiles,
+    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, Revision,
+    RungRecord, TestFiles,
 };
 use crate::task::Mode;
 use minijinja::{Value, context};
@@ -110,6 +110,18 @@ fn unseen(harness: &str, code: &str) -> String {
         Some(line) if !line.is_empty() && !code.contains(line) => kept.join("\n"),
         _ => String::new(),
     }
+}
+
+/// A patch that a person rejected, and the reason: an issue beside the crash.
+pub fn revision(revision: &Revision) -> String {
+    render(
+        "revision.md",
+        context! {
+            number => revision.attempt.number,
+            patch => revision.attempt.diff.clone(),
+            reason => revision.reason.clone(),
+        },
+    )
 }
 
 /// The answers of a round: those to its queries, then those to its probes.

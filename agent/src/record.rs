@@ -8,6 +8,7 @@ mod attempt;
 mod challenge;
 mod crash;
 mod ending;
+mod follow_up;
 mod history;
 mod limits;
 mod probe;
@@ -25,6 +26,7 @@ pub use attempt::{
 pub use challenge::{ChallengeRecord, ChallengeSource, ChallengedRecord, PovRecord};
 pub use crash::{Crash, CrashFrame};
 pub use ending::{Ending, EndingKind};
+pub use follow_up::{Evaluation, FollowUp, Revision};
 pub use history::{CommitRecord, CrashHistory};
 pub use limits::{Left, RunLimits, Spent};
 pub use probe::{ProbeQuestion, ProbeTold, Probed};

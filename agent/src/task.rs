@@ -15,7 +15,7 @@ pub use crate::record::duration;
 pub use file::{Commands, LimitKeys, Mode, TaskFile};
 pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
-use crate::record::seconds;
+use crate::record::{FollowUp, seconds};
 use patchwright_evaluator::sandbox::Image;
 use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
@@ -69,6 +69,9 @@ pub struct Task {
     /// that the store keeps them by.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub sent: BTreeMap<String, String>,
+    /// The candidate of an earlier run that a person wants revised or evaluated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<FollowUp>,
 }
 
 /// Sender of a task, which decides what the task may name.

@@ -29,6 +29,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
+pub use checkout::kept_source;
 pub use commands::{host, isolation, target_task};
 pub use first_issue::with_first_issue;
 
@@ -185,6 +186,7 @@ pub fn plan(task: &Task, settings: &Settings) -> Plan {
         protect: task.protect.clone(),
         ladder: RungName::ALL.to_vec(),
         critic: settings.critic().map(|_| settings.critic.calls),
+        follows: task.follows.clone(),
     }
 }
 
@@ -220,6 +222,7 @@ pub fn empty_plan() -> Plan {
         protect: Vec::new(),
         ladder: Vec::new(),
         critic: None,
+        follows: None,
     }
 }
 

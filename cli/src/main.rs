@@ -10,6 +10,7 @@ mod init;
 mod language;
 mod mcp;
 mod output;
+mod story;
 mod tree_writer;
 mod upstream;
 mod verb;

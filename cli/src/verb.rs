@@ -12,6 +12,7 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod crash;
 pub(crate) mod db;
+pub(crate) mod decisions;
 pub(crate) mod evaluate;
 pub(crate) mod events;
 pub(crate) mod export;
@@ -24,6 +25,8 @@ pub(crate) mod oss_crs;
 pub(crate) mod replay;
 pub(crate) mod resume;
 pub(crate) mod retrieve;
+pub(crate) mod review;
+pub(crate) mod revise;
 pub(crate) mod run;
 pub(crate) mod runs;
 pub(crate) mod serve;
@@ -64,6 +67,8 @@ pub(crate) enum Command {
     Apply(apply::ApplyArguments),
     /// Climb the ladder with a candidate that a dry run proposed
     Evaluate(evaluate::EvaluateArguments),
+    /// Make another attempt, because a candidate is wrong; the reason is the issue to solve
+    Revise(revise::ReviseArguments),
     /// Hand on a finished run: a folder with its story, a diff, a mail, a branch
     Export(export::ExportArguments),
     /// Read a crash report from a log
@@ -97,6 +102,10 @@ pub(crate) enum Machine {
     Config(config::ConfigArguments),
     /// Show the report of a run, or how far it has come
     Show(show::ShowArguments),
+    /// Show a run, or all runs of this machine, in the browser, and decide about candidates
+    Review(review::ReviewArguments),
+    /// Print what people decided about candidates
+    Decisions(decisions::DecisionsArguments),
     /// List the runs of this machine
     Runs(runs::RunsArguments),
     /// Print the completions of a shell
@@ -141,6 +150,7 @@ pub(crate) async fn execute(line: CommandLine) -> anyhow::Result<ExitCode> {
         Command::Judge(arguments) => Box::pin(judge::judge(&line.common, arguments)).await,
         Command::Apply(arguments) => apply::run(&arguments),
         Command::Evaluate(arguments) => Box::pin(evaluate::evaluate(&line.common, arguments)).await,
+        Command::Revise(arguments) => Box::pin(revise::revise(&line.common, arguments)).await,
         Command::Export(arguments) => export::export(&line.common, arguments).await,
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Resume(arguments) => Box::pin(resume::resume(&line.common, arguments)).await,
@@ -163,6 +173,8 @@ async fn execute_machine(common: &Common, machine: Machine) -> anyhow::Result<Ex
         Machine::Man(arguments) => manual::man(&arguments),
         Machine::Runs(arguments) => runs::list(common, &arguments).await,
         Machine::Config(arguments) => config::run(common, &arguments),
+        Machine::Review(arguments) => review::run(common, arguments).await,
+        Machine::Decisions(arguments) => decisions::run(common, &arguments).await,
         Machine::Show(arguments) => show::run(common, arguments).await,
     }
 }

@@ -18,7 +18,7 @@ mod submit;
 mod tasks;
 mod upload;
 
-pub(crate) use auth::is_this_machine;
+pub(crate) use auth::{is_this_machine, same_machine};
 pub use listen::{ListenError, Listening, listen};
 
 use crate::service::Service;
@@ -123,8 +123,8 @@ fn health_router(api: Api) -> Router {
         .with_state(api)
 }
 
-/// Lets no page frame an answer, and no answer but the page of the documentation
-/// load anything.
+/// Lets no page frame an answer, and no answer load anything but the page of the
+/// documentation and pages that bring a policy of their own.
 async fn confine(request: Request, next: Next) -> Response {
     let is_page = request.uri().path().starts_with(document::PAGE);
     let mut response = next.run(request).await;
@@ -139,7 +139,8 @@ async fn confine(request: Request, next: Next) -> Response {
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     ] {
         let headers = response.headers_mut();
-        headers.insert(name, HeaderValue::from_static(value));
+        let header = headers.entry(name);
+        header.or_insert(HeaderValue::from_static(value));
     }
     response
 }

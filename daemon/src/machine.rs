@@ -14,6 +14,18 @@ pub(crate) fn host() -> String {
         .unwrap_or_else(|| "localhost".to_owned())
 }
 
+/// The name of the user of this process, or its number.
+pub(crate) fn user() -> String {
+    let number = rustix::process::getuid().as_raw().to_string();
+    let known = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = known.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == number).then(|| name.to_owned())
+    });
+    name.unwrap_or_else(|| format!("user {number}"))
+}
+
 /// Returns true when both the state and the cache have the room that the settings ask
 /// for. Said once each time that it changes.
 pub(crate) fn has_room(settings: &Settings) -> bool {

@@ -199,7 +199,7 @@ impl Journal {
                 .await?;
                 match done.rows_affected() {
                     0 => Err(superseded(&self.run)),
-                    _ => Ok(()),
+                    _ => self.store.summarise(&self.run, (ending, report)).await,
                 }
             })
             .await

@@ -14,6 +14,7 @@ mod files;
 mod journal;
 mod prune;
 mod quota;
+pub mod reviews;
 pub mod runs;
 mod spending;
 mod store;

@@ -81,6 +81,7 @@ impl Store {
             }
             for forget in [
                 "DELETE FROM events WHERE run = $1",
+                "DELETE FROM run_summaries WHERE run = $1",
                 "DELETE FROM runs WHERE id = $1",
             ] {
                 sqlx::query(forget)

@@ -191,6 +191,14 @@ pub(crate) async fn write_run(
     .bind(settings)
     .execute(&mut **transaction)
     .await?;
+    sqlx::query(
+        "INSERT INTO run_summaries (run, task, created) VALUES ($1, $2, $3) ON CONFLICT (run) DO NOTHING",
+    )
+    .bind(run)
+    .bind(id)
+    .bind(&now)
+    .execute(&mut **transaction)
+    .await?;
     Ok(())
 }
 

@@ -11,6 +11,7 @@ mod list;
 
 pub use claim::{Back, Claimed, Ending, ISSUE, Issue};
 pub use list::TaskVersion;
+pub(crate) use list::pattern;
 pub use list::{Depth, Page, TaskFilter, TaskRow, TaskState, UnknownState};
 
 use crate::quota::{self, Quota, Usage};

@@ -87,7 +87,10 @@ pub fn hash_of(secret: &str) -> String {
 }
 
 /// A new token: 256 random bits.
-fn secret() -> Result<String, std::io::Error> {
+///
+/// # Errors
+/// When the system gives no random bytes.
+pub fn secret() -> Result<String, std::io::Error> {
     use std::fmt::Write;
     use std::io::Read;
     let mut bytes = [0; RANDOM];

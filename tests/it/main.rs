@@ -59,6 +59,8 @@ mod replay;
 #[cfg(test)]
 mod resume;
 #[cfg(test)]
+mod review;
+#[cfg(test)]
 mod run;
 #[cfg(test)]
 mod runs;

@@ -3,6 +3,7 @@
 //!
 //! Support only; the tests themselves lie in `it/`.
 
+pub mod browser;
 pub mod command;
 pub mod daemon;
 pub mod http;

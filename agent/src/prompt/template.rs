@@ -5,7 +5,7 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 21] = [
+const TEMPLATES: [(&str, &str); 22] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
@@ -39,6 +39,7 @@ const TEMPLATES: [(&str, &str); 21] = [
         include_str!("../../../prompts/regression_test.md"),
     ),
     ("judge.md", include_str!("../../../prompts/judge.md")),
+    ("revision.md", include_str!("../../../prompts/revision.md")),
     ("left.md", include_str!("../../../prompts/left.md")),
     ("patterns.md", include_str!("../../../prompts/patterns.md")),
     ("anchors.md", include_str!("../../../prompts/anchors.md")),

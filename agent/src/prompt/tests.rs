@@ -62,6 +62,7 @@ fn plan() -> Plan {
         has_povs: true,
         ladder: Vec::new(),
         critic: None,
+        follows: None,
     }
 }
 

@@ -19,7 +19,8 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AgreementRecord, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    FoundRecord, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step, StepId,
+    FollowUp, FoundRecord, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
+    StepId,
 };
 use crate::task::Mode;
 use candidates::FOREIGN_LANE;
@@ -85,10 +86,19 @@ impl Run {
             closing: None,
             ending: None,
         };
+        run.begin_with_rejected();
         if run.plan.mode == Mode::DryRun {
             run.start_lanes();
         }
         run
+    }
+
+    /// Puts the patch that a person rejected before all attempts. It costs none.
+    fn begin_with_rejected(&mut self) {
+        if let Some(FollowUp::Revise(revision)) = &self.plan.follows {
+            self.attempts.push(revision.first_attempt());
+            self.plan.limits.attempts = self.plan.limits.attempts.saturating_add(1);
+        }
     }
 
     /// A run that asks nobody: one attempt, with a patch that somebody else

@@ -14,6 +14,7 @@ mod lanes;
 mod pause;
 mod probes;
 mod replies;
+mod revised;
 
 use super::Run;
 use crate::plan::{Origin, Plan};
@@ -56,6 +57,7 @@ pub(crate) fn plan() -> Plan {
         protect: Vec::new(),
         ladder: RungName::ALL.to_vec(),
         critic: None,
+        follows: None,
     }
 }
 

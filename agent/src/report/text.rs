@@ -101,6 +101,7 @@ fn totals(text: &mut String, report: &Report) {
         let _ = writeln!(text, "sandbox: {sandbox}");
     }
     let _ = writeln!(text, "run {}", report.run);
+    let _ = writeln!(text, "page: patchwright review {}", report.run);
     if let Some(next) = next_step(report) {
         let _ = writeln!(text, "next: {next}");
     }

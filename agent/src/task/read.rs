@@ -152,6 +152,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         limits: reader.limits(&keys.limits)?,
         sender: Sender::Local,
         sent: BTreeMap::new(),
+        follows: None,
     })
 }
 

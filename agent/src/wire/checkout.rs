@@ -147,15 +147,38 @@ async fn archive(
         folder: orders.path(),
     };
     let tree = order.get(settings, observer).await?;
-    // An archive usually holds one folder with everything in it.
-    let mut entries: Vec<PathBuf> = std::fs::read_dir(&tree)
-        .map_err(|error| failed(&error))?
-        .flatten()
-        .map(|entry| entry.path())
-        .collect();
-    match (entries.pop(), entries.is_empty()) {
-        (Some(only), true) if only.is_dir() && !only.is_symlink() => Ok(only),
-        _ => Ok(tree),
+    inner(tree).map_err(|error| failed(&error))
+}
+
+/// Returns the one folder of an archive, which usually holds everything in it.
+fn inner(tree: PathBuf) -> std::io::Result<PathBuf> {
+    let entries = std::fs::read_dir(&tree)?.flatten();
+    let mut entries: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    Ok(match (entries.pop(), entries.is_empty()) {
+        (Some(only), true) if only.is_dir() && !only.is_symlink() => only,
+        _ => tree,
+    })
+}
+
+/// Returns the folder with the pristine tree where it lies on this machine already.
+/// Nothing is fetched and nothing is run.
+pub fn kept_source(task: &Task, settings: &Settings) -> Option<PathBuf> {
+    let key = match &task.source {
+        Source::Path(path) => return Some(path.clone()).filter(|path| path.is_dir()),
+        Source::Fetch(command) => key_of_fetched(command, &task.folder).ok()?,
+        Source::Git { url, revision } => {
+            let local = task.folder.join(url);
+            let bundled = task.sender.is_local() && local.is_dir();
+            let url = if bundled { "bundle" } else { url };
+            key_of(&["git", url, revision, &local.display().to_string()])
+        }
+        Source::Archive { sha256, .. } => key_of(&["archive", sha256]),
+    };
+    let kept = settings.cache.folder.join("sources").join(key);
+    let tree = Some(kept).filter(|kept| kept.is_dir())?;
+    match &task.source {
+        Source::Archive { .. } => inner(tree).ok(),
+        _ => Some(tree),
     }
 }
 

@@ -9,7 +9,7 @@ use patchwright_config::Settings;
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::worker::WorkerPool;
-use patchwright_daemon::{api, crs, telemetry};
+use patchwright_daemon::{api, crs, review, telemetry};
 use patchwright_store::Store;
 use patchwright_store::tokens::Role;
 use std::fs::OpenOptions;
@@ -38,7 +38,7 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     let store = Store::of(&settings).await?;
     make_first_token(&store, &settings).await?;
     let service = Service::new(store);
-    let pool = WorkerPool::open(&service, loaded, silent()).await?;
+    let pool = WorkerPool::open(&service, loaded.clone(), silent()).await?;
     let stop = CancellationToken::new();
     if settings.crs.enabled {
         let watch = Watch::new(service.clone(), settings.clone());
@@ -48,10 +48,11 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
         .crs
         .enabled
         .then(|| crs::api::routes(&service, &settings));
+    let pages = review::of_daemon(&service, Arc::new(loaded), stop.clone());
     let front = api::listen(
         service,
         settings.clone(),
-        others.unwrap_or_default(),
+        others.unwrap_or_default().merge(pages),
         stop.clone(),
     )
     .await?;

@@ -4,13 +4,15 @@
 use super::client::{Daemon, field};
 use super::session::{find_run, print, status};
 use crate::common::{Common, Format, PAUSED};
+use crate::story;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::report::Report;
+use patchwright_config::{Color, Settings};
 use patchwright_store::{Store, StoreError};
 use reqwest::Method;
 use serde_json::Value;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 /// Arguments of `show`.
@@ -25,6 +27,20 @@ pub(crate) struct ShowArguments {
     /// Print the journal instead: every event, one a line
     #[arg(long)]
     pub journal: bool,
+    /// Paging on a terminal
+    #[command(flatten)]
+    pub paging: Paging,
+}
+
+/// Paging of a long text on a terminal.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Paging {
+    /// Program that shows a long text on a terminal
+    #[arg(long, env = "PAGER", value_name = "COMMAND", default_value = "less")]
+    pub pager: String,
+    /// Use no pager
+    #[arg(long)]
+    pub no_pager: bool,
 }
 
 /// Shows a run.
@@ -49,7 +65,44 @@ pub(crate) async fn run(common: &Common, arguments: ShowArguments) -> anyhow::Re
     if arguments.journal {
         return journal(&store, &id, arguments.format).await;
     }
-    show(&store, &id, arguments.format).await
+    let Some(report) = finished(&store, &id).await? else {
+        return unfinished(&store, &id, arguments.format).await;
+    };
+    if arguments.format == Format::Json {
+        print(&report, arguments.format)?;
+    } else {
+        let text = story::text(&report, &store.decisions(Some(&id)).await?);
+        tell(&text, &loaded.settings, &arguments.paging)?;
+    }
+    Ok(status(&report))
+}
+
+/// Prints a story: with colours where they are wanted, in a pager on a terminal.
+fn tell(text: &str, settings: &Settings, paging: &Paging) -> anyhow::Result<()> {
+    let terminal = std::io::stdout().is_terminal();
+    let colored = match settings.display.color {
+        Color::Always => true,
+        Color::Auto => terminal,
+        Color::Never => false,
+    };
+    let text = if colored {
+        story::painted(text)
+    } else {
+        text.to_owned()
+    };
+    if terminal && !paging.no_pager && story::paged(&text, &paging.pager)? {
+        return Ok(());
+    }
+    let written = std::io::stdout().write_all(text.as_bytes());
+    written.context("standard output is closed")
+}
+
+async fn finished(store: &Store, id: &str) -> anyhow::Result<Option<Report>> {
+    let report = store.report(id).await?;
+    let report = report
+        .map(|report| serde_json::from_str(&report))
+        .transpose();
+    report.context("the report of the run cannot be read")
 }
 
 /// Prints what a daemon says of the last run of a task: its report, or its
@@ -97,11 +150,9 @@ pub(super) fn told(event: &Value) -> String {
 
 /// Prints the report of a run, or its journal when it has not ended.
 pub(super) async fn show(store: &Store, id: &str, format: Format) -> anyhow::Result<ExitCode> {
-    let Some(report) = store.report(id).await? else {
+    let Some(report) = finished(store, id).await? else {
         return unfinished(store, id, format).await;
     };
-    let report: Report =
-        serde_json::from_str(&report).context("the report of the run cannot be read")?;
     print(&report, format)?;
     Ok(status(&report))
 }

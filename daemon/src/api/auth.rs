@@ -124,7 +124,11 @@ async fn caller(api: &Api, headers: &HeaderMap, uri: &Uri) -> Result<Caller, Pro
 /// Without a token the name that the caller used must be this machine's, and a
 /// page must be the daemon's own or one that the settings name: another program
 /// of this machine may show pages of anybody.
-fn same_machine(headers: &HeaderMap, uri: &Uri, origins: &[String]) -> Result<(), Problem> {
+pub(crate) fn same_machine(
+    headers: &HeaderMap,
+    uri: &Uri,
+    origins: &[String],
+) -> Result<(), Problem> {
     let text = |name| headers.get(name).map(|value| value.to_str());
     let host = match text(HOST) {
         Some(Ok(host)) => Some(host),

@@ -2,6 +2,7 @@
 
 use super::WorkerPool;
 use crate::files;
+use crate::follow_up;
 use crate::session::{Right, Session, Start};
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
@@ -126,12 +127,12 @@ impl<'a> Work<'a> {
         task = files::lay_out(task, &self.pool.store, cache).await?;
         let wall = wire::limits(&task, &loaded.settings).wall;
         self.shorten(&mut task, wall);
-        let answers = wire::answers(&task, None, &loaded).map_err(anyhow::Error::msg)?;
+        let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
         let start = Start {
             right: Right::Claimed(self.claimed.clone()),
             models: wire::models(&answers, &loaded.settings)?,
             answers,
-            foreign: None,
+            foreign: foreign.clone(),
             out: None,
             history: CrashHistory::default(),
         };
@@ -139,7 +140,10 @@ impl<'a> Work<'a> {
         let observer = (self.pool.observers)(&self.claimed.id);
         let run = session
             .drive((observer, None), &CancellationToken::new(), |plan| {
-                Ok(Run::new(plan))
+                Ok(match foreign {
+                    Some(patch) => Run::judging(plan, patch),
+                    None => Run::new(plan),
+                })
             })
             .await?;
         self.conclude(&session, &run).await

@@ -256,7 +256,7 @@ impl Store {
 }
 
 /// A pattern of `LIKE` that finds the text itself.
-fn pattern(text: &str) -> String {
+pub(crate) fn pattern(text: &str) -> String {
     let mut pattern = "%".to_owned();
     for letter in text.to_lowercase().chars().filter(|letter| *letter != '\0') {
         if matches!(letter, '%' | '_' | '!') {

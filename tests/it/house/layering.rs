@@ -29,12 +29,21 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
         &["patchwright-agent", "patchwright-config"],
     ),
     (
+        "patchwright-page",
+        &[
+            "patchwright-agent",
+            "patchwright-source",
+            "patchwright-store",
+        ],
+    ),
+    (
         "patchwright-daemon",
         &[
             "patchwright-agent",
             "patchwright-config",
             "patchwright-evaluator",
             "patchwright-model",
+            "patchwright-page",
             "patchwright-patcher",
             "patchwright-retrieval",
             "patchwright-source",
@@ -95,6 +104,10 @@ const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-config", &["tokio", "sqlx", "axum"]),
     ("patchwright-model", &["sqlx", "axum", "rmcp", "minijinja"]),
     ("patchwright-store", &["axum", "rmcp", "async-openai"]),
+    (
+        "patchwright-page",
+        &["axum", "hyper", "tokio", "sqlx", "reqwest"],
+    ),
 ];
 
 /// Packages that a change in the loop must not compile, in its whole tree of

@@ -46,17 +46,21 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "store",
-        "address store runs connect backup blobs quota files submissions crs_rows crs journal spending prune \
+        "address store runs connect backup blobs quota files submissions crs_rows crs reviews journal spending prune \
          tokens",
+    ),
+    (
+        "page",
+        "text view diff code assets layout plots list message stages run candidate",
     ),
     (
         "daemon",
         "machine telemetry admission files tokens queue task_watcher submitter service session \
-         worker api crs",
+         follow_up worker api review crs",
     ),
     (
         "cli",
-        "common display crash_text git export language init output upstream mcp tree_writer verb",
+        "common display crash_text git export language init output upstream story mcp tree_writer verb",
     ),
 ];
 

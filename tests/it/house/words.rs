@@ -48,13 +48,14 @@ fn sees_paths_where_they_start() {
 }
 
 /// Crates whose documentation opens with a noun phrase or a verb.
-const PLAIN: [&str; 10] = [
+const PLAIN: [&str; 12] = [
     "agent/",
     "cli/",
     "config/",
     "daemon/",
     "evaluator/",
     "model/",
+    "page/",
     "patcher/",
     "retrieval/",
     "source/",

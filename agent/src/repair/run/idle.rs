@@ -2,7 +2,7 @@
 //! reason why there is none.
 
 use super::Run;
-use crate::record::{Attempt, Ending, EndingKind};
+use crate::record::{Attempt, Ending, EndingKind, FollowUp};
 use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
 use patchwright_source::counted;
@@ -49,11 +49,17 @@ impl Run {
         best.refuted_by().is_none().then(|| self.top_ending(best))
     }
 
+    /// Counts the attempts of this run, without the one that a person rejected before.
+    fn made(&self) -> usize {
+        let before = matches!(self.plan.follows, Some(FollowUp::Revise(_)));
+        self.attempts.len() - usize::from(before)
+    }
+
     fn idle_ending(&self, finished: &[Finished]) -> Ending {
         let limits = &self.plan.limits;
         let has = |which| finished.contains(&which);
         if self.plan.mode == Mode::DryRun && has(Finished::Proposed) {
-            let count = self.attempts.len();
+            let count = self.made();
             return Ending::new(
                 EndingKind::Proposed,
                 format!(
@@ -70,7 +76,7 @@ impl Run {
             return self.top_ending(best);
         }
         if has(Finished::Attempts) {
-            let detail = format!("none of {} attempts was accepted", self.attempts.len());
+            let detail = format!("none of {} attempts was accepted", self.made());
             return Ending::new(EndingKind::NoPatch, detail);
         }
         let detail = if has(Finished::Rounds) {

@@ -2,7 +2,7 @@
 
 use super::{FOREIGN_LANE, Run};
 use crate::prompt::{self, control_tokens};
-use crate::record::{ContextText, ReplyRecord};
+use crate::record::{ContextText, FollowUp, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
 use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
@@ -30,13 +30,21 @@ impl Run {
             return;
         };
         let text = match issue.attempt.and_then(|number| self.attempt(number)) {
-            None => prompt::first_issue(
-                (&self.plan, self.origin()),
-                self.baseline.as_ref(),
-                &issue.crash,
-                &context.text,
-                &left,
-            ),
+            None => {
+                let issue = prompt::first_issue(
+                    (&self.plan, self.origin()),
+                    self.baseline.as_ref(),
+                    &issue.crash,
+                    &context.text,
+                    &left,
+                );
+                match &self.plan.follows {
+                    Some(FollowUp::Revise(revision)) => {
+                        format!("{issue}\n{}", prompt::revision(revision))
+                    }
+                    _ => issue,
+                }
+            }
             Some(attempt) => {
                 let same = self.lanes.get(index).map_or(0, super::Lane::same_failures);
                 let alternatives = same >= self.plan.limits.same_failures;

@@ -4,7 +4,9 @@
 use super::Run;
 use crate::probability;
 use crate::prompt;
-use crate::record::{Attempt, Crash, Ending, EndingKind, Located, LocatedPatch, RungRecord};
+use crate::record::{
+    Attempt, Crash, Ending, EndingKind, FollowUp, Located, LocatedPatch, RungRecord,
+};
 use crate::repair::lane::{Finished, Issue, Stage};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
@@ -58,6 +60,10 @@ impl Run {
             return self.on_repeated(index, number, placed);
         }
         let number = self.attempts.len() as u32 + 1;
+        let accepted = match &self.plan.follows {
+            Some(FollowUp::Evaluate(evaluation)) => evaluation.accepted.clone(),
+            _ => Vec::new(),
+        };
         let (dry_run, ladder) = (self.plan.mode == Mode::DryRun, self.plan.ladder.clone());
         let Some(lane) = self.lanes.get_mut(index) else {
             return;
@@ -78,7 +84,7 @@ impl Run {
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: Vec::new(),
-            accepted: Vec::new(),
+            accepted,
             regression: None,
         });
         lane.contestable = None;

@@ -1,0 +1,161 @@
+//! Story of a run in the terminal: what its page shows, with colours and a pager.
+
+use patchwright_agent::report::{Report, render};
+use patchwright_source::{visible, visible_line};
+use patchwright_store::reviews::Decision;
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::process::{Command, Stdio};
+
+const GREEN: &str = "32";
+const RED: &str = "31";
+const YELLOW: &str = "33";
+const CYAN: &str = "36";
+const BOLD: &str = "1";
+
+/// Writes crash, attempts, verdict and decisions. Nothing in it controls a terminal.
+pub(crate) fn text(report: &Report, decisions: &[Decision]) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    if let Some(crash) = &report.crash {
+        let _ = writeln!(text, "Crash: {}", visible_line(&crash.summary));
+    }
+    for command in &report.baseline {
+        let word = if command.good { "true" } else { "FALSE" };
+        let first = command.text.lines().next().unwrap_or_default();
+        let name = visible_line(&command.name);
+        let _ = writeln!(text, "  {name:<15} {word:<5} {}", visible_line(first));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text.push_str(&render(report));
+    if !decisions.is_empty() {
+        text.push_str("\nDecisions\n");
+    }
+    for decision in decisions {
+        let time = decision.time.get(..16).unwrap_or_default();
+        let sentence = decision.made.sentence();
+        let _ = writeln!(text, "  {time}  {}", visible(&sentence));
+    }
+    text
+}
+
+/// Paints a story line by line: verdicts, rungs and diffs.
+pub(crate) fn painted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + text.len() / 4);
+    let mut diff = false;
+    for (number, line) in text.lines().enumerate() {
+        // A diff ends with an empty line, which no line of a diff is.
+        let begins = line.starts_with("diff --git ") || line.starts_with("--- a/");
+        diff = !line.is_empty() && (diff || begins);
+        let (part, color) = if diff {
+            (line, of_diff(line))
+        } else {
+            of_line(number, line)
+        };
+        match color {
+            Some(color) => {
+                let painted = format!("\u{1b}[{color}m{part}\u{1b}[0m");
+                let _ = writeln!(out, "{}", line.replacen(part, &painted, 1));
+            }
+            None => {
+                let _ = writeln!(out, "{line}");
+            }
+        }
+    }
+    out
+}
+
+fn of_diff(line: &str) -> Option<&'static str> {
+    if ["+++ ", "--- ", "diff "]
+        .iter()
+        .any(|head| line.starts_with(head))
+    {
+        return Some(BOLD);
+    }
+    match line.get(..1) {
+        Some("+") => Some(GREEN),
+        Some("-") => Some(RED),
+        Some("@") => Some(CYAN),
+        _ => None,
+    }
+}
+
+/// Returns the part of a line that has a colour: a verdict, the word of a rung, a title.
+fn of_line(number: usize, line: &str) -> (&str, Option<&'static str>) {
+    let verdict = line.split(':').next().unwrap_or_default();
+    match verdict {
+        "verified" => return (verdict, Some(GREEN)),
+        "plausible" | "unverified" | "proposed" => return (verdict, Some(YELLOW)),
+        "no_patch" | "invalid_task" | "budget_exhausted" | "deadline" | "not_reproducible"
+        | "infra_error" => return (verdict, Some(RED)),
+        "Crash" if number == 0 => return (verdict, Some(BOLD)),
+        _ => {}
+    }
+    if line.starts_with("Attempt ") || line == "Decisions" {
+        return (line, Some(BOLD));
+    }
+    // Two spaces, the name of a rung in fifteen columns or more, and its word.
+    let rung = line
+        .strip_prefix("  ")
+        .filter(|rest| !rest.starts_with(' '));
+    let word = rung
+        .and_then(|rest| rest.get(14..))
+        .and_then(|rest| rest.split_whitespace().next());
+    match word {
+        Some(word @ "true") => (word, Some(GREEN)),
+        Some(word @ "FALSE") => (word, Some(RED)),
+        Some(word @ "null") => (word, Some(YELLOW)),
+        _ => (line, None),
+    }
+}
+
+/// Shows a text in a pager: the words of `command`, which is no line for a shell. Returns
+/// false when the pager does not start.
+pub(crate) fn paged(text: &str, command: &str) -> io::Result<bool> {
+    let mut words = command.split_whitespace();
+    let Some(program) = words.next() else {
+        return Ok(false);
+    };
+    let started = Command::new(program)
+        .args(words)
+        // Colours are shown, a short text ends it at once, and it stays on the screen.
+        .env("LESS", "FRX")
+        .stdin(Stdio::piped())
+        .spawn();
+    let Ok(mut pager) = started else {
+        return Ok(false);
+    };
+    if let Some(mut input) = pager.stdin.take() {
+        // Somebody who leaves the pager early has seen enough.
+        let _ = input.write_all(text.as_bytes());
+    }
+    pager.wait()?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::painted;
+
+    #[test]
+    fn verdicts_rungs_and_diffs_have_colours() {
+        let text = "verified: attempt 1\n\nAttempt 1\n  builds          true      0.1 s  ok\n  \
+                    silent          FALSE     0.1 s  crashes\n\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n\n+no diff\n";
+        let shown = painted(text);
+        for part in [
+            "\u{1b}[32mverified\u{1b}[0m: attempt 1",
+            "\u{1b}[1mAttempt 1\u{1b}[0m",
+            "  builds          \u{1b}[32mtrue\u{1b}[0m ",
+            "  silent          \u{1b}[31mFALSE\u{1b}[0m ",
+            "\u{1b}[1m--- a/x\u{1b}[0m",
+            "\u{1b}[36m@@ -1 +1 @@\u{1b}[0m",
+            "\u{1b}[31m-a\u{1b}[0m",
+            "\u{1b}[32m+b\u{1b}[0m",
+            "\n+no diff\n",
+        ] {
+            assert!(shown.contains(part), "{part:?}: {shown:?}");
+        }
+    }
+}

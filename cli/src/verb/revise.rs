@@ -1,0 +1,96 @@
+//! `patchwright revise`: another attempt, because a candidate is wrong. The reason is
+//! the issue that it starts from.
+
+use super::model_arguments::ModelArguments;
+use super::session::{self, NewRun, OutputArguments, find_run};
+use crate::common::{Common, WrongInput};
+use crate::display;
+use clap::Args;
+use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::repair::Run;
+use patchwright_agent::wire;
+use patchwright_daemon::follow_up::{self, NoFollowUp, Snapshot};
+use patchwright_daemon::review::user;
+use patchwright_store::Store;
+use patchwright_store::reviews::{DecisionKind, NewDecision};
+use std::process::ExitCode;
+
+/// Arguments of `revise`.
+#[derive(Debug, Args)]
+pub(crate) struct ReviseArguments {
+    /// The run's id, its task's, the folder that --out made, or the word latest
+    pub run: String,
+    /// The candidate that is wrong, by its number
+    pub candidate: u32,
+    /// The fault of it: the issue that the next attempt has to solve
+    #[arg(long, value_name = "TEXT")]
+    pub reason: String,
+    /// The model that answers
+    #[command(flatten)]
+    pub asked: ModelArguments,
+    /// Where the results go
+    #[command(flatten)]
+    pub output: OutputArguments,
+}
+
+/// Rejects a candidate and makes another attempt, in a run of its own.
+///
+/// # Errors
+/// There is no such run or candidate, or the store fails.
+pub(crate) async fn revise(
+    common: &Common,
+    arguments: ReviseArguments,
+) -> anyhow::Result<ExitCode> {
+    let loaded = common.load(arguments.asked.settings())?;
+    let store = Store::of(&loaded.settings).await?;
+    let id = find_run(&store, Some(&arguments.run)).await?;
+    let snapshot = Snapshot::read(&store, &loaded.settings, &id).await?;
+    let subject = (id.as_str(), arguments.candidate);
+    let wrong = |error: NoFollowUp| WrongInput(error.to_string());
+    let task =
+        follow_up::revise(&snapshot, subject, (&arguments.reason, &user())).map_err(wrong)?;
+    let answers = match wire::answers(&task, arguments.asked.replay.as_ref(), &loaded) {
+        Ok(answers) => answers,
+        Err(detail) => {
+            let ending = Ending::new(EndingKind::InvalidTask, detail);
+            return session::refuse(&task.id, ending, arguments.output.format);
+        }
+    };
+    let display = display::of_settings(&loaded.settings);
+    session::announce(&display, &task, &answers);
+    let mut session =
+        session::begin(task, loaded, NewRun::new(answers, None), &arguments.output).await?;
+    session.models = arguments.asked.recorded(session.models)?;
+    let next = session.journal.run().to_owned();
+    let decision = rejection(&snapshot, subject, &arguments.reason);
+    store.decide(&id, &decision).await?;
+    let revised = NewDecision {
+        kind: DecisionKind::Revise,
+        follow_up: Some(next),
+        ..decision
+    };
+    store.decide(&id, &revised).await?;
+    session::carry_out(&session, &arguments.output, display, |plan| {
+        Ok(Run::new(plan))
+    })
+    .await
+}
+
+/// The decision, with the evidence as it stands now.
+fn rejection(snapshot: &Snapshot, (run, number): (&str, u32), reason: &str) -> NewDecision {
+    let report = snapshot.report(run);
+    let attempt = report.attempts.iter().find(|one| one.number == number);
+    NewDecision {
+        kind: DecisionKind::Reject,
+        attempt: number,
+        who: user(),
+        reason: reason.trim().to_owned(),
+        input: None,
+        follow_up: None,
+        ending: report.ending.clone(),
+        p_right: attempt.and_then(|attempt| attempt.p_right),
+        features: attempt
+            .map(|attempt| attempt.features.clone())
+            .unwrap_or_default(),
+    }
+}

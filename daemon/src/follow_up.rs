@@ -1,0 +1,150 @@
+//! Follow-ups: the task of a run that revises or evaluates a candidate of another.
+
+use crate::session::{self, Beginning};
+use anyhow::Context;
+use patchwright_agent::drive;
+use patchwright_agent::record::{AcceptedRecord, Attempt, Evaluation, FollowUp, Revision};
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::Report;
+use patchwright_agent::task::{Mode, Task};
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::Settings;
+use patchwright_patcher::Patch;
+use patchwright_store::Store;
+use patchwright_store::reviews::DecisionKind;
+
+/// A candidate that cannot be followed up on.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NoFollowUp(pub String);
+
+/// A run as far as its journal tells.
+#[derive(Debug)]
+pub struct Snapshot {
+    /// Its task.
+    pub task: Task,
+    /// Its start values.
+    pub beginning: Beginning,
+    /// Its decisions so far.
+    pub run: Run,
+}
+
+impl Snapshot {
+    /// Reads a run from its journal.
+    ///
+    /// # Errors
+    /// When there is no such run, or its journal cannot be read.
+    pub async fn read(store: &Store, settings: &Settings, run: &str) -> anyhow::Result<Self> {
+        let (task, beginning) = session::read(store, run).await?;
+        let events = store.events(run).await?;
+        let begun = beginning.run(wire::plan(&task, settings));
+        let run = drive::resume(begun, &events).context("the journal of the run cannot be read")?;
+        Ok(Self {
+            task,
+            beginning,
+            run,
+        })
+    }
+
+    /// The report so far.
+    pub fn report(&self, run: &str) -> Report {
+        let answers = self.beginning.answers.to_string();
+        Report::of(&self.run, run, &self.task.id, &answers)
+    }
+
+    /// An attempt of the run.
+    ///
+    /// # Errors
+    /// When it has none of this number.
+    pub fn attempt(&self, number: u32) -> Result<&Attempt, NoFollowUp> {
+        let attempt = self.run.attempt(number);
+        attempt.ok_or_else(|| NoFollowUp(format!("the run has no attempt {number}")))
+    }
+}
+
+/// Makes the task of a run that makes another attempt, because a person rejected one.
+///
+/// # Errors
+/// When there is no such attempt, or no reason.
+pub fn revise(
+    snapshot: &Snapshot,
+    (run, number): (&str, u32),
+    (reason, who): (&str, &str),
+) -> Result<Task, NoFollowUp> {
+    let reason = reason.trim();
+    if reason.is_empty() {
+        let message = "a rejection needs a reason: the model is told it as the issue to solve";
+        return Err(NoFollowUp(message.to_owned()));
+    }
+    let revision = Revision {
+        run: run.to_owned(),
+        attempt: snapshot.attempt(number)?.clone(),
+        reason: reason.to_owned(),
+        who: who.to_owned(),
+    };
+    Ok(Task {
+        follows: Some(FollowUp::Revise(Box::new(revision))),
+        ..snapshot.task.clone()
+    })
+}
+
+/// Makes the task of a run that climbs the ladder with a candidate. Inputs on which
+/// a person found the new behaviour right are no doubts there.
+///
+/// # Errors
+/// When there is no such attempt, the task has no build command, or the store fails.
+pub async fn evaluate(
+    store: &Store,
+    snapshot: &Snapshot,
+    (run, number): (&str, u32),
+) -> anyhow::Result<(Task, Patch)> {
+    if snapshot.task.commands.build.is_none() {
+        let message =
+            "commands.build: is needed to evaluate a candidate; the task of this run has none";
+        return Err(NoFollowUp(message.to_owned()).into());
+    }
+    let attempt = snapshot.attempt(number)?;
+    let report = snapshot.report(run);
+    let reported = report.attempts.iter().find(|one| one.number == number);
+    let bytes = reported.map(patchwright_agent::report::AttemptReport::diff_bytes);
+    let patch = Patch::from_diff(&bytes.unwrap_or_default());
+    let mut accepted = attempt.accepted.clone();
+    let decisions = store.decisions(Some(run)).await?.into_iter();
+    let contested = decisions
+        .filter(|one| one.made.kind == DecisionKind::Contest && one.made.attempt == number);
+    accepted.extend(contested.filter_map(|one| {
+        let reason = format!("{}: {}", one.made.who, one.made.reason);
+        let blob = one.made.input?;
+        Some(AcceptedRecord { blob, reason })
+    }));
+    let evaluation = Evaluation {
+        run: run.to_owned(),
+        attempt: number,
+        patch: patch.clone(),
+        accepted,
+    };
+    let task = Task {
+        mode: Mode::Repair,
+        candidates: 1,
+        follows: Some(FollowUp::Evaluate(evaluation)),
+        ..snapshot.task.clone()
+    };
+    Ok((task, patch))
+}
+
+/// Returns whose answers a task uses, and the patch that it judges: an evaluation asks
+/// nobody.
+///
+/// # Errors
+/// When no model is configured.
+pub fn answers(
+    task: &Task,
+    loaded: &patchwright_config::Loaded,
+) -> Result<(Answers, Option<Patch>), String> {
+    match &task.follows {
+        Some(FollowUp::Evaluate(evaluation)) => {
+            Ok((Answers::Nobody, Some(evaluation.patch.clone())))
+        }
+        _ => Ok((wire::answers(task, None, loaded)?, None)),
+    }
+}

@@ -1,0 +1,172 @@
+//! The review page over HTTP: the same pages for the callers of a daemon and for the
+//! one user of `patchwright review`.
+//!
+//! Reading needs a known viewer, deciding a role. A request that changes something
+//! must come from a page of this server.
+
+mod access;
+mod decide;
+mod live;
+mod load;
+mod pages;
+mod start;
+
+pub use access::Opening;
+
+use crate::service::Service;
+use access::Access;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
+    X_FRAME_OPTIONS,
+};
+use axum::http::{HeaderName, HeaderValue};
+use axum::middleware::Next;
+use axum::response::{Redirect, Response};
+use axum::routing::{get, post};
+use axum::{Router, middleware};
+use patchwright_config::Loaded;
+use patchwright_page::ROOT;
+use patchwright_store::Store;
+use start::Starter;
+use std::sync::Arc;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+/// Content security policy of every page.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
+/// Bytes of a form.
+const FORM: usize = 64 << 10;
+
+/// State of every page. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Review {
+    store: Store,
+    loaded: Arc<Loaded>,
+    access: Access,
+    starter: Starter,
+    streams: Arc<Semaphore>,
+    stop: CancellationToken,
+}
+
+/// The pages of a daemon: its callers sign in with their tokens, and what they start
+/// goes into its queue.
+pub fn of_daemon(service: &Service, loaded: Arc<Loaded>, stop: CancellationToken) -> Router {
+    let http = &loaded.settings.http;
+    router(Review {
+        store: service.store().clone(),
+        access: Access::of_daemon(service.store().clone(), http),
+        starter: Starter::Queue(service.clone()),
+        streams: Arc::new(Semaphore::new(http.streams)),
+        loaded,
+        stop,
+    })
+}
+
+/// The pages for one user of this machine, who opens them with a secret that works
+/// once. What they start is worked on by this process.
+pub fn of_user(
+    store: Store,
+    loaded: Arc<Loaded>,
+    opening: &Opening,
+    stop: CancellationToken,
+) -> Router {
+    router(Review {
+        access: Access::of_user(opening),
+        starter: Starter::here(store.clone(), loaded.clone()),
+        streams: Arc::new(Semaphore::new(loaded.settings.http.streams)),
+        store,
+        loaded,
+        stop,
+    })
+}
+
+/// The name that decisions of the command line are written with.
+pub fn user() -> String {
+    crate::machine::user()
+}
+
+/// Answers for the pages until somebody says stop.
+///
+/// # Errors
+/// When the system takes the listener away.
+pub async fn answer(
+    listener: TcpListener,
+    pages: Router,
+    stop: CancellationToken,
+) -> std::io::Result<()> {
+    axum::serve(listener, pages)
+        .with_graceful_shutdown(stop.cancelled_owned())
+        .await
+}
+
+fn router(review: Review) -> Router {
+    let pages = Router::new()
+        .route("/", get(pages::list))
+        .route("/plots", get(pages::plots))
+        .route("/decisions.csv", get(pages::decisions_csv))
+        .route("/decisions.json", get(pages::decisions_json))
+        .route("/runs/{run}", get(pages::run))
+        .route("/runs/{run}/story", get(pages::story))
+        .route("/runs/{run}/events", get(live::events))
+        .route("/runs/{run}/events/{number}", get(pages::event))
+        .route("/runs/{run}/logs/{hash}", get(pages::log))
+        .route("/runs/{run}/cancel", post(decide::cancel))
+        .route("/runs/{run}/attempts/{number}", get(pages::candidate))
+        .route("/runs/{run}/attempts/{number}/source", get(pages::source))
+        .route(
+            "/runs/{run}/attempts/{number}/approve",
+            post(decide::approve),
+        )
+        .route("/runs/{run}/attempts/{number}/reject", post(decide::reject))
+        .route(
+            "/runs/{run}/attempts/{number}/contest",
+            post(decide::contest),
+        )
+        .route(
+            "/runs/{run}/attempts/{number}/evaluate",
+            post(decide::evaluate),
+        )
+        .route("/runs/{run}/attempts/{number}/export", post(decide::export))
+        .route_layer(middleware::from_fn_with_state(
+            review.clone(),
+            access::guard,
+        ))
+        .route("/sign-in", get(access::sign_in_page).post(access::sign_in))
+        .route("/sign-out", post(access::sign_out))
+        .route("/open", get(access::open))
+        .route("/style.css", get(pages::style))
+        .route("/script.js", get(pages::script))
+        .route("/icon.svg", get(pages::icon))
+        .layer(DefaultBodyLimit::max(FORM))
+        .layer(middleware::from_fn(confine))
+        .with_state(review);
+    Router::new()
+        .route("/", get(|| async { Redirect::to(ROOT) }))
+        .nest(ROOT, pages)
+}
+
+/// Lets a page run and load nothing but the server's own files, and be shown in no
+/// other page.
+async fn confine(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    let opener = HeaderName::from_static("cross-origin-opener-policy");
+    let resource = HeaderName::from_static("cross-origin-resource-policy");
+    for (name, value) in [
+        (CONTENT_SECURITY_POLICY, POLICY),
+        (X_FRAME_OPTIONS, "DENY"),
+        (X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // An Origin header is sent with forms, and no address leaves the host.
+        (REFERRER_POLICY, "same-origin"),
+        (opener, "same-origin"),
+        (resource, "same-origin"),
+    ] {
+        headers.insert(name, HeaderValue::from_static(value));
+    }
+    let kept = headers.entry(CACHE_CONTROL);
+    kept.or_insert(HeaderValue::from_static("no-store"));
+    response
+}

@@ -1,0 +1,390 @@
+//! Access to the pages: viewers, sign-in, and the refusal of requests that another
+//! site makes.
+
+use super::Review;
+use crate::api::{is_this_machine, same_machine};
+use crate::tokens::Tokens;
+use axum::Form;
+use axum::extract::{Query, Request, State};
+use axum::http::header::{AUTHORIZATION, COOKIE, HOST, ORIGIN, SET_COOKIE};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri};
+use axum::middleware::Next;
+use axum::response::{Html, IntoResponse, Redirect, Response};
+use patchwright_config::Http;
+use patchwright_page::{ROOT, Viewer, missing, sign_in as sign_in_text};
+use patchwright_store::Store;
+use patchwright_store::tokens::{Role, hash_of, secret};
+use serde::Deserialize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The cookie that keeps a viewer signed in.
+const NAME: &str = "patchwright_review";
+
+/// The way in.
+#[derive(Debug, Clone)]
+pub(super) enum Access {
+    /// Tokens, as for the API of the daemon.
+    Daemon {
+        tokens: Tokens,
+        loopback: bool,
+        origins: Arc<Vec<String>>,
+    },
+    /// One user of this machine.
+    User {
+        opening: Arc<Mutex<Option<String>>>,
+        session: Arc<str>,
+        who: Arc<str>,
+    },
+}
+
+/// The secret that opens the pages once, and the name of its user.
+#[derive(Clone)]
+pub struct Opening {
+    secret: String,
+    who: String,
+}
+
+impl std::fmt::Debug for Opening {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Opening")
+            .field("who", &self.who)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Opening {
+    /// Makes a secret for a user.
+    ///
+    /// # Errors
+    /// When the system gives no random bytes.
+    pub fn new(who: &str) -> std::io::Result<Self> {
+        Ok(Self {
+            secret: secret()?,
+            who: who.to_owned(),
+        })
+    }
+
+    /// The path that opens the page of a run, or of the list.
+    pub fn path(&self, run: Option<&str>) -> String {
+        let secret = &self.secret;
+        match run {
+            Some(run) => format!("{ROOT}/open?secret={secret}&run={run}"),
+            None => format!("{ROOT}/open?secret={secret}"),
+        }
+    }
+}
+
+/// Reason why a request is not answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Refusal {
+    /// Nobody is signed in.
+    Unknown,
+    /// It is not allowed.
+    Forbidden(&'static str),
+    /// The store cannot tell.
+    Store,
+}
+
+impl Access {
+    pub(super) fn of_daemon(store: Store, http: &Http) -> Self {
+        Self::Daemon {
+            tokens: Tokens::new(store),
+            loopback: http.listen.ip().is_loopback(),
+            origins: Arc::new(http.origins.clone()),
+        }
+    }
+
+    pub(super) fn of_user(opening: &Opening) -> Self {
+        Self::User {
+            opening: Arc::new(Mutex::new(Some(opening.secret.clone()))),
+            // Without random bytes nobody is let in.
+            session: secret().unwrap_or_default().into(),
+            who: opening.who.as_str().into(),
+        }
+    }
+
+    async fn viewer(&self, headers: &HeaderMap, uri: &Uri) -> Result<Viewer, Refusal> {
+        match self {
+            Self::User { session, who, .. } => {
+                let local = headers.get(HOST).and_then(|host| host.to_str().ok());
+                let known = cookie(headers).is_some_and(|given| hash_of(given) == hash_of(session));
+                if known && !session.is_empty() && local.is_some_and(is_this_machine) {
+                    return Ok(viewer(who, Role::Admin, false));
+                }
+                Err(Refusal::Unknown)
+            }
+            Self::Daemon {
+                tokens,
+                loopback,
+                origins,
+            } => {
+                let given = bearer(headers).or_else(|| cookie(headers));
+                if let Some(given) = given {
+                    let token = tokens.find(given).await.map_err(|_| Refusal::Store)?;
+                    let token = token.ok_or(Refusal::Unknown)?;
+                    return Ok(viewer(&token.name, token.role, bearer(headers).is_none()));
+                }
+                if !loopback || !tokens.nobody_has_one().await.map_err(|_| Refusal::Store)? {
+                    return Err(Refusal::Unknown);
+                }
+                same_machine(headers, uri, origins).map_err(|_| {
+                    Refusal::Forbidden(
+                        "without a token only this machine is answered, under the name localhost",
+                    )
+                })?;
+                Ok(viewer("this machine", Role::Admin, false))
+            }
+        }
+    }
+}
+
+fn viewer(name: &str, role: Role, signed_in: bool) -> Viewer {
+    Viewer {
+        name: name.to_owned(),
+        decides: true,
+        starts: matches!(role, Role::Submit | Role::Admin),
+        signed_in,
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let text = headers.get(AUTHORIZATION)?.to_str().ok()?;
+    let (scheme, secret) = text.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| secret.trim())
+}
+
+fn cookie(headers: &HeaderMap) -> Option<&str> {
+    let all = headers.get_all(COOKIE).iter();
+    let mut pairs = all
+        .filter_map(|value| value.to_str().ok())
+        .flat_map(|text| text.split(';'));
+    pairs.find_map(|pair| pair.trim().strip_prefix(NAME)?.strip_prefix('='))
+}
+
+/// Tells whether a request that changes something comes from a page of this server. A
+/// browser says so in `Sec-Fetch-Site` or `Origin`; what says neither must carry a
+/// token in a header, which no form can.
+fn from_own_page(headers: &HeaderMap) -> bool {
+    let text = |name: &str| {
+        headers
+            .get(name)
+            .map(|value| value.to_str().unwrap_or_default())
+    };
+    let site = text("sec-fetch-site").map(|site| site == "same-origin");
+    let origin = text(ORIGIN.as_str()).map(|origin| {
+        let host = origin.split_once("://").map(|(_, host)| host);
+        host.is_some() && host == text(HOST.as_str())
+    });
+    match (site, origin) {
+        (None, None) => bearer(headers).is_some(),
+        (site, origin) => site.unwrap_or(true) && origin.unwrap_or(true),
+    }
+}
+
+/// Lets known viewers through, and changes nothing for another site.
+pub(super) async fn guard(
+    State(review): State<Review>,
+    mut request: Request,
+    next: Next,
+) -> Response {
+    let reads = *request.method() == Method::GET || *request.method() == Method::HEAD;
+    if !reads && !from_own_page(request.headers()) {
+        let detail = "this request does not come from a page of this server; nothing was changed";
+        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+    }
+    match review.access.viewer(request.headers(), request.uri()).await {
+        Ok(viewer) => {
+            request.extensions_mut().insert(viewer);
+            next.run(request).await
+        }
+        Err(Refusal::Unknown) if matches!(review.access, Access::User { .. }) => refused(
+            StatusCode::UNAUTHORIZED,
+            "Open it anew",
+            "use the address that `patchwright review` printed; it works once, in one browser",
+        ),
+        Err(Refusal::Unknown) if reads && !request.headers().contains_key("x-fragment") => {
+            Redirect::to(&format!("{ROOT}/sign-in")).into_response()
+        }
+        Err(Refusal::Unknown) => refused(StatusCode::UNAUTHORIZED, "Sign in", "a token is needed"),
+        Err(Refusal::Forbidden(detail)) => refused(StatusCode::FORBIDDEN, "Not allowed", detail),
+        Err(Refusal::Store) => refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Try again later",
+            "the store cannot be read now",
+        ),
+    }
+}
+
+/// A refusal as a page.
+pub(super) fn refused(status: StatusCode, title: &str, detail: &str) -> Response {
+    (status, Html(missing(title, detail, &Viewer::default()))).into_response()
+}
+
+/// Shows the form for a token.
+pub(super) async fn sign_in_page(State(review): State<Review>) -> Response {
+    match review.access {
+        Access::Daemon { .. } => Html(sign_in_text(false)).into_response(),
+        Access::User { .. } => refused(
+            StatusCode::NOT_FOUND,
+            "Nothing here",
+            "nobody signs in here",
+        ),
+    }
+}
+
+/// A token as the form sends it.
+#[derive(Debug, Deserialize)]
+pub(super) struct SignIn {
+    token: String,
+}
+
+/// Keeps a token in a cookie, when it works.
+pub(super) async fn sign_in(
+    State(review): State<Review>,
+    headers: HeaderMap,
+    Form(form): Form<SignIn>,
+) -> Response {
+    let Access::Daemon { tokens, .. } = &review.access else {
+        return refused(
+            StatusCode::NOT_FOUND,
+            "Nothing here",
+            "nobody signs in here",
+        );
+    };
+    if !from_own_page(&headers) {
+        let detail = "this request does not come from a page of this server";
+        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+    }
+    let token = form.token.trim();
+    match tokens.find(token).await {
+        Ok(Some(_)) => with_cookie(Redirect::to(ROOT), token, "Lax"),
+        Ok(None) => (StatusCode::UNAUTHORIZED, Html(sign_in_text(true))).into_response(),
+        Err(_) => refused(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Try again later",
+            "the store cannot be read now",
+        ),
+    }
+}
+
+/// Takes the cookie away.
+pub(super) async fn sign_out(headers: HeaderMap) -> Response {
+    if !from_own_page(&headers) {
+        let detail = "this request does not come from a page of this server";
+        return refused(StatusCode::FORBIDDEN, "Not allowed", detail);
+    }
+    with_cookie(
+        Redirect::to(&format!("{ROOT}/sign-in")),
+        "; Max-Age=0",
+        "Lax",
+    )
+}
+
+/// The secret that was printed.
+#[derive(Debug, Deserialize)]
+pub(super) struct Open {
+    secret: String,
+    run: Option<String>,
+}
+
+/// Opens the pages for one browser, once.
+pub(super) async fn open(State(review): State<Review>, Query(given): Query<Open>) -> Response {
+    let Access::User {
+        opening, session, ..
+    } = &review.access
+    else {
+        return refused(
+            StatusCode::NOT_FOUND,
+            "Nothing here",
+            "sign in with a token",
+        );
+    };
+    let known = {
+        let mut opening = opening.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = opening
+            .as_ref()
+            .is_some_and(|secret| hash_of(secret) == hash_of(&given.secret));
+        if known {
+            *opening = None;
+        }
+        known
+    };
+    if !known {
+        let detail = "this address was used before; start `patchwright review` again for another";
+        return refused(StatusCode::UNAUTHORIZED, "Open it anew", detail);
+    }
+    let run = given.run.filter(|run| patchwright_agent::task::is_id(run));
+    let to = run.map_or_else(|| ROOT.to_owned(), |run| format!("{ROOT}/runs/{run}"));
+    with_cookie(Redirect::to(&to), session, "Strict")
+}
+
+fn with_cookie(to: Redirect, value: &str, site: &str) -> Response {
+    let mut response = to.into_response();
+    let cookie = format!("{NAME}={value}; Path={ROOT}; HttpOnly; SameSite={site}");
+    match HeaderValue::from_str(&cookie) {
+        Ok(cookie) => {
+            response.headers_mut().insert(SET_COOKIE, cookie);
+            response
+        }
+        Err(_) => refused(
+            StatusCode::BAD_REQUEST,
+            "Not possible",
+            "the token holds odd characters",
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{cookie, from_own_page};
+    use axum::http::{HeaderMap, HeaderName};
+
+    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+        let pairs = pairs.iter();
+        let pairs =
+            pairs.map(|(name, value)| (HeaderName::from_static(name), value.parse().unwrap()));
+        pairs.collect()
+    }
+
+    #[test]
+    fn only_own_pages_change_anything() {
+        for (given, expected) in [
+            (&[("origin", "http://h:1"), ("host", "h:1")][..], true),
+            (
+                &[
+                    ("origin", "https://h"),
+                    ("host", "h"),
+                    ("sec-fetch-site", "same-origin"),
+                ],
+                true,
+            ),
+            (&[("origin", "http://evil"), ("host", "h:1")], false),
+            (&[("origin", "null"), ("host", "h:1")], false),
+            (
+                &[
+                    ("origin", "http://h:1"),
+                    ("host", "h:1"),
+                    ("sec-fetch-site", "cross-site"),
+                ],
+                false,
+            ),
+            (&[("sec-fetch-site", "same-site"), ("host", "h:1")], false),
+            (&[("sec-fetch-site", "none"), ("host", "h:1")], false),
+            (&[("host", "h:1")], false),
+            (&[("host", "h:1"), ("authorization", "Bearer x")], true),
+            (&[("host", "h:1"), ("authorization", "Basic x")], false),
+        ] {
+            assert_eq!(from_own_page(&headers(given)), expected, "{given:?}");
+        }
+    }
+
+    #[test]
+    fn the_cookie_is_found_among_others() {
+        let given = headers(&[("cookie", "a=b; patchwright_review=x; c=d")]);
+        assert_eq!(cookie(&given), Some("x"));
+        assert_eq!(
+            cookie(&headers(&[("cookie", "patchwright_reviewer=x")])),
+            None
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! Live updates of a run's page, as server-sent events that hold the changed parts.
+
+use super::Review;
+use super::load::Missing;
+use super::pages::Failed;
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use futures::stream::{self, Stream};
+use patchwright_page::{self as page, Viewer, is_live};
+use serde::Deserialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::time::Duration;
+use tokio::sync::OwnedSemaphorePermit;
+
+/// Between two looks at the journal.
+const GLANCE: Duration = Duration::from_millis(400);
+/// Events that are told at once.
+const BATCH: u32 = 64;
+/// Interval of keep-alive comments.
+const ALIVE: Duration = Duration::from_secs(15);
+
+/// The place from which a page follows.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FollowParameters {
+    #[serde(default)]
+    after: i64,
+}
+
+/// Follows a run.
+pub(super) async fn events(
+    State(review): State<Review>,
+    Extension(viewer): Extension<Viewer>,
+    Path(run): Path<String>,
+    Query(wanted): Query<FollowParameters>,
+    headers: HeaderMap,
+) -> Result<Response, Failed> {
+    if review.store.listed_run(&run).await?.is_none() {
+        return Err(Missing(format!("there is no run {run:?}")).into());
+    }
+    let last = headers
+        .get("last-event-id")
+        .and_then(|id| id.to_str().ok()?.parse().ok());
+    let busy =
+        || Missing("as many event streams are open as are allowed (http.streams)".to_owned());
+    let place = review
+        .streams
+        .clone()
+        .try_acquire_owned()
+        .map_err(|_| busy())?;
+    let follow = Follow {
+        review,
+        viewer,
+        run,
+        after: last.unwrap_or(wanted.after),
+        room: 0,
+        stage: Stage::Following,
+        _place: place,
+    };
+    let stream = Sse::new(follow.stream()).keep_alive(KeepAlive::new().interval(ALIVE));
+    Ok(stream.into_response())
+}
+
+/// Progress of a page that follows a run.
+enum Stage {
+    /// Something may still happen.
+    Following,
+    /// Everything was told but the end.
+    Told,
+    /// Nothing is left to tell.
+    Over,
+}
+
+/// One page that follows a run.
+struct Follow {
+    review: Review,
+    viewer: Viewer,
+    run: String,
+    after: i64,
+    /// Rows of attempts that the page has room for.
+    room: u32,
+    stage: Stage,
+    _place: OwnedSemaphorePermit,
+}
+
+impl Follow {
+    fn stream(self) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+        stream::unfold(self, |mut follow| async move {
+            let event = follow.next().await?;
+            Some((Ok(event), follow))
+        })
+    }
+
+    /// The next event; `None` when the stream is over. A store that fails ends it: the
+    /// page comes again with the number that it has.
+    async fn next(&mut self) -> Option<Event> {
+        match self.stage {
+            Stage::Following => {}
+            Stage::Told => {
+                self.stage = Stage::Over;
+                return Some(Event::default().event("end").data("{}"));
+            }
+            Stage::Over => return None,
+        }
+        loop {
+            match self.look().await {
+                Ok(Some(event)) => return Some(event),
+                Ok(None) => {}
+                Err(error) => {
+                    tracing::warn!(
+                        error = format!("{error:#}"),
+                        "a page is not kept up to date"
+                    );
+                    return None;
+                }
+            }
+            tokio::select! {
+                () = self.review.stop.cancelled() => return None,
+                () = tokio::time::sleep(GLANCE) => {}
+            }
+        }
+    }
+
+    /// Reads what is new; nothing when nothing is.
+    async fn look(&mut self) -> anyhow::Result<Option<Event>> {
+        // The state first: whatever was written before the end is read after it.
+        let row = self.review.store.listed_run(&self.run).await?;
+        let ended = row.is_none_or(|row| !is_live(&row));
+        let headings = self
+            .review
+            .store
+            .headings(&self.run, self.after, BATCH)
+            .await?;
+        if headings.is_empty() && !ended {
+            return Ok(None);
+        }
+        self.after = headings.last().map_or(self.after, |last| last.number);
+        if ended && headings.len() < BATCH as usize {
+            self.stage = Stage::Told;
+        }
+        let told = headings.iter().filter(|heading| heading.kind != "intent");
+        let story: String = told
+            .map(|heading| page::story_line(&self.run, heading))
+            .collect();
+        let mut view = self.review.run_view(&self.run, self.viewer.clone()).await?;
+        self.room = self.room.max(view.attempts_limit);
+        view.attempts_limit = self.room;
+        let parts: BTreeMap<&str, String> = page::changing_parts(&view).into_iter().collect();
+        let event = Event::default().event("change").id(self.after.to_string());
+        Ok(Some(
+            event.json_data(json!({ "story": story, "parts": parts }))?,
+        ))
+    }
+}

@@ -1,0 +1,282 @@
+//! Pages and fragments that are read.
+
+use super::Review;
+use super::load::Missing;
+use crate::follow_up::NoFollowUp;
+use axum::Json;
+use axum::extract::{Extension, Path, Query, State};
+use axum::http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
+use axum::http::{HeaderName, StatusCode};
+use axum::response::{Html, IntoResponse, Response};
+use patchwright_page::{self as page, DiffStyle, ListView, Viewer};
+use patchwright_store::StoreError;
+use patchwright_store::reviews::{Decision, ListFilter};
+use serde::Deserialize;
+
+/// Events of one fragment of the story.
+const EARLIER: i64 = 400;
+/// Letters of a filter; no task has a longer name.
+const LONGEST: usize = 200;
+
+/// An error as a page.
+pub(super) struct Failed(anyhow::Error);
+
+impl<E: Into<anyhow::Error>> From<E> for Failed {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
+
+impl IntoResponse for Failed {
+    fn into_response(self) -> Response {
+        let missing = self.0.is::<Missing>()
+            || matches!(self.0.downcast_ref(), Some(StoreError::NoRun { .. }));
+        let (status, title, detail) = if missing {
+            (StatusCode::NOT_FOUND, "Nothing here", self.0.to_string())
+        } else if self.0.is::<NoFollowUp>() {
+            (
+                StatusCode::UNPROCESSABLE_ENTITY,
+                "Not possible",
+                self.0.to_string(),
+            )
+        } else {
+            tracing::error!(error = format!("{:#}", self.0), "a page failed");
+            let detail = "the page cannot be made; the log of the server says why".to_owned();
+            (
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something is wrong",
+                detail,
+            )
+        };
+        (
+            status,
+            Html(page::missing(title, &detail, &Viewer::default())),
+        )
+            .into_response()
+    }
+}
+
+type Page = Result<Response, Failed>;
+
+fn html(text: String) -> Response {
+    Html(text).into_response()
+}
+
+/// The filter of the list.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct ListParameters {
+    #[serde(default)]
+    text: String,
+    #[serde(default)]
+    state: String,
+    #[serde(default)]
+    ending: String,
+    time: Option<String>,
+    id: Option<String>,
+}
+
+/// The list of tasks.
+pub(super) async fn list(
+    State(review): State<Review>,
+    Extension(viewer): Extension<Viewer>,
+    Query(wanted): Query<ListParameters>,
+) -> Page {
+    let cut = |text: String| -> String {
+        let plain = text.chars().filter(|one| !one.is_control());
+        plain.take(LONGEST).collect()
+    };
+    let filter = ListFilter {
+        text: cut(wanted.text),
+        state: cut(wanted.state),
+        ending: cut(wanted.ending),
+        after: wanted
+            .time
+            .zip(wanted.id)
+            .map(|(time, id)| (cut(time), cut(id))),
+        limit: None,
+    };
+    let view = ListView {
+        page: review.store.listed(&filter).await?,
+        counts: review.store.listed_counts().await?,
+        now: patchwright_store::now(),
+        viewer,
+        filter,
+    };
+    Ok(html(page::list(&view)))
+}
+
+/// The page of a run.
+pub(super) async fn run(
+    State(review): State<Review>,
+    Extension(viewer): Extension<Viewer>,
+    Path(run): Path<String>,
+) -> Page {
+    Ok(html(page::run(&review.run_view(&run, viewer).await?)))
+}
+
+/// A place in a story.
+#[derive(Debug, Deserialize)]
+pub(super) struct StoryParameters {
+    before: i64,
+}
+
+/// The events before a place.
+pub(super) async fn story(
+    State(review): State<Review>,
+    Path(run): Path<String>,
+    Query(wanted): Query<StoryParameters>,
+) -> Page {
+    let mut headings = review.store.headings(&run, 0, u32::MAX).await?;
+    headings.retain(|heading| heading.kind != "intent" && heading.number < wanted.before);
+    let most = usize::try_from(EARLIER).unwrap_or_default();
+    let headings = headings.split_off(headings.len().saturating_sub(most));
+    Ok(html(page::story_lines(&run, &headings)))
+}
+
+/// The texts of an event.
+pub(super) async fn event(
+    State(review): State<Review>,
+    Path((run, number)): Path<(String, i64)>,
+) -> Page {
+    let found = review
+        .store
+        .events_after(&run, number.saturating_sub(1), 1)
+        .await?;
+    let event = found.first().filter(|event| event.number == number);
+    let event = event.ok_or_else(|| Missing(format!("the run has no event {number}")))?;
+    Ok(html(page::event(event)))
+}
+
+/// Form of a log.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct LogParameters {
+    #[serde(default)]
+    whole: bool,
+}
+
+/// A log: a fragment, or all of it to be kept.
+pub(super) async fn log(
+    State(review): State<Review>,
+    Path((run, hash)): Path<(String, String)>,
+    Query(wanted): Query<LogParameters>,
+) -> Page {
+    let gone = || Missing("this log is not kept".to_owned());
+    let is_hash = hash.len() == 64 && hash.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if !is_hash {
+        return Err(gone().into());
+    }
+    let bytes = review.store.blob(&hash).await?.ok_or_else(gone)?;
+    if wanted.whole {
+        return Ok(download("log.txt", "text/plain; charset=utf-8", bytes));
+    }
+    let run: String = run
+        .chars()
+        .filter(|one| one.is_ascii_alphanumeric() || "._-".contains(*one))
+        .collect();
+    let whole = format!("{}/runs/{run}/logs/{hash}?whole=true", page::ROOT);
+    Ok(html(page::log(&bytes, &whole)))
+}
+
+/// Bytes that a browser keeps and does not show.
+pub(super) fn download(name: &str, kind: &'static str, bytes: Vec<u8>) -> Response {
+    let headers = [
+        (CONTENT_TYPE, kind.to_owned()),
+        (
+            CONTENT_DISPOSITION,
+            format!("attachment; filename=\"{name}\""),
+        ),
+    ];
+    (headers, bytes).into_response()
+}
+
+/// The form of a diff.
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct DiffParameters {
+    #[serde(default)]
+    view: String,
+}
+
+/// The page of a candidate.
+pub(super) async fn candidate(
+    State(review): State<Review>,
+    Extension(viewer): Extension<Viewer>,
+    Path((run, number)): Path<(String, u32)>,
+    Query(wanted): Query<DiffParameters>,
+) -> Page {
+    let style = DiffStyle::read(&wanted.view);
+    let view = review.candidate_view((&run, number), style, viewer).await?;
+    let text = page::candidate(&view);
+    Ok(html(text.ok_or_else(|| {
+        Missing(format!("the run has no attempt {number}"))
+    })?))
+}
+
+/// Lines around a diff.
+#[derive(Debug, Deserialize)]
+pub(super) struct SourceParameters {
+    file: String,
+    from: u32,
+    to: u32,
+    #[serde(default)]
+    shift: i64,
+    #[serde(default)]
+    view: String,
+}
+
+/// Lines of the unpatched tree, as rows of a diff.
+pub(super) async fn source(
+    State(review): State<Review>,
+    Path((run, _)): Path<(String, u32)>,
+    Query(wanted): Query<SourceParameters>,
+) -> Page {
+    let place = (wanted.file.as_str(), wanted.from, wanted.to);
+    let lines = review.source_lines(&run, place, wanted.shift).await?;
+    Ok(html(page::source(&lines, DiffStyle::read(&wanted.view))))
+}
+
+/// The plots.
+pub(super) async fn plots(
+    State(review): State<Review>,
+    Extension(viewer): Extension<Viewer>,
+) -> Page {
+    Ok(html(page::plots(&review.plots_view(viewer).await?)))
+}
+
+/// All decisions as JSON.
+pub(super) async fn decisions_json(
+    State(review): State<Review>,
+) -> Result<Json<Vec<Decision>>, Failed> {
+    Ok(Json(review.store.decisions(None).await?))
+}
+
+/// All decisions as CSV.
+pub(super) async fn decisions_csv(State(review): State<Review>) -> Page {
+    let decisions = review.store.decisions(None).await?;
+    let text = patchwright_store::reviews::csv(&decisions);
+    Ok(download(
+        "decisions.csv",
+        "text/csv; charset=utf-8",
+        text.into_bytes(),
+    ))
+}
+
+type Asset = ([(HeaderName, &'static str); 2], &'static str);
+
+fn asset(kind: &'static str, text: &'static str) -> Asset {
+    ([(CONTENT_TYPE, kind), (CACHE_CONTROL, "max-age=300")], text)
+}
+
+/// The style sheet.
+pub(super) async fn style() -> Asset {
+    asset("text/css; charset=utf-8", page::STYLE)
+}
+
+/// The script.
+pub(super) async fn script() -> Asset {
+    asset("text/javascript; charset=utf-8", page::SCRIPT)
+}
+
+/// The icon.
+pub(super) async fn icon() -> Asset {
+    asset("image/svg+xml", page::ICON)
+}

@@ -1,0 +1,196 @@
+//! Start of follow-up runs: in the queue of a daemon, or in this process.
+
+use super::Review;
+use crate::follow_up;
+use crate::service::Service;
+use crate::session::{Right, Session, Start};
+use anyhow::Context;
+use patchwright_agent::progress::Observer;
+use patchwright_agent::record::CrashHistory;
+use patchwright_agent::repair::Run;
+use patchwright_agent::task::Task;
+use patchwright_agent::wire;
+use patchwright_config::Loaded;
+use patchwright_store::submissions::{Canceled, NewTask, Submitted};
+use patchwright_store::{Quota, Store};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio_util::sync::CancellationToken;
+
+/// Origin of tasks that are started here.
+const ORIGIN: &str = "review";
+/// Letters of a task's id that its follow-ups keep; theirs is longer by time and number.
+const KEPT: usize = 100;
+
+/// Whoever works on follow-ups.
+#[derive(Debug, Clone)]
+pub(super) enum Starter {
+    /// The workers of a queue.
+    Queue(Service),
+    /// This process.
+    Here {
+        store: Store,
+        loaded: Arc<Loaded>,
+        running: Arc<Mutex<BTreeMap<String, CancellationToken>>>,
+    },
+}
+
+/// A follow-up that was started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Started {
+    /// A task waits in the queue.
+    Task(String),
+    /// A run has begun.
+    Run(String),
+}
+
+impl Started {
+    /// The id of the task or run.
+    pub(super) fn id(&self) -> &str {
+        match self {
+            Self::Task(id) | Self::Run(id) => id,
+        }
+    }
+}
+
+impl Starter {
+    pub(super) fn here(store: Store, loaded: Arc<Loaded>) -> Self {
+        Self::Here {
+            store,
+            loaded,
+            running: Arc::default(),
+        }
+    }
+
+    /// Tells whether this process works on a run.
+    pub(super) fn works_on(&self, run: &str) -> bool {
+        match self {
+            Self::Queue(_) => false,
+            Self::Here { running, .. } => {
+                let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                running.contains_key(run)
+            }
+        }
+    }
+}
+
+impl Review {
+    /// Starts the run of a follow-up.
+    pub(super) async fn start(&self, task: Task, who: &str) -> anyhow::Result<Started> {
+        match &self.starter {
+            Starter::Queue(service) => self.submit(service, task, who).await,
+            Starter::Here {
+                store,
+                loaded,
+                running,
+            } => begin((store, loaded), task, running.clone(), self.stop.clone()).await,
+        }
+    }
+
+    async fn submit(&self, service: &Service, task: Task, who: &str) -> anyhow::Result<Started> {
+        let kept: String = task.id.chars().take(KEPT).collect();
+        let id = wire::run_id(&kept);
+        let task = Task {
+            id: id.clone(),
+            ..task
+        };
+        let intake = &self.loaded.settings.intake;
+        let limit = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+        let new = NewTask {
+            id: id.clone(),
+            task: serde_json::to_string(&task)?,
+            origin: ORIGIN.to_owned(),
+            quota: Some(Quota {
+                submitter: who.to_owned(),
+                tasks: limit(intake.open_tasks),
+                bytes: limit(intake.kept_mb.saturating_mul(1 << 20)),
+                files: limit(intake.kept_files),
+            }),
+            ..NewTask::default()
+        };
+        match service.submit(vec![new]).await?.first() {
+            Some(Submitted::New | Submitted::Same) => Ok(Started::Task(id)),
+            Some(Submitted::Full(key)) => {
+                let message =
+                    format!("this caller's quota is used up ({key}); nothing was started");
+                Err(follow_up::NoFollowUp(message).into())
+            }
+            _ => anyhow::bail!("the follow-up {id} was not taken by the queue"),
+        }
+    }
+
+    /// Stops a run, and tells whether anything was there to stop.
+    pub(super) async fn stop_run(&self, run: &str) -> anyhow::Result<bool> {
+        match &self.starter {
+            Starter::Here { running, .. } => {
+                let running = running.lock().unwrap_or_else(PoisonError::into_inner);
+                let stop = running.get(run);
+                stop.inspect(|stop| stop.cancel());
+                Ok(stop.is_some())
+            }
+            Starter::Queue(service) => {
+                let task = self.store.listed_run(run).await?.map(|row| row.task);
+                let Some(task) = task else { return Ok(false) };
+                // A run that the queue does not know of is not its task's last one.
+                let last = service.task(&task).await?.and_then(|row| row.run);
+                if last.as_deref() != Some(run) {
+                    return Ok(false);
+                }
+                let canceled = service.cancel(&task).await?;
+                Ok(matches!(canceled, Canceled::Queued | Canceled::Running))
+            }
+        }
+    }
+}
+
+/// Begins a run, and works on it beside the pages until it ends or they do.
+async fn begin(
+    (store, loaded): (&Store, &Arc<Loaded>),
+    task: Task,
+    running: Arc<Mutex<BTreeMap<String, CancellationToken>>>,
+    stop: CancellationToken,
+) -> anyhow::Result<Started> {
+    let (answers, foreign) = follow_up::answers(&task, loaded).map_err(follow_up::NoFollowUp)?;
+    let id = wire::run_id(&task.id);
+    let start = Start {
+        right: Right::Run(id.clone()),
+        models: wire::models(&answers, &loaded.settings)?,
+        answers,
+        foreign: foreign.clone(),
+        history: CrashHistory::default(),
+        out: None,
+    };
+    let session = Session::begin(store, task, loaded.as_ref().clone(), start).await?;
+    let own = stop.child_token();
+    running
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .insert(id.clone(), own.clone());
+    let name = id.clone();
+    tokio::spawn(async move {
+        let begun = |plan| {
+            Ok(match foreign {
+                Some(patch) => Run::judging(plan, patch),
+                None => Run::new(plan),
+            })
+        };
+        // On the heap: the future of a whole run is large.
+        let driven = Box::pin(session.drive((Observer::silent(), None), &own, begun)).await;
+        let ended = match driven {
+            Ok(run) => session.conclude(&run).await.map(|_| ()),
+            Err(error) => Err(error),
+        };
+        if let Err(error) = ended.context("a follow-up failed") {
+            tracing::error!(
+                run = name,
+                error = format!("{error:#}"),
+                "a run was cut off"
+            );
+        }
+        running
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .remove(&name);
+    });
+    Ok(Started::Run(id))
+}

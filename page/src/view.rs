@@ -1,0 +1,121 @@
+//! Views: everything that a page shows, as plain values.
+
+use patchwright_agent::report::Report;
+use patchwright_store::reviews::{DayFigures, Decision, Heading, ListFilter, ListPage, ListedTask};
+
+/// The person who looks at a page, and what they may do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Viewer {
+    /// The name of their token, or of the user of this machine.
+    pub name: String,
+    /// True when they may approve, reject and contest.
+    pub decides: bool,
+    /// True when they may start and cancel work.
+    pub starts: bool,
+    /// True when they came with a cookie that they can give back.
+    pub signed_in: bool,
+}
+
+/// The list of tasks.
+#[derive(Debug, Clone, Default)]
+pub struct ListView {
+    /// The person who looks.
+    pub viewer: Viewer,
+    /// The filter.
+    pub filter: ListFilter,
+    /// The rows.
+    pub page: ListPage,
+    /// Number of rows by state and ending.
+    pub counts: Vec<(String, String, i64)>,
+    /// The time now, UTC, for the age of a row.
+    pub now: String,
+}
+
+/// A run.
+#[derive(Debug, Clone)]
+pub struct RunView {
+    /// The person who looks.
+    pub viewer: Viewer,
+    /// Its row in the list.
+    pub row: ListedTask,
+    /// The title of its task.
+    pub title: Option<String>,
+    /// The report so far.
+    pub report: Report,
+    /// The largest number of attempts.
+    pub attempts_limit: u32,
+    /// The last headings of its events, oldest first.
+    pub story: Vec<Heading>,
+    /// Number of events before them.
+    pub earlier: i64,
+    /// Seconds and cost of each kind of step.
+    pub stages: Vec<(String, f64, f64)>,
+    /// True when somebody who may can cancel it from here.
+    pub cancelable: bool,
+    /// Decisions of people.
+    pub decisions: Vec<Decision>,
+    /// The run and attempt that it goes on from, with the reason.
+    pub follows: Option<(String, u32, String)>,
+}
+
+/// A candidate.
+#[derive(Debug, Clone)]
+pub struct CandidateView {
+    /// Its run.
+    pub run: RunView,
+    /// Its number.
+    pub number: u32,
+    /// Form of the diff.
+    pub style: DiffStyle,
+    /// True when the source can be shown around the diff.
+    pub source: bool,
+    /// The beginnings of the inputs of doubts, by their hashes.
+    pub inputs: Vec<(String, String)>,
+}
+
+/// The form of a diff.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum DiffStyle {
+    /// Before and after beside each other.
+    #[default]
+    Split,
+    /// One column.
+    Unified,
+}
+
+/// Plots over all runs.
+#[derive(Debug, Clone, Default)]
+pub struct PlotsView {
+    /// The person who looks.
+    pub viewer: Viewer,
+    /// The figures of each day.
+    pub days: Vec<DayFigures>,
+    /// Pairs of P(right) and the decision: true for approved.
+    pub judged: Vec<(f64, bool)>,
+}
+
+impl DiffStyle {
+    /// The word of the address.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Split => "split",
+            Self::Unified => "unified",
+        }
+    }
+
+    /// Reads the word; what is unknown is the default.
+    pub fn read(word: &str) -> Self {
+        match word {
+            "unified" => Self::Unified,
+            _ => Self::Split,
+        }
+    }
+}
+
+/// Tells whether something may still happen to a run.
+pub fn is_live(row: &ListedTask) -> bool {
+    matches!(
+        row.state.as_str(),
+        "queued" | "running" | "paused" | "unfinished"
+    )
+}

@@ -1,0 +1,200 @@
+//! List of runs, and of tasks that no worker has begun: a page at a time, filtered by
+//! the database.
+
+use crate::store::{Store, StoreError};
+use crate::submissions::pattern;
+
+/// Rows of a page.
+const PAGE: u32 = 50;
+/// Rows of the largest page.
+const LARGEST_PAGE: u32 = 500;
+
+/// A run, or a task without one.
+#[derive(Debug, Clone, PartialEq, sqlx::FromRow)]
+pub struct ListedTask {
+    /// The run's id, or the task's where there is none.
+    pub id: String,
+    /// The task's id.
+    pub task: String,
+    /// 1 for a run, 0 for a task without one.
+    pub begun: i64,
+    /// `queued`, `running`, `paused`, `done`, `canceled`, or `unfinished` for a run of
+    /// the command line.
+    pub state: String,
+    /// The ending; empty while there is none.
+    pub ending: String,
+    /// When it was begun or handed in, UTC.
+    pub created: String,
+    /// When it ended, UTC.
+    pub ended: Option<String>,
+    /// Number of attempts.
+    pub attempts: Option<i64>,
+    /// Cost in US dollars.
+    pub usd: Option<f64>,
+    /// Working time in seconds.
+    pub seconds: Option<f64>,
+    /// P(right) of the best attempt.
+    pub p_right: Option<f64>,
+    /// Number of decisions.
+    pub decisions: i64,
+}
+
+/// Selects rows of the list. What is empty does not matter.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ListFilter {
+    /// Part of the task's or run's id, in any case.
+    pub text: String,
+    /// The state.
+    pub state: String,
+    /// The ending.
+    pub ending: String,
+    /// Only those behind this row: its time and its id.
+    pub after: Option<(String, String)>,
+    /// Rows of the page.
+    pub limit: Option<u32>,
+}
+
+/// A page of the list, the newest first.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ListPage {
+    /// The rows.
+    pub rows: Vec<ListedTask>,
+    /// The place of the next page; `None` on the last one.
+    pub next: Option<(String, String)>,
+}
+
+const ROWS: &str = "
+    SELECT run_summaries.run AS id, run_summaries.task AS task, 1 AS begun,
+    COALESCE(submissions.state, CASE WHEN run_summaries.ending IS NULL THEN 'unfinished' ELSE 'done' END) AS state,
+    COALESCE(run_summaries.ending, '') AS ending, run_summaries.created AS created,
+    run_summaries.ended AS ended, run_summaries.attempts AS attempts, run_summaries.usd AS usd,
+    run_summaries.seconds AS seconds, run_summaries.p_right AS p_right
+    FROM run_summaries LEFT JOIN submissions ON submissions.run = run_summaries.run
+    UNION ALL
+    SELECT id, id, 0, state, COALESCE(ending, ''), created, ended, NULL, NULL, NULL, NULL
+    FROM submissions WHERE run IS NULL";
+
+impl Store {
+    /// A page of runs and of tasks without one, the newest first.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn listed(&self, filter: &ListFilter) -> Result<ListPage, StoreError> {
+        let limit = filter.limit.unwrap_or(PAGE).clamp(1, LARGEST_PAGE);
+        // No time of a journal is above this one.
+        let (time, id) = filter.after.clone().unwrap_or(("~".into(), String::new()));
+        let sql = format!(
+            "SELECT listed.*, (SELECT COUNT(*) FROM events WHERE events.run = listed.id AND events.name = 'decision')
+             AS decisions FROM (SELECT * FROM ({ROWS}) AS every
+             WHERE (created, id) < ($1, $2) AND ($3 = '' OR state = $3) AND ($4 = '' OR ending = $4)
+             AND ($5 = '' OR lower(task) LIKE $5 ESCAPE '!' OR lower(id) LIKE $5 ESCAPE '!')
+             ORDER BY created DESC, id DESC LIMIT $6) AS listed ORDER BY created DESC, id DESC"
+        );
+        let text = filter.text.trim();
+        let mut rows: Vec<ListedTask> = sqlx::query_as(sqlx::AssertSqlSafe(sql))
+            .bind(time)
+            .bind(id)
+            .bind(&filter.state)
+            .bind(&filter.ending)
+            .bind(if text.is_empty() {
+                String::new()
+            } else {
+                pattern(text)
+            })
+            .bind(i64::from(limit) + 1)
+            .fetch_all(&self.pool)
+            .await?;
+        let more = rows.len() > limit as usize;
+        rows.truncate(limit as usize);
+        let last = rows.last().filter(|_| more);
+        let next = last.map(|row| (row.created.clone(), row.id.clone()));
+        Ok(ListPage { rows, next })
+    }
+
+    /// Counts the rows of the list by state and ending.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn listed_counts(&self) -> Result<Vec<(String, String, i64)>, StoreError> {
+        let sql = format!(
+            "SELECT state, ending, COUNT(*) FROM ({ROWS}) AS every GROUP BY state, ending ORDER BY state, ending"
+        );
+        let rows = sqlx::query_as(sqlx::AssertSqlSafe(sql));
+        Ok(rows.fetch_all(&self.pool).await?)
+    }
+
+    /// The row of one run.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub async fn listed_run(&self, run: &str) -> Result<Option<ListedTask>, StoreError> {
+        let sql = format!(
+            "SELECT every.*, 0 AS decisions FROM ({ROWS}) AS every WHERE id = $1 AND begun = 1"
+        );
+        let row = sqlx::query_as(sqlx::AssertSqlSafe(sql)).bind(run);
+        Ok(row.fetch_optional(&self.pool).await?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Journal;
+    use crate::submissions::NewTask;
+
+    #[tokio::test]
+    async fn rows_are_paged_and_filtered() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(folder.path()).await.unwrap();
+        for number in 0..5 {
+            let (run, task) = (format!("r{number}"), format!("task_{number}"));
+            store.create_run(&run, (&task, "{}"), "{}").await.unwrap();
+        }
+        let report = r#"{"attempts":[{},{}],"best":{"p_right":0.75},"cost":{"usd":0.5},"seconds":{"total":3.5}}"#;
+        let journal = Journal::claim(&store, "r3").await.unwrap();
+        journal.finish("verified", report).await.unwrap();
+        let waiting = NewTask {
+            id: "waiting".to_owned(),
+            task: "{}".to_owned(),
+            origin: "api".to_owned(),
+            ..NewTask::default()
+        };
+        store.submit(&[waiting]).await.unwrap();
+        let mut filter = ListFilter {
+            limit: Some(4),
+            ..ListFilter::default()
+        };
+        let first = store.listed(&filter).await.unwrap();
+        assert_eq!((first.rows.len(), first.rows[0].begun), (4, 0));
+        assert_eq!(first.rows[0].state, "queued");
+        filter.after = first.next;
+        let second = store.listed(&filter).await.unwrap();
+        assert_eq!((second.rows.len(), second.next), (2, None));
+        let of = |text: &str, state: &str, ending: &str| ListFilter {
+            text: text.to_owned(),
+            state: state.to_owned(),
+            ending: ending.to_owned(),
+            ..ListFilter::default()
+        };
+        for (filter, count) in [
+            (of("TASK_", "", ""), 5),
+            (of("task%", "", ""), 0),
+            (of("", "unfinished", ""), 4),
+            (of("", "", "verified"), 1),
+            (of("waiting", "queued", ""), 1),
+        ] {
+            assert_eq!(store.listed(&filter).await.unwrap().rows.len(), count);
+        }
+        let done = store.listed_run("r3").await.unwrap().unwrap();
+        assert_eq!(
+            (done.attempts, done.usd, done.p_right, done.seconds),
+            (Some(2), Some(0.5), Some(0.75), Some(3.5))
+        );
+        assert!(done.ended.is_some());
+        let counts = store.listed_counts().await.unwrap();
+        assert!(
+            counts.contains(&("unfinished".into(), String::new(), 4)),
+            "{counts:?}"
+        );
+    }
+}
