@@ -56,7 +56,8 @@ if ! "$engine" image inspect "$base" >/dev/null 2>&1 && ! "$engine" pull -q "$ba
 fi
 
 cargo build --quiet --locked --package patchwright
-mkdir -p "$scratch/context/dist"
+mkdir -p "$scratch/context/dist" "$scratch/context/scripts"
+cp scripts/repair-crashes.sh "$scratch/context/scripts/"
 cp Dockerfile "$scratch/context/"
 cp target/debug/patchwright "$scratch/context/dist/patchwright"
 

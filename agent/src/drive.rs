@@ -13,6 +13,7 @@ mod consult;
 mod context;
 mod convert;
 mod locate;
+mod minimize;
 mod parts;
 mod probe;
 mod recency;
@@ -206,6 +207,7 @@ impl Drive {
             Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
             Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
             Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
+            Step::Minimize { budget } => self.minimize(id, budget).await,
             Step::TestFiles { .. } => self.test_files(id, attempt.0).await,
             Step::Prove { test, .. } => self.prove(id, test, (attempt.0, attempts)).await,
             Step::End { ending } => Ok(Outcome::Stopped {

@@ -4,6 +4,7 @@
 
 use crate::record::{Outcome, Purpose, Step, StepId};
 use crate::repair::Run;
+use patchwright_source::counted;
 use std::fmt;
 use std::sync::Arc;
 
@@ -12,6 +13,8 @@ use std::sync::Arc;
 pub enum Notice<'a> {
     /// A step is about to be done.
     Doing(Progress),
+    /// A part of a step has begun.
+    Part(&'a str),
     /// A step was done.
     Done(&'a Outcome),
     /// Something worth telling that is no step.
@@ -52,7 +55,7 @@ impl Observer {
 pub struct Progress {
     /// In a few words.
     pub doing: String,
-    /// In a few words.
+    /// In a few words; empty while nothing of it was used.
     pub left: String,
 }
 
@@ -72,16 +75,30 @@ impl Progress {
             Step::Ask { purpose, .. } => asked(*purpose).to_owned(),
             Step::Wait { until, .. } => format!("paused until {until}"),
             Step::Retrieve { round, queries, .. } => {
-                format!("round {round}: {} queries", queries.len())
+                format!(
+                    "round {round}: {}",
+                    several(queries.len(), ("query", "queries"))
+                )
             }
-            Step::Probe { probes } => format!("{} probes under a debugger", probes.len()),
-            Step::Locate { patch } => format!("placing a patch of {} edits", patch.edits.len()),
+            Step::Probe { probes } => {
+                format!("{} under a debugger", counted(probes.len() as u64, "probe"))
+            }
+            Step::Locate { patch } => format!(
+                "placing a patch of {}",
+                counted(patch.edits.len() as u64, "edit")
+            ),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
             Step::Challenge { attempt, inputs } => {
-                format!("attempt {attempt}: {} challenges", inputs.len())
+                format!(
+                    "attempt {attempt}: {}",
+                    counted(inputs.len() as u64, "challenge")
+                )
             }
             Step::Agree { attempts, .. } => {
                 format!("comparing the behaviour of {} candidates", attempts.len())
+            }
+            Step::Minimize { .. } => {
+                "searching for the smallest input that shows the crash".to_owned()
             }
             Step::TestFiles { .. } => "looking for the project's tests".to_owned(),
             Step::Prove { test, .. } => match test {
@@ -91,20 +108,33 @@ impl Progress {
             .to_owned(),
             Step::End { ending } => ending.kind.to_string(),
         };
-        let left = run.left();
-        let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
-        words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
-        if let Some(limit) = run.limits().usd {
-            words.push(format!(
-                "{:.2}/{limit:.2} USD",
-                (limit - run.spent().usd).max(0.0)
-            ));
-        }
         Self {
             doing: format!("{lane}{doing}"),
-            left: format!("left {}", words.join(", ")),
+            left: left_in_words(run),
         }
     }
+}
+
+/// Tells what is left of the budget; nothing while nothing of it was used.
+fn left_in_words(run: &Run) -> String {
+    let left = run.left();
+    let untouched = left.attempts == left.attempts_of && left.rounds == left.rounds_of;
+    if untouched && run.spent().usd <= 0.0 {
+        return String::new();
+    }
+    let mut words = vec![format!("{}/{} attempts", left.attempts, left.attempts_of)];
+    words.push(format!("{}/{} rounds", left.rounds, left.rounds_of));
+    if let Some(limit) = run.limits().usd {
+        words.push(format!(
+            "{:.2}/{limit:.2} USD",
+            (limit - run.spent().usd).max(0.0)
+        ));
+    }
+    format!("left {}", words.join(", "))
+}
+
+fn several(number: usize, (one, more): (&str, &str)) -> String {
+    format!("{number} {}", if number == 1 { one } else { more })
 }
 
 fn asked(purpose: Purpose) -> &'static str {

@@ -29,16 +29,22 @@ use template::render;
 /// A difference of behaviour, and the input that shows it.
 pub type Difference<'a> = (&'a DoubtRecord, &'a DoubtedInputRecord);
 
+/// Names of fuzzing entry points: those of libFuzzer and of Jazzer, with their parameters.
+const ENTRIES: [&str; 2] = ["LLVMFuzzerTestOneInput(const", "fuzzerTestOneInput("];
+/// Lines of a harness that are shown.
+const HARNESS_LINES: usize = 24;
+
 /// The first message of every conversation.
 pub fn system(plan: &Plan) -> String {
     let limits = context! {
-        queries_min => plan.limits.queries_min,
         queries_max => plan.limits.queries_max,
     };
     render(
         "system.md",
         context! {
             language => language_name(plan.language),
+            java => plan.language == Language::Java,
+            cpp => plan.language == Language::Cpp,
             limits,
             protect => plan.protect.clone(),
             probes => plan.probes(),
@@ -61,6 +67,7 @@ pub fn first_issue(
             .map(|crash| crash.text.clone())
             .collect()
     });
+    let first_pov = baseline.and_then(|baseline| baseline.povs.first());
     render(
         "issue.md",
         context! {
@@ -69,6 +76,8 @@ pub fn first_issue(
             executed => plan.mode == Mode::Repair,
             crash => crash.text.clone(),
             others,
+            command => first_pov.map(|pov| pov.command.clone()).unwrap_or_default(),
+            harness => baseline.map(|baseline| unseen(&baseline.harness, code)).unwrap_or_default(),
             tests => baseline.map(|baseline| baseline.tests.clone()).unwrap_or_default(),
             note => plan.hints.note.clone(),
             diff => plan.hints.diff.as_ref().map(|diff| delta::ordered(diff, &crash.frames)),
@@ -77,6 +86,30 @@ pub fn first_issue(
             left => left(budget),
         },
     )
+}
+
+/// The fuzzing entry point of a harness, unless it is shown already.
+fn unseen(harness: &str, code: &str) -> String {
+    let names_entry = |line: &&str| ENTRIES.iter().any(|name| line.contains(name));
+    let from = harness
+        .lines()
+        .position(|line| names_entry(&line))
+        .unwrap_or(0);
+    let mut kept = Vec::new();
+    for line in harness.lines().skip(from).take(HARNESS_LINES) {
+        kept.push(line);
+        if from > 0 && line.starts_with('}') {
+            break;
+        }
+    }
+    let longest = kept
+        .iter()
+        .map(|line| line.trim())
+        .max_by_key(|line| line.len());
+    match longest {
+        Some(line) if !line.is_empty() && !code.contains(line) => kept.join("\n"),
+        _ => String::new(),
+    }
 }
 
 /// The answers of a round: those to its queries, then those to its probes.
@@ -216,7 +249,11 @@ pub fn compacted(
 pub fn patterns(request: &str, languages: &[String]) -> String {
     render(
         "patterns.md",
-        context! { request, languages => languages.join(", ") },
+        context! {
+            request,
+            languages => languages.join(", "),
+            java => only_java(languages),
+        },
     )
 }
 
@@ -226,7 +263,12 @@ pub fn anchors(request: &str, anchors: &[Candidate]) -> String {
         .iter()
         .map(|one| context! { name => one.name.clone(), place => one.place.clone(), text => one.text.clone() })
         .collect();
-    render("anchors.md", context! { request, anchors })
+    render("anchors.md", context! { request, anchors, java => false })
+}
+
+/// Tells whether a tree has no language but Java.
+fn only_java(languages: &[String]) -> bool {
+    languages == [language_name(Language::Java)]
 }
 
 /// The request for further words of a search.

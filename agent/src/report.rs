@@ -2,11 +2,12 @@
 
 mod text;
 
-pub use text::{counted, money, render};
+pub use text::{money, render};
 
 use crate::probability;
 use crate::record::{
-    Attempt, BaselineSummary, Crash, CrashFrame, DoubtRecord, DoubtedInputRecord, SandboxRecord,
+    Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, DoubtRecord,
+    DoubtedInputRecord, EndingKind, SandboxRecord,
 };
 use crate::repair::Run;
 use patchwright_source::Role;
@@ -42,6 +43,16 @@ pub struct Report {
     /// The crash that is repaired. Absent where none was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub crash: Option<CrashSummary>,
+    /// The commit upstream after which the PoVs do not crash any more. Absent when none was
+    /// sought or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_by: Option<CommitRecord>,
+    /// The commit after which the PoVs crash. Absent when none was sought or found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub introduced_by: Option<CommitRecord>,
+    /// The smallest input that shows the crash. Absent when none was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub smallest: Option<SmallestReport>,
     /// The attempt with the strongest evidence.
     pub best: Option<AttemptReport>,
     /// All attempts, in the order in which they were made.
@@ -73,6 +84,21 @@ pub struct CrashSummary {
     pub file: Option<String>,
     /// The line.
     pub line: Option<u32>,
+}
+
+/// Smallest input that shows the crash of a PoV, of the same kind and at the same place.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SmallestReport {
+    /// The PoV's name.
+    pub pov: String,
+    /// The number of bytes of the PoV.
+    pub original: u64,
+    /// The number of bytes of the smallest input.
+    pub bytes: u64,
+    /// True when no single byte can be left out; false when the time was over before.
+    pub minimal: bool,
+    /// The input: `pov.min` below the `--out` folder, or a hash in the store.
+    pub input: Option<String>,
 }
 
 /// One command on the unpatched tree.
@@ -237,6 +263,15 @@ impl Report {
             task: task.to_owned(),
             baseline: run.baseline().map(baseline_report).unwrap_or_default(),
             crash: run.crash().and_then(crash_summary),
+            fixed_by: None,
+            introduced_by: None,
+            smallest: run.smallest().map(|smallest| SmallestReport {
+                pov: smallest.pov.clone(),
+                original: smallest.original,
+                bytes: smallest.bytes,
+                minimal: smallest.minimal,
+                input: Some(smallest.blob.clone()),
+            }),
             best: run.best().map(attempt_report),
             attempts: run.attempts().iter().map(attempt_report).collect(),
             rounds: spent.rounds,
@@ -254,6 +289,35 @@ impl Report {
             answers: answers.to_owned(),
             sandbox: run.sandbox().cloned(),
         }
+    }
+}
+
+impl Report {
+    /// Returns the diff of the commit that fixed the crash upstream, where it is no patch
+    /// for this tree.
+    pub fn foreign_fix(&self) -> Option<&str> {
+        let placed = self.best.as_ref().is_some_and(|best| !best.diff.is_empty());
+        let fix = self.fixed_by.as_ref().filter(|_| !placed)?;
+        Some(&fix.diff)
+    }
+
+    /// Adds the history of the crash; the detail names a commit that fixed it.
+    #[must_use]
+    pub fn with_history(mut self, history: CrashHistory) -> Self {
+        if let Some(fix) = &history.fixed_by {
+            let ending = EndingKind::of_word(&self.ending);
+            let holds = matches!(ending, Some(EndingKind::Verified | EndingKind::Plausible));
+            let here = if holds {
+                "its changes to the code hold here as a patch"
+            } else {
+                "its changes to the code are no patch for this tree, so take a later version"
+            };
+            let commit = fix.in_words();
+            self.detail = format!("already fixed by {commit}; {here}: {}", self.detail);
+        }
+        self.fixed_by = history.fixed_by;
+        self.introduced_by = history.introduced_by;
+        self
     }
 }
 

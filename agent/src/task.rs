@@ -16,6 +16,7 @@ pub use file::{Commands, LimitKeys, Mode, TaskFile};
 pub use read::{TaskError, from_file, is_id, read, read_to_propose};
 
 use crate::record::seconds;
+use patchwright_evaluator::sandbox::Image;
 use patchwright_source::Language;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -41,6 +42,8 @@ pub struct Task {
     pub source: Source,
     /// Where the tree is seen inside the sandbox.
     pub seen_as: Option<String>,
+    /// The image that commands run in; this machine's own programs without one.
+    pub image: Option<Image>,
     /// The commands.
     pub commands: Commands,
     /// Environment of the build, by sanitizer.
@@ -106,6 +109,9 @@ impl Task {
         self.povs.iter_mut().for_each(|pov| moved(&mut pov.file));
         self.harmless.iter_mut().for_each(moved);
         self.transcript.iter_mut().for_each(moved);
+        if let Some(Image::Dockerfile(file)) = &mut self.image {
+            moved(file);
+        }
         self
     }
 }

@@ -13,6 +13,7 @@ use crate::record::{Ending, EndingKind, RunLimits};
 use crate::signals::{Charged, SignalError, Signals};
 use crate::task::{Hints, Mode, Sender, Task};
 use patchwright_config::{self as settings, Loaded, Settings};
+use patchwright_evaluator::sandbox::Host;
 use patchwright_evaluator::{Cache, LocalTarget, RungName, Target, VerdictCache};
 use patchwright_model::account::{Account, Accounted};
 use patchwright_model::journaled::Journaled;
@@ -31,8 +32,8 @@ use std::time::Duration;
 pub use commands::{host, isolation, target_task};
 pub use first_issue::with_first_issue;
 
-/// Fewest and most queries of a round (the design of the retrieval protocol).
-const QUERIES: (usize, usize) = (3, 5);
+/// Most queries of a round (the design of the retrieval protocol).
+const QUERIES: usize = 5;
 /// Failures of one kind in a row after which alternatives are asked for.
 const SAME_FAILURES: u32 = 2;
 
@@ -148,13 +149,13 @@ pub fn limits(task: &Task, settings: &Settings) -> RunLimits {
         usd,
         wall,
         same_failures: SAME_FAILURES,
-        queries_min: QUERIES.0,
-        queries_max: QUERIES.1,
+        queries_max: QUERIES,
         contests: settings.limits.contests,
         challenges: settings.limits.challenges,
         challenge_inputs: settings.limits.challenge_inputs,
         candidates: settings.limits.candidates,
         regression_tests: settings.limits.regression_tests,
+        minimize: settings.limits.minimize,
         probability: settings.limits.probability,
     }
 }
@@ -200,13 +201,13 @@ pub fn empty_plan() -> Plan {
             usd: None,
             wall: Duration::ZERO,
             same_failures: 0,
-            queries_min: 0,
             queries_max: 0,
             contests: 0,
             challenges: 0,
             challenge_inputs: 0,
             candidates: 0,
             regression_tests: 0,
+            minimize: Duration::ZERO,
             probability: 0.0,
         },
         language: Language::C,
@@ -305,7 +306,11 @@ async fn local_target(
     };
     patchwright_config::private_folder(&scratch).map_err(|error| failed(&error))?;
     let target = commands::target_task(task, settings, tree.root());
-    let target = LocalTarget::open(target, commands::isolation(settings), host(), &scratch)
+    let host = Host {
+        engine: settings.sandbox.engine.as_ref().map(Into::into),
+        ..host()
+    };
+    let target = LocalTarget::open(target, commands::isolation(settings), host, &scratch)
         .await
         .map_err(|error| crate::drive::ending_of(&error))?;
     Ok(match cache(settings, "builds", settings.cache.builds_mb) {

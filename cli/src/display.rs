@@ -8,9 +8,8 @@
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
 use patchwright_agent::record::{Located, Observed, Outcome, RungRecord};
-use patchwright_agent::report::counted;
 use patchwright_config::{self as settings, Color, Settings};
-use patchwright_source::{visible, visible_line};
+use patchwright_source::{counted, visible, visible_line};
 use std::io::{IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -95,6 +94,7 @@ impl Display {
     pub(crate) fn observer(self) -> Observer {
         Observer::new(move |notice| match notice {
             Notice::Doing(progress) => self.show(progress),
+            Notice::Part(text) => self.show_part(text),
             Notice::Done(outcome) => self.tell(outcome),
             Notice::Remark(text) => self.line(text),
             Notice::Over => self.close(),
@@ -107,21 +107,35 @@ impl Display {
         match self {
             Self::Terminal { bar, .. } => {
                 bar.reset_elapsed();
-                bar.set_message(format!("{doing}  ({})", progress.left));
+                bar.set_message(format!("{doing}{}", in_brackets(&progress.left)));
             }
             Self::Batch { bar, name } => {
-                bar.set_message(format!("{name}: {doing}  ({})", progress.left));
+                bar.set_message(format!("{name}: {doing}{}", in_brackets(&progress.left)));
             }
             Self::Plain { told, .. } => {
                 let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
                 let left = if *told == progress.left {
                     String::new()
                 } else {
-                    format!(" ({})", progress.left)
+                    in_brackets(&progress.left)
                 };
                 progress.left.clone_into(&mut told);
                 self.print(&format!("  .. {doing}{left}"));
             }
+            Self::Silent => {}
+        }
+    }
+
+    /// Says which part of a step has begun.
+    fn show_part(&self, text: &str) {
+        let part = visible_line(text);
+        match self {
+            Self::Terminal { bar, .. } => {
+                bar.reset_elapsed();
+                bar.set_message(part.into_owned());
+            }
+            Self::Batch { bar, name } => bar.set_message(format!("{name}: {part}")),
+            Self::Plain { .. } => self.print(&format!("     {part}")),
             Self::Silent => {}
         }
     }
@@ -181,6 +195,14 @@ impl Display {
     }
 }
 
+/// Puts the budget that is left behind a line; nothing for none.
+fn in_brackets(left: &str) -> String {
+    match left {
+        "" => String::new(),
+        left => format!("  ({left})"),
+    }
+}
+
 /// The display that the settings ask for.
 pub(crate) fn of_settings(settings: &Settings) -> Display {
     let terminal = std::io::stderr().is_terminal();
@@ -233,8 +255,9 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
         Outcome::Retrieved(answers) => (
             Mark::Good,
             format!(
-                "{} queries answered, {} found nothing",
-                answers.found, answers.missed
+                "{} found something, {} nothing",
+                counted(u64::from(answers.found), "answer"),
+                answers.missed
             ),
         ),
         Outcome::Probed(probed) => (
@@ -244,6 +267,14 @@ fn told(outcome: &Outcome) -> Option<(Mark, String)> {
         Outcome::Located(located) => placed(located),
         Outcome::Climbed(rung) => climbed(rung),
         Outcome::Agreed(_) => return None,
+        Outcome::Minimized(record) if record.blob.is_empty() => return None,
+        Outcome::Minimized(record) => (
+            Mark::Good,
+            format!(
+                "{} of the {} bytes of {} show the crash",
+                record.bytes, record.original, record.pov
+            ),
+        ),
         Outcome::Proved(record) => (
             if record.holds { Mark::Good } else { Mark::Open },
             format!("regression test: {}", record.reason),

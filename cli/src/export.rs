@@ -28,6 +28,8 @@ pub(crate) struct Exported<'a> {
     pub report: &'a Report,
     /// The candidate.
     pub attempt: &'a AttemptReport,
+    /// The smallest input that shows the crash.
+    pub smallest: Option<&'a [u8]>,
     /// The people whose names it bears.
     pub signatures: &'a Signatures,
     /// The commit that changed the crashing line last, in a line.

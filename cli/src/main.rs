@@ -5,11 +5,13 @@ mod common;
 mod crash_text;
 mod display;
 mod export;
+mod git;
 mod init;
 mod language;
 mod mcp;
 mod output;
 mod tree_writer;
+mod upstream;
 mod verb;
 
 use crate::common::{USAGE, WrongInput};

@@ -2,29 +2,34 @@
 //! query, the context of a request and the reading of a crash report, for the
 //! agents and editors that people already use.
 //!
-//! It only reads: nothing is built or run, nothing is written outside the cache,
-//! and a model is asked only where the settings want its words. What a tool is
-//! called and takes stands in `tools`.
+//! The search only reads: nothing is built or run, nothing is written outside the
+//! cache, and a model is asked only where the settings want its words. With a task,
+//! `judge` builds and runs a patch by the task's own commands, in the sandbox. What a
+//! tool is called and takes stands in `tools`.
 
+mod judge;
 mod kept;
 mod tool_table;
 mod tools;
 
+pub(crate) use judge::Judge;
 pub(crate) use kept::ServedTree;
 
 use kept::Kept;
 use patchwright_agent::signals::Charged;
 use patchwright_evaluator::crash;
-use patchwright_retrieval::{Engine, Memory, Query, Request};
+use patchwright_retrieval::{Engine, Memory, Miss, Query, Request};
 use rmcp::handler::server::ServerHandler;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation,
-    ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig,
+    ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ServerCapabilities,
+    ServerConfig,
 };
 use rmcp::service::{RequestContext, RoleServer, ServiceExt};
 use rmcp::{ErrorData, transport};
 use serde_json::{Map, Value};
 use std::sync::{Arc, Mutex, PoisonError};
+use tokio::sync::mpsc;
 use tools::{Call, Wish};
 
 /// Instructions for an agent about the server as a whole.
@@ -40,7 +45,14 @@ pub(crate) struct CodeServer {
     memory: Arc<Mutex<Memory>>,
     signals: Arc<Charged>,
     context_tokens: usize,
+    judge: Option<Arc<Judge>>,
 }
+
+/// The tool that judges a patch.
+const JUDGE: &str = "judge";
+/// Instructions about it.
+const JUDGING: &str = " `judge` builds a patch, runs the crashing inputs and the tests on it, and attacks it; \
+    it takes minutes. Call it before you say that a crash is fixed.";
 
 /// Serves a tree over standard input and output until the client hangs up.
 ///
@@ -48,7 +60,7 @@ pub(crate) struct CodeServer {
 /// The client did not speak the protocol, or the connection broke.
 pub(crate) async fn serve(
     place: ServedTree,
-    signals: Charged,
+    (signals, judge): (Charged, Option<Judge>),
     context_tokens: usize,
 ) -> anyhow::Result<()> {
     let server = CodeServer {
@@ -56,12 +68,13 @@ pub(crate) async fn serve(
         memory: Arc::default(),
         signals: Arc::new(signals),
         context_tokens,
+        judge: judge.map(Arc::new),
     };
     // The index is ready, or the reason known, before the first question.
     if let Err(reason) = server.kept.engine().await {
         anyhow::bail!("the code index cannot be used: {reason}");
     }
-    let running = server.serve(transport::stdio()).await?;
+    let running = Box::pin(server.serve(transport::stdio())).await?;
     running.waiting().await?;
     Ok(())
 }
@@ -85,26 +98,37 @@ impl CodeServer {
             Wish::Query => {
                 let query = Query::read(&call.kind, &call.body, &call.attributes)
                     .map_err(|error| error.to_string())?;
-                Ok(self.ask(engine, &query))
+                self.ask(engine, &query)
             }
             Wish::Context { budget } => {
                 let budget = budget.unwrap_or(self.context_tokens);
                 Ok(engine.context(&request(&call.body, budget)).render())
             }
+            Wish::Judge => Err("judge is not answered from the index".to_owned()),
             Wish::Crash => crate::crash_text::describe(&call.body, Some(engine.tree()))
                 .ok_or_else(|| "no crash report in this text".to_owned()),
         }
     }
 
-    fn ask(&self, engine: &Engine, query: &Query) -> String {
+    /// Answers a query; what cannot be answered as it is written is an error.
+    fn ask(&self, engine: &Engine, query: &Query) -> Result<String, String> {
         let query = self.memory().expand(query);
         let answer = engine.answer(&query);
+        let wrong = matches!(
+            answer.miss,
+            Some(
+                Miss::Bad { .. }
+                    | Miss::Outside { .. }
+                    | Miss::Unreadable { .. }
+                    | Miss::Stopped { .. }
+            )
+        );
         let mut memory = self.memory();
         let text = memory.render(1, &[answer]);
         // An agent forgets what it was told, and the tree changes under it: only
         // the numbers of the questions are worth keeping.
         memory.keep_questions();
-        text
+        if wrong { Err(text) } else { Ok(text) }
     }
 
     fn memory(&self) -> std::sync::MutexGuard<'_, Memory> {
@@ -118,7 +142,7 @@ impl Call {
         match self.wish {
             Wish::Query => (self.kind == "search").then(|| self.body.clone()),
             Wish::Context { .. } => Some(engine.words_of(&request(&self.body, 0))),
-            Wish::Crash => None,
+            Wish::Crash | Wish::Judge => None,
         }
     }
 }
@@ -134,6 +158,30 @@ fn request(text: &str, budget: usize) -> Request {
     }
 }
 
+/// Judges a patch, and tells the client of each step where it wants to know.
+async fn judged(
+    judge: &Judge,
+    arguments: &Map<String, Value>,
+    context: RequestContext<RoleServer>,
+) -> Result<String, String> {
+    let call = tools::read(JUDGE, arguments)?;
+    let (tell, mut told) = mpsc::unbounded_channel();
+    let token = context.meta.get_progress_token();
+    let telling = async {
+        let mut done = 0.0;
+        while let Some(step) = told.recv().await {
+            let Some(token) = token.clone() else { continue };
+            done += 1.0;
+            let progress = ProgressNotificationParam::new(token, done).with_message(step);
+            // A client that is gone is noticed elsewhere.
+            let _ = context.peer.notify_progress(progress).await;
+        }
+    };
+    // On the heap: what waits for a whole run is large.
+    let judged = Box::pin(judge.judge(&call.body, tell, context.ct.clone()));
+    tokio::join!(judged, telling).0
+}
+
 impl ServerHandler for CodeServer {
     fn get_info(&self) -> ServerConfig {
         ServerConfig::new(ServerCapabilities::builder().enable_tools().build())
@@ -141,7 +189,10 @@ impl ServerHandler for CodeServer {
                 "patchwright",
                 env!("CARGO_PKG_VERSION"),
             ))
-            .with_instructions(INSTRUCTIONS)
+            .with_instructions(match self.judge {
+                Some(_) => format!("{INSTRUCTIONS}{JUDGING}"),
+                None => INSTRUCTIONS.to_owned(),
+            })
     }
 
     async fn list_tools(
@@ -149,21 +200,27 @@ impl ServerHandler for CodeServer {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list()))
+        Ok(ListToolsResult::with_all_items(tools::list(
+            self.judge.is_some(),
+        )))
     }
 
     async fn call_tool(
         &self,
         request: CallToolRequestParams,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        if !tools::is_tool(&request.name) {
+        if !tools::is_tool(&request.name) || (request.name == JUDGE && self.judge.is_none()) {
             let text = format!("there is no tool {}", request.name);
             return Err(ErrorData::invalid_params(text, None));
         }
-        let answered = self
-            .call(&request.name, request.arguments.unwrap_or_default())
-            .await;
+        let arguments = request.arguments.unwrap_or_default();
+        let answered = match &self.judge {
+            Some(judge) if request.name == JUDGE => {
+                Box::pin(judged(judge, &arguments, context)).await
+            }
+            _ => self.call(&request.name, arguments).await,
+        };
         Ok(match answered {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]),
             Err(reason) => CallToolResult::error(vec![ContentBlock::text(reason)]),

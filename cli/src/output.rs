@@ -29,6 +29,8 @@ pub(crate) enum OutputError {
 
 /// The file that holds the run's id, from its first moment on.
 pub(crate) const RUN: &str = "run";
+/// The file that holds the smallest input that shows the crash.
+pub(crate) const SMALLEST: &str = "pov.min";
 
 /// Makes sure that a folder can be written, before anything is spent, and takes
 /// away what an earlier run left there: nothing of it may pass for this one's.
@@ -48,6 +50,7 @@ pub(crate) fn prepare(folder: &Path, run: &str) -> Result<(), OutputError> {
         "test.diff",
         "journal.jsonl",
         "story.md",
+        SMALLEST,
     ]
     .map(|name| folder.join(name));
     for file in files.into_iter().chain(of_attempts) {
@@ -82,7 +85,7 @@ fn make(folder: &Path) -> Result<(), OutputError> {
     })
 }
 
-/// Writes `report.json`, `patch.diff`, `test.diff`, `journal.jsonl`, `logs/` and the inputs
+/// Writes `report.json`, `patch.diff`, `test.diff`, `pov.min`, `journal.jsonl`, `logs/` and the inputs
 /// that refuted attempts, in `found/`, and those that show a doubt, in `doubts/`; returns
 /// the report as it was written, its logs named by their files.
 pub(crate) async fn write(
@@ -99,6 +102,11 @@ pub(crate) async fn write(
             command.log = bring_out(folder, path, &hash, store).await?;
         }
     }
+    if let Some(smallest) = &mut report.smallest
+        && let Some(hash) = smallest.input.take()
+    {
+        smallest.input = bring_out(folder, SMALLEST.to_owned(), &hash, store).await?;
+    }
     let best = report.best.iter_mut();
     for attempt in report.attempts.iter_mut().chain(best) {
         for rung in &mut attempt.rungs {
@@ -111,6 +119,9 @@ pub(crate) async fn write(
         if let Some(test) = best.test_diff() {
             save(&folder.join("test.diff"), test.as_bytes())?;
         }
+    }
+    if let Some(fix) = report.foreign_fix() {
+        save(&folder.join("patch.diff"), fix.as_bytes())?;
     }
     let mut journal = String::new();
     for event in store.events(&report.run).await? {

@@ -19,6 +19,11 @@ pub struct Http {
     /// Where it listens.
     #[schemars(with = "String")]
     pub listen: SocketAddr,
+    /// The file that a first token is written to, where others can reach the daemon and
+    /// there is none.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub first_token: Option<String>,
     /// Where liveness and readiness are told besides.
     #[serde(deserialize_with = "value::address_or_unset")]
     #[schemars(with = "String")]

@@ -133,6 +133,13 @@ pub struct Limits {
     pub candidates: u32,
     /// Questions to a model for a regression test.
     pub regression_tests: u32,
+    /// Time for the search for the smallest input that shows the crash.
+    #[serde(deserialize_with = "value::duration")]
+    #[schemars(with = "String")]
+    pub minimize: Duration,
+    /// Builds of other revisions in the search for the commit that fixed a crash, or
+    /// introduced it.
+    pub bisect: u32,
     /// The least P(right) with which a patch is verified.
     pub probability: f64,
 }
@@ -143,6 +150,10 @@ pub struct Limits {
 pub struct Sandbox {
     /// By what means.
     pub choice: SandboxChoice,
+    /// The socket of the container engine, for tasks that name an image.
+    #[serde(deserialize_with = "value::text_or_unset")]
+    #[schemars(with = "String")]
+    pub engine: Option<String>,
     /// Resident memory in MiB.
     pub memory_mb: u64,
     /// Processes and threads.

@@ -33,6 +33,7 @@ pub(crate) fn refusals(
         ("crash.report", &task.crash.report),
         ("hints.sarif", &task.hints.sarif),
         ("hints.diff", &task.hints.diff),
+        ("dockerfile", &task.dockerfile),
     ] {
         if let Some(file) = file {
             note(key, admission.file(file));
@@ -57,10 +58,12 @@ pub(crate) fn refusals(
         note("transcript", Err(WHY.to_owned()));
     }
     if !settings.network_commands {
-        const WHY: &str = "runs with network, which intake.network_commands does not allow";
+        const WHY: &str = "uses the network, which intake.network_commands does not allow";
         for (key, command) in [
             ("source.fetch", &source.fetch),
             ("commands.prepare", &task.commands.prepare),
+            ("dockerfile", &task.dockerfile),
+            ("image", &task.image),
         ] {
             if command.is_some() {
                 note(key, Err(WHY.to_owned()));
@@ -87,10 +90,14 @@ pub(crate) fn still_allowed(task: &Task, settings: &Intake) -> Result<(), String
         Source::Fetch(_) => Err("a fetch command is not allowed (intake.network_commands)".into()),
     };
     fine.map_err(|message| format!("source: {message}"))?;
-    match task.commands.prepare {
-        Some(_) if !settings.network_commands => {
-            Err("commands.prepare is not allowed (intake.network_commands)".to_owned())
-        }
+    let refused = |key: &str| Err(format!("{key} is not allowed (intake.network_commands)"));
+    match (
+        settings.network_commands,
+        &task.commands.prepare,
+        &task.image,
+    ) {
+        (false, Some(_), _) => refused("commands.prepare"),
+        (false, _, Some(_)) => refused("an image"),
         _ => Ok(()),
     }
 }
@@ -256,6 +263,15 @@ mod tests {
                 "source.fetch",
             ),
             (json!({"commands": {"prepare": "curl"}}), "commands.prepare"),
+            (json!({"image": "debian"}), "image: uses the network"),
+            (
+                json!({"dockerfile": "/etc/passwd"}),
+                "dockerfile: \"/etc/passwd\" does not lie",
+            ),
+            (
+                json!({"dockerfile": "pov/1"}),
+                "dockerfile: uses the network",
+            ),
         ] {
             let found = refused(&change, &intake);
             let fits = if expected.is_empty() {

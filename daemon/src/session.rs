@@ -10,7 +10,7 @@ use patchwright_agent::drive::{self, Drive};
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::plan::Plan;
 use patchwright_agent::progress::{Notice, Observer};
-use patchwright_agent::record::{Outcome, RunLimits};
+use patchwright_agent::record::{CrashHistory, Outcome, RunLimits};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
@@ -55,6 +55,9 @@ pub struct Beginning {
     pub flags: Vec<(String, String)>,
     /// The folder of `--out`, absolute.
     pub out: Option<PathBuf>,
+    /// The history of the crash, as far as it was looked at before.
+    #[serde(default)]
+    pub history: CrashHistory,
 }
 
 impl Beginning {
@@ -96,6 +99,8 @@ pub struct Session {
     pub models: Models,
     /// The right to write to it.
     pub journal: Journal,
+    /// The history of the crash.
+    pub history: CrashHistory,
 }
 
 /// Start of a new run.
@@ -111,6 +116,8 @@ pub struct Start {
     pub foreign: Option<Patch>,
     /// The folder that its results will go to.
     pub out: Option<PathBuf>,
+    /// The history of the crash, as far as it was looked at before.
+    pub history: CrashHistory,
 }
 
 /// The right to write to a run.
@@ -147,6 +154,7 @@ impl Session {
             models,
             foreign,
             out,
+            history,
         } = start;
         let beginning = serde_json::to_string(&Beginning {
             limits: wire::limits(&task, &loaded.settings),
@@ -155,6 +163,7 @@ impl Session {
             critic: wire::plan(&task, &loaded.settings).critic,
             flags: given(&loaded),
             out: out.map(std::path::absolute).transpose()?,
+            history: history.clone(),
         })?;
         let written = serde_json::to_string(&task)?;
         let journal = match right {
@@ -173,6 +182,7 @@ impl Session {
             answers,
             models,
             journal,
+            history,
         })
     }
 
@@ -204,6 +214,7 @@ impl Session {
             answers: beginning.answers.clone(),
             models,
             journal,
+            history: beginning.history.clone(),
         };
         Ok(PickedUp {
             session,
@@ -255,6 +266,7 @@ impl Session {
     pub async fn conclude(&self, run: &Run) -> anyhow::Result<Report> {
         let id = self.journal.run();
         let report = Report::of(run, id, &self.task.id, &self.answers.to_string());
+        let report = report.with_history(self.history.clone());
         if run.ending().is_some() {
             let written = serde_json::to_string(&report)?;
             self.journal.finish(&report.ending, &written).await?;

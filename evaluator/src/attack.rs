@@ -9,7 +9,7 @@ mod exhaustion;
 mod outside;
 
 use crate::process::{Ending, Execution, Limits};
-use crate::sandbox::{Command, Host, Isolation, IsolationChoice, Place, Sandbox};
+use crate::sandbox::{Command, Host, Image, Isolation, IsolationChoice, Place, Sandbox};
 use crate::{TargetError, identity};
 use exhaustion::EXHAUSTIONS;
 use outside::Outside;
@@ -60,7 +60,15 @@ impl Attack {
 /// Attacks an isolation. An error says that it does not work here, or that the
 /// attack itself could not be carried through: neither means that it held.
 pub async fn attack(choice: IsolationChoice, host: Host) -> Result<Attack, TargetError> {
-    let sandbox = Sandbox::open(choice, host).await?;
+    carry_out(Sandbox::open(choice, host).await?).await
+}
+
+/// Attacks the containers of an image, which must have a shell and Python.
+pub async fn attack_in(image: &Image, host: Host) -> Result<Attack, TargetError> {
+    carry_out(Sandbox::in_container(image, host).await?).await
+}
+
+async fn carry_out(sandbox: Sandbox) -> Result<Attack, TargetError> {
     let field = Field::new(sandbox)?;
     let outside = Outside::set_up(&field.base.path().join("outside"))?;
     let loader = outside.for_loader();

@@ -9,6 +9,7 @@
 
 mod abort;
 mod access;
+mod chromium;
 mod cwe;
 mod draft;
 mod fold;
@@ -69,7 +70,7 @@ struct Family {
     read: fn(&Log<'_>, usize) -> Option<Draft>,
 }
 
-const FAMILIES: [Family; 14] = [
+const FAMILIES: [Family; 15] = [
     sanitizer::FAMILY,
     libfuzzer::FAMILY,
     jazzer::FAMILY,
@@ -78,6 +79,7 @@ const FAMILIES: [Family; 14] = [
     valgrind::FAMILY,
     java::THROWN,
     rust::FAMILY,
+    chromium::FAMILY,
     libfuzzer::DEADLY,
     abort::FAMILY,
     gdb::FAMILY,

@@ -53,7 +53,7 @@ use patchwright_source::Changes;
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use task_check::checked;
 use tokio::sync::OnceCell;
@@ -74,6 +74,8 @@ pub struct LocalTarget {
     /// Held while a workspace is at the one real path; only where paths cannot be mapped.
     seat: tokio::sync::Mutex<()>,
     prepared: OnceCell<Arc<Workspace>>,
+    /// The part of the baseline that is being made.
+    doing: Mutex<Option<String>>,
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
@@ -99,7 +101,10 @@ impl LocalTarget {
         scratch: &Path,
     ) -> Result<Self, TargetError> {
         let task = checked(task)?;
-        let sandbox = Sandbox::open(isolation, host).await?;
+        let sandbox = match &task.image {
+            Some(image) => Sandbox::in_container(image, host).await?,
+            None => Sandbox::open(isolation, host).await?,
+        };
         let fail = |e| TargetError::io("no scratch folder could be made", scratch, e);
         let scratch = if sandbox.maps_paths() {
             Scratch::new(scratch)
@@ -109,10 +114,10 @@ impl LocalTarget {
         let scratch = scratch.map_err(fail)?;
         let home = Path::new(INSIDE).join(HOME);
         let configuration = sandbox
-            .maps_paths()
+            .needs_configuration()
             .then(|| Sandbox::configuration(scratch.path(), &home))
             .transpose()?;
-        let digest = TaskDigest::new(task.clone(), sandbox.host().clone());
+        let digest = TaskDigest::new(task.clone(), &sandbox);
         Ok(Self {
             task,
             sandbox,
@@ -122,6 +127,7 @@ impl LocalTarget {
             shown_task: OnceCell::new(),
             seat: tokio::sync::Mutex::new(()),
             prepared: OnceCell::new(),
+            doing: Mutex::default(),
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
@@ -217,6 +223,11 @@ impl LocalTarget {
 impl Target for LocalTarget {
     fn task(&self) -> &TargetTask {
         &self.task
+    }
+
+    fn doing(&self) -> Option<String> {
+        let doing = self.doing.lock();
+        doing.unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>> {

@@ -8,12 +8,16 @@
 mod capture;
 pub(crate) mod cgroup;
 pub(crate) mod disk;
+mod overrun;
 mod supervise;
 pub(crate) mod watch;
 
 pub use capture::Captured;
+pub(crate) use capture::Collector;
 pub(crate) use cgroup::Group;
+pub(crate) use overrun::Watch;
 pub(crate) use supervise::run;
+pub(crate) use watch::size_below;
 
 use crate::identity::Ids;
 use serde::{Deserialize, Serialize};

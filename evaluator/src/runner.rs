@@ -179,6 +179,12 @@ pub trait Target: Send + Sync {
     /// The task.
     fn task(&self) -> &TargetTask;
 
+    /// Names the part of the baseline that is being made, for whoever waits; nothing where
+    /// that is not known.
+    fn doing(&self) -> Option<String> {
+        None
+    }
+
     /// Builds the pristine tree and runs every PoV and the tests, once.
     fn baseline(&self) -> BoxFuture<'_, Result<Arc<Baseline>, TargetError>>;
 

@@ -6,6 +6,8 @@
 
 mod bubblewrap;
 mod configuration;
+mod container;
+mod engine;
 mod enter;
 mod host;
 mod landlock;
@@ -14,12 +16,14 @@ mod seccomp;
 mod supervisor;
 mod system_calls;
 
+pub use engine::Image;
 pub use host::Host;
 pub use supervisor::enter_from_arguments;
 
 use crate::TargetError;
 use crate::identity::{self, Caller};
 use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use container::Container;
 use enter::{Become, Doors};
 use rustix::process::DumpableBehavior;
 use seccomp::Surroundings;
@@ -27,6 +31,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use supervisor::Supervised;
 
@@ -50,6 +55,8 @@ pub enum IsolationChoice {
     Landlock,
     /// Nothing but limits and a cleaned environment: only on the user's own word.
     None,
+    /// A container of the task's own image: what a task asks for by naming one.
+    Container,
     /// The isolation of a service that runs the commands elsewhere; it cannot be asked for here.
     Remote,
 }
@@ -62,6 +69,7 @@ impl IsolationChoice {
             Self::Bubblewrap => "bubblewrap",
             Self::Landlock => "landlock",
             Self::None => "none",
+            Self::Container => "container",
             Self::Remote => "remote",
         }
     }
@@ -108,8 +116,17 @@ pub(crate) struct Command<'a> {
 #[derive(Debug, Clone)]
 pub(crate) struct Sandbox {
     host: Host,
-    mode: Mode,
+    world: World,
     isolation: Isolation,
+}
+
+/// The files that commands live among.
+#[derive(Debug, Clone)]
+enum World {
+    /// Those of this machine, as far as the isolation shows them.
+    Host(Mode),
+    /// Those of an image.
+    Image(Arc<Container>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -133,7 +150,7 @@ impl Sandbox {
                 Ok((mode, leaves_open)) => {
                     return Ok(Self {
                         host,
-                        mode,
+                        world: World::Host(mode),
                         isolation: Isolation {
                             kind: *kind,
                             leaves_open,
@@ -154,6 +171,28 @@ impl Sandbox {
         ))
     }
 
+    /// Gets a task's image ready for its commands.
+    pub(crate) async fn in_container(image: &Image, host: Host) -> Result<Self, TargetError> {
+        let container = Container::open(image, &host).await?;
+        Ok(Self {
+            host,
+            isolation: Isolation {
+                kind: IsolationChoice::Container,
+                leaves_open: container.leaves_open().to_vec(),
+                passed_over: Vec::new(),
+            },
+            world: World::Image(Arc::new(container)),
+        })
+    }
+
+    /// Returns the id of the image that commands run in; none where they run on this machine.
+    pub(crate) fn image(&self) -> Option<&str> {
+        match &self.world {
+            World::Host(_) => None,
+            World::Image(container) => Some(container.image()),
+        }
+    }
+
     pub(crate) fn host(&self) -> &Host {
         &self.host
     }
@@ -165,7 +204,16 @@ impl Sandbox {
     /// Tells whether every workspace can be shown at the same paths; otherwise they take
     /// turns at one.
     pub(crate) fn maps_paths(&self) -> bool {
-        matches!(self.mode, Mode::Bubblewrap { .. })
+        matches!(
+            self.world,
+            World::Host(Mode::Bubblewrap { .. }) | World::Image(_)
+        )
+    }
+
+    /// Tells whether commands need a copy of the system's configuration: they have a root of
+    /// their own, made of this machine's files.
+    pub(crate) fn needs_configuration(&self) -> bool {
+        matches!(self.world, World::Host(Mode::Bubblewrap { .. }))
     }
 
     /// The system's configuration as a command with a root of its own sees it, written
@@ -183,7 +231,10 @@ impl Sandbox {
 
     /// Runs a command line to its end.
     pub(crate) async fn run(&self, command: Command<'_>) -> Result<Execution, TargetError> {
-        execute(self.mode, &self.host, &command).await
+        match &self.world {
+            World::Host(mode) => execute(*mode, &self.host, &command).await,
+            World::Image(container) => container.run(&self.host, &command).await,
+        }
     }
 }
 
@@ -341,6 +392,7 @@ fn accept(choice: IsolationChoice, found: Probed) -> Result<Probed, String> {
 async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
     match kind {
         IsolationChoice::Auto => Err("no isolation by itself".to_owned()),
+        IsolationChoice::Container => Err("only a task that names an image has one".to_owned()),
         IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
         IsolationChoice::Bubblewrap => {
             let own = Mode::Bubblewrap { own_proc: true };

@@ -240,6 +240,11 @@ impl Context {
     pub fn render(&self) -> String {
         render::render(self)
     }
+
+    /// Returns the text without the remark about the kind of request.
+    pub fn render_code(&self) -> String {
+        render::code(self)
+    }
 }
 
 /// Tokens of a text: four characters each, which is within a fifth of what

@@ -117,7 +117,7 @@ impl Memory {
             .definitions
             .retain(|card| self.cards.insert(format!("{} {}", card.place, card.name)));
         self.note_context(round, context);
-        fresh.render()
+        fresh.render_code()
     }
 
     fn leave_out_shown(&self, round: u32, snippet: &mut Snippet) {

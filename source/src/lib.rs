@@ -29,5 +29,5 @@ pub use language::{Language, UnknownLanguage, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use pattern::{built_in_regex, built_in_regex_set};
-pub use text::{Encoding, LineEnding, Text, is_binary, is_hidden, visible, visible_line};
+pub use text::{Encoding, LineEnding, Text, counted, is_binary, is_hidden, visible, visible_line};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};

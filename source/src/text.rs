@@ -6,6 +6,12 @@ pub use visible::{is_hidden, visible, visible_line};
 
 use std::borrow::Cow;
 
+/// Writes a number with its noun, in the plural unless it is one.
+pub fn counted(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
 /// Describes how the lines of a file end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum LineEnding {

@@ -313,3 +313,57 @@ fn a_finding_is_told_to_those_who_collect_them() {
     let request = scene.plain(&["export", "--format", "pr"]).stdout;
     assert!(request.contains("**How it was checked**"), "{request}");
 }
+
+#[test]
+fn the_smallest_input_goes_with_the_patch() {
+    let long = format!("first=1\n{}=2\nlast=3\n", "n".repeat(300));
+    let scene = Scene::new()
+        .with("PATCHWRIGHT_LIMITS__MINIMIZE", "60s")
+        .write("pov/long-name.txt", &long);
+    let model = ScriptedModel::start([GOOD]).unwrap();
+    let out = scene.patchwright.scratch("out").display().to_string();
+    let told = scene.run(&model, &["--out", &out]);
+    told.expect("verified", 0, "");
+    let smallest = &told.report["smallest"];
+    assert_eq!(smallest["original"], long.len(), "{smallest:#}");
+    assert_eq!(
+        (&smallest["minimal"], &smallest["input"]),
+        (&true.into(), &"pov.min".into())
+    );
+    let input = fs::read(Path::new(&out).join("pov.min")).unwrap();
+    assert_eq!(smallest["bytes"], input.len());
+    // A name that is too long, and its number.
+    assert!(input.len() < 32 && input.contains(&b'='), "{input:?}");
+    assert!(
+        told.finished
+            .stderr
+            .contains("bytes of long-name.txt show the crash")
+    );
+    let mail = scene.plain(&["export", "--format", "mbox"]).stdout;
+    let words = format!("The attached input of {} bytes", input.len());
+    let (_, attached) = mail.split_once(&words).unwrap();
+    let encoded: String = attached
+        .lines()
+        .skip_while(|line| !line.is_empty())
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .collect();
+    let known = Command::new("base64")
+        .arg("-w0")
+        .arg(Path::new(&out).join("pov.min"))
+        .output();
+    assert_eq!(encoded.as_bytes(), known.unwrap().stdout, "{mail}");
+    for format in ["pr", "folder"] {
+        let told = scene.plain(&[
+            "export",
+            "--format",
+            format,
+            "--out",
+            &format!("{out}-{format}"),
+        ]);
+        assert_eq!(told.code, Some(0), "{told:#?}");
+    }
+    let request = fs::read_to_string(format!("{out}-pr")).unwrap();
+    assert!(request.contains(&encoded), "{request}");
+    assert_eq!(fs::read(format!("{out}-folder/pov.min")).unwrap(), input);
+}

@@ -49,6 +49,8 @@ mod money;
 #[cfg(test)]
 mod pause;
 #[cfg(test)]
+mod pipelines;
+#[cfg(test)]
 mod probes;
 #[cfg(test)]
 mod queue;
@@ -78,3 +80,5 @@ mod superseded;
 mod terminal;
 #[cfg(test)]
 mod transcripts;
+#[cfg(test)]
+mod upstream;

@@ -1,6 +1,7 @@
 //! Code search over the Model Context Protocol: an editor's session on standard
 //! input and output.
 
+use crate::scene::Scene;
 use patchwright_tests::command::Patchwright;
 use serde_json::{Value, json};
 use std::fs;
@@ -47,6 +48,8 @@ struct Session {
     input: Option<ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
     number: u64,
+    /// Messages that answer nothing.
+    heard: Vec<Value>,
 }
 
 impl Session {
@@ -55,8 +58,12 @@ impl Session {
         let tree = patchwright.scratch("tree");
         fs::create_dir_all(tree.join("src")).unwrap();
         fs::write(tree.join("src/records.c"), SOURCE).unwrap();
+        Self::serving(patchwright, &["mcp", "--repo", "tree"])
+    }
+
+    fn serving(patchwright: Patchwright, arguments: &[&str]) -> Self {
         let mut child = patchwright
-            .command(&["mcp", "--repo", "tree"])
+            .command(arguments)
             .unwrap()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -69,6 +76,7 @@ impl Session {
             patchwright,
             child,
             number: 0,
+            heard: Vec::new(),
         };
         let hello = session.request(
             "initialize",
@@ -98,6 +106,7 @@ impl Session {
             if message["id"] == id {
                 return message;
             }
+            self.heard.push(message);
         }
     }
 
@@ -247,20 +256,35 @@ fn bad_calls_are_answered_and_the_session_goes_on() {
         let told = result["content"][0]["text"].as_str().unwrap();
         assert!(told.contains(reason), "{tool}: {told}");
     }
-    for (tool, arguments, reason) in [
-        ("file", json!({ "path": "../../etc/passwd" }), "passwd"),
+    for (tool, arguments, reason, wrong) in [
+        (
+            "file",
+            json!({ "path": "../../etc/passwd" }),
+            "passwd",
+            true,
+        ),
         (
             "sql",
             json!({ "statement": "DELETE FROM symbols" }),
             "not understood",
+            true,
         ),
         (
             "more",
             json!({ "query": 99 }),
             "no earlier query has the number 99",
+            true,
+        ),
+        (
+            "symbol",
+            json!({ "name": "no_such_name" }),
+            "nothing found",
+            false,
         ),
     ] {
-        let text = session.text(tool, &arguments);
+        let result = session.result(tool, &arguments);
+        assert_eq!(result["isError"], wrong, "{tool}: {result}");
+        let text = result["content"][0]["text"].as_str().unwrap();
         assert!(
             text.contains(reason) && !text.contains("root:"),
             "{tool}: {text}"
@@ -274,4 +298,59 @@ fn bad_calls_are_answered_and_the_session_goes_on() {
         .unwrap();
     let text = session.text("symbol", &json!({ "name": "record" }));
     assert!(text.contains("char name[8]"), "{text}");
+}
+
+/// Bounds the length of a name, and one that changes nothing that matters.
+const FIX: &str = "--- a/records.c
++++ b/records.c
+@@ -27,1 +27,2 @@
+   size_t name = (size_t)(equals - line);
++  if (name > NAME_LIMIT) return -1;
+";
+const NO_FIX: &str = "--- a/records.c
++++ b/records.c
+@@ -7,1 +7,1 @@
+-  char *name = malloc(NAME_LIMIT + 1);
++  char *name = malloc(NAME_LIMIT + 2);
+";
+
+#[test]
+fn an_agent_has_its_patch_judged() {
+    let mut without = Session::start();
+    let unknown = json!({ "name": "judge", "arguments": { "patch": FIX } });
+    let refused = without.request("tools/call", &unknown);
+    assert_eq!(refused["error"]["code"], -32602, "{refused}");
+    let patchwright = Scene::new().patchwright;
+    let arguments = ["mcp", "--repo", "records/src", "--task", "records"];
+    let mut session = Session::serving(patchwright, &arguments);
+    let tools = session.request("tools/list", &json!({}));
+    let tools = tools["result"]["tools"].as_array().unwrap().clone();
+    let judge = tools.iter().find(|tool| tool["name"] == "judge").unwrap();
+    assert_eq!(judge["annotations"]["readOnlyHint"], false, "{judge}");
+    let call = json!({ "name": "judge", "arguments": { "patch": FIX },
+        "_meta": { "progressToken": 7 } });
+    let answer = session.request("tools/call", &call);
+    assert_eq!(answer["result"]["isError"], false, "{answer}");
+    let text = answer["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(
+        text.starts_with("verified: ") && text.contains("  robust "),
+        "{text}"
+    );
+    let steps: Vec<&Value> = session
+        .heard
+        .iter()
+        .map(|heard| &heard["params"]["message"])
+        .collect();
+    assert!(
+        steps.iter().any(|step| **step == "attempt 1: silent"),
+        "{steps:?}"
+    );
+    // A patch that is refuted was judged all the same.
+    let refuted = session.text("judge", &json!({ "patch": NO_FIX }));
+    assert!(
+        refuted.starts_with("no_patch: ") && refuted.contains("still crashes"),
+        "{refuted}"
+    );
+    let empty = session.result("judge", &json!({ "patch": "nothing" }));
+    assert_eq!(empty["isError"], true, "{empty}");
 }

@@ -25,9 +25,8 @@ pub(crate) const QUERIES: &str = "<analysis>The name may be longer than its buff
 <file>records.h</file>
 </queries>";
 
-/// Two queries, one too few.
-pub(crate) const TWO_QUERIES: &str =
-    "<queries><symbol>copy_name</symbol><file>records.h</file></queries>";
+/// A reply that holds nothing to work with.
+pub(crate) const NOTHING: &str = "<queries><frobnicate>copy_name</frobnicate></queries>";
 
 /// The right patch for `records`.
 pub(crate) const GOOD: &str = "<patch>

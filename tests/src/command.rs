@@ -86,6 +86,7 @@ impl Patchwright {
             .env("PATCHWRIGHT_LIMITS__CHALLENGES", "0")
             .env("PATCHWRIGHT_LIMITS__CANDIDATES", "0")
             .env("PATCHWRIGHT_LIMITS__REGRESSION_TESTS", "0")
+            .env("PATCHWRIGHT_LIMITS__MINIMIZE", "0s")
             .stdin(Stdio::null());
         for (name, value) in &self.variables {
             command.env(name, value);

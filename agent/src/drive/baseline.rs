@@ -8,13 +8,14 @@ use crate::record::{
 };
 use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{
-    Baseline, BaselinePov, TargetError, TargetTask, TestRun, advice, feedback,
+    Baseline, BaselinePov, Target, TargetError, TargetTask, TestReport, TestRun, advice, feedback,
 };
 use patchwright_source::{Role, Tree};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::ErrorKind;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// PoVs that are shown to whoever writes other inputs.
 const MOST_POVS: usize = 3;
@@ -23,8 +24,12 @@ const HARNESS_LINES: usize = 80;
 /// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
+/// Interval at which the part of the baseline that is being made is looked at.
+const LOOK: Duration = Duration::from_millis(100);
 /// Names of failing tests that are told, and lines of their log.
 const SHOWN_NAMES: usize = 5;
+/// Names of tests that the model is told.
+const PROMPTED_NAMES: usize = 12;
 const SHOWN_LINES: usize = 8;
 
 impl Drive {
@@ -72,10 +77,30 @@ impl Drive {
         let mut tries = 0;
         loop {
             tries += 1;
-            match target.baseline().await {
+            match self.watched(target.as_ref()).await {
                 Ok(baseline) => return Ok(baseline),
                 Err(TargetError::Infrastructure { .. }) if tries < INFRASTRUCTURE_TRIES => {}
                 Err(error) => return Err(explained(target.task(), &error)),
+            }
+        }
+    }
+
+    /// Makes the baseline and tells its parts as they begin.
+    async fn watched(&self, target: &dyn Target) -> Result<Arc<Baseline>, TargetError> {
+        let mut baseline = target.baseline();
+        let mut look = tokio::time::interval(LOOK);
+        let mut told = None;
+        loop {
+            tokio::select! {
+                biased;
+                done = &mut baseline => return done,
+                _ = look.tick() => {
+                    let doing = target.doing();
+                    if let Some(part) = doing.as_ref().filter(|_| doing != told) {
+                        self.parts.observer.tell(&Notice::Part(part));
+                    }
+                    told = doing;
+                }
             }
         }
     }
@@ -266,7 +291,10 @@ fn tests_in_words(run: &TestRun) -> String {
     let (passed, failed) = (report.count(Status::Passed), report.count(Status::Failed));
     match (run.execution.ending.success(), passed + failed) {
         (true, 0) => "they pass on the unpatched tree and will be run on every patch.".to_owned(),
-        (true, _) => format!("{passed} pass on the unpatched tree and will be run on every patch."),
+        (true, _) => format!(
+            "{passed} pass on the unpatched tree and will be run on every patch: {}.",
+            named(&report)
+        ),
         (false, 0) => {
             "they fail already on the unpatched tree; that is not held against a patch.".to_owned()
         }
@@ -274,6 +302,17 @@ fn tests_in_words(run: &TestRun) -> String {
             "{passed} pass on the unpatched tree, {failed} fail already and are not held against a patch."
         ),
     }
+}
+
+/// Names the first tests of a report, which say what is covered.
+fn named(report: &TestReport) -> String {
+    let names: Vec<&str> = report.tests.keys().map(String::as_str).collect();
+    let shown: Vec<&str> = names.iter().take(PROMPTED_NAMES).copied().collect();
+    let rest = match names.len() - shown.len() {
+        0 => String::new(),
+        rest => format!(" and {rest} more"),
+    };
+    format!("{}{rest}", shown.join(", "))
 }
 
 /// Returns the ending that a failed baseline means, with the commands as they were

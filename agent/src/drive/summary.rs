@@ -26,6 +26,7 @@ fn kind(outcome: &Outcome) -> &'static str {
         Outcome::Located(_) => "locate",
         Outcome::Climbed(_) => "climb",
         Outcome::Agreed(_) => "agree",
+        Outcome::Minimized(_) => "minimize",
         Outcome::TestFiles(_) => "test_files",
         Outcome::Proved(_) => "prove",
         Outcome::Challenged(_) => "challenges",
@@ -67,6 +68,14 @@ fn sentence(outcome: &Outcome) -> String {
         Outcome::Agreed(record) => format!(
             "attempts that behave alike on {} inputs: {:?}",
             record.inputs, record.clusters
+        ),
+        Outcome::Minimized(record) if record.blob.is_empty() => {
+            "no smaller input was sought: the crash is a hang or does not come every time"
+                .to_owned()
+        }
+        Outcome::Minimized(record) => format!(
+            "{} of the {} bytes of {} show the crash; {} inputs were run",
+            record.bytes, record.original, record.pov, record.runs
         ),
         Outcome::TestFiles(files) => format!("{} characters of tests", files.text.len()),
         Outcome::Proved(record) => format!(

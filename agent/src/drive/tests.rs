@@ -121,7 +121,7 @@ async fn a_run_is_written_down_step_by_step_and_told_to_its_observer() {
         let word = match notice {
             Notice::Doing(progress) => progress.doing.clone(),
             Notice::Done(_) => "done".to_owned(),
-            Notice::Remark(text) => (*text).to_owned(),
+            Notice::Part(text) | Notice::Remark(text) => (*text).to_owned(),
             Notice::Over => "over".to_owned(),
         };
         heard.lock().unwrap().push(word);
@@ -148,7 +148,7 @@ async fn a_run_is_written_down_step_by_step_and_told_to_its_observer() {
             "done",
             "asking the model",
             "done",
-            "placing a patch of 1 edits",
+            "placing a patch of 1 edit",
             "done"
         ]
     );

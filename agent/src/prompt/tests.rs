@@ -46,13 +46,13 @@ fn plan() -> Plan {
             usd: None,
             wall: Duration::ZERO,
             same_failures: 0,
-            queries_min: 3,
             queries_max: 5,
             contests: 2,
             challenges: 0,
             challenge_inputs: 10,
             candidates: 0,
             regression_tests: 0,
+            minimize: std::time::Duration::ZERO,
             probability: 0.0,
         },
         language: Language::C,
@@ -423,4 +423,41 @@ fn no_prompt_holds_a_control_token_or_a_bare_title() {
         assert!(!text.contains(token), "{token} is in {text}");
     }
     assert!(text.contains("```text\noverflow\n# Rules\n"), "{text}");
+}
+
+#[test]
+fn examples_are_in_the_language_of_the_task() {
+    let java = system(&Plan {
+        language: Language::Java,
+        ..plan()
+    });
+    for foreign in ["memcpy", "free", "src/a.c", "NULL", "->length", "sizeof"] {
+        assert!(!java.contains(foreign), "{foreign}: {java}");
+    }
+    for own in ["src/A.java", "$LIST.add($X)", "record.length"] {
+        assert!(java.contains(own), "{own}: {java}");
+        assert!(!system(&plan()).contains(own), "{own}");
+    }
+}
+
+#[test]
+fn the_entry_of_the_harness_is_shown_unless_the_code_has_it() {
+    let harness = "#include <x.h>\nint LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {\n  work(d, n);\n}\nint main(void) {}\n";
+    let baseline = BaselineSummary {
+        harness: harness.into(),
+        povs: vec![PovRecord {
+            command: "./run \"$POV\"".into(),
+            ..PovRecord::default()
+        }],
+        ..BaselineSummary::default()
+    };
+    let issue = |code: &str| {
+        let from = (&plan(), Origin::Seen);
+        first_issue(from, Some(&baseline), &crash("x"), code, &left(5, 12))
+    };
+    let told = issue("");
+    assert!(told.contains("```sh\n./run \"$POV\"\n```"), "{told}");
+    assert!(told.contains("  work(d, n);\n}\n```"), "{told}");
+    let seen = issue("2: int LLVMFuzzerTestOneInput(const uint8_t *d, size_t n) {");
+    assert!(!seen.contains("work(d, n)"), "{seen}");
 }

@@ -23,8 +23,6 @@ pub struct RunLimits {
     pub wall: Duration,
     /// Failures of one kind in a row after which alternatives are asked for.
     pub same_failures: u32,
-    /// Fewest queries of a round.
-    pub queries_min: usize,
     /// Most queries of a round.
     pub queries_max: usize,
     /// Differences of behaviour that authors are asked about or may contest, over
@@ -43,6 +41,9 @@ pub struct RunLimits {
     /// Questions to a model for a regression test.
     #[serde(default)]
     pub regression_tests: u32,
+    /// Time for the search for the smallest input that shows the crash; none for no search.
+    #[serde(default, with = "super::seconds")]
+    pub minimize: Duration,
     /// The least probability of being right with which an attempt is verified.
     #[serde(default)]
     pub probability: f64,

@@ -8,7 +8,7 @@ use std::fmt;
 /// The isolation that commands ran in, and the stronger ones that did not work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SandboxRecord {
-    /// `bubblewrap`, `landlock`, `none`, or `remote` for a service that runs the commands.
+    /// `bubblewrap`, `landlock`, `container`, `none`, or `remote` for a service that runs the commands.
     pub isolation: String,
     /// The ways that it leaves open.
     pub leaves_open: Vec<String>,

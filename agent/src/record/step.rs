@@ -9,11 +9,13 @@ use super::probe::{ProbeQuestion, Probed};
 use super::regression::{RegressionRecord, TestFiles};
 use super::retrieved::{ContextText, Retrieved};
 use super::sandbox::SandboxRecord;
+use super::smallest::SmallestRecord;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
 use patchwright_retrieval::Memory;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// Which step of which lane. Lane 0 is the run itself: baseline and end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -95,6 +97,12 @@ pub enum Step {
         /// Inputs that matter, besides those that are always run.
         inputs: Vec<ChallengeRecord>,
     },
+    /// Search for the smallest input that shows the crash.
+    Minimize {
+        /// Time for it.
+        #[serde(with = "super::seconds")]
+        budget: Duration,
+    },
     /// Gather the project's tests.
     TestFiles {
         /// The attempt that is to get a test.
@@ -130,6 +138,7 @@ impl Step {
             Self::Climb { .. } => "climb",
             Self::Challenge { .. } => "challenges",
             Self::Agree { .. } => "agree",
+            Self::Minimize { .. } => "minimize",
             Self::TestFiles { .. } => "test_files",
             Self::Prove { .. } => "prove",
             Self::End { .. } => "end",
@@ -202,6 +211,8 @@ pub enum Outcome {
     Challenged(ChallengedRecord),
     /// The behaviour of candidates was compared.
     Agreed(AgreementRecord),
+    /// The smallest input that shows the crash was sought.
+    Minimized(SmallestRecord),
     /// The project's tests are gathered.
     TestFiles(TestFiles),
     /// A regression test was run.

@@ -36,7 +36,14 @@ pub(super) enum Stage {
         then: Box<Stage>,
     },
     /// Queries are to be answered, and after them these probes.
-    Retrieve(Vec<RawQuery>, Vec<Probe>),
+    Retrieve {
+        /// The queries.
+        queries: Vec<RawQuery>,
+        /// The probes.
+        probes: Vec<Probe>,
+        /// Words about what cannot be answered; empty where all can.
+        unanswered: String,
+    },
     /// Probes are to be answered.
     Probe {
         /// All probes of the round.

@@ -19,7 +19,7 @@ use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
     AgreementRecord, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    FoundRecord, Left, Outcome, RunLimits, SandboxRecord, Spent, Step, StepId,
+    FoundRecord, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use candidates::FOREIGN_LANE;
@@ -52,6 +52,8 @@ pub struct Run {
     agreeing: Option<Vec<u32>>,
     /// Their behaviour, once that is known.
     agreement: Option<AgreementRecord>,
+    /// The smallest input that shows the crash, once it was sought and found.
+    smallest: Option<SmallestRecord>,
     /// The one that was chosen.
     chosen: Option<u32>,
     /// The end, put off until the patch has a test.
@@ -78,6 +80,7 @@ impl Run {
             judging: Vec::new(),
             agreeing: None,
             agreement: None,
+            smallest: None,
             chosen: None,
             closing: None,
             ending: None,
@@ -138,6 +141,11 @@ impl Run {
     /// Returns what the baseline showed; none before it, and in a dry run.
     pub fn baseline(&self) -> Option<&BaselineSummary> {
         self.baseline.as_ref()
+    }
+
+    /// Returns the smallest input that shows the crash, where one was found.
+    pub fn smallest(&self) -> Option<&SmallestRecord> {
+        self.smallest.as_ref()
     }
 
     /// Returns the steps that are possible now, in a fixed order. Once the run is decided this is
@@ -361,6 +369,7 @@ impl Run {
             Outcome::Context(context) => spent.add_signals(&context.signals),
             Outcome::Retrieved(answers) => spent.add_signals(&answers.signals),
             Outcome::Agreed(record) => spent.command_seconds += record.seconds,
+            Outcome::Minimized(record) => spent.command_seconds += record.seconds,
             Outcome::Proved(record) => spent.command_seconds += record.seconds,
             Outcome::Challenged(told) => spent.command_seconds += told.rung.seconds,
             Outcome::Climbed(rung) => spent.command_seconds += rung.seconds,

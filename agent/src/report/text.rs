@@ -1,8 +1,8 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
-use super::{AttemptReport, Report};
+use super::{AttemptReport, Report, Seconds, SmallestReport};
 use crate::record::EndingKind;
-use patchwright_source::visible;
+use patchwright_source::{counted, visible};
 use std::fmt::Write;
 
 /// Renders a report as text. What a terminal would obey or a reader could not
@@ -47,11 +47,39 @@ pub fn render(report: &Report) -> String {
             }
         }
     }
+    if let Some(commit) = &report.introduced_by {
+        let _ = writeln!(text, "\nIntroduced by {}", commit.in_words());
+    }
+    if let Some(smallest) = &report.smallest {
+        let _ = writeln!(text, "\n{}", smallest_in_words(smallest));
+    }
     // What was refused before it began cost nothing and has no run to look up.
     if !report.run.is_empty() {
         totals(&mut text, report);
     }
     visible(&text).into_owned()
+}
+
+/// Tells of the smallest input in a sentence.
+fn smallest_in_words(smallest: &SmallestReport) -> String {
+    let SmallestReport {
+        pov,
+        original,
+        bytes,
+        ..
+    } = smallest;
+    let known = match (smallest.minimal, bytes == original) {
+        (true, true) => "no byte of it can be left out".to_owned(),
+        (true, false) => format!("{} of it are enough", counted(*bytes, "byte")),
+        (false, true) => "no smaller input was found in the time".to_owned(),
+        (false, false) => format!(
+            "{} of it are enough, perhaps fewer",
+            counted(*bytes, "byte")
+        ),
+    };
+    let input = smallest.input.iter().filter(|input| input.contains('.'));
+    let file: String = input.map(|input| format!(" ({input})")).collect();
+    format!("PoV {pov} ({}): {known}{file}", counted(*original, "byte"))
 }
 
 /// Writes what the run took, and its id.
@@ -68,14 +96,7 @@ fn totals(text: &mut String, report: &Report) {
         money(report),
         report.answers,
     );
-    let _ = writeln!(
-        text,
-        "{:.1} s: {:.1} s in commands, {:.1} s in the model, {:.1} s of our own",
-        seconds.total,
-        seconds.commands,
-        seconds.model,
-        (seconds.total - seconds.commands - seconds.model).max(0.0)
-    );
+    let _ = writeln!(text, "{}", times(seconds));
     if let Some(sandbox) = &report.sandbox {
         let _ = writeln!(text, "sandbox: {sandbox}");
     }
@@ -85,12 +106,36 @@ fn totals(text: &mut String, report: &Report) {
     }
 }
 
+/// Returns the time of a run and its parts, which add up to it; parts that ran at the same
+/// time are longer together.
+fn times(seconds: &Seconds) -> String {
+    let tenths = |seconds: f64| (10.0 * seconds).round() as i64;
+    let (total, commands) = (tenths(seconds.total), tenths(seconds.commands));
+    let model = tenths(seconds.model);
+    let own = total - commands - model;
+    let shown = |tenths: i64| format!("{}.{} s", tenths / 10, tenths % 10);
+    let parts = format!(
+        "{} in commands, {} in the model",
+        shown(commands),
+        shown(model)
+    );
+    match own {
+        0.. => format!("{}: {parts}, {} other", shown(total), shown(own)),
+        _ => format!("{}, with {parts}, in part at the same time", shown(total)),
+    }
+}
+
 /// Returns the command that a reader most likely needs next.
 fn next_step(report: &Report) -> Option<String> {
     let run = &report.run;
     let Some(ending) = EndingKind::of_word(&report.ending) else {
         return Some(format!("go on with it: patchwright resume {run}"));
     };
+    if report.foreign_fix().is_some() {
+        return Some(format!(
+            "take a version with that commit, or port its diff: patchwright export {run} --format diff"
+        ));
+    }
     Some(match ending {
         EndingKind::Verified => {
             format!("read the diff, then export it: patchwright export {run} --format mbox")
@@ -112,12 +157,6 @@ fn next_step(report: &Report) -> Option<String> {
         | EndingKind::InfraError
         | EndingKind::Canceled => return None,
     })
-}
-
-/// Writes a number with its noun, in the plural unless it is one.
-pub fn counted(number: u64, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// Returns the cost in US dollars. A model that was asked and cost nothing has no
@@ -150,7 +189,10 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
         let counts: Vec<String> = rung
             .counts
             .iter()
-            .map(|(name, count)| format!("{count} {name}"))
+            .map(|(name, count)| match name.strip_suffix('s') {
+                Some(one) if *count == 1 && !name.contains(' ') => format!("1 {one}"),
+                _ => format!("{count} {name}"),
+            })
             .collect();
         let counts = if counts.is_empty() {
             String::new()
@@ -177,4 +219,40 @@ fn ladder(text: &mut String, attempt: &AttemptReport) {
 
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Seconds, times};
+
+    #[test]
+    fn the_parts_of_the_time_add_up() {
+        for (total, commands, model, expected) in [
+            (
+                10.0,
+                3.33,
+                3.33,
+                "10.0 s: 3.3 s in commands, 3.3 s in the model, 3.4 s other",
+            ),
+            (
+                1.04,
+                0.04,
+                1.0,
+                "1.0 s: 0.0 s in commands, 1.0 s in the model, 0.0 s other",
+            ),
+            (
+                2.0,
+                3.0,
+                1.0,
+                "2.0 s, with 3.0 s in commands, 1.0 s in the model, in part at the same time",
+            ),
+        ] {
+            let seconds = Seconds {
+                total,
+                model,
+                commands,
+            };
+            assert_eq!(times(&seconds), expected);
+        }
+    }
 }

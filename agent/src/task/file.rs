@@ -40,6 +40,10 @@ pub struct TaskFile {
     pub candidates: u32,
     /// A line for people.
     pub title: Option<String>,
+    /// A container image that has the project's tools: commands run in containers of it.
+    pub image: Option<String>,
+    /// A file that such an image is built from, relative to the task file.
+    pub dockerfile: Option<String>,
     /// A recorded transcript that stands in for the model.
     pub transcript: Option<String>,
     /// Exactly one of path, git, archive, fetch.
@@ -79,6 +83,8 @@ impl TaskFile {
             mode: Mode::Repair,
             candidates: one(),
             title: None,
+            image: None,
+            dockerfile: None,
             transcript: None,
             source,
             commands: Commands::default(),

@@ -6,6 +6,7 @@ mod files;
 use super::file::{LimitKeys, PovKeys, SourceKeys, TaskFile};
 use super::{Hints, Limits, Mode, Pov, Sender, Source, Task, duration};
 use crate::hints::sarif;
+use patchwright_evaluator::sandbox::Image;
 use patchwright_source::Language;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -123,6 +124,7 @@ pub fn from_file(keys: TaskFile, folder: &Path, origin: &Path) -> Result<Task, T
         .collect::<Result<_, _>>()?;
     let harmless = reader.harmless(&keys.inputs.harmless)?;
     Ok(Task {
+        image: reader.image(keys.image, keys.dockerfile.as_deref())?,
         source: reader.source(&keys.source)?,
         crash: reader.text("crash.report", keys.crash.report.as_deref())?,
         hints: Hints {
@@ -159,6 +161,14 @@ pub fn is_id(id: &str) -> bool {
     (1..=128).contains(&id.len()) && id.bytes().all(allowed) && !id.starts_with(['.', '-'])
 }
 
+/// Tells whether a text can be the name of an image: a reference as registries write it.
+fn is_image(name: &str) -> bool {
+    let allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"._-/:@".contains(&byte);
+    (1..=255).contains(&name.len())
+        && name.bytes().all(allowed)
+        && name.starts_with(|first: char| first.is_ascii_alphanumeric())
+}
+
 struct Reader<'a> {
     folder: &'a Path,
     origin: &'a Path,
@@ -181,6 +191,26 @@ impl Reader<'_> {
             ));
         }
         Ok(())
+    }
+
+    fn image(
+        &self,
+        name: Option<String>,
+        dockerfile: Option<&str>,
+    ) -> Result<Option<Image>, TaskError> {
+        match (name, dockerfile) {
+            (Some(_), Some(_)) => Err(self.invalid("dockerfile", "does not go along with image")),
+            (Some(name), None) if is_image(&name) => Ok(Some(Image::Named(name))),
+            (Some(name), None) => {
+                let message = format!("{name:?} is no name of an image, like debian:bookworm");
+                Err(self.invalid("image", message))
+            }
+            (None, Some(path)) => {
+                let file = self.file("dockerfile", path)?;
+                Ok(Some(Image::Dockerfile(file)))
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     fn language(&self, word: &str) -> Result<Language, TaskError> {

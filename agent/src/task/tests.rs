@@ -1,6 +1,7 @@
 //! Tests of task files, right and wrong.
 
 use super::{Limits, Source, Task, duration, read};
+use patchwright_evaluator::sandbox::Image;
 use patchwright_source::Language;
 use std::time::Duration;
 
@@ -41,6 +42,21 @@ fn reads_a_task() {
 }
 
 #[test]
+fn reads_the_image_that_commands_run_in() {
+    let with = |line: &str| {
+        let text = GOOD.replace("id = \"case-1\"", &format!("id = \"case-1\"\n{line}"));
+        check(&text).unwrap()
+    };
+    let name = "registry.example:5000/group/project@sha256:0f";
+    let task = with(&format!("image = \"{name}\""));
+    assert_eq!(task.image, Some(Image::Named(name.to_owned())));
+    // Another machine finds the file in its own folder of the task.
+    let task = with("dockerfile = \"src/a.c\"").moved_to("/elsewhere".as_ref());
+    let file = "/elsewhere/src/a.c".into();
+    assert_eq!(task.image, Some(Image::Dockerfile(file)));
+}
+
+#[test]
 fn finds_harmless_inputs_in_order() {
     let task = check(&format!("{GOOD}\n[inputs]\nharmless = [\"corpus/*\"]\n")).unwrap();
     let names: Vec<_> = task
@@ -64,6 +80,21 @@ fn says_what_is_wrong_and_where() {
             "language = \"c\"",
             "langage = \"c\"",
             "Did you mean `language`?",
+        ),
+        (
+            "id = \"case-1\"",
+            "id = \"case-1\"\nimage = \"-v /:/host\"",
+            "no name of an image",
+        ),
+        (
+            "id = \"case-1\"",
+            "id = \"case-1\"\ndockerfile = \"none\"",
+            "dockerfile",
+        ),
+        (
+            "id = \"case-1\"",
+            "id = \"case-1\"\nimage = \"a\"\ndockerfile = \"src/a.c\"",
+            "not go along with image",
         ),
         ("path = \"src\"", "path = \"empty\"", "is empty"),
         ("path = \"src\"", "path = \"none\"", "cannot be opened"),

@@ -41,6 +41,7 @@ pub fn name_of(step: &Step) -> &'static str {
         Step::Probe { .. } => "probe",
         Step::Challenge { .. } => "challenges",
         Step::Agree { .. } => "agree",
+        Step::Minimize { .. } => "minimize",
         Step::TestFiles { .. } => "test_files",
         Step::Prove { .. } => "prove",
         Step::End { .. } => "end",

@@ -54,6 +54,7 @@ pub fn target_task(task: &Task, settings: &Settings, tree: &Path) -> TargetTask 
             .collect(),
         harmless: task.harmless.clone(),
         seen_as: task.seen_as.clone(),
+        image: task.image.clone(),
         limits: CommandLimits {
             executions: match task.language {
                 Language::Java => settings.limits.executions_java,

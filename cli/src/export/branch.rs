@@ -1,8 +1,8 @@
 //! A patch as a branch of a git repository: made from objects alone, with an
 //! index of its own, so that no work tree, no index and no other branch changes.
 
+use crate::git::{Git, GitError};
 use std::path::{Path, PathBuf};
-use tokio::process::Command;
 
 /// Parts of a branch.
 #[derive(Debug, Clone, Copy)]
@@ -21,53 +21,21 @@ pub(crate) struct Branch<'a> {
     pub author: &'a str,
 }
 
-/// Why there is no branch.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum BranchError {
-    /// Git cannot be started, or a file not be written.
-    #[error("git cannot be run for {folder}: {source}")]
-    Start {
-        /// The folder.
-        folder: PathBuf,
-        /// Error of the operating system.
-        #[source]
-        source: std::io::Error,
-    },
-    /// Git refused.
-    #[error("git {step} failed in {folder}: {said}")]
-    Git {
-        /// Which of its commands.
-        step: String,
-        /// The folder.
-        folder: PathBuf,
-        /// Its message.
-        said: String,
-    },
-}
-
 /// Makes a branch and returns its commit.
 ///
 /// # Errors
 /// The folder is in no repository, the base is unknown, the patch does not fit
 /// it, or the branch is there already.
-pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, BranchError> {
-    let scratch = tempfile::tempdir().map_err(|source| BranchError::Start {
-        folder: branch.folder.to_path_buf(),
-        source,
-    })?;
-    let git = Git {
-        folder: branch.folder,
-        scratch: scratch.path(),
-        author: branch.author,
-    };
-    let patch = git.file("patch", branch.diff)?;
-    let message = git.file("message", branch.message.as_bytes())?;
+pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, GitError> {
+    let not_started = |error| Git::new(branch.folder).not_started(error);
+    let scratch = tempfile::tempdir().map_err(not_started)?;
+    let git = git_as(branch.folder, scratch.path(), branch.author);
+    let patch = file(scratch.path(), "patch", branch.diff).map_err(not_started)?;
+    let message = branch.message.as_bytes();
+    let message = file(scratch.path(), "message", message).map_err(not_started)?;
     let prefix = git.run(&["rev-parse", "--show-prefix"]).await?;
     let top = PathBuf::from(git.run(&["rev-parse", "--show-toplevel"]).await?);
-    let git = Git {
-        folder: &top,
-        ..git
-    };
+    let git = git.at(&top);
     git.run(&["check-ref-format", "--branch", branch.name])
         .await?;
     let commit = format!("{}^{{commit}}", branch.base);
@@ -99,12 +67,7 @@ pub(crate) async fn make(branch: &Branch<'_>) -> Result<String, BranchError> {
 /// Returns the commit that changed a line last, in a few words; nothing where no
 /// repository tells.
 pub(crate) async fn last_change(folder: &Path, file: &str, line: u32) -> Option<String> {
-    let scratch = tempfile::tempdir().ok()?;
-    let git = Git {
-        folder,
-        scratch: scratch.path(),
-        author: "",
-    };
+    let git = Git::new(folder);
     let range = format!("-L{line},{line}");
     let told = git
         .run(&["blame", "--porcelain", &range, "HEAD", "--", file])
@@ -116,62 +79,21 @@ pub(crate) async fn last_change(folder: &Path, file: &str, line: u32) -> Option<
     Some(format!("{commit} (\"{subject}\", {author})"))
 }
 
-struct Git<'a> {
-    folder: &'a Path,
-    scratch: &'a Path,
-    author: &'a str,
+/// Writes a file for git and returns its path.
+fn file(folder: &Path, name: &str, content: &[u8]) -> std::io::Result<String> {
+    let path = folder.join(name);
+    std::fs::write(&path, content)?;
+    Ok(path.display().to_string())
 }
 
-impl Git<'_> {
-    fn file(&self, name: &str, content: &[u8]) -> Result<String, BranchError> {
-        let path = self.scratch.join(name);
-        std::fs::write(&path, content).map_err(|source| self.not_started(source))?;
-        Ok(path.display().to_string())
-    }
-
-    fn not_started(&self, source: std::io::Error) -> BranchError {
-        BranchError::Start {
-            folder: self.folder.to_path_buf(),
-            source,
-        }
-    }
-
-    /// Runs git and returns what it printed. Nothing that the repository
-    /// configures is run.
-    async fn run(&self, arguments: &[&str]) -> Result<String, BranchError> {
-        let (name, address) = self.author.split_once('<').unwrap_or((self.author, ""));
-        let (name, address) = (name.trim(), address.trim_end_matches('>').trim());
-        let output = Command::new("git")
-            .args([
-                "-c",
-                "core.hooksPath=/dev/null",
-                "-c",
-                "core.fsmonitor=false",
-            ])
-            .args(["-c", "commit.gpgSign=false"])
-            .args(arguments)
-            .current_dir(self.folder)
-            .env("GIT_INDEX_FILE", self.scratch.join("index"))
-            .env("GIT_AUTHOR_NAME", name)
-            .env("GIT_AUTHOR_EMAIL", address)
-            .env("GIT_COMMITTER_NAME", name)
-            .env("GIT_COMMITTER_EMAIL", address)
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_WORK_TREE")
-            .stdin(std::process::Stdio::null())
-            .output()
-            .await
-            .map_err(|source| self.not_started(source))?;
-        if output.status.success() {
-            return Ok(String::from_utf8_lossy(&output.stdout)
-                .trim_end()
-                .to_owned());
-        }
-        let said = String::from_utf8_lossy(&output.stderr);
-        Err(BranchError::Git {
-            step: arguments.first().copied().unwrap_or_default().to_owned(),
-            folder: self.folder.to_path_buf(),
-            said: said.trim().to_owned(),
-        })
-    }
+/// Git in a folder, with an index of its own and this author.
+fn git_as(folder: &Path, scratch: &Path, author: &str) -> Git {
+    let (name, address) = author.split_once('<').unwrap_or((author, ""));
+    let (name, address) = (name.trim(), address.trim_end_matches('>').trim());
+    Git::new(folder)
+        .with("GIT_INDEX_FILE", scratch.join("index"))
+        .with("GIT_AUTHOR_NAME", name)
+        .with("GIT_AUTHOR_EMAIL", address)
+        .with("GIT_COMMITTER_NAME", name)
+        .with("GIT_COMMITTER_EMAIL", address)
 }

@@ -1,7 +1,7 @@
 //! A patch as a mail that `git am` takes.
 
 use super::Exported;
-use super::message::{body, evidence, subject};
+use super::message::{attached, body, evidence, subject};
 use std::fmt::Write;
 
 /// Longest line of a mail (RFC 5322, without the line break).
@@ -15,9 +15,10 @@ pub(crate) fn mail(exported: &Exported<'_>, time: jiff::Timestamp) -> Result<Str
     let date = jiff::fmt::rfc2822::to_string(&time.to_zoned(jiff::tz::TimeZone::UTC))?;
     let attempt = exported.attempt;
     let body = format!(
-        "{}---\n\n{}\n{}{}-- \npatchwright {}\n",
+        "{}---\n\n{}\n{}\n{}{}-- \npatchwright {}\n",
         body(exported),
         evidence(exported),
+        attached(exported),
         attempt.diff,
         attempt.test_diff().unwrap_or_default(),
         env!("CARGO_PKG_VERSION")

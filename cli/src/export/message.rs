@@ -4,14 +4,18 @@
 //! below the `---`, where `git am` drops it.
 
 use super::Exported;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use patchwright_agent::report::{AttemptReport, RungReport};
-use patchwright_source::visible_line;
+use patchwright_source::{counted, visible_line};
 use std::fmt::Write;
 
 /// Columns of a message (Documentation/SubmittingPatches of git).
 const COLUMNS: usize = 72;
 /// Characters of a subject.
 const SUBJECT: usize = 120;
+/// Bytes of an input that is put into a mail.
+const ATTACHED: usize = 16 << 10;
 /// Author of an exported patch, where no person is named.
 const AUTHOR: &str = "Patchwright <patchwright@localhost>";
 
@@ -97,7 +101,9 @@ pub(super) fn evidence(exported: &Exported<'_>) -> String {
     for rung in &attempt.rungs {
         let _ = writeln!(text, "- {}", in_plain_words(rung));
     }
-    if let Some(change) = exported.changed_by {
+    if let Some(commit) = &report.introduced_by {
+        let _ = writeln!(text, "- The crash was introduced by {}.", commit.in_words());
+    } else if let Some(change) = exported.changed_by {
         let _ = writeln!(
             text,
             "- The line that crashes was last changed by {}.",
@@ -105,6 +111,28 @@ pub(super) fn evidence(exported: &Exported<'_>) -> String {
         );
     }
     text
+}
+
+/// The smallest input that shows the crash, in base64, where it is small enough for a
+/// mail; its size otherwise.
+pub(super) fn attached(exported: &Exported<'_>) -> String {
+    let Some(input) = exported.smallest else {
+        return String::new();
+    };
+    let size = counted(input.len() as u64, "byte");
+    if input.is_empty() || input.len() > ATTACHED {
+        return format!("An input of {size} shows the crash in the unpatched program.\n");
+    }
+    let encoded = STANDARD.encode(input);
+    let lines = encoded.as_bytes().chunks(COLUMNS);
+    let lines: Vec<String> = lines
+        .map(|line| String::from_utf8_lossy(line).into_owned())
+        .collect();
+    format!(
+        "The attached input of {size} shows the crash in the unpatched program\n\
+         (for `base64 -d`):\n\n{}\n",
+        lines.join("\n")
+    )
 }
 
 /// One check in a sentence that needs no knowledge of the ladder.
@@ -144,6 +172,14 @@ pub(crate) fn pull_request(exported: &Exported<'_>) -> String {
     }
     let _ = writeln!(text, "**How it was checked**\n");
     text.push_str(&quoted(&evidence(exported)));
+    if let Some(input) = exported.smallest {
+        let size = counted(input.len() as u64, "byte");
+        let _ = writeln!(
+            text,
+            "\n<details><summary>An input of {size} that shows the crash</summary>\n"
+        );
+        let _ = writeln!(text, "```\n{}```\n\n</details>", attached(exported));
+    }
     let _ = writeln!(
         text,
         "\nNo check proves a patch right: please read the diff."

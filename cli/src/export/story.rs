@@ -3,9 +3,9 @@
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::prompt::fence;
 use patchwright_agent::record::Outcome;
-use patchwright_agent::report::{AttemptReport, Report, counted, money};
+use patchwright_agent::report::{AttemptReport, Report, money};
 use patchwright_patcher::reply;
-use patchwright_source::{visible, visible_line};
+use patchwright_source::{counted, visible, visible_line};
 use std::fmt::Write;
 
 /// Characters of one text of the model.

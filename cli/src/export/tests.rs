@@ -43,6 +43,7 @@ fn mailed(explanation: &str, diff: &str) -> String {
         title: Some("a\ntitle: ü"),
         report: &report,
         attempt: &best,
+        smallest: None,
         signatures: &Signatures::default(),
         changed_by: None,
     };

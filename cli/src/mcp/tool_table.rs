@@ -76,6 +76,17 @@ pub(super) const TOOLS: &[Entry] = &[
         fields: &[needed("log", "What the crashed program printed")],
     },
     Entry {
+        name: "judge",
+        title: "Judge a patch",
+        about: "Proves or refutes a patch for the crash that this server was started with: builds it in a sandbox, runs the \
+            crashing inputs, the tests and mutated inputs, compares the behaviour on harmless inputs, and reviews the diff. \
+            Answers with the evidence, check by check. Takes minutes.",
+        fields: &[needed(
+            "patch",
+            "The patch as a unified diff against the unpatched tree",
+        )],
+    },
+    Entry {
         name: "symbol",
         title: "Definitions of a name",
         about: "The definitions of a function, type, macro, field or variable, with their code. Typedef and struct come \

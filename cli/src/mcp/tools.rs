@@ -1,6 +1,6 @@
 //! The tools: what each is for, what it takes, and how a call becomes a query.
 //!
-//! One table ([`table`]) says it all; the schemas are made from it. Answering is
+//! One table ([`TOOLS`]) says it all; the schemas are made from it. Answering is
 //! not done here.
 
 use super::tool_table::{Entry, Field, Form, TOOLS};
@@ -32,11 +32,13 @@ pub(super) enum Wish {
     Query,
     Context { budget: Option<usize> },
     Crash,
+    Judge,
 }
 
-/// Every tool with its description and schema.
-pub(super) fn list() -> Vec<Tool> {
-    TOOLS.iter().map(Entry::tool).collect()
+/// Every tool with its description and schema; the one that judges where there is a task.
+pub(super) fn list(judges: bool) -> Vec<Tool> {
+    let tools = TOOLS.iter().filter(|tool| judges || tool.reads());
+    tools.map(Entry::tool).collect()
 }
 
 /// Tells whether there is such a tool.
@@ -70,6 +72,7 @@ pub(super) fn read(name: &str, arguments: &Map<String, Value>) -> Result<Call, S
     let attributes: Vec<(String, String)> = values.collect();
     let wish = match name {
         "crash" => Wish::Crash,
+        "judge" => Wish::Judge,
         "context" => Wish::Context {
             budget: attributes.first().and_then(|(_, text)| text.parse().ok()),
         },
@@ -90,12 +93,18 @@ impl Entry {
             _ => self.about.to_owned(),
         };
         let annotations = ToolAnnotations::new()
-            .read_only(true)
+            .read_only(self.reads())
+            .destructive(false)
             .idempotent(true)
             .open_world(false);
         Tool::new(self.name, about, Arc::new(self.schema()))
             .with_title(self.title)
             .with_annotations(annotations)
+    }
+
+    /// Tells whether it runs nothing.
+    fn reads(&self) -> bool {
+        self.name != "judge"
     }
 
     fn schema(&self) -> JsonObject {
@@ -211,7 +220,8 @@ mod tests {
 
     #[test]
     fn schemas_name_what_is_needed() {
-        for tool in list() {
+        assert_eq!(list(true).len(), list(false).len() + 1);
+        for tool in list(true) {
             let schema = Value::Object((*tool.input_schema).clone());
             assert_eq!(schema["additionalProperties"], false, "{}", tool.name);
             assert!(!schema["required"].as_array().unwrap().is_empty());

@@ -10,7 +10,7 @@ mod sandbox;
 use crate::common::{Common, Format, flag};
 use clap::Args;
 use patchwright_agent::wire;
-use patchwright_evaluator::sandbox::Host;
+use patchwright_evaluator::sandbox::{Host, Image};
 use patchwright_source::visible;
 use serde::Serialize;
 use std::io::Write;
@@ -33,6 +33,9 @@ pub(crate) struct CheckArguments {
     /// sandbox.choice names, and nothing else
     #[arg(long)]
     pub attack: bool,
+    /// The image whose containers are attacked; its engine is sandbox.engine
+    #[arg(long, value_name = "NAME", requires = "attack")]
+    pub image: Option<String>,
     /// Format in which the findings are printed
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -80,8 +83,16 @@ pub(crate) async fn run(
     host: Host,
 ) -> anyhow::Result<ExitCode> {
     if arguments.attack {
-        let choice = wire::isolation(&common.load(Vec::new())?.settings);
-        let (text, held) = attack::look(choice, &host, arguments.format).await;
+        let settings = common.load(Vec::new())?.settings;
+        let host = Host {
+            engine: settings.sandbox.engine.as_ref().map(Into::into),
+            ..host
+        };
+        let attacked = match &arguments.image {
+            Some(name) => attack::Attacked::Image(Image::Named(name.clone())),
+            None => attack::Attacked::Host(wire::isolation(&settings)),
+        };
+        let (text, held) = attack::look(&attacked, &host, arguments.format).await;
         return print(&text, held);
     }
     let named = [

@@ -98,10 +98,16 @@ pub(crate) async fn export(
         reported_by: arguments.reported_by.clone(),
     };
     let changed_by = changed_by(&task, &report, &arguments).await;
+    if let (Form::Diff, Some(fix)) = (arguments.format, report.foreign_fix()) {
+        put(arguments.out.as_deref(), fix.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let smallest = smallest(&store, &report).await?;
     let exported = Exported {
         title: task.title.as_deref(),
         report: &report,
         attempt: candidate(&report, arguments.candidate)?,
+        smallest: smallest.as_deref(),
         signatures: &signatures,
         changed_by: changed_by.as_deref(),
     };
@@ -115,6 +121,15 @@ pub(crate) async fn export(
     let text = written(&exported, began, arguments.format)?;
     put(arguments.out.as_deref(), &text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The smallest input that shows the crash, where one was found.
+async fn smallest(store: &Store, report: &Report) -> anyhow::Result<Option<Vec<u8>>> {
+    let smallest = report.smallest.as_ref();
+    match smallest.and_then(|smallest| smallest.input.as_deref()) {
+        Some(hash) => Ok(store.blob(hash).await?),
+        None => Ok(None),
+    }
 }
 
 /// A candidate in the form of one file.

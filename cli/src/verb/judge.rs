@@ -1,7 +1,7 @@
 //! `patchwright judge`: climb the ladder with a patch that somebody else wrote.
 
 use super::model_arguments::ModelArguments;
-use super::session::{self, OutputArguments};
+use super::session::{self, NewRun, OutputArguments};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -79,8 +79,8 @@ pub(super) async fn climb(
     let display = display::of_settings(&loaded.settings);
     session::announce(&display, &task, &answers);
     let nobody = answers == Answers::Nobody;
-    let answers = (answers, Some(patch.clone()));
-    let mut session = session::begin(task, loaded, answers, output).await?;
+    let new = NewRun::new(answers, Some(patch.clone()));
+    let mut session = session::begin(task, loaded, new, output).await?;
     session.models = asked.recorded(session.models)?;
     session::carry_out(&session, output, display, |plan| {
         Ok(if nobody {

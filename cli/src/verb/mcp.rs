@@ -1,11 +1,12 @@
-//! `patchwright mcp`: the code search for agents and editors.
+//! `patchwright mcp`: the code search for agents and editors, and their patches judged.
 //!
 //! Standard output belongs to the protocol; nothing else is written there.
 
 use super::retrieve::tell_cost;
 use crate::common::Common;
-use crate::mcp::{ServedTree, serve};
+use crate::mcp::{Judge, ServedTree, serve};
 use clap::Args;
+use patchwright_agent::task;
 use patchwright_agent::wire::engine_settings;
 use patchwright_model::account::Account;
 use std::path::PathBuf;
@@ -18,6 +19,9 @@ pub(crate) struct McpArguments {
     /// Source tree to search
     #[arg(long, value_name = "DIR")]
     pub repo: PathBuf,
+    /// Also judge patches for this task: a folder with a task.toml, or a task file
+    #[arg(long, value_name = "TASK")]
+    pub task: Option<PathBuf>,
 }
 
 /// Serves the tree until the client hangs up.
@@ -26,7 +30,12 @@ pub(crate) struct McpArguments {
 /// The settings are wrong, the tree or the cache cannot be used, or the client
 /// does not speak the protocol.
 pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Result<ExitCode> {
-    let settings = common.load(Vec::new())?.settings;
+    let loaded = common.load(Vec::new())?;
+    let judge = match &arguments.task {
+        Some(path) => Some(Judge::new(task::read(path)?, loaded.clone())),
+        None => None,
+    };
+    let settings = loaded.settings;
     let place = ServedTree {
         tree: arguments.repo,
         cache: settings.cache.folder.join("index"),
@@ -34,7 +43,8 @@ pub(crate) async fn run(common: &Common, arguments: McpArguments) -> anyhow::Res
     };
     let account = Arc::new(Account::new(settings.limits.usd));
     let signals = patchwright_agent::wire::signals(&settings, &account)?;
-    let served = serve(place, signals, settings.retrieval.context_tokens).await;
+    let served = serve(place, (signals, judge), settings.retrieval.context_tokens);
+    let served = Box::pin(served).await;
     tell_cost(&account)?;
     served?;
     Ok(ExitCode::SUCCESS)

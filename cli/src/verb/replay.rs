@@ -1,7 +1,7 @@
 //! `patchwright replay`: walk a finished run again, offline. The answers come
 //! from its journal; every patch is built and judged anew.
 
-use super::session::{OutputArguments, announce, begin, carry_out, find_run};
+use super::session::{NewRun, OutputArguments, announce, begin, carry_out, find_run};
 use crate::common::Common;
 use crate::display;
 use clap::Args;
@@ -37,8 +37,11 @@ pub(crate) async fn replay(
     let display = display::of_settings(&loaded.settings);
     let answers = Answers::Journal(id);
     announce(&display, &task, &answers);
-    let answers = (answers, beginning.foreign.clone());
-    let mut session = begin(task, loaded, answers, &arguments.output).await?;
+    let new = NewRun {
+        history: beginning.history.clone(),
+        ..NewRun::new(answers, beginning.foreign.clone())
+    };
+    let mut session = begin(task, loaded, new, &arguments.output).await?;
     session.models = models;
     carry_out(&session, &arguments.output, display, |plan| {
         Ok(beginning.run(plan))

@@ -1,18 +1,21 @@
 //! `patchwright run`: repair one crash.
 
 use super::model_arguments::ModelArguments;
-use super::session::{self, OutputArguments};
+use super::session::{self, NewRun, OutputArguments};
 use super::task_flags::TaskFlags;
 use crate::common::Common;
-use crate::display;
+use crate::display::{self, Display};
+use crate::upstream::{self, HistoryQuestion};
 use clap::Args;
-use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::repair::Run;
-use patchwright_agent::task::{self, Task};
-use patchwright_agent::wire;
+use patchwright_agent::task::{self, Mode, Task};
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::Loaded;
 use patchwright_daemon::telemetry;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use tokio_util::sync::CancellationToken;
 
 /// Arguments of `run`.
 #[derive(Debug, Args)]
@@ -28,6 +31,12 @@ pub(crate) struct RunArguments {
     /// Where the results go
     #[command(flatten)]
     pub output: OutputArguments,
+    /// Look first whether this repository has fixed the crash, at REF or its default branch
+    #[arg(long, value_name = "REPOSITORY[#REF]", conflicts_with = "dry_run")]
+    pub upstream: Option<String>,
+    /// Search the history for the commit that introduced the crash
+    #[arg(long, conflicts_with = "dry_run")]
+    pub bisect: bool,
     /// A task put together from flags
     #[command(flatten)]
     pub parts: TaskFlags,
@@ -61,13 +70,64 @@ pub(crate) async fn run(common: &Common, arguments: RunArguments) -> anyhow::Res
         Err(detail) => return refuse(detail),
     };
     let display = display::of_settings(&loaded.settings);
+    let history = match look_up(&task, &loaded, &display, &arguments).await {
+        Ok(history) => history,
+        Err(ending) => return session::refuse(&task.id, ending, arguments.output.format),
+    };
+    let fix = history.fixed_by.as_ref().map(upstream::patch_of);
+    if fix.is_some() {
+        display.line("history: the crash is fixed already; judging that commit as a patch");
+    }
+    let answers = match fix {
+        Some(_) => Answers::Nobody,
+        None => answers,
+    };
     session::announce(&display, &task, &answers);
-    let mut session = session::begin(task, loaded, (answers, None), &arguments.output).await?;
+    let new = NewRun {
+        answers,
+        foreign: fix.clone(),
+        history,
+    };
+    let mut session = session::begin(task, loaded, new, &arguments.output).await?;
     session.models = arguments.asked.recorded(session.models)?;
     session::carry_out(&session, &arguments.output, display, |plan| {
-        Ok(Run::new(plan))
+        Ok(match fix {
+            Some(patch) => Run::judging(plan, patch),
+            None => Run::new(plan),
+        })
     })
     .await
+}
+
+/// Looks the crash up in the history of its project, before anything is paid for.
+async fn look_up(
+    task: &Task,
+    loaded: &Loaded,
+    display: &Display,
+    arguments: &RunArguments,
+) -> Result<CrashHistory, Ending> {
+    if task.mode == Mode::DryRun {
+        return Ok(CrashHistory::default());
+    }
+    let question = HistoryQuestion {
+        upstream: arguments.upstream.clone(),
+        introduced: arguments.bisect,
+    };
+    let stop = CancellationToken::new();
+    let watcher = tokio::spawn(session::stop_on_signal(stop.clone()));
+    let looked_up = tokio::select! {
+        found = upstream::look_up(task, &loaded.settings, display, &question) => {
+            found.map_err(|error| Ending::new(EndingKind::InvalidTask, format!("--upstream: {error:#}")))
+        }
+        () = stop.cancelled() => {
+            Err(Ending::new(EndingKind::Canceled, "stopped while the history was looked at"))
+        }
+    };
+    watcher.abort();
+    if looked_up.is_err() {
+        display.close();
+    }
+    looked_up
 }
 
 fn read_task(arguments: &RunArguments) -> anyhow::Result<Task> {

@@ -5,12 +5,16 @@ use super::work::{silent, workers_flag};
 use crate::common::Common;
 use anyhow::Context;
 use clap::Args;
+use patchwright_config::Settings;
 use patchwright_daemon::crs::watch::Watch;
 use patchwright_daemon::service::Service;
 use patchwright_daemon::worker::WorkerPool;
 use patchwright_daemon::{api, crs, telemetry};
 use patchwright_store::Store;
+use patchwright_store::tokens::Role;
+use std::fs::OpenOptions;
 use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::process::ExitCode;
 use std::sync::Arc;
 use tokio_util::sync::CancellationToken;
@@ -31,7 +35,9 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     let loaded = common.load(workers_flag(arguments.workers))?;
     let settings = Arc::new(loaded.settings.clone());
     let _telemetry = telemetry::start(&settings.telemetry)?;
-    let service = Service::new(Store::of(&settings).await?);
+    let store = Store::of(&settings).await?;
+    make_first_token(&store, &settings).await?;
+    let service = Service::new(store);
     let pool = WorkerPool::open(&service, loaded, silent()).await?;
     let stop = CancellationToken::new();
     if settings.crs.enabled {
@@ -59,4 +65,30 @@ pub(crate) async fn run(common: &Common, arguments: ServeArguments) -> anyhow::R
     stop.cancel();
     working.await.context("the workers failed")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// Makes the token that a new daemon needs before other machines can reach it, where the
+/// settings name a file for it. It is printed nowhere: logs are read by many.
+async fn make_first_token(store: &Store, settings: &Settings) -> anyhow::Result<()> {
+    let Some(path) = &settings.http.first_token else {
+        return Ok(());
+    };
+    if settings.http.listen.ip().is_loopback() || !store.tokens().await?.is_empty() {
+        return Ok(());
+    }
+    let mut file = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(|| format!("no token can be written to {path} (http.first_token)"))?;
+    if let Some(secret) = store.create_token("first", Role::Admin, None).await? {
+        writeln!(file, "{secret}")?;
+        writeln!(
+            std::io::stderr(),
+            "the first token, \"first\", is in {path}"
+        )?;
+    }
+    Ok(())
 }

@@ -7,7 +7,7 @@ use crate::output;
 use anyhow::Context;
 use clap::Args;
 use patchwright_agent::plan::Plan;
-use patchwright_agent::record::{Ending, EndingKind};
+use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{self, Report};
 use patchwright_agent::task::Task;
@@ -85,29 +85,53 @@ pub(super) async fn to_the_end(
     watcher.abort();
     let finished = finished?;
     let report = session.conclude(&finished).await?;
-    if let Some(out) = &output.out {
-        output::write(out, &report, session.journal.store()).await?;
-    }
+    let report = match &output.out {
+        Some(out) => output::write(out, &report, session.journal.store()).await?,
+        None => report,
+    };
     Ok((finished, report))
+}
+
+/// Start of a new run, beside its task and the settings.
+#[derive(Debug)]
+pub(super) struct NewRun {
+    /// Whose answers it uses.
+    pub answers: Answers,
+    /// The patch of somebody else that is judged.
+    pub foreign: Option<Patch>,
+    /// The history of the crash, as far as it was looked at.
+    pub history: CrashHistory,
+}
+
+impl NewRun {
+    /// A run that uses these answers, and perhaps a patch of somebody else.
+    pub(super) fn new(answers: Answers, foreign: Option<Patch>) -> Self {
+        Self {
+            answers,
+            foreign,
+            history: CrashHistory::default(),
+        }
+    }
 }
 
 /// Begins a run in the store of the settings.
 pub(super) async fn begin(
     task: Task,
     loaded: Loaded,
-    (answers, foreign): (Answers, Option<Patch>),
+    new: NewRun,
     output: &OutputArguments,
 ) -> anyhow::Result<Session> {
     let store = Store::of(&loaded.settings).await?;
     let id = wire::run_id(&task.id);
-    let models = wire::models(&answers, &loaded.settings)?;
+    let models = wire::models(&new.answers, &loaded.settings)?;
     output.prepare(&id)?;
     let start = Start {
         right: Right::Run(id),
-        answers,
+        answers: new.answers,
         models,
-        foreign,
+        foreign: new.foreign,
         out: output.out.clone(),
+        history: new.history,
     };
     Session::begin(&store, task, loaded, start).await
 }

@@ -5,7 +5,7 @@ use crate::files;
 use crate::session::{Right, Session, Start};
 use anyhow::Context;
 use patchwright_agent::journal::JournalError;
-use patchwright_agent::record::EndingKind;
+use patchwright_agent::record::{CrashHistory, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::Report;
 use patchwright_agent::task::Task;
@@ -133,6 +133,7 @@ impl<'a> Work<'a> {
             answers,
             foreign: None,
             out: None,
+            history: CrashHistory::default(),
         };
         let session = Session::begin(&self.pool.store, task, loaded, start).await?;
         let observer = (self.pool.observers)(&self.claimed.id);

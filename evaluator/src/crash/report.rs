@@ -34,6 +34,7 @@ pub enum Tool {
     #[serde(rename = "glibc")]
     Glibc,
     Rust,
+    Chromium,
     #[serde(rename = "signal")]
     Signal,
 }
@@ -56,6 +57,7 @@ impl Tool {
             Self::Gdb => "gdb",
             Self::Glibc => "glibc",
             Self::Rust => "Rust",
+            Self::Chromium => "Chromium",
             Self::Signal => "signal",
         }
     }

@@ -7,11 +7,17 @@ use crate::workspace::{TREE, Workspace, copy_tree};
 use crate::{Execution, TargetError};
 use patchwright_source::Changes;
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 impl LocalTarget {
+    /// Names the part of the baseline that is being made.
+    fn begin(&self, part: impl Into<Option<String>>) {
+        let mut doing = self.doing.lock().unwrap_or_else(PoisonError::into_inner);
+        *doing = part.into();
+    }
+
     /// Returns the tree as `prepare` left it.
     pub(super) async fn prepared(&self) -> Result<Arc<Workspace>, TargetError> {
         let made = self.prepared.get_or_try_init(|| async {
@@ -28,6 +34,7 @@ impl LocalTarget {
                 .await
                 .map_err(|e| TargetError::machinery(e.to_string(), "copy of the tree"))??;
             if let Some(prepare) = &self.task.commands.prepare {
+                self.begin("preparing the tree".to_owned());
                 let main = self.task.main_build();
                 let job = Job {
                     wall: self.task.limits.prepare,
@@ -62,6 +69,11 @@ impl LocalTarget {
     async fn build_pristine(&self, name: &str) -> Result<Build, TargetError> {
         let prepared = self.prepared().await?;
         let workspace = Arc::new(self.copy(&prepared).await?);
+        self.begin(
+            format!("building the unpatched tree {name}")
+                .trim_end()
+                .to_owned(),
+        );
         let digest = Changes::default().digest();
         let mut build = self.run_build(workspace, name, &digest).await?;
         succeeded(&build.execution, "the build of the unpatched tree")?;
@@ -92,7 +104,13 @@ impl LocalTarget {
         builds: &BTreeMap<String, Build>,
     ) -> Result<(Vec<BaselinePov>, Option<TestRun>), TargetError> {
         let mut povs = Vec::new();
-        for pov in &self.task.povs {
+        let count = self.task.povs.len();
+        for (index, pov) in self.task.povs.iter().enumerate() {
+            let number = index + 1;
+            self.begin(format!(
+                "running the PoV {} ({number} of {count})",
+                pov.name()
+            ));
             let name = self.task.build_of(pov);
             let build = builds
                 .get(&name)
@@ -100,6 +118,9 @@ impl LocalTarget {
             povs.push(measure(self, build, pov).await?);
         }
         reproducible(&povs)?;
+        if self.task.commands.test.is_some() {
+            self.begin("running the tests".to_owned());
+        }
         let tests = match builds.get(&self.task.main_build()) {
             Some(build) => self.test_once(build).await?,
             None => None,
@@ -130,6 +151,7 @@ impl LocalTarget {
             Some(kept) => (kept.povs, kept.tests),
             None => self.observe(&builds).await?,
         };
+        self.begin(None);
         for name in self.task.used_builds() {
             self.make_spare(&name).await?;
         }

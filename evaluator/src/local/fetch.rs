@@ -109,7 +109,7 @@ fn seen(
             // It has no `/tmp` of its own.
             environment.insert("TMPDIR".to_owned(), inside.clone().into());
         }
-        if name == "HOME" && sandbox.maps_paths() {
+        if name == "HOME" && sandbox.needs_configuration() {
             places.push(Sandbox::configuration(scratch, &inside)?);
         } else if name == "HOME" {
             let mut option = OsString::from("-Duser.home=");

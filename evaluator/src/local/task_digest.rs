@@ -3,7 +3,7 @@
 //! compilers.
 
 use crate::runner::TargetTask;
-use crate::sandbox::Host;
+use crate::sandbox::{Host, Sandbox};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io::{self, Read};
@@ -29,14 +29,17 @@ const PACKAGES: &str = "/var/lib/dpkg/status";
 pub(crate) struct TaskDigest {
     task: TargetTask,
     host: Host,
+    /// The id of the image that commands run in.
+    image: Option<String>,
     digest: OnceCell<Option<String>>,
 }
 
 impl TaskDigest {
-    pub(super) fn new(task: TargetTask, host: Host) -> Self {
+    pub(super) fn new(task: TargetTask, sandbox: &Sandbox) -> Self {
         Self {
             task,
-            host,
+            host: sandbox.host().clone(),
+            image: sandbox.image().map(str::to_owned),
             digest: OnceCell::new(),
         }
     }
@@ -52,8 +55,9 @@ impl TaskDigest {
                 .flatten()
         });
         let base = base.await.as_deref()?;
+        let image = self.image.as_deref().unwrap_or_default();
         let mut hash = Sha256::new();
-        for part in std::iter::once(base).chain(parts.iter().copied()) {
+        for part in [base, image].into_iter().chain(parts.iter().copied()) {
             hash.update((part.len() as u64).to_le_bytes());
             hash.update(part);
         }

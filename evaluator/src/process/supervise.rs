@@ -2,8 +2,8 @@
 
 use super::capture::Collector;
 use super::cgroup::Group;
-use super::disk::{self, Disk, DiskUse};
-use super::{Ending, Execution, Launch, Limit, Limits, Namespace, watch};
+use super::overrun::Watch;
+use super::{Ending, Execution, Launch, Limit, Limits, Namespace};
 use crate::TargetError;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
@@ -18,10 +18,6 @@ use std::time::{Duration, Instant};
 const WATCH_EVERY: Duration = Duration::from_millis(60);
 /// Time in which killed processes have to let go of the output.
 const DRAIN: Duration = Duration::from_secs(5);
-/// Said when a command ended only because the machine was out of memory.
-const OUT_OF_MEMORY: &str = "the machine ran out of memory while a small command ran";
-/// With less resident memory than this a command is not what filled the machine.
-const TO_BLAME: u64 = 1 << 30;
 /// Most time in which a supervisor asks for its namespace.
 const NAMESPACE_TIME: Duration = Duration::from_secs(20);
 /// Bytes that are read at once: the capacity of a pipe.
@@ -94,7 +90,7 @@ struct Running<'a> {
     started: Instant,
     last_output: Instant,
     next_watch: Instant,
-    disk: Disk,
+    watch: Watch,
     limit: Option<Limit>,
     /// Resource that the machine ran out of, where the command is not to blame.
     shortage: Option<&'static str>,
@@ -132,6 +128,7 @@ impl<'a> Running<'a> {
             }
         }
         let exit = exit_of(&child).map_err(fail)?;
+        let watch = Watch::new(child.id(), limits, &launch.writes, launch.in_memory);
         let now = Instant::now();
         Ok(Self {
             launch,
@@ -150,7 +147,7 @@ impl<'a> Running<'a> {
             started: now,
             last_output: now,
             next_watch: now + WATCH_EVERY / 3,
-            disk: Disk::new(&launch.writes, limits.disk),
+            watch,
             limit: None,
             shortage: None,
             give_up: None,
@@ -235,26 +232,11 @@ impl<'a> Running<'a> {
         if now < self.next_watch {
             return None;
         }
-        let root = self.child.id();
-        let usage = watch::usage(root, self.limits.memory, self.launch.in_memory);
+        let overrun = self.watch.look();
         self.next_watch = Instant::now() + WATCH_EVERY;
-        let full = watch::machine_is_full();
-        if usage.resident > self.limits.memory || full {
-            let to_blame = usage.resident >= TO_BLAME.min(self.limits.memory);
-            self.shortage = (full && !to_blame).then_some(OUT_OF_MEMORY);
-            return Some(Limit::Memory);
-        }
-        if usage.processes > self.limits.processes {
-            return Some(Limit::Processes);
-        }
-        match self.disk.look(root) {
-            DiskUse::Fine => None,
-            DiskUse::TooMuch => Some(Limit::Disk),
-            DiskUse::Full => {
-                self.shortage = Some(disk::FULL);
-                Some(Limit::Disk)
-            }
-        }
+        let overrun = overrun?;
+        self.shortage = overrun.shortage;
+        Some(overrun.limit)
     }
 
     fn kill(&mut self) {

@@ -17,7 +17,7 @@ use crate::runner::{
 };
 use crate::signature::{self, Change};
 use crate::{Limit, TargetError};
-use patchwright_source::Language;
+use patchwright_source::{Language, counted};
 use returned::Verdict;
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ fn result_of(
     let steady = baseline.povs.iter().all(steady);
     match verdict {
         Verdict::Returned => {
-            let reason = format!("{} run(s) of the PoVs bring no crash", replays.runs);
+            let reason = format!("no crash in {} of the PoVs", counted(replays.runs, "run"));
             RungResult::new(RungName::Silent, Some(true), reason).settled(steady)
         }
         Verdict::Objection(reason) => {

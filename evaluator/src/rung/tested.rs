@@ -109,7 +109,10 @@ fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<b
     if broken > 0 {
         return (
             Some(false),
-            format!("{broken} test(s) fail that did not before"),
+            match broken {
+                1 => "1 test fails that did not before".to_owned(),
+                _ => format!("{broken} tests fail that did not before"),
+            },
         );
     }
     if missing > 0 {

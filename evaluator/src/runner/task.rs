@@ -2,6 +2,7 @@
 //! whether they work.
 
 use crate::crash::{CrashReport, Frame};
+use crate::sandbox::Image;
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -22,6 +23,8 @@ pub struct TargetTask {
     pub task_folder: PathBuf,
     /// The language that it is written in.
     pub language: Language,
+    /// The image that commands run in; this machine's own programs without one.
+    pub image: Option<Image>,
     /// The command lines.
     pub commands: Commands,
     /// The builds by name, each with its variables. Empty: one build without a name.
@@ -43,6 +46,7 @@ impl Default for TargetTask {
             tree: PathBuf::new(),
             task_folder: PathBuf::new(),
             language: Language::C,
+            image: None,
             commands: Commands::default(),
             builds: BTreeMap::new(),
             povs: Vec::new(),

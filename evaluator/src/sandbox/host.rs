@@ -81,6 +81,8 @@ pub struct Host {
     pub network_variables: BTreeMap<String, String>,
     /// The program that calls [`super::enter_from_arguments`]; every command runs below it.
     pub helper: PathBuf,
+    /// The socket of the container engine; the first usual one that is there by default.
+    pub engine: Option<PathBuf>,
 }
 
 impl Host {
@@ -92,6 +94,7 @@ impl Host {
             variables: BTreeMap::new(),
             network_variables: BTreeMap::new(),
             helper,
+            engine: None,
         }
     }
 

@@ -6,12 +6,16 @@ use crate::snippet::Snippet;
 use std::fmt::Write as _;
 
 pub(super) fn render(context: &Context) -> String {
+    let (intent, confidence) = (&context.intent, context.confidence);
+    format!(
+        "<!-- intent: {intent}, confidence: {confidence:.2} -->\n{}",
+        code(context)
+    )
+}
+
+/// Renders the code alone.
+pub(super) fn code(context: &Context) -> String {
     let mut out = String::new();
-    let _ = writeln!(
-        out,
-        "<!-- intent: {}, confidence: {:.2} -->",
-        context.intent, context.confidence
-    );
     if !context.stack.is_empty() {
         out.push_str("<stack>\n");
         for line in &context.stack {

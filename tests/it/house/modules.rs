@@ -28,7 +28,7 @@ const ORDER: &[(&str, &str)] = &[
         "evaluator",
         "crash error identity mutation contained_path evidence process signature test_report \
          attempt cache feedback sandbox attack probe workspace sanitizer_hooks runner advice \
-         given_inputs inspect local review verdict_cache rung regression robust \
+         given_inputs inspect local minimize review verdict_cache rung regression robust \
          same_elsewhere agreement ladder",
     ),
     (
@@ -56,7 +56,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "cli",
-        "common display crash_text export language init output mcp tree_writer verb",
+        "common display crash_text git export language init output upstream mcp tree_writer verb",
     ),
 ];
 

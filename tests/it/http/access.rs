@@ -89,6 +89,37 @@ fn others_cannot_connect_before_there_is_a_token() {
 }
 
 #[test]
+fn a_daemon_that_others_reach_makes_its_first_token() {
+    let patchwright = Patchwright::new().unwrap();
+    let file = patchwright.scratch("first-token").display().to_string();
+    let setting = format!("http.first_token={file}");
+    let open = [
+        "--workers",
+        "0",
+        "--set",
+        "http.listen=0.0.0.0:0",
+        "--set",
+        &setting,
+    ];
+    let daemon = Daemon::start(&patchwright, &open).unwrap();
+    let secret = std::fs::read_to_string(&file).unwrap();
+    let mode = std::fs::metadata(&file).unwrap().permissions();
+    assert_eq!(
+        std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777,
+        0o600
+    );
+    assert!(!daemon.told().contains(secret.trim()), "{}", daemon.told());
+    assert_eq!(daemon.ask(&Request::get(TASKS)).status, 401);
+    let authorization = format!("Bearer {}", secret.trim());
+    let known = Request::get(TASKS).with("authorization", &authorization);
+    assert_eq!(daemon.ask(&known).status, 200);
+    drop(daemon);
+    // Whoever has a token keeps it.
+    let _daemon = Daemon::start(&patchwright, &open).unwrap();
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), secret);
+}
+
+#[test]
 fn a_page_of_another_site_is_not_answered() {
     let (_patchwright, daemon) = idle();
     for (name, value) in [("host", "evil.example"), ("origin", "https://evil.example")] {

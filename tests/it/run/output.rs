@@ -211,7 +211,7 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
         " crashes (2 of 2 runs): ",
         "tests: ",
         "attempt 1: silent",
-        "left 5/5 attempts",
+        "left 4/5 attempts",
     ] {
         assert!(
             finished.stderr.contains(words),

@@ -35,7 +35,7 @@ impl Lane {
                 until: until.clone(),
                 reason: reason.clone(),
             },
-            Stage::Retrieve(queries, _) => Step::Retrieve {
+            Stage::Retrieve { queries, .. } => Step::Retrieve {
                 round: self.rounds + 1,
                 queries: queries.clone(),
                 memory: self.memory.clone(),

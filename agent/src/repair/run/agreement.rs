@@ -10,6 +10,7 @@ use crate::record::{
 use crate::repair::lane::Stage;
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
+use patchwright_source::counted;
 use std::collections::BTreeSet;
 
 /// The fewest candidates that can agree.
@@ -149,7 +150,10 @@ fn agreed_with(attempt: &Attempt, record: &AgreementRecord) -> Vec<AcceptedRecor
         let others = group.attempts.len() - 1;
         (others > 0).then(|| AcceptedRecord {
             blob: input.blob.clone(),
-            reason: format!("{others} independent candidate(s) do the same there"),
+            reason: format!(
+                "{} written independently: the same behaviour there",
+                counted(others as u64, "candidate")
+            ),
         })
     });
     agreed.collect()

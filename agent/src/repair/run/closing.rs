@@ -1,15 +1,19 @@
-//! Closing of a run whose best attempt stands: a regression test is written and
-//! proved before the run ends. Whatever comes of it changes nothing about the ending.
+//! Closing of a run whose best attempt stands: the smallest input that shows the crash is
+//! sought, and a regression test is written and proved before the run ends. Whatever comes
+//! of it changes nothing about the ending.
 
 use super::Run;
 use crate::prompt;
-use crate::record::{Ending, EndingKind, Outcome, Purpose, RegressionRecord, Step, TestFiles};
+use crate::record::{
+    Ending, EndingKind, Outcome, Purpose, RegressionRecord, SmallestRecord, Step, TestFiles,
+};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message};
 use patchwright_patcher::{Patch, reply};
+use std::time::Duration;
 
-/// The end of a run, put off until its patch has a test.
+/// The end of a run, put off until its patch has all that goes with it.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Closing {
     /// The ending that waits.
@@ -24,6 +28,8 @@ pub(super) struct Closing {
 /// The next thing to do.
 #[derive(Debug, Clone, PartialEq)]
 enum ClosingStage {
+    /// The smallest input that shows the crash is to be found.
+    Minimize,
     /// The project's tests are to be gathered.
     Files,
     /// A model is to be asked for a test.
@@ -33,24 +39,30 @@ enum ClosingStage {
 }
 
 impl Run {
-    /// Ends the run; a patch that stands gets a regression test first.
+    /// Ends the run; for a patch that stands the smallest input is sought and a regression
+    /// test is written first.
     pub(super) fn conclude(&mut self, ending: Ending, attempt: Option<u32>) {
         let delivered = matches!(ending.kind, EndingKind::Verified | EndingKind::Plausible);
         let wanted = delivered
-            && self.plan.limits.regression_tests > 0
             && self.plan.mode == Mode::Repair
             && self.plan.has_povs
             && self.foreign.is_none();
-        match attempt.filter(|_| wanted) {
-            Some(attempt) => {
+        let limits = &self.plan.limits;
+        let first = if limits.minimize > Duration::ZERO {
+            Some(ClosingStage::Minimize)
+        } else {
+            (limits.regression_tests > 0).then_some(ClosingStage::Files)
+        };
+        match (attempt.filter(|_| wanted), first) {
+            (Some(attempt), Some(stage)) => {
                 self.closing = Some(Closing {
                     ending,
                     attempt,
-                    stage: ClosingStage::Files,
+                    stage,
                     before: None,
                 });
             }
-            None => self.ending = Some(ending),
+            _ => self.ending = Some(ending),
         }
     }
 
@@ -59,6 +71,9 @@ impl Run {
         let closing = self.closing.as_ref()?;
         let attempt = closing.attempt;
         Some(match &closing.stage {
+            ClosingStage::Minimize => Step::Minimize {
+                budget: self.plan.limits.minimize,
+            },
             ClosingStage::Files => Step::TestFiles { attempt },
             ClosingStage::Ask(messages) => Step::Ask {
                 purpose: Purpose::RegressionTest,
@@ -77,6 +92,7 @@ impl Run {
             return;
         };
         match (stage, outcome) {
+            (ClosingStage::Minimize, Outcome::Minimized(record)) => self.on_minimized(record),
             (ClosingStage::Files, Outcome::TestFiles(files)) => self.ask_for_test(&files),
             (ClosingStage::Ask(_), Outcome::Reply(record)) => {
                 let read = reply::read(&record.text, record.finish == Finish::Length);
@@ -88,6 +104,14 @@ impl Run {
             // Nobody can be asked: the PoV itself is the test.
             _ => self.close_with(ClosingStage::Prove(None)),
         }
+    }
+
+    fn on_minimized(&mut self, record: SmallestRecord) {
+        self.smallest = Some(record).filter(|record| !record.blob.is_empty());
+        if self.plan.limits.regression_tests > 0 {
+            return self.close_with(ClosingStage::Files);
+        }
+        self.ending = self.closing.take().map(|closing| closing.ending);
     }
 
     fn close_with(&mut self, stage: ClosingStage) {

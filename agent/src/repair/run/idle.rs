@@ -5,6 +5,7 @@ use super::Run;
 use crate::record::{Attempt, Ending, EndingKind};
 use crate::repair::lane::{Finished, Lane, Stage};
 use crate::task::Mode;
+use patchwright_source::counted;
 
 impl Run {
     /// When every lane is done and none has verified a patch, the best is
@@ -55,7 +56,10 @@ impl Run {
             let count = self.attempts.len();
             return Ending::new(
                 EndingKind::Proposed,
-                format!("{count} candidate(s), nothing was executed"),
+                format!(
+                    "{}, nothing was executed",
+                    counted(count as u64, "candidate")
+                ),
             );
         }
         let stands = |best: &&Attempt| {

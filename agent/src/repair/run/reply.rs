@@ -6,7 +6,13 @@ use crate::record::{ContextText, ReplyRecord};
 use crate::repair::lane::{Finished, Stage};
 use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
-use patchwright_retrieval::Query;
+use patchwright_retrieval::{KINDS, Query};
+
+/// Tags in a block of queries that are no query of their own: probes, the older form of a
+/// query, and the parts of a rule.
+const IN_QUERIES: [&str; 10] = [
+    "probe", "query", "pattern", "kind", "regex", "any", "all", "not", "inside", "has",
+];
 
 impl Run {
     pub(super) fn on_context(&mut self, index: usize, context: ContextText) {
@@ -84,10 +90,12 @@ impl Run {
         if let Some(reason) = read.contest.as_deref().filter(|_| !read.cut_off) {
             return self.on_contest(index, reason);
         }
-        match self.judge(&read) {
-            Ok(Stage::Retrieve(queries, probes)) if queries.is_empty() => {
-                self.begin_probes(index, &probes, String::new());
-            }
+        match self.judge(&record.text, &read) {
+            Ok(Stage::Retrieve {
+                queries,
+                probes,
+                unanswered,
+            }) if queries.is_empty() => self.begin_probes(index, &probes, unanswered),
             Ok(stage) => {
                 if let Some(lane) = self.lanes.get_mut(index) {
                     lane.stage = stage;
@@ -99,17 +107,15 @@ impl Run {
 
     /// Reads the wish of a reply, or its error and the limit that ends
     /// the lane if it stays so.
-    fn judge(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
+    fn judge(&self, text: &str, read: &Reply) -> Result<Stage, (String, Finished)> {
         let format = |text: String| (text, Finished::FormatRetries);
         if read.cut_off {
             return Err(format("Your reply was cut off by the output limit, so nothing of it was used. Send it again, shorter: less prose, only the edits or queries that are needed.".to_owned()));
         }
-        if !read.problems.is_empty() {
-            let problems: Vec<String> = read
-                .problems
-                .iter()
-                .map(|problem| format!("- {problem}"))
-                .collect();
+        let problems = read.problems.iter().map(|problem| format!("- {problem}"));
+        let problems: Vec<String> = problems.chain(unknown_tags(text, read)).collect();
+        let asks = !read.queries.is_empty() || !read.probes.is_empty();
+        if !read.problems.is_empty() && (read.patch.is_some() || !asks) {
             return Err(format(format!(
                 "Your reply could not be read:\n{}",
                 problems.join("\n")
@@ -118,48 +124,67 @@ impl Run {
         if let Some(patch) = &read.patch {
             return Ok(Stage::Locate(patch.clone()));
         }
-        self.judge_queries(read)
+        self.judge_queries(read, problems)
     }
 
-    fn judge_queries(&self, read: &Reply) -> Result<Stage, (String, Finished)> {
-        let limits = &self.plan.limits;
+    /// Takes the queries that can be answered; of the others is told what is wrong with them,
+    /// beside the answers. Only where none is left the model is asked again.
+    fn judge_queries(
+        &self,
+        read: &Reply,
+        mut problems: Vec<String>,
+    ) -> Result<Stage, (String, Finished)> {
         if self.left().rounds == 0 {
             return Err((
                 "No rounds of queries are left. Send a <patch> now, with what you know.".to_owned(),
                 Finished::Rounds,
             ));
         }
-        let mut problems = Vec::new();
-        if !read.probes.is_empty() && !self.plan.probes() {
+        let mut queries = Vec::new();
+        for query in &read.queries {
+            match Query::read(&query.kind, &query.body, &query.attributes) {
+                Ok(_) => queries.push(query.clone()),
+                Err(error) => problems.push(format!(
+                    "- <{}>{}</{}>: {error}",
+                    query.kind,
+                    head(&query.body),
+                    query.kind
+                )),
+            }
+        }
+        let mut probes = read.probes.clone();
+        if !probes.is_empty() && !self.plan.probes() {
+            probes.clear();
             problems.push(
                 "- probes cannot be answered, because nothing is executed in this run; use queries"
                     .to_owned(),
             );
         }
-        let count = read.queries.len() + read.probes.len();
-        if count < limits.queries_min || count > limits.queries_max {
-            let (least, most) = (limits.queries_min, limits.queries_max);
+        let most = self.plan.limits.queries_max;
+        let count = queries.len() + probes.len();
+        if count > most {
+            queries.truncate(most);
+            probes.truncate(most - queries.len());
             problems.push(format!(
-                "- a round has {least} to {most} queries, you sent {count}; none was answered"
+                "- a round has up to {most} queries, you sent {count}: the first {most} were answered"
             ));
         }
-        for query in &read.queries {
-            if let Err(error) = Query::read(&query.kind, &query.body, &query.attributes) {
-                problems.push(format!(
-                    "- <{}>{}</{}>: {error}",
-                    query.kind,
-                    head(&query.body),
-                    query.kind
-                ));
-            }
+        if queries.is_empty() && probes.is_empty() {
+            return Err((
+                format!("Your queries could not be used:\n{}", problems.join("\n")),
+                Finished::FormatRetries,
+            ));
         }
-        if problems.is_empty() {
-            return Ok(Stage::Retrieve(read.queries.clone(), read.probes.clone()));
-        }
-        Err((
-            format!("Your queries could not be used:\n{}", problems.join("\n")),
-            Finished::FormatRetries,
-        ))
+        let unanswered = if problems.is_empty() {
+            String::new()
+        } else {
+            format!("### Not answered\n\n{}\n\n", problems.join("\n"))
+        };
+        Ok(Stage::Retrieve {
+            queries,
+            probes,
+            unanswered,
+        })
     }
 
     /// Asks again, as long as the limit of malformed replies allows.
@@ -175,6 +200,27 @@ impl Run {
             }
         }
     }
+}
+
+/// Tells of the tags in a block of queries that are no query: a line that holds one whole.
+fn unknown_tags(text: &str, read: &Reply) -> Vec<String> {
+    let Some((_, rest)) = text.rsplit_once("<queries>") else {
+        return Vec::new();
+    };
+    let block = rest
+        .split_once("</queries>")
+        .map_or(rest, |(block, _)| block);
+    let unknown = block.lines().filter_map(|line| {
+        let inner = line.trim().strip_prefix('<')?;
+        let end = inner.find(|one: char| !one.is_ascii_alphanumeric() && one != '_')?;
+        let (name, _) = inner.split_at_checked(end)?;
+        let closed = inner.ends_with(&format!("</{name}>"));
+        let is_read = read.queries.iter().any(|query| query.kind == name);
+        let known = is_read || KINDS.contains(&name) || IN_QUERIES.contains(&name);
+        (closed && !known)
+            .then(|| format!("- <{name}> is no query; the table names those that are"))
+    });
+    unknown.collect()
 }
 
 fn head(text: &str) -> String {

@@ -17,11 +17,14 @@ impl Run {
             let findings = findings.clone();
             return self.tell_in_short(index, &findings, answers);
         }
-        let Stage::Retrieve(_, probes) = lane.stage.clone() else {
+        let Stage::Retrieve {
+            probes, unanswered, ..
+        } = lane.stage.clone()
+        else {
             return;
         };
         lane.memory = answers.memory;
-        self.begin_probes(index, &probes, answers.text);
+        self.begin_probes(index, &probes, unanswered + &answers.text);
     }
 
     /// Asks what was not asked before; where nothing is left to ask, the round is over.

@@ -109,7 +109,7 @@ fn a_doubt_on_which_independent_candidates_agree_is_gone() {
     assert!(
         run.attempt(2).unwrap().accepted[0]
             .reason
-            .contains("1 independent candidate")
+            .contains("1 candidate written independently")
     );
     let id = run.ready()[0].0;
     let run = run.feed(id, rung(RungName::SameElsewhere, Some(true)));

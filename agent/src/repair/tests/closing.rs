@@ -4,21 +4,25 @@ use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung
 use crate::plan::Plan;
 use crate::record::{
     ContextText, Ending, EndingKind, Outcome, Postponed, Purpose, RegressionRecord, RunLimits,
-    Step, TestFiles,
+    SmallestRecord, Step, TestFiles,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
 use patchwright_model::Usage;
+use std::time::Duration;
 
 const TEST: &str =
     "<patch><create file=\"tests/a.c\">\nint main(void) { return 0; }\n</create></patch>";
 
 /// A run whose only attempt holds every rung.
 fn held() -> Run {
-    let limits = RunLimits {
+    held_within(RunLimits {
         regression_tests: 1,
         ..plan().limits
-    };
+    })
+}
+
+fn held_within(limits: RunLimits) -> Run {
     let run = Run::new(Plan { limits, ..plan() });
     let run = play(run, [baseline(), Outcome::Context(ContextText::default())]);
     let run = play(run, [reply(&patch("y")), placed("p")]);
@@ -107,6 +111,39 @@ fn where_no_test_of_a_model_holds_the_pov_is_the_test() {
             assert_eq!((test.holds, test.script), (holds, true));
         }
     }
+}
+
+#[test]
+fn the_smallest_input_is_sought_before_the_run_ends() {
+    for regression_tests in [0, 1] {
+        let limits = RunLimits {
+            regression_tests,
+            minimize: Duration::from_secs(9),
+            ..plan().limits
+        };
+        let run = held_within(limits);
+        let steps = run.ready();
+        assert!(
+            matches!(steps.as_slice(), [(_, Step::Minimize { budget })] if budget.as_secs() == 9),
+            "{steps:?}"
+        );
+        let found = SmallestRecord {
+            bytes: 3,
+            blob: "hash".into(),
+            seconds: 2.0,
+            ..SmallestRecord::default()
+        };
+        let run = play(run, [Outcome::Minimized(found)]);
+        assert_eq!(run.smallest().map(|found| found.bytes), Some(3));
+        assert_eq!(run.ending().is_some(), regression_tests == 0);
+    }
+    let limits = RunLimits {
+        minimize: Duration::from_secs(9),
+        ..plan().limits
+    };
+    let nothing = Outcome::Minimized(SmallestRecord::default());
+    let run = play(held_within(limits), [nothing]);
+    assert_eq!((kind(&run), run.smallest()), (EndingKind::Verified, None));
 }
 
 #[test]

@@ -5,17 +5,42 @@ use crate::record::{EndingKind, Outcome, Retrieved, Step};
 use patchwright_model::Finish;
 
 #[test]
-fn rounds_have_three_to_five_queries() {
-    for (count, good) in [(1, false), (2, false), (3, true), (5, true), (6, false)] {
+fn rounds_have_up_to_five_queries() {
+    for (count, kept) in [(1, 1), (2, 2), (5, 5), (7, 5)] {
         let text = format!("<queries>{}</queries>", "<symbol>f</symbol>".repeat(count));
         let run = play(begun(), [reply(&text)]);
-        let retrieves = matches!(run.ready().as_slice(), [(_, Step::Retrieve { .. })]);
-        assert_eq!(retrieves, good, "{count} queries");
-        if !good {
-            assert!(last_message(&run).contains("a round has 3 to 5 queries"));
-            assert_eq!(run.spent().format_retries, 1);
-        }
+        let ready = run.ready();
+        let [(_, Step::Retrieve { queries, .. })] = ready.as_slice() else {
+            panic!("{ready:?}");
+        };
+        assert_eq!(queries.len(), kept, "{count} queries");
+        assert_eq!(run.spent().format_retries, 0);
+        let run = play(run, [Outcome::Retrieved(Retrieved::default())]);
+        let told = last_message(&run).contains("you sent 7: the first 5 were answered");
+        assert_eq!(told, count > 5, "{}", last_message(&run));
     }
+}
+
+#[test]
+fn what_is_no_query_is_told_beside_the_answers() {
+    let text = "<queries>\n<file></file>\n<symbol>f</symbol>\n<frobnicate>memcpy</frobnicate>\n<rule>\n<kind>call_expression</kind>\n</rule>\n</queries>";
+    let run = play(begun(), [reply(text)]);
+    let answers = Retrieved {
+        text: "the answers".into(),
+        ..Retrieved::default()
+    };
+    let run = play(run, [Outcome::Retrieved(answers)]);
+    let told = last_message(&run);
+    for words in [
+        "### Not answered",
+        "<file></file>: ",
+        "<frobnicate>",
+        "the answers",
+    ] {
+        assert!(told.contains(words), "{words}: {told}");
+    }
+    assert!(!told.contains("<kind> is"), "{told}");
+    assert_eq!((run.spent().format_retries, run.spent().rounds), (0, 1));
 }
 
 #[test]
@@ -25,7 +50,7 @@ fn unusable_replies_are_answered_and_then_end_the_run() {
         ("<patch><edit", Finish::Length, "cut off"),
         ("", Finish::Refused, "declined"),
         (
-            "<queries><file></file><symbol>f</symbol><symbol>g</symbol></queries>",
+            "<queries><file></file></queries>",
             Finish::Stop,
             "could not be",
         ),

@@ -2,19 +2,36 @@
 //! machine offers, and prints what held.
 
 use crate::common::Format;
-use patchwright_evaluator::attack::{Attack, attack};
-use patchwright_evaluator::sandbox::{Host, IsolationChoice, offered};
+use patchwright_evaluator::attack::{Attack, attack, attack_in};
+use patchwright_evaluator::sandbox::{Host, Image, IsolationChoice, offered};
 use std::fmt::Write;
 
 /// An isolation, and what came of the attack; or why it was not attacked.
 type Tried = (IsolationChoice, Result<Attack, String>);
 
-/// Attacks the isolation of the settings, or each that `auto` may take, one after
+/// Subject of the attack.
+pub(super) enum Attacked {
+    /// The isolations of this machine that a choice allows.
+    Host(IsolationChoice),
+    /// The containers of an image.
+    Image(Image),
+}
+
+/// Attacks an image, the isolation of the settings, or each that `auto` may take, one after
 /// the other; the text to print, and whether there was one and all of them held.
-pub(super) async fn look(choice: IsolationChoice, host: &Host, format: Format) -> (String, bool) {
+pub(super) async fn look(attacked: &Attacked, host: &Host, format: Format) -> (String, bool) {
     let mut all = Vec::new();
-    for isolation in isolations(choice) {
-        all.push((*isolation, attacked(*isolation, choice, host).await));
+    match attacked {
+        Attacked::Host(choice) => {
+            for isolation in isolations(*choice) {
+                all.push((*isolation, attack_one(*isolation, *choice, host).await));
+            }
+        }
+        Attacked::Image(image) => {
+            let attack = attack_in(image, host.clone()).await;
+            let attack = attack.map_err(|error| error.to_string());
+            all.push((IsolationChoice::Container, attack));
+        }
     }
     let text = match format {
         Format::Text => text(&all),
@@ -24,19 +41,20 @@ pub(super) async fn look(choice: IsolationChoice, host: &Host, format: Format) -
 }
 
 fn isolations(choice: IsolationChoice) -> &'static [IsolationChoice] {
-    use IsolationChoice::{Auto, Bubblewrap, Landlock, None, Remote};
+    use IsolationChoice::{Auto, Bubblewrap, Container, Landlock, None, Remote};
     match choice {
         Auto => &[Bubblewrap, Landlock],
         Bubblewrap => &[Bubblewrap],
         Landlock => &[Landlock],
         None => &[None],
+        Container => &[Container],
         Remote => &[Remote],
     }
 }
 
 /// Attacks one isolation. `auto` takes none that leaves the user's files open,
 /// so that one is attacked only when it was asked for.
-async fn attacked(
+async fn attack_one(
     isolation: IsolationChoice,
     choice: IsolationChoice,
     host: &Host,

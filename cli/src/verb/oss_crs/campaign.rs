@@ -4,7 +4,7 @@
 use super::summary::{PovLine, RunLine, Summary};
 use crate::common::Format;
 use crate::display::{self, Display};
-use crate::verb::session::{self, OutputArguments};
+use crate::verb::session::{self, NewRun, OutputArguments};
 use patchwright_agent::record::{Ending, EndingKind};
 use patchwright_agent::repair::Run;
 use patchwright_agent::task::Task;
@@ -155,8 +155,8 @@ impl Campaign {
             force: true,
             format: Format::Text,
         };
-        let answers = (self.answers.clone(), None);
-        let session = session::begin(task, self.loaded.clone(), answers, &output).await?;
+        let new = NewRun::new(self.answers.clone(), None);
+        let session = session::begin(task, self.loaded.clone(), new, &output).await?;
         let display = display::of_settings(&self.loaded.settings);
         let start = |plan| Ok(Run::new(plan));
         let target: Arc<dyn Target> = Arc::new(target);

@@ -1,0 +1,116 @@
+//! Git as a subprocess, without a shell and without anything that a repository or the
+//! user's settings would have it run.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use tokio::process::Command;
+
+/// Settings under which nothing that a repository configures is run.
+const QUIET: [&str; 8] = [
+    "-c",
+    "core.hooksPath=/dev/null",
+    "-c",
+    "core.fsmonitor=false",
+    "-c",
+    "commit.gpgSign=false",
+    "-c",
+    "log.showSignature=false",
+];
+
+/// Error of a git command.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GitError {
+    /// Git cannot be started, or a file not be written.
+    #[error("git cannot be run for {folder}: {source}")]
+    Start {
+        /// The folder.
+        folder: PathBuf,
+        /// Error of the operating system.
+        #[source]
+        source: std::io::Error,
+    },
+    /// Git refused.
+    #[error("git {step} failed in {folder}: {said}")]
+    Git {
+        /// Which of its commands.
+        step: String,
+        /// The folder.
+        folder: PathBuf,
+        /// Its message.
+        said: String,
+    },
+}
+
+/// Git in a folder.
+#[derive(Debug, Clone)]
+pub(crate) struct Git {
+    folder: PathBuf,
+    variables: Vec<(&'static str, OsString)>,
+}
+
+impl Git {
+    /// Runs git in this folder.
+    pub(crate) fn new(folder: &Path) -> Self {
+        Self {
+            folder: folder.to_path_buf(),
+            variables: Vec::new(),
+        }
+    }
+
+    /// Sets a variable for every command.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &'static str, value: impl Into<OsString>) -> Self {
+        self.variables.push((name, value.into()));
+        self
+    }
+
+    /// Runs the same in another folder.
+    #[must_use]
+    pub(crate) fn at(mut self, folder: &Path) -> Self {
+        self.folder = folder.to_path_buf();
+        self
+    }
+
+    /// Returns the error of a file that could not be written for git.
+    pub(crate) fn not_started(&self, source: std::io::Error) -> GitError {
+        GitError::Start {
+            folder: self.folder.clone(),
+            source,
+        }
+    }
+
+    /// Runs git and returns its output without the last line breaks.
+    pub(crate) async fn run(&self, arguments: &[&str]) -> Result<String, GitError> {
+        let output = self.output(arguments).await?;
+        Ok(String::from_utf8_lossy(&output).trim_end().to_owned())
+    }
+
+    /// Runs git and returns its output, byte for byte.
+    pub(crate) async fn output(&self, arguments: &[&str]) -> Result<Vec<u8>, GitError> {
+        let variables = self.variables.iter();
+        let output = Command::new("git")
+            .args(["--no-pager", "--no-optional-locks"])
+            .args(QUIET)
+            .args(arguments)
+            .current_dir(&self.folder)
+            .env_remove("GIT_DIR")
+            .env_remove("GIT_WORK_TREE")
+            .env("GIT_TERMINAL_PROMPT", "0")
+            .envs(variables.map(|(name, value)| (name, value)))
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .map_err(|source| self.not_started(source))?;
+        if output.status.success() {
+            return Ok(output.stdout);
+        }
+        let said = String::from_utf8_lossy(&output.stderr);
+        Err(GitError::Git {
+            step: arguments.first().copied().unwrap_or_default().to_owned(),
+            folder: self.folder.clone(),
+            said: said.trim().to_owned(),
+        })
+    }
+}

@@ -1,0 +1,95 @@
+//! Judging a patch for an agent: the tool `judge`, for the task that the server was started
+//! with.
+//!
+//! The commands are those of the task, which the user chose; the agent gives nothing but a
+//! diff. They run in the sandbox as for `patchwright judge`.
+
+use patchwright_agent::progress::{Notice, Observer};
+use patchwright_agent::record::{CrashHistory, EndingKind};
+use patchwright_agent::repair::Run;
+use patchwright_agent::report::{self, Report};
+use patchwright_agent::task::Task;
+use patchwright_agent::wire::{self, Answers};
+use patchwright_config::Loaded;
+use patchwright_daemon::session::{Right, Session, Start};
+use patchwright_patcher::Patch;
+use patchwright_store::Store;
+use tokio::sync::{Mutex, mpsc};
+use tokio_util::sync::CancellationToken;
+
+/// A task whose patches are judged, one at a time.
+#[derive(Debug)]
+pub(crate) struct Judge {
+    task: Task,
+    loaded: Loaded,
+    busy: Mutex<()>,
+}
+
+impl Judge {
+    /// Judges patches for this task.
+    pub(crate) fn new(task: Task, loaded: Loaded) -> Self {
+        Self {
+            task,
+            loaded,
+            busy: Mutex::new(()),
+        }
+    }
+
+    /// Climbs the ladder with a diff and returns the report; the reason where nothing is
+    /// known of the patch. Each step is told before it is taken.
+    pub(super) async fn judge(
+        &self,
+        diff: &str,
+        told: mpsc::UnboundedSender<String>,
+        stop: CancellationToken,
+    ) -> Result<String, String> {
+        let patch = Patch::from_diff(diff.as_bytes());
+        if patch.edits.is_empty() {
+            return Err(
+                "judge: the patch changes nothing: give a unified diff, as `git diff` prints it"
+                    .to_owned(),
+            );
+        }
+        let _turn = self.busy.lock().await;
+        let observer = Observer::new(move |notice| {
+            if let Notice::Doing(progress) = notice {
+                // A client that does not listen misses nothing but this.
+                let _ = told.send(progress.doing.clone());
+            }
+        });
+        let report = self.run(patch, observer, &stop).await;
+        let report = report.map_err(|error| format!("judge: {error:#}"))?;
+        let text = report::render(&report);
+        match EndingKind::of_word(&report.ending) {
+            Some(
+                EndingKind::Verified
+                | EndingKind::Plausible
+                | EndingKind::Unverified
+                | EndingKind::NoPatch,
+            ) => Ok(text),
+            _ => Err(text),
+        }
+    }
+
+    async fn run(
+        &self,
+        patch: Patch,
+        observer: Observer,
+        stop: &CancellationToken,
+    ) -> anyhow::Result<Report> {
+        let store = Store::of(&self.loaded.settings).await?;
+        let start = Start {
+            right: Right::Run(wire::run_id(&self.task.id)),
+            models: wire::models(&Answers::Nobody, &self.loaded.settings)?,
+            answers: Answers::Nobody,
+            foreign: Some(patch.clone()),
+            out: None,
+            history: CrashHistory::default(),
+        };
+        let session = Session::begin(&store, self.task.clone(), self.loaded.clone(), start).await?;
+        let run = session.drive((observer, None), stop, |plan| Ok(Run::judging(plan, patch)));
+        // On the heap: what waits for a whole run is large.
+        let run = Box::pin(run).await?;
+        session.conclude(&run).await
+    }
+}
