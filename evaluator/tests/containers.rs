@@ -1,4 +1,4 @@
-//! What a command in a container of the task's own image can do and cannot, with a real engine:
+//! Abilities of a command in a container of the task's own image, with a real engine:
 //! Podman, started for this test with a store of its own.
 //!
 //! The image is made of this machine's own packages, so that no registry is needed. Without
