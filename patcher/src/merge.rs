@@ -400,7 +400,28 @@ impl Merger<'_> {
             })
         };
         let behind = gap.end..gap.end.saturating_add(NEAR);
-        nearby(behind, before).or_else(|| nearby(gap.start.saturating_sub(NEAR)..gap.start, after))
+        nearby(behind, before)
+            .or_else(|| nearby(gap.start.saturating_sub(NEAR)..gap.start, after))
+            .or_else(|| self.other_side(0..old.start, gap.end..self.place.range.end))
+            .or_else(|| {
+                let quoted = old.end..self.old.len();
+                self.other_side(quoted, self.place.range.start..gap.start)
+            })
+    }
+
+    /// Finds a line of the place that no quoted line was found for, and that is quoted on the
+    /// other side of an insertion.
+    fn other_side(&self, quoted: Range<usize>, mut lines: Range<usize>) -> Option<usize> {
+        let lost = quoted.filter(|index| self.pair(*index).is_none());
+        let lost = lost.filter_map(|index| self.old.get(index));
+        let keys: Vec<u64> = lost
+            .filter(|line| !is_elision(line) && says_something(std::iter::once(*line)))
+            .map(|line| key(line))
+            .collect();
+        lines.find(|at| {
+            let known = || self.pairs.contains(&Some(*at));
+            self.file.key(*at).is_some_and(|key| keys.contains(&key)) && !known()
+        })
     }
 
     /// Returns true when neither of the quoted lines around a change is in the file.

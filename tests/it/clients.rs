@@ -85,6 +85,18 @@ fn a_task_is_handed_in_followed_shown_and_listed() {
     assert_eq!(report["ending"], "proposed", "{report}");
     let journal = client.told(&["show", "records", "--journal", "--state", &elsewhere]);
     assert!(journal.contains(" outcome locate "), "{journal}");
+    let export =
+        |form: &str| client.run(&["export", "records", "--format", form, "--state", &elsewhere]);
+    let diff = export("diff");
+    assert_eq!(
+        diff.stdout,
+        report["best"]["diff"].as_str().unwrap(),
+        "{diff:?}"
+    );
+    assert!(export("mbox").stdout.contains("\nSubject: [PATCH] "));
+    let folder = export("folder");
+    assert_eq!(folder.code, Some(2), "{folder:?}");
+    assert!(folder.stderr.contains("--format"), "{folder:?}");
 }
 
 #[test]

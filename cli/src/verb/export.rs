@@ -1,5 +1,6 @@
 //! `patchwright export`: a finished run as a folder, a diff, a mail or a branch.
 
+use super::client::Daemon;
 use super::session::find_run;
 use crate::common::{Common, WrongInput, write_result};
 use crate::export::{self, Branch, Exported, Signatures};
@@ -8,7 +9,10 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Source, Task};
-use patchwright_store::Store;
+use patchwright_config::Loaded;
+use patchwright_store::{Store, StoreError};
+use reqwest::Method;
+use serde_json::Value;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,8 +20,8 @@ use std::process::ExitCode;
 /// Arguments of `export`.
 #[derive(Debug, Args)]
 pub(crate) struct ExportArguments {
-    /// The run's id, its task's, or the folder that --out made; the last run when
-    /// none is named
+    /// The run's id, its task's, the folder that --out made, or a task of the daemon that
+    /// client.server names; the last run when none is named
     pub run: Option<String>,
     /// Which candidate, by its number; the best when none is named
     pub candidate: Option<u32>,
@@ -74,6 +78,16 @@ pub(crate) enum Form {
     Openvex,
 }
 
+/// A finished run, of this machine or of a daemon.
+struct Finished {
+    title: Option<String>,
+    /// The task; none for a run of a daemon.
+    task: Option<Task>,
+    report: Report,
+    smallest: Option<Vec<u8>>,
+    began: jiff::Timestamp,
+}
+
 /// Exports a run.
 ///
 /// # Errors
@@ -85,41 +99,94 @@ pub(crate) async fn export(
 ) -> anyhow::Result<ExitCode> {
     let loaded = common.load(Vec::new())?;
     let store = Store::of(&loaded.settings).await?;
-    let id = find_run(&store, arguments.run.as_deref()).await?;
-    let report = report(&store, &id).await?;
-    let (task, _) = store.run(&id).await?;
+    let finished = match find_run(&store, arguments.run.as_deref()).await {
+        Ok(id) => of_store(&store, &id).await?,
+        Err(error) => match elsewhere(&error, &arguments, &loaded) {
+            Some(task) => of_daemon(&Daemon::of(&loaded)?, task).await?,
+            None => return Err(error),
+        },
+    };
+    match (arguments.format, &finished.task) {
+        (Form::Folder, Some(task)) => folder(&store, task, finished.report, &arguments).await,
+        (Form::Folder, None) => Err(WrongInput(
+            "a daemon keeps the logs of its runs: name another form with --format, such as mbox"
+                .to_owned(),
+        )
+        .into()),
+        _ => one_file(&finished, &arguments).await,
+    }
+}
+
+/// The name of a task of the daemon, where this machine knows no such run.
+fn elsewhere<'a>(
+    error: &anyhow::Error,
+    arguments: &'a ExportArguments,
+    loaded: &Loaded,
+) -> Option<&'a str> {
+    let unknown = matches!(error.downcast_ref(), Some(StoreError::NoRun { .. }));
+    let task = arguments.run.as_deref()?;
+    (unknown && loaded.settings.client.server.is_some()).then_some(task)
+}
+
+async fn of_store(store: &Store, id: &str) -> anyhow::Result<Finished> {
+    let report = report(store, id).await?;
+    let (task, _) = store.run(id).await?;
     let task: Task = serde_json::from_str(&task).context("the task of the run cannot be read")?;
-    if arguments.format == Form::Folder {
-        return folder(&store, &task, report, &arguments).await;
+    let events = store.events(id).await?;
+    let began = events.first().context("the journal of the run is empty")?;
+    Ok(Finished {
+        title: task.title.clone(),
+        task: Some(task),
+        smallest: smallest(store, &report).await?,
+        began: began.time.parse().context("the journal holds no time")?,
+        report,
+    })
+}
+
+/// A run that a daemon carried out. Its logs and inputs stay there.
+async fn of_daemon(daemon: &Daemon, task: &str) -> anyhow::Result<Finished> {
+    let asked = |part: &[&str]| daemon.request(Method::GET, &[&["tasks", task], part].concat());
+    let told = daemon.json(asked(&[])?).await?;
+    let report = daemon.json(asked(&["report"])?).await?;
+    let created = told.get("created").and_then(Value::as_str);
+    Ok(Finished {
+        title: told.get("title").and_then(Value::as_str).map(str::to_owned),
+        task: None,
+        report: serde_json::from_value(report).context("the daemon's report cannot be read")?,
+        smallest: None,
+        began: created
+            .and_then(|time| time.parse().ok())
+            .context("the daemon tells no time of the task")?,
+    })
+}
+
+/// Writes a form that is one file, or a branch.
+async fn one_file(finished: &Finished, arguments: &ExportArguments) -> anyhow::Result<ExitCode> {
+    let report = &finished.report;
+    if let (Form::Diff, Some(fix)) = (arguments.format, report.foreign_fix()) {
+        put(arguments.out.as_deref(), fix.as_bytes())?;
+        return Ok(ExitCode::SUCCESS);
     }
     let signatures = Signatures {
         author: arguments.author.clone(),
         signoff: arguments.signoff,
         reported_by: arguments.reported_by.clone(),
     };
-    let changed_by = changed_by(&task, &report, &arguments).await;
-    if let (Form::Diff, Some(fix)) = (arguments.format, report.foreign_fix()) {
-        put(arguments.out.as_deref(), fix.as_bytes())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let smallest = smallest(&store, &report).await?;
+    let changed_by = changed_by(finished.task.as_ref(), report, arguments).await;
     let exported = Exported {
-        title: task.title.as_deref(),
-        report: &report,
-        attempt: candidate(&report, arguments.candidate)?,
-        smallest: smallest.as_deref(),
+        title: finished.title.as_deref(),
+        report,
+        attempt: candidate(report, arguments.candidate)?,
+        smallest: finished.smallest.as_deref(),
         signatures: &signatures,
         changed_by: changed_by.as_deref(),
     };
     if arguments.format == Form::Branch {
-        branch(&task, &exported, &arguments).await?;
-        return Ok(ExitCode::SUCCESS);
+        branch(finished.task.as_ref(), &exported, arguments).await?;
+    } else {
+        let text = written(&exported, finished.began, arguments.format)?;
+        put(arguments.out.as_deref(), &text)?;
     }
-    let events = store.events(&id).await?;
-    let began = events.first().context("the journal of the run is empty")?;
-    let began: jiff::Timestamp = began.time.parse().context("the journal holds no time")?;
-    let text = written(&exported, began, arguments.format)?;
-    put(arguments.out.as_deref(), &text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -151,17 +218,21 @@ fn written(exported: &Exported<'_>, began: jiff::Timestamp, form: Form) -> anyho
 }
 
 /// The commit that changed the crashing line last, where a repository tells.
-async fn changed_by(task: &Task, report: &Report, arguments: &ExportArguments) -> Option<String> {
+async fn changed_by(
+    task: Option<&Task>,
+    report: &Report,
+    arguments: &ExportArguments,
+) -> Option<String> {
     let crash = report.crash.as_ref()?;
     let folder = repository(task, arguments).ok()?;
     export::last_change(&folder, crash.file.as_deref()?, crash.line?).await
 }
 
 /// The folder of the repository that the tree of the task is.
-fn repository(task: &Task, arguments: &ExportArguments) -> anyhow::Result<PathBuf> {
-    match (&arguments.repo, &task.source) {
+fn repository(task: Option<&Task>, arguments: &ExportArguments) -> anyhow::Result<PathBuf> {
+    match (&arguments.repo, task.map(|task| &task.source)) {
         (Some(repo), _) => Ok(repo.clone()),
-        (None, Source::Path(path)) => Ok(path.clone()),
+        (None, Some(Source::Path(path))) => Ok(path.clone()),
         (None, _) => anyhow::bail!(
             "the source of the task is no folder of yours; name your repository with --repo DIR"
         ),
@@ -235,7 +306,7 @@ async fn folder(
 }
 
 async fn branch(
-    task: &Task,
+    task: Option<&Task>,
     exported: &Exported<'_>,
     arguments: &ExportArguments,
 ) -> anyhow::Result<()> {

@@ -45,6 +45,15 @@ const SLACK: usize = 8;
 /// Beyond this many lines the number of a quote says nothing about a place.
 const REACH: usize = 100;
 
+/// A line of fewer letters and digits may be written anew by chance.
+const STRAY_LETTERS: usize = 10;
+
+/// A line that stands in more places than this speaks for none of them.
+const STRAY_PLACES: usize = 3;
+
+/// A line that stands within so many lines of a place speaks for it.
+const STRAY_DISTANCE: usize = 40;
+
 /// Lines that a quote leaves out between two of its lines are at most this many.
 const FARTHEST: usize = 500;
 
@@ -95,6 +104,13 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = located else {
         return located;
     };
+    if let Some((line, places)) = stray(file, quote, &place) {
+        return Located::Tied {
+            line,
+            places,
+            matches: Vec::new(),
+        };
+    }
     let Some(rival) = aligner.rival(&chains, &chain, &|_| true) else {
         return Located::At(place);
     };
@@ -107,6 +123,34 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
             _ => Vec::new(),
         },
     }
+}
+
+/// Returns a quoted line that is not at a place and stands far from it, with the first line
+/// of the place and its own: it speaks for another place, where no number confirms this one.
+/// Lines that stand in many places, and short ones, are written anew by chance.
+fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
+    let confirmed = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
+    if quote.hint.is_some_and(confirmed) {
+        return None;
+    }
+    let pairs = place.pairs.as_ref()?;
+    let lines = quote.lines.iter().zip(pairs).enumerate();
+    let lost = lines.filter(|(_, (_, pair))| pair.is_none());
+    lost.filter(|(_, (line, _))| !is_elision(line) && letters(line) >= STRAY_LETTERS)
+        .find_map(|(at, (line, _))| {
+            let others = file.with_key(key(line));
+            let is_far = |other: &&usize| {
+                other.saturating_add(STRAY_DISTANCE) < place.range.start
+                    || **other > place.range.end.saturating_add(STRAY_DISTANCE)
+            };
+            let first = others.first()?;
+            let speaks = others.len() <= STRAY_PLACES && others.iter().all(|other| is_far(&other));
+            speaks.then_some((at, [place.range.start, *first]))
+        })
+}
+
+fn letters(line: &str) -> usize {
+    line.chars().filter(|next| next.is_alphanumeric()).count()
 }
 
 /// Returns true when lines say enough to be told from others by themselves.

@@ -44,8 +44,10 @@ impl Plan<'_> {
             }
             Err(Unplaced::Refused(refusal)) => return Err(*refusal),
             Err(Unplaced::Equal { refusal, places }) => {
+                // A place where the edit cannot be carried out says nothing for the others.
                 let drafts = places.iter().map(|found| draft(file, &wish, found));
-                let drafts: Vec<Draft> = drafts.filter_map(Result::ok).collect();
+                let drafts: Result<Vec<Draft>, Refusal> = drafts.collect();
+                let drafts = drafts.unwrap_or_default();
                 self.undecided.push(Undecided {
                     path,
                     drafts,

