@@ -94,7 +94,10 @@ fn a_doubt_is_gone_where_a_candidate_does_the_same() {
         (EndingKind::Verified, 1)
     );
     let accepted = &run.attempt(1).unwrap().accepted[0].reason;
-    assert!(accepted.contains("1 independent candidate"), "{accepted}");
+    assert!(
+        accepted.contains("1 candidate written independently"),
+        "{accepted}"
+    );
 }
 
 #[test]
