@@ -35,6 +35,13 @@ struct Room {
 }
 
 impl Room {
+    fn most(self, other: Self) -> Self {
+        Self {
+            bytes: self.bytes.max(other.bytes),
+            files: self.files.max(other.files),
+        }
+    }
+
     fn of(folder: &Path) -> Option<Self> {
         let StatVfs {
             f_bavail,
@@ -66,7 +73,8 @@ pub(super) enum DiskUse {
 pub(super) struct Disk {
     folders: Vec<PathBuf>,
     limit: u64,
-    at_start: Option<Room>,
+    /// The most that was free since the start.
+    most_free: Option<Room>,
     next: Instant,
 }
 
@@ -75,7 +83,7 @@ impl Disk {
         Self {
             folders: folders.to_vec(),
             limit,
-            at_start: folders.first().and_then(|folder| Room::of(folder)),
+            most_free: folders.first().and_then(|folder| Room::of(folder)),
             next: Instant::now(),
         }
     }
@@ -83,9 +91,11 @@ impl Disk {
     /// Looks again; the processes below `root` are the command's.
     pub(super) fn look(&mut self, root: u32) -> DiskUse {
         let now = self.folders.first().and_then(|folder| Room::of(folder));
-        let (Some(before), Some(now)) = (self.at_start, now) else {
+        let (Some(before), Some(now)) = (self.most_free, now) else {
             return DiskUse::Fine;
         };
+        // What others give back meanwhile must not hide what the command takes.
+        self.most_free = Some(before.most(now));
         let started = Instant::now();
         let full = is_full(before, now);
         if !full && (!has_shrunk(before, now, self.limit) || started < self.next) {
@@ -177,6 +187,10 @@ mod tests {
         // A small disk is not full because it is small.
         assert!(!is_full(room(64 << 20, 500), room(32 << 20, 400)));
         assert!(!is_full(room(0, u64::MAX), room(0, u64::MAX)));
+        // Others made room, and the command took it.
+        let after = before.most(room(90 << 30, 1_500_000));
+        assert_eq!(after, room(100 << 30, 1_500_000));
+        assert!(has_shrunk(after, before, limit));
     }
 
     #[test]
@@ -209,7 +223,7 @@ mod tests {
         fs::File::open(folder.path()).unwrap().sync_all().unwrap();
         rustix::fs::sync();
         // As if the disk had been emptier: others write to it meanwhile.
-        disk.at_start = Some(Room {
+        disk.most_free = Some(Room {
             bytes: u64::MAX,
             files: u64::MAX,
         });
