@@ -472,7 +472,7 @@ mod tests {
             settled: settled.map(str::to_owned),
             contested: Some("it is malformed".to_owned()),
             input: Some("doubts/attempt-1-same-elsewhere-1".to_owned()),
-            change: "1 byte(s) removed".to_owned(),
+            change: "1 byte removed".to_owned(),
             before: String::new(),
             after: String::new(),
         };

@@ -35,6 +35,7 @@ use crate::runner::{
 };
 use clock::Clock;
 use doubts::Differing;
+use patchwright_source::counted;
 use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
@@ -299,8 +300,8 @@ impl Comparison<'_> {
         }
         if let Some(first) = open.first() {
             let reason = format!(
-                "{} difference(s) on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
-                open.len(),
+                "{} on the PoV or its mutants that no experiment settles, for a model, a critic or a person to decide: {}",
+                counted(open.len() as u64, "difference"),
                 first.what
             );
             return (None, reason);

@@ -105,7 +105,7 @@ fn difference(text: &str) -> DoubtRecord {
         input: Some(DoubtedInputRecord {
             name: "mutant 25 of a PoV".into(),
             text: text.into(),
-            change: "1 byte(s) \"b\" removed at offset 2".into(),
+            change: "1 byte \"b\" removed at offset 2".into(),
             before: "exit status 0\nok\n".into(),
             after: "exit status 1\nno\n".into(),
             diverges: Some("\"f = 1\" became \"f = 2\"".into()),

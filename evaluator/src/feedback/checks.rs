@@ -178,7 +178,7 @@ fn shows_broken_tests_with_their_stack() {
     let text = with_places(|places| tests(&comparison, &now, "", places, 1_000));
     assert_eq!(
         text,
-        "1 test(s) fail that did not before:\n\norg.acme.T.a\n  java.lang.AssertionError: expected 1\n  \tat org.acme.Shop.sell(Shop.java:14 [patched line 17])\n  \tat org.acme.T.a(T.java:9)\n"
+        "1 test failing now and not before:\n\norg.acme.T.a\n  java.lang.AssertionError: expected 1\n  \tat org.acme.Shop.sell(Shop.java:14 [patched line 17])\n  \tat org.acme.T.a(T.java:9)\n"
     );
     let comparison = TestReport::default().compare(&before, &BTreeSet::new());
     let text = with_places(|places| {

@@ -5,6 +5,7 @@ use super::excerpt::{clean, cut, excerpt, fold_lines, steady};
 use super::{LocationTranslator, bytes};
 use crate::crash::{FrameOrigin, read_java_frame};
 use crate::test_report::{Comparison, TestReport};
+use patchwright_source::counted;
 use std::fmt::Write as _;
 
 /// Broken tests that are shown in full. More seldom add information.
@@ -23,8 +24,8 @@ pub fn tests(
     let mut text = String::new();
     let limit = bytes(tokens);
     if !comparison.broken.is_empty() {
-        let count = comparison.broken.len();
-        let _ = writeln!(text, "{count} test(s) fail that did not before:");
+        let count = number_of(comparison.broken.len());
+        let _ = writeln!(text, "{count} failing now and not before:");
         for name in comparison.broken.iter().take(SHOWN) {
             if text.len() > limit {
                 break;
@@ -39,13 +40,13 @@ pub fn tests(
         );
     }
     if !comparison.missing.is_empty() {
-        let count = comparison.missing.len();
-        let _ = writeln!(text, "\n{count} test(s) that passed before were not run:");
+        let count = number_of(comparison.missing.len());
+        let _ = writeln!(text, "\n{count} that passed before, not run now:");
         names(&mut text, "missing", &comparison.missing);
     }
     if !comparison.still_failing.is_empty() {
-        let count = comparison.still_failing.len();
-        let _ = writeln!(text, "\n({count} test(s) fail with and without the patch.)");
+        let count = number_of(comparison.still_failing.len());
+        let _ = writeln!(text, "\n({count} failing with and without the patch.)");
     }
     let told = comparison.broken.iter().any(|name| {
         report
@@ -107,6 +108,10 @@ fn own_lines(details: &str) -> Vec<String> {
         return details.lines().take(20).map(str::to_owned).collect();
     }
     kept
+}
+
+fn number_of(count: usize) -> String {
+    counted(count as u64, "test")
 }
 
 fn names(text: &mut String, word: &str, names: &[String]) {

@@ -10,6 +10,7 @@ use crate::evidence::{RungName, RungResult};
 use crate::runner::{Baseline, Build, Target, TestRun};
 use crate::test_report::{Comparison, Status};
 use crate::{Ending, Limit, TargetError};
+use patchwright_source::counted;
 use std::collections::BTreeSet;
 
 pub(crate) async fn climb(
@@ -118,7 +119,10 @@ fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<b
     if missing > 0 {
         return (
             Some(false),
-            format!("{missing} test(s) that passed before are no longer run"),
+            format!(
+                "{} that passed before, no longer run",
+                counted(missing as u64, "test")
+            ),
         );
     }
     let (old, new) = (before.execution.ending, now.execution.ending);
@@ -130,7 +134,7 @@ fn decide(before: &TestRun, now: &TestRun, comparison: &Comparison) -> (Option<b
             (Some(true), reason)
         }
         (false, true, 0) => (Some(false), format!("the test command fails: {new}")),
-        (false, true, _) => (Some(true), format!("only {known} flaky test(s) fail")),
+        (false, true, _) => (Some(true), format!("only flaky tests fail: {known}")),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
 use crate::rung::{builds, replay_input};
 use crate::runner::{Baseline, Capture, InputRun, Replay, Target};
+use patchwright_source::counted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Instant;
@@ -255,8 +256,8 @@ impl Comparison<'_> {
             Some(first) => (
                 None,
                 format!(
-                    "{} challenge(s) answered differently, which no experiment settles; {}",
-                    open.len(),
+                    "{} answered differently, which no experiment settles; {}",
+                    counted(open.len() as u64, "challenge"),
                     first.what
                 ),
             ),

@@ -16,6 +16,7 @@ use super::pool::ComparedInput;
 use crate::TargetError;
 use crate::evidence::{Doubt, DoubtedInput};
 use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
+use patchwright_source::counted;
 use patchwright_source::{Changes, Language};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -323,10 +324,11 @@ pub(crate) fn change(from: &[u8], to: &[u8]) -> String {
         let more = if part.len() > CHANGED { ".." } else { "" };
         (part.len(), format!("\"{}{more}\"", shown.escape_ascii()))
     };
+    let bytes = |count: usize| counted(count as u64, "byte");
     match (middle(from), middle(to)) {
         ((0, _), (0, _)) => "it is the PoV itself".to_owned(),
-        ((0, _), (count, new)) => format!("{count} byte(s) {new} inserted at offset {head}"),
-        ((count, old), (0, _)) => format!("{count} byte(s) {old} removed at offset {head}"),
+        ((0, _), (count, new)) => format!("{} {new} inserted at offset {head}", bytes(count)),
+        ((count, old), (0, _)) => format!("{} {old} removed at offset {head}", bytes(count)),
         ((_, old), (_, new)) => format!("{old} at offset {head} became {new}"),
     }
 }
@@ -346,17 +348,14 @@ mod tests {
         for (from, to, expected) in [
             ("abc", "abc", "it is the PoV itself"),
             ("abc", "aXc", "\"b\" at offset 1 became \"X\""),
-            ("abc", "abbc", "1 byte(s) \"b\" inserted at offset 2"),
-            ("aaaa", "aa", "2 byte(s) \"aa\" removed at offset 2"),
-            ("", "x\n", "2 byte(s) \"x\\n\" inserted at offset 0"),
-            ("x\0", "", "2 byte(s) \"x\\x00\" removed at offset 0"),
+            ("abc", "abbc", "1 byte \"b\" inserted at offset 2"),
+            ("aaaa", "aa", "2 bytes \"aa\" removed at offset 2"),
+            ("", "x\n", "2 bytes \"x\\n\" inserted at offset 0"),
+            ("x\0", "", "2 bytes \"x\\x00\" removed at offset 0"),
         ] {
             assert_eq!(change(from.as_bytes(), to.as_bytes()), expected);
         }
         let long = change(b"", &[b'a'; 100]);
-        assert!(
-            long.contains("100 byte(s)") && long.contains(".."),
-            "{long}"
-        );
+        assert!(long.contains("100 bytes") && long.contains(".."), "{long}");
     }
 }

@@ -57,7 +57,7 @@ impl Campaign {
     async fn ground(&self, everything: &Task) -> Result<Ground, Ending> {
         let target = self.target(everything)?;
         self.display.line(&format!(
-            "replaying {} PoV(s) on the unpatched build",
+            "replaying PoVs on the unpatched build: {}",
             everything.povs.len()
         ));
         tokio::select! {
