@@ -18,6 +18,7 @@ pub mod prompt;
 pub mod record;
 pub mod repair;
 pub mod report;
+pub mod report_text;
 pub mod signals;
 pub mod task;
 pub mod telemetry;

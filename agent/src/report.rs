@@ -1,9 +1,5 @@
 //! The report of a run, as programs read it and as people do.
 
-mod text;
-
-pub use text::{money, render};
-
 use crate::probability;
 use crate::record::{
     Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, DoubtRecord,
@@ -428,8 +424,9 @@ fn doubt_report(doubt: &DoubtRecord) -> DoubtReport {
 
 #[cfg(test)]
 mod tests {
-    use super::{AttemptReport, BTreeMap, DoubtReport, Report, RungReport, render};
+    use super::{AttemptReport, BTreeMap, DoubtReport, Report, RungReport};
     use crate::repair::Run;
+    use crate::report_text::render;
     use schemars::generate::SchemaSettings;
     use std::path::Path;
 

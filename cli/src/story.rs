@@ -1,6 +1,7 @@
 //! Story of a run in the terminal: what its page shows, with colours and a pager.
 
-use patchwright_agent::report::{Report, render};
+use patchwright_agent::report::Report;
+use patchwright_agent::report_text::render;
 use patchwright_source::{visible, visible_line};
 use patchwright_store::reviews::Decision;
 use std::fmt::Write as _;

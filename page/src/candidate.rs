@@ -9,7 +9,8 @@ use crate::run::{attempt_path, decided, decisions, prose, refuting};
 use crate::text::{first_line, seconds, shown_line};
 use crate::view::{CandidateView, DiffStyle, Viewer};
 use maud::{Markup, html};
-use patchwright_agent::report::{self, AttemptReport};
+use patchwright_agent::report::AttemptReport;
+use patchwright_agent::report_text;
 
 /// Writes the page of a candidate; `None` when the run has no such attempt.
 pub fn candidate(view: &CandidateView) -> Option<String> {
@@ -98,7 +99,7 @@ fn verdict(view: &CandidateView, attempt: &AttemptReport) -> Markup {
             p { (told) }
             p.muted {
                 @if let Some(right) = attempt.p_right { "P(right) " (format!("{:.0} %", 100.0 * right)) " · " }
-                "evaluated in " (seconds(time)) " · cost of the run: " (report::money(&view.run.report))
+                "evaluated in " (seconds(time)) " · cost of the run: " (report_text::money(&view.run.report))
             }
         }
     }

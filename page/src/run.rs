@@ -5,7 +5,8 @@ use crate::layout::{ROOT, badge, lazy, mark, page, run_path};
 use crate::text::{counted, first_line, seconds, shown, shown_line};
 use crate::view::{RunView, is_live};
 use maud::{Markup, html};
-use patchwright_agent::report::{self, AttemptReport, RungReport};
+use patchwright_agent::report::{AttemptReport, RungReport};
+use patchwright_agent::report_text;
 use patchwright_store::reviews::{Decision, DecisionKind, Heading};
 
 /// The rungs of the ladder, from the bottom.
@@ -75,7 +76,7 @@ fn facts(view: &RunView) -> Markup {
             div { dt { "Run" } dd.mono { (shown_line(&report.run)) } }
             div { dt { "Begun" } dd { time datetime=(view.row.created) { (view.row.created.get(..16).unwrap_or_default().replace('T', " ")) " UTC" } } }
             div { dt { "Working time" } dd { (seconds(report.seconds.total)) } }
-            div { dt { "Cost" } dd { (report::money(report)) } }
+            div { dt { "Cost" } dd { (report_text::money(report)) } }
             div { dt { "Model" } dd { (counted(cost.calls as usize, "call")) ", " (cost.tokens_in + cost.tokens_out) " tokens" } }
             div { dt { "Rounds" } dd { (report.rounds) } }
             div { dt { "Answers" } dd { (shown_line(&report.answers)) } }

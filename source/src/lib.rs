@@ -21,6 +21,7 @@ mod path;
 mod pattern;
 mod text;
 mod tree;
+mod visible;
 
 pub use changes::{Changes, Touched};
 pub use error::SourceError;
@@ -29,5 +30,6 @@ pub use language::{Language, UnknownLanguage, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;
 pub use pattern::{built_in_regex, built_in_regex_set};
-pub use text::{Encoding, LineEnding, Text, counted, is_binary, is_hidden, visible, visible_line};
+pub use text::{Encoding, LineEnding, Text, counted, is_binary};
 pub use tree::{DEFAULT_READ_LIMIT, Entry, Tree};
+pub use visible::{is_hidden, visible, visible_line};

@@ -1,9 +1,5 @@
 //! A file's bytes with its lines, line ending and encoding.
 
-mod visible;
-
-pub use visible::{is_hidden, visible, visible_line};
-
 use std::borrow::Cow;
 
 /// Writes a number with its noun, in the plural unless it is one.

@@ -3,7 +3,8 @@
 use patchwright_agent::journal::{Event, EventKind};
 use patchwright_agent::prompt::fence;
 use patchwright_agent::record::Outcome;
-use patchwright_agent::report::{AttemptReport, Report, money};
+use patchwright_agent::report::{AttemptReport, Report};
+use patchwright_agent::report_text::money;
 use patchwright_patcher::reply;
 use patchwright_source::{counted, visible, visible_line};
 use std::fmt::Write;

@@ -7,7 +7,8 @@
 use patchwright_agent::progress::{Notice, Observer};
 use patchwright_agent::record::{CrashHistory, EndingKind};
 use patchwright_agent::repair::Run;
-use patchwright_agent::report::{self, Report};
+use patchwright_agent::report::Report;
+use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
@@ -59,7 +60,7 @@ impl Judge {
         });
         let report = self.run(patch, observer, &stop).await;
         let report = report.map_err(|error| format!("judge: {error:#}"))?;
-        let text = report::render(&report);
+        let text = report_text::render(&report);
         match EndingKind::of_word(&report.ending) {
             Some(
                 EndingKind::Verified

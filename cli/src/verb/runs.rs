@@ -3,7 +3,8 @@
 use crate::common::{Common, Format};
 use anyhow::Context;
 use clap::Args;
-use patchwright_agent::report::{Report, money};
+use patchwright_agent::report::Report;
+use patchwright_agent::report_text::money;
 use patchwright_source::visible_line;
 use patchwright_store::Store;
 use patchwright_store::runs::{RunFilter, RunRow};

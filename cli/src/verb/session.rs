@@ -9,7 +9,8 @@ use clap::Args;
 use patchwright_agent::plan::Plan;
 use patchwright_agent::record::{CrashHistory, Ending, EndingKind};
 use patchwright_agent::repair::Run;
-use patchwright_agent::report::{self, Report};
+use patchwright_agent::report::{INTERRUPTED, Report};
+use patchwright_agent::report_text;
 use patchwright_agent::task::Task;
 use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
@@ -183,7 +184,7 @@ pub(super) fn refuse(name: &str, ending: Ending, format: Format) -> anyhow::Resu
 pub(super) fn status(report: &Report) -> ExitCode {
     let code = match EndingKind::of_word(&report.ending) {
         Some(ending) => ending.exit_code(),
-        None if report.ending == report::INTERRUPTED => EndingKind::Canceled.exit_code(),
+        None if report.ending == INTERRUPTED => EndingKind::Canceled.exit_code(),
         None => crate::common::PAUSED,
     };
     ExitCode::from(code)
@@ -192,7 +193,7 @@ pub(super) fn status(report: &Report) -> ExitCode {
 /// Prints a report to standard output.
 pub(super) fn print(report: &Report, format: Format) -> anyhow::Result<()> {
     let text = match format {
-        Format::Text => report::render(report),
+        Format::Text => report_text::render(report),
         Format::Json => serde_json::to_string_pretty(report)? + "\n",
     };
     std::io::stdout()

@@ -52,7 +52,7 @@ const STRAY_LETTERS: usize = 10;
 const STRAY_PLACES: usize = 3;
 
 /// A line that stands within so many lines of a place speaks for it.
-const STRAY_DISTANCE: usize = 40;
+const STRAY_DISTANCE: usize = SLACK;
 
 /// Lines that a quote leaves out between two of its lines are at most this many.
 const FARTHEST: usize = 500;
@@ -104,7 +104,7 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = located else {
         return located;
     };
-    if let Some((line, places)) = stray(file, quote, &place) {
+    if let Some((line, places)) = contradiction(file, quote, &place) {
         return Located::Tied {
             line,
             places,
@@ -125,14 +125,20 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     }
 }
 
-/// Returns a quoted line that is not at a place and stands far from it, with the first line
-/// of the place and its own: it speaks for another place, where no number confirms this one.
-/// Lines that stand in many places, and short ones, are written anew by chance.
-fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
+/// Returns a quoted line that speaks against a place, with two lines of the file that it can
+/// be; none where a number confirms the place.
+fn contradiction(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
     let confirmed = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
     if quote.hint.is_some_and(confirmed) {
         return None;
     }
+    stray(file, quote, place).or_else(|| rival(file, quote, place))
+}
+
+/// Returns a quoted line that is not at a place and stands far from it, with the first line
+/// of the place and its own: it speaks for another place. Lines that stand in many places,
+/// and short ones, are written anew by chance.
+fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
     let pairs = place.pairs.as_ref()?;
     let lines = quote.lines.iter().zip(pairs).enumerate();
     let lost = lines.filter(|(_, (_, pair))| pair.is_none());

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "error frame pattern text path changes language tree parse",
+        "error frame pattern text visible path changes language tree parse",
     ),
     (
         "retrieval",
@@ -42,7 +42,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "agent",
         "intake record probability hints journal telemetry task plan prompt repair progress \
-         signals anchors report drive wire",
+         signals anchors report report_text drive wire",
     ),
     (
         "store",

@@ -1,7 +1,7 @@
 //! The report for people: the ending, the evidence, the diff, the cost.
 
-use super::{AttemptReport, Report, Seconds, SmallestReport};
 use crate::record::EndingKind;
+use crate::report::{AttemptReport, Report, Seconds, SmallestReport};
 use patchwright_source::{counted, visible};
 use std::fmt::Write;
 
