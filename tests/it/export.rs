@@ -324,7 +324,9 @@ fn the_smallest_input_goes_with_the_patch() {
     let out = scene.patchwright.scratch("out").display().to_string();
     let told = scene.run(&model, &["--out", &out]);
     told.expect("verified", 0, "");
-    let smallest = &told.report["smallest"];
+    let report = fs::read_to_string(Path::new(&out).join("report.json")).unwrap();
+    let report: serde_json::Value = serde_json::from_str(&report).unwrap();
+    let smallest = &report["smallest"];
     assert_eq!(smallest["original"], long.len(), "{smallest:#}");
     assert_eq!(
         (&smallest["minimal"], &smallest["input"]),

@@ -86,10 +86,9 @@ pub(super) async fn to_the_end(
     watcher.abort();
     let finished = finished?;
     let report = session.conclude(&finished).await?;
-    let report = match &output.out {
-        Some(out) => output::write(out, &report, session.journal.store()).await?,
-        None => report,
-    };
+    if let Some(out) = &output.out {
+        output::write(out, &report, session.journal.store()).await?;
+    }
     Ok((finished, report))
 }
 

@@ -225,7 +225,7 @@ fn people_read_the_report_on_stdout_and_plain_lines_on_stderr() {
     // Whoever was cut off knows how to go on.
     let mut last = finished.stdout.lines().rev();
     let next = last.next().unwrap();
-    let run = last.next().unwrap().trim_start_matches("run ");
+    let run = last.find_map(|line| line.strip_prefix("run ")).unwrap();
     assert!(
         next.contains(&format!("patchwright export {run}")),
         "{next}"
