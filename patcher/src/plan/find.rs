@@ -110,9 +110,11 @@ fn equal(
 ) -> Unplaced {
     let places = places.into_iter();
     let found = places.map(|place| found_at(file, wish, reading, place));
+    // A place where the edit cannot be carried out says nothing for the others.
+    let found: Result<Vec<Found>, Refusal> = found.collect();
     Unplaced::Equal {
         refusal: Box::new(refusal),
-        places: found.filter_map(Result::ok).collect(),
+        places: found.unwrap_or_default(),
     }
 }
 
