@@ -51,6 +51,9 @@ const STRAY_LETTERS: usize = 10;
 /// A line that stands in more places than this speaks for none of them.
 const STRAY_PLACES: usize = 3;
 
+/// Quoted neighbours that are farther apart in the file are torn.
+const TORN_APART: usize = 30;
+
 /// A line that stands within so many lines of a place speaks for it.
 const STRAY_DISTANCE: usize = SLACK;
 
@@ -129,10 +132,36 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
 /// be; none where a number confirms the place.
 fn contradiction(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
     let confirmed = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
-    if quote.hint.is_some_and(confirmed) {
-        return None;
-    }
-    stray(file, quote, place).or_else(|| rival(file, quote, place))
+    torn(file, quote, place).or_else(|| {
+        if quote.hint.is_some_and(confirmed) {
+            return None;
+        }
+        stray(file, quote, place).or_else(|| rival(file, quote, place))
+    })
+}
+
+/// Returns a removed line that was found far from the quoted lines beside it, and stands
+/// close to these as well, but in another order.
+fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
+    let pairs = place.pairs.as_ref()?;
+    let paired: Vec<(usize, usize)> = pairs
+        .iter()
+        .enumerate()
+        .filter_map(|(at, line)| Some((at, (*line)?)))
+        .collect();
+    paired.windows(2).find_map(|beside| {
+        let [before, after] = beside else { return None };
+        if after.1.saturating_sub(before.1) <= TORN_APART {
+            return None;
+        }
+        let other = |(at, line): (usize, usize), neighbour: usize| {
+            let near = |other: &&usize| **other != line && other.abs_diff(neighbour) <= SLACK;
+            let text = quote.lines.get(at).filter(|_| quote.removes(at))?;
+            let other = file.with_key(key(text)).iter().find(near)?;
+            Some((at, [line, *other]))
+        };
+        other(*after, before.1).or_else(|| other(*before, after.1))
+    })
 }
 
 /// Returns a quoted line that is not at a place and stands far from it, with the first line
