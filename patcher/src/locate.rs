@@ -8,11 +8,10 @@
 
 mod align;
 mod chain;
+mod contradiction;
 mod pairing;
 #[cfg(test)]
 mod tests;
-
-pub(crate) use align::align;
 
 use crate::PlacementKind;
 use crate::pristine::{Pristine, bare, is_space, key, says_something};
@@ -49,6 +48,12 @@ pub(crate) struct Quote<'a> {
 }
 
 impl Quote<'_> {
+    /// Returns true when the number says the same as a place.
+    fn is_confirmed(&self, place: &Match) -> bool {
+        let near = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
+        self.hint.is_some_and(near)
+    }
+
     /// Returns true when the edit takes a quoted line away.
     fn removes(&self, at: usize) -> bool {
         self.changes.iter().any(|change| change.old.contains(&at))
@@ -167,7 +172,7 @@ pub(crate) fn locate(file: &Pristine, quote: Quote<'_>) -> Located {
 /// is quoted and says enough is beyond doubt.
 fn uncontested(file: &Pristine, quote: Quote<'_>, place: Match) -> Located {
     let verbatim = file.fits_exactly(place.range.start, quote.lines);
-    if verbatim && align::says_enough(quote.lines) {
+    if verbatim && align::says_enough(quote.lines) || quote.is_confirmed(&place) {
         return Located::At(place);
     }
     match align::rival(file, &quote, &place) {
@@ -177,6 +182,23 @@ fn uncontested(file: &Pristine, quote: Quote<'_>, place: Match) -> Located {
             matches: Vec::new(),
         },
         None => Located::At(place),
+    }
+}
+
+/// Aligns lines that stand nowhere as they are with the file; a place that some of them
+/// contradict is none.
+pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
+    let located = align::align(file, quote, knows);
+    let Located::At(place) = &located else {
+        return located;
+    };
+    match contradiction::find(file, quote, place) {
+        Some((line, places)) => Located::Tied {
+            line,
+            places,
+            matches: Vec::new(),
+        },
+        None => located,
     }
 }
 

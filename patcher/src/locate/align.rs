@@ -45,18 +45,6 @@ const SLACK: usize = 8;
 /// Beyond this many lines the number of a quote says nothing about a place.
 const REACH: usize = 100;
 
-/// A line of fewer letters and digits may be written anew by chance.
-const STRAY_LETTERS: usize = 10;
-
-/// A line that stands in more places than this speaks for none of them.
-const STRAY_PLACES: usize = 3;
-
-/// Quoted neighbours that are farther apart in the file are torn.
-const TORN_APART: usize = 30;
-
-/// A line that stands within so many lines of a place speaks for it.
-const STRAY_DISTANCE: usize = SLACK;
-
 /// Lines that a quote leaves out between two of its lines are at most this many.
 const FARTHEST: usize = 500;
 
@@ -86,7 +74,7 @@ struct Rival {
 }
 
 /// Finds the place of lines that stand nowhere as they are.
-pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
+pub(super) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> bool) -> Located {
     if quote.lines.len() > LONGEST || !says_something(quote.lines.iter()) {
         return Located::Nowhere;
     }
@@ -107,13 +95,6 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
     let Located::At(place) = located else {
         return located;
     };
-    if let Some((line, places)) = contradiction(file, quote, &place) {
-        return Located::Tied {
-            line,
-            places,
-            matches: Vec::new(),
-        };
-    }
     let Some(rival) = aligner.rival(&chains, &chain, &|_| true) else {
         return Located::At(place);
     };
@@ -126,66 +107,6 @@ pub(crate) fn align(file: &Pristine, quote: &Quote<'_>, knows: &dyn Fn(&str) -> 
             _ => Vec::new(),
         },
     }
-}
-
-/// Returns a quoted line that speaks against a place, with two lines of the file that it can
-/// be; none where a number confirms the place.
-fn contradiction(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
-    let confirmed = |hint: usize| hint.abs_diff(place.range.start) <= NEAR;
-    torn(file, quote, place).or_else(|| {
-        if quote.hint.is_some_and(confirmed) {
-            return None;
-        }
-        stray(file, quote, place).or_else(|| rival(file, quote, place))
-    })
-}
-
-/// Returns a removed line that was found far from the quoted lines beside it, and stands
-/// close to these as well, but in another order.
-fn torn(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
-    let pairs = place.pairs.as_ref()?;
-    let paired: Vec<(usize, usize)> = pairs
-        .iter()
-        .enumerate()
-        .filter_map(|(at, line)| Some((at, (*line)?)))
-        .collect();
-    paired.windows(2).find_map(|beside| {
-        let [before, after] = beside else { return None };
-        if after.1.saturating_sub(before.1) <= TORN_APART {
-            return None;
-        }
-        let other = |(at, line): (usize, usize), neighbour: usize| {
-            let near = |other: &&usize| **other != line && other.abs_diff(neighbour) <= SLACK;
-            let text = quote.lines.get(at).filter(|_| quote.removes(at))?;
-            let other = file.with_key(key(text)).iter().find(near)?;
-            Some((at, [line, *other]))
-        };
-        other(*after, before.1).or_else(|| other(*before, after.1))
-    })
-}
-
-/// Returns a quoted line that is not at a place and stands far from it, with the first line
-/// of the place and its own: it speaks for another place. Lines that stand in many places,
-/// and short ones, are written anew by chance.
-fn stray(file: &Pristine, quote: &Quote<'_>, place: &Match) -> Option<(usize, [usize; 2])> {
-    let pairs = place.pairs.as_ref()?;
-    let lines = quote.lines.iter().zip(pairs).enumerate();
-    let lost = lines.filter(|(_, (_, pair))| pair.is_none());
-    lost.filter(|(_, (line, _))| !is_elision(line) && letters(line) >= STRAY_LETTERS)
-        .find_map(|(at, (line, _))| {
-            let others = file.with_key(key(line));
-            let is_far = |other: &&usize| {
-                other.saturating_add(STRAY_DISTANCE) < place.range.start
-                    || **other > place.range.end.saturating_add(STRAY_DISTANCE)
-            };
-            let first = others.first()?;
-            let speaks = others.len() <= STRAY_PLACES && others.iter().all(|other| is_far(&other));
-            speaks.then_some((at, [place.range.start, *first]))
-        })
-}
-
-fn letters(line: &str) -> usize {
-    line.chars().filter(|next| next.is_alphanumeric()).count()
 }
 
 /// Returns true when lines say enough to be told from others by themselves.
@@ -225,11 +146,12 @@ pub(super) fn rival(
     let chain: Vec<Slot> = aligner.items.iter().enumerate().filter_map(slot).collect();
     let chains = Chains::of(&aligner.rows);
     let here = aligner.pairs(&chain);
-    // A brace may stand anywhere.
+    // A brace may stand anywhere, as long as no code comes between its places.
     let is_elsewhere = |other: Slot| {
         let pairs = aligner.pairs(&chains.chain(other)).into_iter();
-        let moved = pairs.filter(|pair| !here.contains(pair));
-        says_something(moved.filter_map(|(at, _)| quote.lines.get(at)))
+        let moved: Vec<(usize, usize)> = pairs.filter(|pair| !here.contains(pair)).collect();
+        let quoted = moved.iter().filter_map(|(at, _)| quote.lines.get(*at));
+        says_something(quoted) || moved.iter().any(|pair| aligner.is_parted(*pair, &here))
     };
     let rival = aligner.rival(&chains, &chain, &is_elsewhere)?;
     Some((rival.line, rival.places))
@@ -465,6 +387,19 @@ impl<'a> Aligner<'a> {
             let follows = item.at >= old.end && before.is_none_or(|before| before < old.start);
             let leads = item.at < old.start && after.is_none_or(|after| after >= old.end);
             follows || leads
+        })
+    }
+
+    /// Returns true when a quoted line has another place in a list, and code that is not
+    /// quoted stands between the two.
+    fn is_parted(&self, (at, line): (usize, usize), pairs: &[(usize, usize)]) -> bool {
+        let Some((_, other)) = pairs.iter().find(|(quoted, _)| *quoted == at) else {
+            return false;
+        };
+        let mut between = line.min(*other) + 1..line.max(*other);
+        between.any(|at| {
+            let quoted = pairs.iter().any(|(_, line)| *line == at);
+            !quoted && says_something(std::iter::once(&self.file.line(at).into_owned()))
         })
     }
 
