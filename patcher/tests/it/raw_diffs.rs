@@ -148,3 +148,18 @@ fn every_raw_diff_comes_out_as_it_was_read() {
     );
     assert!(read.is_empty(), "these are not there: {read:?}");
 }
+
+/// Diffs that lines of their own contradict: a removed line that was torn from its
+/// neighbours, and a brace with code between its two places.
+#[test]
+fn what_its_own_lines_contradict_is_refused() {
+    let contradicted = folder().with_file_name("raw_diffs_contradicted");
+    for entry in fs::read_dir(contradicted).unwrap() {
+        let path = entry.unwrap().path();
+        let case = folder().join(path.file_stem().unwrap());
+        let unpacked = unpack(&case);
+        let tree = Tree::open(unpacked.path()).unwrap();
+        let found = outcome(&tree, "it", &fs::read(&path).unwrap());
+        assert_eq!(found, "it\trefused\t1:ambiguous\t-", "{}", path.display());
+    }
+}
