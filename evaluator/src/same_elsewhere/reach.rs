@@ -356,7 +356,7 @@ impl Reach {
     }
 
     /// Reads from the counts which ways of the patch's branches are not accounted for.
-    fn settle(&mut self, attempt: &AttemptFacts) {
+    pub(super) fn settle(&mut self, attempt: &AttemptFacts) {
         let (all, accepted) = (ways(&self.all), ways(&self.accepted));
         let counted = &self.counted;
         let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
