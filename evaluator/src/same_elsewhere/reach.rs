@@ -14,6 +14,7 @@ use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
 use super::pool::InputKind;
+use super::povs::reads_outside;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
@@ -161,9 +162,12 @@ impl Comparison<'_> {
     }
 
     /// Returns the differing inputs that the patched program refuses on a way of the patch
-    /// that the PoV takes and no accepted input does. What the patch was written against is
-    /// refused there. That too much may be refused is for given inputs and for those aimed
-    /// at the patch to show, so enough of them have to come to the patch.
+    /// that the PoV takes and no accepted input does, where the PoV makes the program read
+    /// outside of an object. Such a read goes unseen as long as other bytes of the input lie
+    /// there, so no experiment may show that the input is malformed. Other faults do show in
+    /// the experiments, and what is refused without one stays a doubt: the guard may be too
+    /// strict. That too much may be refused of what is read is for given inputs and for those
+    /// aimed at the patch to show, so enough of them have to come to the patch.
     pub(super) async fn refused_as_the_pov(
         &mut self,
         differing: &[Differing],
@@ -176,6 +180,10 @@ impl Comparison<'_> {
         let refused: Vec<(usize, Vec<u8>)> = refused
             .map(|(index, one)| (index, one.input.bytes.clone()))
             .collect();
+        let crash = self.before.replay.crash.as_ref();
+        if !crash.is_some_and(reads_outside) {
+            return Ok(BTreeMap::new());
+        }
         let enough =
             |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
         if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {

@@ -416,6 +416,37 @@ async fn a_derived_input_that_is_refused_as_the_pov_is_no_doubt() {
     }
 }
 
+/// Fills as much of a table as a record of the type 7 says, and past its end from 25 on.
+const FILLED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint record(const unsigned char *b, long n) {\n  if (n < 3 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  char *table = malloc(24);\n  memset(table, 1, b[2] & 31);\n  printf(\"%d of %d\\n\", b[2], table[0]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return record(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_guard_against_a_write_that_refuses_too_much_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, FILLED);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [b'R', 7, 31]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (bound, holds) in [(24, Some(true)), (8, None)] {
+        let guard = format!("  if (b[1] == 7 && (b[2] & 31) > {bound}) return -1;\n  if (b[1]");
+        let text = FILLED.replace("  if (b[1]", &guard);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (6, 6)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{bound}: {result:#?}");
+        let open = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let inputs: Vec<_> = open.filter_map(|doubt| doubt.input.as_ref()).collect();
+        assert_eq!(inputs.is_empty(), holds.is_some(), "{bound}: {result:#?}");
+        for input in inputs {
+            assert!((9..25).contains(&(input.bytes[2] & 31)), "{input:#?}");
+        }
+    }
+}
+
 /// Says the length of a record that it looks up in a table by its first byte, and reads
 /// from nowhere where the byte is beyond the table.
 const LOOK_UP: &str = "#include <stdio.h>\n#include <stddef.h>\nstatic const char *const names[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic const char *name(unsigned i) { return i < 4 ? names[i] : NULL; }\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  int first = fgetc(f);\n  const volatile char *found = name(first);\n  printf(\"%c\\n\", *found);\n  return 0;\n}\n";
