@@ -203,10 +203,12 @@ impl Comparison<'_> {
         Ok(alike)
     }
 
-    /// Counts compared inputs, given ones first, as long as there is time.
+    /// Counts compared inputs, given ones first, as long as there is time. Those that both
+    /// programs refuse are the last: most of them never come to the patch.
     async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
         let mut least = LEAST;
-        let order = mixed(&self.compared);
+        let mut order = mixed(&self.compared);
+        order.sort_by_key(|input| self.refused.contains(&input.bytes));
         for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
             let left = self.clock.left(Part::Reach);
             let left = left.max(std::mem::take(&mut least));
