@@ -12,8 +12,10 @@
 //! program is not compared.
 
 mod aimed;
+mod branches;
 mod challenge;
 mod clock;
+mod crash_site;
 mod doubts;
 mod malformed;
 mod outputs;
@@ -146,6 +148,8 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
+    /// Experiments on the unpatched program and what came of them, for the log.
+    experiments: Vec<String>,
     /// Words of the unpatched program for faults of its own.
     own_faults_said: BTreeSet<&'static str>,
     /// Mutants of the PoVs that make the unpatched program crash.
@@ -195,6 +199,7 @@ impl<'a> Comparison<'a> {
             outputs_seen: BTreeSet::new(),
             own_faults_said: BTreeSet::new(),
             notes: Vec::new(),
+            experiments: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
             refused: BTreeSet::new(),
@@ -319,7 +324,14 @@ impl Comparison<'_> {
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.target.task().limits.reached;
         if let Some(reach) = &self.reach {
-            let reached = format!("{} of those counted run the patched lines", reach.reached);
+            let tests = match reach.tests {
+                Some(true) => ", and the tests do",
+                _ => "",
+            };
+            let reached = format!(
+                "{} of those counted run the patched lines{tests}",
+                reach.reached
+            );
             return match reach.missing(floor) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
@@ -366,7 +378,13 @@ impl Comparison<'_> {
             .notes
             .iter()
             .map(|note| format!("not compared: {note}\n"));
-        doubts.chain(branches).chain(notes).collect()
+        let experiments = self.experiments.iter();
+        let experiments = experiments.map(|told| format!("experiment: {told}\n"));
+        doubts
+            .chain(experiments)
+            .chain(branches)
+            .chain(notes)
+            .collect()
     }
 
     fn held(&self) -> RungResult {
