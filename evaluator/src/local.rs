@@ -53,7 +53,7 @@ use builds::BuildKey;
 use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, Language};
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -296,7 +296,10 @@ impl Target for LocalTarget {
         counted: &'a Counted,
         most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
-        coverage::tests(self, build, counted, most).boxed()
+        match self.task.language {
+            Language::Java => observed_tests::covered(self, build, counted, most).boxed(),
+            _ => coverage::tests(self, build, counted, most).boxed(),
+        }
     }
 
     fn observed_run<'a>(

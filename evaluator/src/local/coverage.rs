@@ -1,10 +1,9 @@
 //! Runs of builds with counters, of inputs and of tests.
 
 use super::instrumented::{ADDED, COMPILER, WITH_COMPILERS};
-use super::{Job, LocalTarget, observed_tests, test_reports};
+use super::{Job, LocalTarget, test_reports};
 use crate::TargetError;
-use crate::runner::{Build, Counted, Coverage, Observed};
-use patchwright_source::Language;
+use crate::runner::{Build, Counted, Coverage};
 use std::ffi::OsString;
 use std::path::Path;
 use std::time::Duration;
@@ -45,15 +44,6 @@ pub(super) async fn tests(
     let Some(test) = &target.task.commands.test else {
         return Ok(None);
     };
-    if target.task.language == Language::Java {
-        let asked = Observed {
-            functions: Vec::new(),
-            counted: counted.clone(),
-            most,
-        };
-        let observed = observed_tests::run(target, build, None, &asked).await?;
-        return Ok(observed.map(|run| run.coverage));
-    }
     test_reports::clear(build.place()?, &target.task.commands.reports)?;
     let script = format!("{WITH_COMPILERS}{COUNTS}{TESTS}");
     let arguments: [OsString; 2] = [test.into(), COMPILER.into()];

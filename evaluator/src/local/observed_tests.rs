@@ -3,12 +3,13 @@
 use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
 use super::{Job, LocalTarget, coverage, test_reports};
 use crate::contained_path::ContainedFolder;
-use crate::runner::{Build, Coverage, Observed, ObservedRun, Pov};
+use crate::runner::{Build, Counted, Coverage, Observed, ObservedRun, Pov};
 use crate::{Ending, TargetError};
 use patchwright_source::Language;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// Processes of one run that are read: build tools start some, and some of them fork one for
 /// each class of tests.
@@ -67,6 +68,23 @@ pub(super) async fn run(
         observed.coverage.add(&Coverage::read(&text));
     }
     Ok(Some(observed.without_endless()))
+}
+
+/// Runs the tests of a Java program and says what they cover; none where that cannot be
+/// counted.
+pub(super) async fn covered(
+    target: &LocalTarget,
+    build: &Build,
+    counted: &Counted,
+    most: Duration,
+) -> Result<Option<Coverage>, TargetError> {
+    let asked = Observed {
+        functions: Vec::new(),
+        counted: counted.clone(),
+        most,
+    };
+    let observed = run(target, build, None, &asked).await?;
+    Ok(observed.map(|run| run.coverage))
 }
 
 /// Reads what each process wrote, in the order of the files' names.
