@@ -1,6 +1,6 @@
 //! Quality of the context of requests and crash reports, beside two others.
 //!
-//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen]
+//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen|harvested|measured-once]
 //! [--ours] [--show CASE] [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches
 //! the trees of `quality/trees.toml` once, runs every case and those of a further folder and
 //! file (or those whose name holds NAME) through ours, through a
@@ -67,7 +67,11 @@ fn main() {
         .map(|(_, name)| name)
         .collect();
     let store = cases::store(value("--trees"));
-    let mut all = cases::read(value("--cases").as_deref(), value("--requests").as_deref());
+    let mut all = cases::read(
+        half.as_deref(),
+        value("--cases").as_deref(),
+        value("--requests").as_deref(),
+    );
     all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
     let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();
