@@ -295,6 +295,53 @@ POINTERS = texts('/a/0/b~1c\0{"a":[{"b/c":1.5e3,"d":"\\u00e9\\ud83d\\ude00"}],"e
 BEANSHELL = texts('a = 1 + 2 * 3 % 4; b = "x" + a; c = (a > 2) ? b : null; print(c);', 'int f(int x, y) { return x << 2 | y & 7 ^ 3; } f(3, 4) >>> 1;', 'int[] a = {1, 2, 3}; a[1] += 5; a.length; b = a[0]++ - --a[2]; Object o = a;', 'String s = "abc".substring(1).toUpperCase(); s.length() == 2 && !false || true;', 'try { throw null; } catch (Exception e) { x = 1; } finally { y = 2; }', 'switch (3) { case 1: a = 1; break; case 3: a = 2; default: b = 3; }', 'if (1 < 2) { a = 1L; } else b = 2.5f; long c = 0xFFL; char d = \'\\n\'; this.e = (int) 3.7; super.g; this.namespace.getNames();', 'g() { h() { return 5; } return this; } g().h(); class Q { int z = 4; int w() { return z; } } Math.max(1, 2); java.util.Collections.emptyList(); @a b;', 'p = Integer.valueOf(7); p.getClass(); p instanceof Integer; q = p + 1; q **= 2; q @and 3; unset("q"); eval("r = 9;"); boolean t = r != 9; final u = 1; synchronized(this) { v = 3; } do { w = 1; } ')
 MUSTACHE = texts("{{a}} {{{a}}} {{&a}} {{#b}}<{{.}}>{{/b}}{{^e}}n{{/e}}", "{{=<% %>=}}<% a %><%={{ }}=%>{{! c }}{{c.d}}", "{{#c}}{{d}}{{/c}}\n{{#f}}\n y\n{{/f}}\n{{>p}}\n", "{{#h}} x {{a}} {{/h}}{{#b}}{{-index}}{{-first}}{{-last}}{{/b}}{{this}}{{g}}", "{{#f}}{{#b}}{{^g}}{{.}}{{/g}}{{/b}}{{/f}}{{ a }}{{c.x.y}}{{{ c.d }}}")
 
+def http2():
+    def frame(kind, flags, stream, body):
+        return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + body
+
+    answer, ask = b"\x88\x0f\x0d\x013\x40\x01a\x01b", b"\x82\x84\x86\x41\x01a\x7a\x01x"
+    settings = frame(4, 0, 0, struct.pack(">HIHI", 3, 100, 4, 65535)) + frame(4, 1, 0, b"")
+    client = [frame(1, 4, 1, answer) + frame(0, 1, 1, b"abc"), frame(1, 0x2C, 1, b"\1" + struct.pack(">IB", 0, 15) + answer + b"\0") + frame(8, 0, 0, b"\0\0\1\0"), frame(5, 4, 1, struct.pack(">I", 2) + ask) + frame(1, 4, 2, answer),
+              frame(1, 0, 1, answer[:1]) + frame(9, 4, 1, answer[1:]) + frame(3, 0, 1, b"\0\0\0\x08"), frame(6, 0, 0, bytes(8)) + frame(7, 0, 0, struct.pack(">II", 1, 0) + b"bye"), frame(10, 0, 0, b"\0\1ah3=x") + frame(12, 0, 0, b"\0\1a\0\2bc")]
+    server = [frame(1, 5, 1, ask) + frame(2, 0, 1, struct.pack(">IB", 3, 7)), frame(1, 4, 1, ask) + frame(0, 9, 1, b"\2ab\0\0") + frame(16, 0, 0, struct.pack(">I", 1) + b"u=3, i"), frame(1, 5, 3, ask + b"\x40\x08priority\x03u=1") + frame(8, 0, 3, b"\0\0\0\5") + frame(4, 0, 0, struct.pack(">HIHI", 1, 0, 5, 20000))]
+    return [b"\0\x3b" + settings + one for one in client] + [b"\1\x3b" + settings + one for one in server] + [b"\1\7" + settings + one for one in server]
+
+
+def pngs():
+    import zlib
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    profile = struct.pack(">I", 132) + bytes(8) + b"mntrRGB XYZ " + bytes(12) + b"acsp" + bytes(28) + b"\0\0\xf6\xd6\0\1\0\0\0\0\xd3\x2d" + bytes(48) + struct.pack(">I", 0)
+    extras = [(b"gAMA", struct.pack(">I", 45455)), (b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)), (b"sRGB", b"\0"), (b"iCCP", b"n\0\0" + zlib.compress(profile)), (b"tEXt", b"Key\0value"), (b"zTXt", b"Key\0\0" + zlib.compress(b"v" * 90)),
+              (b"iTXt", b"Key\0\1\0en\0k\0" + zlib.compress(b"w" * 50)), (b"pHYs", struct.pack(">IIB", 1, 1, 1)), (b"oFFs", struct.pack(">IIB", 1, 1, 1)), (b"tIME", b"\7\xe0\1\1\1\1\1"), (b"sCAL", b"\1" + b"1.5\x002.5"), (b"pCAL", b"p\0" + struct.pack(">IIBB", 0, 9, 0, 2) + b"u\x001\x002"), (b"eXIf", b"MM\0*abcd"), (b"sPLT", b"s\0\x08" + bytes(12)), (b"vpAg", b"xyz")]
+    out = []
+    for n, (kind, depth, channels) in enumerate([(0, 1, 1), (0, 16, 1), (2, 8, 3), (2, 16, 3), (3, 4, 1), (3, 8, 1), (4, 8, 2), (6, 8, 4), (6, 16, 4)]):
+        row = bytes((i * 5) & 255 if kind != 3 else 0x10 for i in range((9 * channels * depth + 7) // 8))
+        data = b"".join(bytes([y % 5]) + row for y in range(30))
+        palette = [(b"PLTE", bytes(range(48))), (b"tRNS", b"\1\2\3"), (b"hIST", bytes(32)), (b"bKGD", b"\1")] if kind == 3 else [(b"tRNS", bytes(2 * channels)), (b"bKGD", bytes(2 * channels)), (b"sBIT", bytes([depth] * channels))] if kind < 4 else [(b"sBIT", bytes([depth] * channels))]
+        head = chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 7, depth, kind, 0, 0, n & 1))
+        body = b"".join(chunk(*one) for one in extras[n * 2 : n * 2 + 2] + palette)
+        out += [bytes([mark]) + b"\x89PNG\r\n\x1a\n" + head + body + chunk(b"IDAT", zlib.compress(data)) + chunk(*extras[n + 4]) + chunk(b"IEND", b"") for mark in (0, 1 << (n % 8), 0x1D)]
+    return out
+
+
+DECIMALS = texts("123.456E+7 -0.00089", "1E999 9E-999", "NaN123 Infinity", "-sNaN77 -Inf", "99999999999999999999999999999999999999 3", "1010101 110011", "0E-50 -0", "2.5 0.5", "123456789012345678901234567890 12", "1e1000000000 5", "7 -300")
+
+
+def chunks():
+    body = bytes(i % 7 for i in range(200))
+
+    def packed(flags, size, split=64, kind=4):
+        return b"\1" + bytes([2, 1, flags, kind]) + struct.pack("<III", len(body), split, size + 16)
+
+    stored = packed(2, len(body)) + body
+    streams = b"".join(struct.pack("<I", 64) + body[i : i + 64] for i in range(0, 192, 64)) + struct.pack("<I", 8) + body[:8]
+    blocks = struct.pack("<IIII", 32, 100, 168, 236) + streams
+    return [stored, packed(0x10, len(blocks)) + blocks, packed(0x11, len(blocks)) + blocks] + [bytes([mark, kind, 1 + kind]) + body * 2 for mark in (2, 18, 34) for kind in (3, 7)]
+
+
 LIBRARIES = {
     "cares": dict(language="c", tree="cares-1.13", sources=["c-ares/*.c"], without=r"^(adig|ahost|acountry|ares_getopt|windows_port)\.c$", harness="cares.c", seeds=dns,
                   flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$E/cares-naptr", "-I$T/c-ares"]),
@@ -362,4 +409,8 @@ LIBRARIES = {
     "jmustache": dict(language="java", tree="jmustache-1.15", sources=["src/main/java/com/samskivert/mustache/*.java"], harness="Jmustache.java", seeds=MUSTACHE),
     "minimal-json": dict(language="java", tree="minimal-json-0.9.5", sources=["src/main/java/**/*.java"], harness="MinimalJson.java", seeds=JSON),
     "xz": dict(language="java", tree="xz-1.9", sources=["src/main/java/org/**/*.java"], harness="Xz.java", seeds=xzed),
+    "nghttp2": dict(language="c", tree="nghttp2-1.68.1", sources=["nghttp2/lib/*.c"], harness="nghttp2.c", seeds=http2, flags=["-I$H/nghttp2", "-I$T/nghttp2/lib/includes", "-I$T/nghttp2/lib", "-DNGHTTP2_STATICLIB", "-DHAVE_NETINET_IN_H", "-DHAVE_TIME_H", "-DHAVE_ARPA_INET_H", "-DHAVE_CLOCK_GETTIME", "-DHAVE_DECL_CLOCK_MONOTONIC=1"]),
+    "libpng": dict(language="c", tree="libpng-1.1.11", sources=["vendor/png*.c"], without=r"^pngtest", harness="libpng.c", seeds=pngs, flags=["-I$H/libpng", "-I$T/vendor", "-DPNG_INTEL_SSE_OPT=0"], link=["-lz", "-lm"], length=900),
+    "decnumber": dict(language="c", tree="decnumber-0.1.6", sources=["decnumber/dec*.c"], without=r"^(decBasic|decCommon|decSingle|decDouble|decQuad)\.c", harness="decnumber.c", seeds=marked((9, 33, 0x92), DECIMALS), flags=["-I$T/decnumber", "-DDECLITEND=1"]),
+    "blosc": dict(language="c", tree="blosc-0.3.8", sources=["c-blosc/blosc/*.c"], without=r"avx2|sse2", harness="blosc.c", seeds=chunks, flags=["-I$T/c-blosc/blosc"], link=["-lpthread"]),
 }

@@ -139,7 +139,7 @@ class Native(Library):
     def build(self):
         """Builds the library with switches, and as it is."""
         (self.work / "switch.h").write_text('#ifdef __cplusplus\nextern "C"\n#endif\nint harvest_check(int, int);\n')
-        switched = ["-include", self.work / "switch.h", "-fsanitize=fuzzer-no-link"]
+        switched = ["-g0", "-include", self.work / "switch.h", "-fsanitize=fuzzer-no-link"]
         for path in self.sources:
             self.switch(path)
         for path, output in self.objects(self.switched):
