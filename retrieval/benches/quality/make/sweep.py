@@ -122,7 +122,7 @@ class Native(Library):
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.harness = HERE / "harness" / self.package["harness"]
-        self.is_header = lambda path: path.suffix in (".h", ".hpp")
+        self.is_header = lambda path: path.suffix in (".h", ".hpp") or "included" in self.package
 
     def command(self, root, path, output, more):
         compiler = "clang" if path.suffix == ".c" else "clang++"

@@ -2,7 +2,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#define MINIZ_HEADER_FILE_ONLY
+
 #include "miniz.c"
 
 static void archive(const uint8_t *data, size_t size) {
