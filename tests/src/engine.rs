@@ -49,7 +49,23 @@ pub struct Engine {
 impl Engine {
     /// Starts Podman and makes the image; the reason where that is not possible here.
     pub fn start() -> Result<Self, String> {
+        let engine = Self::begin(tempfile::tempdir().map_err(in_words)?)?;
+        engine.import()?;
+        Ok(engine)
+    }
+
+    /// Starts Podman without the image, with room for so many megabytes.
+    pub fn start_small(megabytes: u32) -> Result<Self, String> {
         let folder = tempfile::tempdir().map_err(in_words)?;
+        let store = folder.path().join("store");
+        fs::create_dir(&store).map_err(in_words)?;
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"]);
+        done(mount.arg(&store).output())?;
+        Self::begin(folder)
+    }
+
+    fn begin(folder: TempDir) -> Result<Self, String> {
         let runc = Path::new("/usr/sbin/runc").exists();
         let runtime = if runc { "runc" } else { "crun" };
         // A client of the engine sets no limits, and the usual ones may be more than there are here.
@@ -64,9 +80,7 @@ impl Engine {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("podman: {error}"))?;
-        let engine = Self { folder, service };
-        engine.import()?;
-        Ok(engine)
+        Ok(Self { folder, service })
     }
 
     /// The socket that it answers at.
@@ -105,9 +119,10 @@ impl Drop for Engine {
         let _ = self.podman().args(["rmi", "--all", "--force"]).output();
         let _ = self.service.kill();
         let _ = self.service.wait();
-        let _ = Command::new("umount")
-            .arg(self.folder.path().join("store/overlay"))
-            .output();
+        for mount in ["store/overlay", "store"] {
+            let place = self.folder.path().join(mount);
+            let _ = Command::new("umount").arg(place).output();
+        }
     }
 }
 
