@@ -11,7 +11,7 @@
 )]
 
 #[path = "../../tests/src/engine.rs"]
-mod engine;
+pub mod engine;
 
 use engine::{Engine, IMAGE};
 use patchwright_evaluator::attack::attack_in;
@@ -71,7 +71,10 @@ async fn a_full_store_is_told() {
     let error = open(&engine, task(folder.path(), image), folder.path())
         .await
         .unwrap_err();
-    assert!(matches!(error, TargetError::Infrastructure { .. }), "{error:#?}");
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error:#?}"
+    );
     assert!(
         error
             .to_string()
