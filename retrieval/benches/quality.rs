@@ -57,16 +57,7 @@ fn main() {
     };
     let (half, show) = (value("--half"), value("--show"));
     let only_ours = arguments.iter().any(|argument| argument == "--ours");
-    let names: Vec<&String> = arguments
-        .iter()
-        .enumerate()
-        .filter(|(at, name)| {
-            let follows =
-                *at > 0 && arguments[*at - 1].starts_with("--") && arguments[*at - 1] != "--ours";
-            !name.starts_with("--") && !follows
-        })
-        .map(|(_, name)| name)
-        .collect();
+    let names = names(&arguments);
     let store = cases::store(value("--trees"));
     let mut all = cases::read(
         half.as_deref(),
@@ -110,6 +101,15 @@ fn main() {
             table::summarize(name, &scores[number]);
         }
     }
+}
+
+/// Returns the arguments that name cases: no options, and no values of these.
+fn names(arguments: &[String]) -> Vec<&String> {
+    let of_option =
+        |at: usize| at > 0 && arguments[at - 1].starts_with("--") && arguments[at - 1] != "--ours";
+    let named = arguments.iter().enumerate();
+    let named = named.filter(|(at, name)| !name.starts_with("--") && !of_option(*at));
+    named.map(|(_, name)| name).collect()
 }
 
 /// The second call is measured: the first reads what later ones share.
