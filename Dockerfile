@@ -57,7 +57,9 @@ CMD ["--help"]
 
 FROM slim AS full
 USER root
-RUN apt-get update -qq \
+# A slim base has no folders of manuals, without which the JDK cannot be configured.
+RUN mkdir -p /usr/share/man/man1 \
+ && apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       autoconf automake ccache clang cmake curl g++ gcc gdb git libc6-dev libclang-rt-14-dev libtool llvm make maven meson \
       ninja-build openjdk-17-jdk-headless patch perl pkg-config python3 unzip xz-utils \

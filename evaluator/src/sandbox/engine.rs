@@ -349,7 +349,7 @@ pub(super) fn failed(what: &str, error: &Error) -> TargetError {
 fn reason(error: &Error) -> String {
     match error {
         Error::DockerResponseServerError { message, .. } => message.trim().to_owned(),
-        other => other.to_string(),
+        other => other.to_string().trim().to_owned(),
     }
 }
 
