@@ -87,8 +87,7 @@ impl Comparison<'_> {
             let said = String::from_utf8_lossy(&before.output).to_lowercase();
             self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
-            let made = !matches!(input.kind, InputKind::Given | InputKind::Derived);
-            if made && !accepted {
+            if !accepted && input.kind.counts_if_accepted() {
                 let why = format!("the unpatched program refuses it ({})", before.ending);
                 self.note(&input.name, &why);
                 continue;
@@ -101,7 +100,7 @@ impl Comparison<'_> {
                 }
                 continue;
             }
-            if matches!(input.kind, InputKind::Given | InputKind::OfTests) && accepted {
+            if accepted && input.kind.has_mutants() {
                 self.pool.accepted(&input.bytes);
             }
             if !accepted {
