@@ -336,6 +336,9 @@ pub enum Instrumentation {
     Recovery(Vec<TreePath>),
     /// Checks for undefined behaviour that end the program, in these files as well.
     Undefined(Vec<TreePath>),
+    /// MemorySanitizer in everything, in place of other sanitizers: a build of its own from the
+    /// pristine tree.
+    Memory,
 }
 
 /// The way of building.

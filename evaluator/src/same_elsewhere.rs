@@ -13,8 +13,10 @@
 //! program is not compared.
 
 mod aimed;
+mod branches;
 mod challenge;
 mod clock;
+mod crash_site;
 mod doubts;
 mod malformed;
 mod outputs;
@@ -24,7 +26,7 @@ mod reach;
 mod test_calls;
 mod values;
 
-pub use challenge::{ChallengeInput, Challenged, challenge};
+pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
 pub(crate) use doubts::{change, shown};
 
 use crate::TargetError;
@@ -54,6 +56,10 @@ const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(
 const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
+/// Count of the accepted inputs that are missing at the patched lines; there only where
+/// nothing else leaves the rung open.
+pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+
 pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
@@ -150,6 +156,8 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
+    /// Experiments on the unpatched program and what came of them, for the log.
+    experiments: Vec<String>,
     /// Words of the unpatched program for faults of its own.
     own_faults_said: BTreeSet<&'static str>,
     /// Mutants of the PoVs that make the unpatched program crash.
@@ -169,6 +177,8 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one.
+    answers: Vec<String>,
     /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
@@ -201,6 +211,7 @@ impl<'a> Comparison<'a> {
             outputs_seen: BTreeSet::new(),
             own_faults_said: BTreeSet::new(),
             notes: Vec::new(),
+            experiments: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
             refused: BTreeSet::new(),
@@ -210,6 +221,7 @@ impl<'a> Comparison<'a> {
             counts: BTreeMap::new(),
             differing: Vec::new(),
             doubts: Vec::new(),
+            answers: Vec::new(),
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
@@ -384,17 +396,34 @@ impl Comparison<'_> {
             .notes
             .iter()
             .map(|note| format!("not compared: {note}\n"));
-        doubts.chain(branches).chain(notes).collect()
+        let experiments = self.experiments.iter();
+        let experiments = experiments.map(|told| format!("experiment: {told}\n"));
+        doubts
+            .chain(experiments)
+            .chain(branches)
+            .chain(notes)
+            .collect()
     }
 
     fn held(&self) -> RungResult {
         let (holds, reason) = self.verdict();
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
             .log(self.log())
-            .doubts(self.doubts.clone());
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
         let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
-        result.count("open doubts", open as u64)
+        let mut result = result.count("open doubts", open as u64);
+        if let (None, Some(reach)) = (holds, &self.reach)
+            && open == 0
+            && self.turned_away.is_empty()
+            && !self.compared.is_empty()
+        {
+            let floor = self.target.task().limits.reached;
+            let missing = floor.saturating_sub(reach.reached);
+            result = result.count(MISSING_REACH, missing);
+        }
+        result
     }
 }
 

@@ -2,13 +2,15 @@
 
 use crate::TargetError;
 use crate::given_inputs;
-use crate::mutation::Mutator;
+use crate::mutation::{Mutator, nearer};
 use crate::runner::{Pov, TargetTask};
 use patchwright_source::Language;
 use std::sync::Arc;
 
 /// Mutants made of one given input that was accepted.
 const MUTANTS_EACH: usize = 6;
+/// The most inputs between the PoVs and harmless ones.
+const MOST_NEARER: usize = 48;
 /// The most mutants of the PoVs, which are less conclusive than given inputs.
 const MOST_DERIVED: usize = 600;
 /// The most mutants of the PoVs where there are given inputs.
@@ -71,6 +73,8 @@ pub(super) struct InputPool {
     /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
     /// are no given ones, and what differs there refutes nothing.
     of_tests: Vec<ComparedInput>,
+    /// The PoVs brought towards harmless inputs, the last one first.
+    nearer: Vec<Vec<u8>>,
     derived: Mutator,
     derived_left: usize,
     derived_made: usize,
@@ -113,8 +117,12 @@ impl InputPool {
             parent: None,
             fresh: false,
         });
+        let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
+        nearer.truncate(derived_left.min(MOST_NEARER));
+        nearer.reverse();
         Ok(Self {
             of_tests: of_tests.collect(),
+            nearer,
             given,
             mutants: Vec::new(),
             derived_left,
@@ -151,8 +159,8 @@ impl InputPool {
         }
     }
 
-    /// Returns the next inputs: given ones, mutants of accepted ones, files of tests, then
-    /// derived ones.
+    /// Returns the next inputs: given ones, mutants of accepted ones, the PoVs brought towards
+    /// harmless inputs, files of tests, then other mutants of the PoVs.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {
@@ -162,23 +170,77 @@ impl InputPool {
             }
         }
         if chunk.is_empty() {
+            let left = self.nearer.len().saturating_sub(count);
+            let mut bytes = self.nearer.split_off(left);
+            bytes.reverse();
+            chunk = self.of_povs(bytes);
+        }
+        if chunk.is_empty() {
             let left = self.of_tests.len().saturating_sub(count);
             chunk = self.of_tests.split_off(left);
         }
         if chunk.is_empty() && self.derived_left > 0 {
-            let count = count.min(self.derived_left);
-            let start = self.derived_made;
-            self.derived_made += count;
-            self.derived_left -= count;
-            let derived = self.derived.take(count).into_iter().enumerate();
-            chunk.extend(derived.map(|(number, bytes)| ComparedInput {
-                kind: InputKind::Derived,
-                name: format!("mutant {} of a PoV", start + number),
-                bytes,
-                parent: None,
-                fresh: false,
-            }));
+            let bytes = self.derived.take(count.min(self.derived_left));
+            chunk = self.of_povs(bytes);
         }
         (!chunk.is_empty()).then_some(chunk)
+    }
+
+    fn of_povs(&mut self, contents: Vec<Vec<u8>>) -> Vec<ComparedInput> {
+        let start = self.derived_made;
+        self.derived_made += contents.len();
+        self.derived_left -= contents.len().min(self.derived_left);
+        let numbered = contents.into_iter().enumerate();
+        let derived = numbered.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::Derived,
+            name: format!("mutant {} of a PoV", start + number),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        derived.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InputPool;
+    use crate::runner::{Pov, TargetTask};
+    use std::fs;
+
+    #[test]
+    fn a_pov_is_brought_towards_harmless_inputs_before_files_of_tests_are_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("tree/test")).unwrap();
+        fs::write(path("tree/test/page"), "page").unwrap();
+        fs::write(path("pov"), "f(123456)").unwrap();
+        let pov = Pov {
+            file: path("pov"),
+            ..Pov::default()
+        };
+        let task = TargetTask {
+            tree: path("tree"),
+            task_folder: path("tree"),
+            povs: vec![pov.clone()],
+            ..TargetTask::default()
+        };
+        let mut pool = InputPool::gather(&task, &pov).unwrap();
+        let mut names = Vec::new();
+        let mut contents = Vec::new();
+        while let Some(chunk) = pool.next(7) {
+            for input in chunk {
+                names.push(input.name);
+                contents.push(input.bytes);
+            }
+        }
+        let place = |bytes: &[u8]| contents.iter().position(|other| other == bytes);
+        assert_eq!(place(b"f(12345)"), Some(0));
+        assert!(place(b"f(1)") < place(b"page") && place(b"page").is_some());
+        let numbers = names.iter().filter(|name| name.starts_with("mutant "));
+        for (number, name) in numbers.enumerate() {
+            assert_eq!(*name, format!("mutant {number} of a PoV"));
+        }
+        assert!(names.len() > 600, "{}", names.len());
     }
 }
