@@ -111,8 +111,8 @@ const FAULTS: [&str; 9] = [
     "StringIndexOutOfBoundsException",
 ];
 
-/// Finds a handler of the very exception that was reported which does not throw: the fault
-/// stays, and what it interrupted is left half done.
+/// Finds a handler of the very exception that was reported which neither throws nor does in
+/// another way what was interrupted: the fault stays, and that is left half done.
 pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
     static CATCH: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(r"catch\s*\(\s*(?:final\s+)?([\w.]+(?:\s*\|\s*[\w.]+)*)\s+\w+\s*\)")
@@ -139,7 +139,8 @@ pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
                     .split('|')
                     .any(|name| simple(name) == reported)
             });
-            if line.sign == Sign::Added && is_it && !rethrows(hunk.get(at..).unwrap_or_default()) {
+            let goes_on = !rethrows(hunk.get(at..).unwrap_or_default());
+            if line.sign == Sign::Added && is_it && goes_on && !does_it_otherwise(hunk, at) {
                 let what = "it catches the reported exception and goes on, and the fault stays";
                 findings.push(Finding::new(case, Some(line), what));
             }
@@ -148,22 +149,63 @@ pub(super) fn swallows_the_report(case: &Case<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Tells whether the block that opens in the first line throws.
+/// Tells whether the handler that opens in the first line throws.
 fn rethrows(lines: &[Line]) -> bool {
-    let mut depth = 0i64;
-    let mut opened = false;
+    let throws = |code: &String| {
+        let mut words = code.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word == "throw")
+    };
+    handler(lines).iter().any(throws)
+}
+
+/// Tells whether a handler calls again, with the same receiver, what was called in its `try`:
+/// it does in another way what was interrupted, so nothing is left half done.
+fn does_it_otherwise(hunk: &[Line], at: usize) -> bool {
+    let (before, from) = hunk.split_at_checked(at).unwrap_or_default();
+    let kept = before.iter().filter(|line| line.sign != Sign::Removed);
+    let lines: Vec<String> = kept.map(|line| bare(&line.text)).collect();
+    let opens = |code: &String| {
+        let mut words = code.split(|c: char| !c.is_alphanumeric());
+        words.any(|word| word == "try")
+    };
+    let Some(begin) = lines.iter().rposition(opens) else {
+        return false;
+    };
+    let tried = calls(lines.get(begin..).unwrap_or_default());
+    calls(&handler(from))
+        .iter()
+        .any(|call| tried.contains(call))
+}
+
+/// Returns the names that are called, with their receivers.
+fn calls(lines: &[String]) -> Vec<String> {
+    static CALL: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r"([A-Za-z_][\w.]*)\s*\("));
+    const NO_CALLS: [&str; 7] = [
+        "catch",
+        "for",
+        "if",
+        "switch",
+        "synchronized",
+        "try",
+        "while",
+    ];
+    let found = lines.iter().flat_map(|code| CALL.captures_iter(code));
+    let names = found.filter_map(|found| Some(found.get(1)?.as_str().to_owned()));
+    names
+        .filter(|name| !NO_CALLS.contains(&name.as_str()))
+        .collect()
+}
+
+/// Returns the code of the handler that opens in the first line.
+fn handler(lines: &[Line]) -> Vec<String> {
+    let (mut depth, mut opened) = (0i64, false);
+    let mut block = Vec::new();
     for (number, line) in lines.iter().filter(|l| l.sign != Sign::Removed).enumerate() {
         let mut code = bare(&line.text);
         if number == 0
             && let Some(at) = code.find("catch")
         {
             code = code.split_off(at);
-        }
-        if code
-            .split(|c: char| !c.is_alphanumeric())
-            .any(|word| word == "throw")
-        {
-            return true;
         }
         for character in code.chars() {
             match character {
@@ -175,11 +217,12 @@ fn rethrows(lines: &[Line]) -> bool {
                 _ => {}
             }
         }
+        block.push(code);
         if opened && depth <= 0 {
-            return false;
+            break;
         }
     }
-    false
+    block
 }
 
 /// Finds code that switches a sanitizer off, or behaves differently under one.

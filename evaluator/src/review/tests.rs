@@ -285,6 +285,11 @@ fn right_patches_pass() {
             "    return read(b, n);\n",
             "    try {\n      return read(b, n);\n    } catch (RuntimeException e) {\n      throw new java.io.IOException(\"bad\", e);\n    }\n",
         )]),
+        // What was interrupted is done in another way.
+        java(&[(
+            "    return read(b, n);\n",
+            "    try {\n      return read(b, n);\n    } catch (ArrayIndexOutOfBoundsException e) {\n      return read(b, 0);\n    }\n",
+        )]),
         java(&[(
             "    int n = b[0];\n",
             "    int n = b[0];\n    if (n >= b.length) {\n      throw new IllegalArgumentException(\"too long\");\n    }\n",

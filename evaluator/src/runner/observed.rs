@@ -41,7 +41,7 @@ pub struct ObservedRun {
     pub calls: BTreeMap<ObservedCall, BTreeSet<String>>,
     /// Texts and bytes that these calls were given.
     pub given: BTreeSet<Vec<u8>>,
-    /// What of the lines was run.
+    /// Counts of the lines.
     pub coverage: Coverage,
 }
 

@@ -101,8 +101,7 @@ impl Comparison<'_> {
         let said = String::from_utf8_lossy(&before.output).to_lowercase();
         self.own_faults_said.extend(own_faults(&said));
         let accepted = before.ending.success();
-        let made = !matches!(input.kind, InputKind::Given | InputKind::Derived);
-        if made && !accepted {
+        if !accepted && input.kind.counts_if_accepted() {
             let why = format!("the unpatched program refuses it ({})", before.ending);
             self.note(&input.name, &why);
             return Ok(None);
@@ -112,7 +111,7 @@ impl Comparison<'_> {
             let one = differing(input, before, after);
             return self.differs(one).await;
         }
-        if matches!(input.kind, InputKind::Given | InputKind::OfTests) && accepted {
+        if accepted && input.kind.has_mutants() {
             self.pool.accepted(&input.bytes);
         }
         if !accepted {

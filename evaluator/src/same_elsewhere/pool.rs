@@ -33,6 +33,16 @@ pub(super) enum InputKind {
 }
 
 impl InputKind {
+    /// Tells whether an input counts only where the unpatched program accepts it.
+    pub(super) fn counts_if_accepted(self) -> bool {
+        matches!(self, Self::OfTests | Self::GivenMutant | Self::Aimed)
+    }
+
+    /// Tells whether mutants are made of an accepted input.
+    pub(super) fn has_mutants(self) -> bool {
+        matches!(self, Self::Given | Self::OfTests)
+    }
+
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Given => "given",

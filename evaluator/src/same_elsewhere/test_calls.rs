@@ -22,7 +22,7 @@ const OTHERWISE: &str = "calls of tests that end otherwise";
 /// Differing calls that are told.
 const MOST_TOLD: usize = 5;
 /// Tests that take longer are not run again.
-const LONGEST: Duration = Duration::from_secs(20);
+const LONGEST: Duration = Duration::from_mins(1);
 /// Tests may take so many times as long as without the agent, and this longer.
 const SLOWER: u32 = 3;
 const LEAST: Duration = Duration::from_secs(20);
@@ -50,6 +50,10 @@ impl Comparison<'_> {
     /// what the tests pass to these become given inputs. It has a time of its own.
     pub(super) async fn test_calls(&mut self) -> Result<(), TargetError> {
         let usual = Duration::from_secs_f64(self.tests_seconds.unwrap_or(0.0).min(600.0));
+        if usual > LONGEST {
+            let why = format!("they take more than {} s", LONGEST.as_secs());
+            self.note("calls while the tests run", &why);
+        }
         if self.tests_seconds.is_none() || self.functions.is_empty() || usual > LONGEST {
             return Ok(());
         }
