@@ -83,7 +83,7 @@ fn attempt() -> Attempt {
         normal_form: String::new(),
         warnings: vec!["a.c:1 calls g, which nobody defines".into()],
         rungs: vec![RungRecord {
-            answers: vec!["the PoV: (1 byte of text)\nx\npatched: exit status 0\n0".into()],
+            answers: vec!["the PoV: exit status 0\n0\nThe input: (1 byte of text)\nx".into()],
             name: RungName::Tested,
             holds: Some(false),
             reason: "1 of 9 tests failed".into(),

@@ -29,15 +29,17 @@ pub fn input(bytes: &[u8]) -> String {
         return dump(bytes);
     }
     let shown = bytes.get(..TEXT).unwrap_or(bytes);
-    let text: String = shown
-        .iter()
-        .map(|byte| match byte {
-            odd_one if odd(&odd_one) => format!("\\x{byte:02x}"),
-            _ => char::from(*byte).to_string(),
-        })
-        .collect();
     let what = "of text, other bytes as \\xNN";
-    format!("{}{text}", head(what, shown.len(), bytes.len()))
+    let mut text = head(what, shown.len(), bytes.len());
+    for byte in shown {
+        if odd(&byte) {
+            // Writing to a string cannot fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        } else {
+            text.push(char::from(*byte));
+        }
+    }
+    text
 }
 
 fn head(what: &str, shown: usize, all: usize) -> String {

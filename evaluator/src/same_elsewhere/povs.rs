@@ -24,8 +24,6 @@ use std::time::Instant;
 
 /// PoVs and mutants that crash the unpatched program, of which the answers are compared.
 const MOST_INPUTS: usize = 8;
-/// Bytes of such an input that are shown with its answer.
-const LARGEST: usize = 400;
 /// Other contents of memory in which the answers past the fault have to be the same.
 const OTHER_MEMORY: usize = 2;
 /// Words by which programs report a fault of their own, or of the machine, and none of the
@@ -108,13 +106,17 @@ impl Comparison<'_> {
     }
 
     /// Keeps what the patched program says on an input that crashes the unpatched one, for
-    /// somebody who knows what a right program says there.
+    /// somebody who knows what a right program says there. Answers that are alike but for
+    /// numbers are kept once.
     pub(super) fn keep_answer(&mut self, input: &ComparedInput, after: &InputRun) {
-        if self.answers.len() < MOST_INPUTS {
-            let bytes = feedback::input(input.bytes.get(..LARGEST).unwrap_or(&input.bytes));
-            let said = shown(after);
+        let said = shown(after);
+        let plain = without_digits(&said);
+        let mut kept = self.answers.iter();
+        let known = kept.any(|answer| without_digits(answer).contains(&plain));
+        if self.answers.len() < MOST_INPUTS && !known {
+            let bytes = feedback::input(&input.bytes);
             self.answers
-                .push(format!("{}: {bytes}\npatched: {said}", input.name));
+                .push(format!("{}: {said}\nThe input: {bytes}", input.name));
         }
     }
 
@@ -220,6 +222,10 @@ impl Comparison<'_> {
         let doubt = self.doubt(&one, settled.map(str::to_owned), None);
         self.doubts.push(doubt);
     }
+}
+
+fn without_digits(text: &str) -> String {
+    text.chars().filter(|one| !one.is_ascii_digit()).collect()
 }
 
 /// Returns the words in an output by which programs report a fault of their own.
