@@ -5,18 +5,57 @@ use anyhow::Context;
 use patchwright_agent::drive;
 use patchwright_agent::record::{AcceptedRecord, Attempt, Evaluation, FollowUp, Revision};
 use patchwright_agent::repair::Run;
-use patchwright_agent::report::Report;
+use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Mode, Task};
 use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Settings;
 use patchwright_patcher::Patch;
 use patchwright_store::Store;
-use patchwright_store::reviews::DecisionKind;
+use patchwright_store::reviews::{DecisionKind, NewDecision};
 
 /// A candidate that cannot be followed up on.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NoFollowUp(pub String);
+
+/// Finds an attempt of a report.
+///
+/// # Errors
+/// When it has none of this number.
+pub fn attempt(report: &Report, number: u32) -> Result<&AttemptReport, NoFollowUp> {
+    let mut attempts = report.attempts.iter();
+    let found = attempts.find(|attempt| attempt.number == number);
+    found.ok_or_else(|| NoFollowUp(format!("the run has no attempt {number}")))
+}
+
+/// Returns a decision about an attempt, or about the run as a whole where the number is 0,
+/// with the evidence as it stands now.
+///
+/// # Errors
+/// When the run has no such attempt.
+pub fn decision(
+    kind: DecisionKind,
+    (report, number): (&Report, u32),
+    who: &str,
+) -> Result<NewDecision, NoFollowUp> {
+    let attempt = match number {
+        0 => None,
+        number => Some(attempt(report, number)?),
+    };
+    Ok(NewDecision {
+        kind,
+        attempt: number,
+        who: who.to_owned(),
+        reason: String::new(),
+        input: None,
+        follow_up: None,
+        ending: report.ending.clone(),
+        p_right: attempt.and_then(|attempt| attempt.p_right),
+        features: attempt
+            .map(|attempt| attempt.features.clone())
+            .unwrap_or_default(),
+    })
+}
 
 /// A run as far as its journal tells.
 #[derive(Debug)]
@@ -106,8 +145,9 @@ pub async fn evaluate(
     let attempt = snapshot.attempt(number)?;
     let report = snapshot.report(run);
     let reported = report.attempts.iter().find(|one| one.number == number);
-    let bytes = reported.map(patchwright_agent::report::AttemptReport::diff_bytes);
-    let patch = Patch::from_diff(&bytes.unwrap_or_default());
+    let reported =
+        reported.ok_or_else(|| NoFollowUp(format!("the report has no attempt {number}")))?;
+    let patch = Patch::from_diff(&reported.diff_bytes());
     let mut accepted = attempt.accepted.clone();
     let decisions = store.decisions(Some(run)).await?.into_iter();
     let contested = decisions

@@ -5,7 +5,7 @@ mod evidence;
 mod hunks;
 
 use crate::layout::{badge, page};
-use crate::run::{attempt_path, decided, decisions, prose, refuting};
+use crate::run::{attempt_path, decided, decisions, open_rungs, prose, refuting};
 use crate::text::{first_line, seconds, shown_line};
 use crate::view::{CandidateView, DiffStyle, Viewer};
 use maud::{Markup, html};
@@ -72,12 +72,7 @@ fn head(view: &CandidateView, attempt: &AttemptReport) -> Markup {
 
 /// Writes in one sentence why an attempt was refused, or how far it came.
 fn verdict(view: &CandidateView, attempt: &AttemptReport) -> Markup {
-    let open: Vec<&str> = attempt
-        .rungs
-        .iter()
-        .filter(|rung| rung.holds.is_none())
-        .map(|rung| rung.name.as_str())
-        .collect();
+    let open = open_rungs(attempt);
     let (class, told) = match refuting(attempt) {
         Some(rung) => (
             "bad",

@@ -158,7 +158,10 @@ fn row(view: &RunView, attempt: &AttemptReport) -> Markup {
             td.result {
                 @if let Some(rung) = refuted { (shown_line(&rung.name)) ": " (first_line(&rung.reason)) }
                 @else if attempt.rungs.is_empty() { "proposed, nothing was run" }
-                @else { (open_rungs(attempt)) }
+                @else {
+                    "not refused"
+                    @if !open_rungs(attempt).is_empty() { "; open: " (open_rungs(attempt).join(", ")) }
+                }
             }
             td { (ladder(attempt)) }
             td.num { @if let Some(right) = attempt.p_right { (format!("{:.0} %", 100.0 * right)) } @else { "–" } }
@@ -167,14 +170,11 @@ fn row(view: &RunView, attempt: &AttemptReport) -> Markup {
     }
 }
 
-fn open_rungs(attempt: &AttemptReport) -> Markup {
-    let open: Vec<&str> = attempt
-        .rungs
-        .iter()
-        .filter(|rung| rung.holds.is_none())
-        .map(|rung| rung.name.as_str())
-        .collect();
-    html! { @if open.is_empty() { "not refused" } @else { "not refused; open: " (open.join(", ")) } }
+/// Returns the rungs of an attempt that could not be climbed.
+pub(crate) fn open_rungs(attempt: &AttemptReport) -> Vec<&str> {
+    let rungs = attempt.rungs.iter();
+    let open = rungs.filter(|rung| rung.holds.is_none());
+    open.map(|rung| rung.name.as_str()).collect()
 }
 
 /// Writes the ladder of an attempt as a row of marks.

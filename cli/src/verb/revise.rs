@@ -62,7 +62,16 @@ pub(crate) async fn revise(
         session::begin(task, loaded, NewRun::new(answers, None), &arguments.output).await?;
     session.models = arguments.asked.recorded(session.models)?;
     let next = session.journal.run().to_owned();
-    let decision = rejection(&snapshot, subject, &arguments.reason);
+    let report = snapshot.report(&id);
+    let decision = follow_up::decision(
+        DecisionKind::Reject,
+        (&report, arguments.candidate),
+        &user(),
+    );
+    let decision = NewDecision {
+        reason: arguments.reason.trim().to_owned(),
+        ..decision.map_err(wrong)?
+    };
     store.decide(&id, &decision).await?;
     let revised = NewDecision {
         kind: DecisionKind::Revise,
@@ -74,23 +83,4 @@ pub(crate) async fn revise(
         Ok(Run::new(plan))
     })
     .await
-}
-
-/// The decision, with the evidence as it stands now.
-fn rejection(snapshot: &Snapshot, (run, number): (&str, u32), reason: &str) -> NewDecision {
-    let report = snapshot.report(run);
-    let attempt = report.attempts.iter().find(|one| one.number == number);
-    NewDecision {
-        kind: DecisionKind::Reject,
-        attempt: number,
-        who: user(),
-        reason: reason.trim().to_owned(),
-        input: None,
-        follow_up: None,
-        ending: report.ending.clone(),
-        p_right: attempt.and_then(|attempt| attempt.p_right),
-        features: attempt
-            .map(|attempt| attempt.features.clone())
-            .unwrap_or_default(),
-    }
 }

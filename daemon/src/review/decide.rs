@@ -1,15 +1,12 @@
 //! Decisions: each is written into the journal of its run, with who and when.
 
 use super::Review;
-use super::access::refused;
-use super::pages::{Failed, download};
+use super::pages::{Failed, Forbidden, download};
 use super::start::Started;
 use crate::follow_up::{self, NoFollowUp, Snapshot};
 use axum::Form;
 use axum::extract::{Extension, Path, State};
-use axum::http::StatusCode;
 use axum::response::{IntoResponse, Redirect, Response};
-use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::Task;
 use patchwright_page::{ROOT, Viewer};
 use patchwright_store::reviews::{DecisionKind, NewDecision};
@@ -38,24 +35,8 @@ impl Decided {
     }
 }
 
-fn may(allowed: bool) -> Result<(), Box<Response>> {
-    if allowed {
-        return Ok(());
-    }
-    let detail = "the role of this token does not cover this";
-    Err(Box::new(refused(
-        StatusCode::FORBIDDEN,
-        "Not allowed",
-        detail,
-    )))
-}
-
-macro_rules! require {
-    ($allowed:expr) => {
-        if let Err(refused) = may($allowed) {
-            return Ok(*refused);
-        }
-    };
+fn may(allowed: bool) -> Result<(), Forbidden> {
+    if allowed { Ok(()) } else { Err(Forbidden) }
 }
 
 /// Says that a candidate is right.
@@ -65,7 +46,7 @@ pub(super) async fn approve(
     Path(candidate): Path<Candidate>,
     Form(form): Form<Decided>,
 ) -> Answer {
-    require!(viewer.decides);
+    may(viewer.decides)?;
     let decision = review
         .decision(DecisionKind::Approve, &candidate, &viewer)
         .await?;
@@ -85,7 +66,7 @@ pub(super) async fn reject(
     Form(form): Form<Decided>,
 ) -> Answer {
     let revise = form.revise == "yes";
-    require!(viewer.decides && (viewer.starts || !revise));
+    may(viewer.decides && (viewer.starts || !revise))?;
     let reason = form.reason();
     if reason.is_empty() {
         return Err(NoFollowUp("a rejection needs a reason".to_owned()).into());
@@ -115,12 +96,12 @@ pub(super) async fn contest(
     Path(candidate): Path<Candidate>,
     Form(form): Form<Decided>,
 ) -> Answer {
-    require!(viewer.decides);
+    may(viewer.decides)?;
     let decision = review
         .decision(DecisionKind::Contest, &candidate, &viewer)
         .await?;
     let (_, report, _) = review.report(&candidate.0).await?;
-    let attempt = attempt(&report, candidate.1)?;
+    let attempt = follow_up::attempt(&report, candidate.1)?;
     let mut doubts = attempt.rungs.iter().flat_map(|rung| &rung.doubts);
     if form.reason().is_empty() || !doubts.any(|doubt| doubt.input.as_ref() == Some(&form.input)) {
         let message = "a doubt is contested with its input and a reason";
@@ -141,7 +122,7 @@ pub(super) async fn evaluate(
     Extension(viewer): Extension<Viewer>,
     Path(candidate): Path<Candidate>,
 ) -> Answer {
-    require!(viewer.starts);
+    may(viewer.starts)?;
     let decision = review
         .decision(DecisionKind::Evaluate, &candidate, &viewer)
         .await?;
@@ -157,12 +138,12 @@ pub(super) async fn export(
     Extension(viewer): Extension<Viewer>,
     Path(candidate): Path<Candidate>,
 ) -> Answer {
-    require!(viewer.decides);
+    may(viewer.decides)?;
     let decision = review
         .decision(DecisionKind::Export, &candidate, &viewer)
         .await?;
     let (_, report, _) = review.report(&candidate.0).await?;
-    let bytes = attempt(&report, candidate.1)?.delivered_bytes();
+    let bytes = follow_up::attempt(&report, candidate.1)?.delivered_bytes();
     review.store.decide(&candidate.0, &decision).await?;
     let name = format!("attempt-{}.diff", candidate.1);
     Ok(download(&name, "text/x-diff", bytes))
@@ -174,7 +155,7 @@ pub(super) async fn cancel(
     Extension(viewer): Extension<Viewer>,
     Path(run): Path<String>,
 ) -> Answer {
-    require!(viewer.starts);
+    may(viewer.starts)?;
     if !review.stop_run(&run).await? {
         let message = "nothing works on this run here, or it has ended";
         return Err(NoFollowUp(message.to_owned()).into());
@@ -190,14 +171,6 @@ fn back((run, number): &Candidate) -> Response {
     Redirect::to(&format!("{ROOT}/runs/{run}/attempts/{number}")).into_response()
 }
 
-fn attempt(report: &Report, number: u32) -> Result<&AttemptReport, NoFollowUp> {
-    let found = report
-        .attempts
-        .iter()
-        .find(|attempt| attempt.number == number);
-    found.ok_or_else(|| NoFollowUp(format!("the run has no attempt {number}")))
-}
-
 impl Review {
     /// A decision about a candidate, or about a run as a whole, with the evidence as it
     /// stands now.
@@ -208,23 +181,7 @@ impl Review {
         viewer: &Viewer,
     ) -> Result<NewDecision, Failed> {
         let (_, report, _) = self.report(run).await?;
-        let attempt = match number {
-            0 => None,
-            number => Some(attempt(&report, *number)?),
-        };
-        Ok(NewDecision {
-            kind,
-            attempt: *number,
-            who: viewer.name.clone(),
-            reason: String::new(),
-            input: None,
-            follow_up: None,
-            ending: report.ending.clone(),
-            p_right: attempt.and_then(|attempt| attempt.p_right),
-            features: attempt
-                .map(|attempt| attempt.features.clone())
-                .unwrap_or_default(),
-        })
+        Ok(follow_up::decision(kind, (&report, *number), &viewer.name)?)
     }
 
     /// Starts a follow-up and writes the decision with it.

@@ -18,6 +18,11 @@ const EARLIER: i64 = 400;
 /// Letters of a filter; no task has a longer name.
 const LONGEST: usize = 200;
 
+/// A decision that the role of the viewer's token does not cover.
+#[derive(Debug, thiserror::Error)]
+#[error("the role of this token does not cover this")]
+pub(super) struct Forbidden;
+
 /// An error as a page.
 pub(super) struct Failed(anyhow::Error);
 
@@ -33,6 +38,8 @@ impl IntoResponse for Failed {
             || matches!(self.0.downcast_ref(), Some(StoreError::NoRun { .. }));
         let (status, title, detail) = if missing {
             (StatusCode::NOT_FOUND, "Nothing here", self.0.to_string())
+        } else if self.0.is::<Forbidden>() {
+            (StatusCode::FORBIDDEN, "Not allowed", self.0.to_string())
         } else if self.0.is::<NoFollowUp>() {
             (
                 StatusCode::UNPROCESSABLE_ENTITY,

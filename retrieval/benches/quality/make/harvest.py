@@ -51,7 +51,9 @@ def block(lines, first, opened, leave, longest):
     """The check whose braces open on a line, when it only leaves."""
     for last in range(opened + 2, min(opened + longest, len(lines))):
         if re.match(r"\s*\}\s*$", lines[last]):
-            return [(first, last)] if re.match(r"\s*" + leave, lines[last - 1]) else []
+            body = lines[opened + 1 : last]
+            only_leaves = re.match(r"\s*" + leave, body[-1]) and not any(re.match(r"\s*((if|for|while|switch|do)\b|#)", one) for one in body)
+            return [(first, last)] if only_leaves else []
     return []
 
 

@@ -382,7 +382,7 @@ LIBRARIES = {
     "parso": dict(language="python", tree="parso-0.8.3", sources=["parso/**/*.py"], harness="run_parso.py", seeds=PYTHON),
     # The second harvest (sweep.py, groups.toml).
     "brotli": dict(language="c", tree="brotli-0.3.2", sources=["brotli/*/*.c"], harness="brotli.c", seeds=brotli_both, flags=["-I$T/brotli/include"]),
-    "flac": dict(language="c", tree="flac-0.3.4", sources=["flac/src/libFLAC/*.c"], without=r"_intrin_|^ogg|^metadata_iterators|^cpu", harness="flac.c", seeds=flac,
+    "flac": dict(language="c", tree="flac-0.3.4", sources=["flac/src/libFLAC/*.c"], without=r"_intrin_|^ogg|^metadata_iterators", harness="flac.c", seeds=flac,
                  flags=["-I$T/flac/include", "-I$T/flac/src/libFLAC/include", "-DFLAC__NO_ASM", "-DFLAC__HAS_OGG=0", "-DENABLE_64_BIT_WORDS=1", '-DPACKAGE_VERSION="1.4"', "-DHAVE_LROUND", "-DHAVE_STDINT_H", "-DHAVE_INTTYPES_H", "-DHAVE_STDBOOL_H", "-DFLAC__NO_DLL", "-DNDEBUG"]),
     "minimp3": dict(language="c", tree="minimp3-0.6.0", sources=["minimp3/minimp3*.h"], harness="minimp3.c", seeds=mp3, flags=["-I$T/minimp3"], length=1500),
     "openjpeg": dict(language="c", tree="openjpeg-1.0.12", sources=["vendor/src/lib/openjp2/*.c"], without=r"_manager\.c$|^t1_generate|^bench_|^test_|^opj_malloc_x|^t1_ht_generate", harness="openjpeg.c", seeds=codestreams, flags=["-I$T/vendor/src/lib/openjp2", "-I$T/config", "-DOPJ_STATIC", "-DMUTEX_stub", "-DOPJ_HAVE_POSIX_MEMALIGN"], length=1500),
@@ -405,7 +405,7 @@ LIBRARIES = {
     "univocity": dict(language="java", tree="univocity-2.9.1", sources=["src/main/java/**/*.java"], harness="Univocity.java", seeds=marked((0, 0x17, 0x6B), CSV)),
     "brotli-dec": dict(language="java", tree="brotli-dec-0.1.2", sources=["src/main/java/**/*.java"], harness="BrotliDec.java", seeds=brotlied),
     "jtidy": dict(language="java", tree="jtidy-r938", sources=["src/main/java/org/w3c/tidy/*.java"], harness="Jtidy.java", seeds=marked((1, 6, 0x18), PAGES)),
-    "beanshell": dict(language="java", tree="beanshell-2.0b6", sources=["src/main/java/bsh/**/*.java"], without=r"(Servlet|BSF|BshScriptEngine|ClassBrowser|AWT|JConsole|JDemo|JRemote|NameCompletion|Console|Util)\w*\.java", harness="Beanshell.java", seeds=BEANSHELL),
+    "beanshell": dict(language="java", tree="beanshell-2.0b6", sources=[f"src/main/java/bsh/{one}*.java" for one in ("", "classpath/", "collection/", "reflect/")], without=r"^(Remote|ClassGenerator(Impl|Util)|Console|CommandLineReader)\.java", harness="Beanshell.java", seeds=BEANSHELL),
     "jmustache": dict(language="java", tree="jmustache-1.15", sources=["src/main/java/com/samskivert/mustache/*.java"], harness="Jmustache.java", seeds=MUSTACHE),
     "minimal-json": dict(language="java", tree="minimal-json-0.9.5", sources=["src/main/java/**/*.java"], harness="MinimalJson.java", seeds=JSON),
     "xz": dict(language="java", tree="xz-1.9", sources=["src/main/java/org/**/*.java"], harness="Xz.java", seeds=xzed),

@@ -30,7 +30,7 @@ public class Univocity {
             CsvWriter writer = new CsvWriter(written, out);
             for (String[] row : rows) writer.writeRow(row);
             writer.close();
-        } catch (TextParsingException | TextWritingException | DataProcessingException e) {
+        } catch (TextParsingException | TextWritingException e) {
         }
         try {
             TsvParserSettings settings = new TsvParserSettings();

@@ -10,7 +10,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   if (ucl_parser_add_chunk(parser, data + 1, size - 1)) {
     ucl_object_t *top = ucl_parser_get_object(parser);
     if (top) {
-      for (int form = UCL_EMIT_JSON; form <= UCL_EMIT_MSGPACK; form++) free(ucl_object_emit(top, form));
+      for (int form = UCL_EMIT_JSON; form <= UCL_EMIT_YAML; form++) free(ucl_object_emit(top, form));
       const ucl_object_t *schema = ucl_object_lookup(top, "schema");
       struct ucl_schema_error error;
       if (schema) ucl_object_validate(schema, top, &error);
