@@ -243,7 +243,7 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
     let distance = |line: u32| wanted.lines.iter().map(|one| one.abs_diff(line)).min();
     let mut order: Vec<(u32, u32)> = slice(engine, symbol, &wanted.lines).into_iter().collect();
     order.sort_by_key(|(line, step)| (*step, distance(*line)));
-    let mut shown = BTreeSet::from_iter(head_of(text, symbol));
+    let mut shown: BTreeSet<u32> = head_of(text, symbol).collect();
     let around = |line: u32, around: u32| {
         let first = line.saturating_sub(around).max(symbol.start_line);
         first..=(line + around).min(symbol.end_line)
