@@ -14,11 +14,15 @@ demo:
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
 
+# Unit tests that build programs with real toolchains and take minutes each: `make check` leaves them out (cargo counts
+# them as filtered out), `make test` runs them.
+MINUTES = cheat_tests toolchain_tests
+
 # For every change: formatting, lints, unit tests, house rules. Needs no network and installs nothing.
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --offline -- -D warnings
-	$(CARGO) test --workspace --lib --bins --locked --offline
+	$(CARGO) test --workspace --lib --bins --locked --offline -- $(MINUTES:%=--skip %)
 	$(CARGO) test --locked --offline $(HOUSE)
 
 test: setup

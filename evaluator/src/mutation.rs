@@ -5,11 +5,14 @@
 //! of two inputs. On request the nearest neighbours of each seed come first, one byte
 //! shorter or longer, because they expose a bound that is off by one. It uses no coverage
 //! and no clock: the sequence depends on the seeds alone, so that a verdict can be
-//! repeated. [`Dictionary`] changes inputs by what the patch and the PoV name.
+//! repeated. [`Dictionary`] changes inputs by what the patch and the PoV name, and
+//! [`nearer`] makes a crashing input smaller step by step.
 
 mod dictionary;
+mod nearer;
 
 pub(crate) use dictionary::Dictionary;
+pub(crate) use nearer::nearer;
 
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;

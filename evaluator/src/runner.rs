@@ -8,6 +8,7 @@ mod exits;
 mod hang;
 mod input_file;
 mod inputs;
+mod observed;
 mod outcome;
 mod remote;
 mod reproduction;
@@ -18,6 +19,7 @@ pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, Proc
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
+pub use observed::{Observed, ObservedCall, ObservedRun};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
 pub use reproduction::{measure, reproducible};
@@ -268,6 +270,17 @@ pub trait Target: Send + Sync {
         Box::pin(std::future::ready(Ok(None)))
     }
 
+    /// Runs the tests, or one PoV, and says how the calls of some functions end. None where
+    /// that cannot be seen, or the run does not end in time.
+    fn observed_run<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: Option<&'a Pov>,
+        _asked: &'a Observed,
+    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
     /// Runs a Python script that nobody trusts, and returns what it writes to its standard
     /// output, or why there is nothing. Not every target runs scripts.
     fn run_script<'a>(
@@ -323,6 +336,9 @@ pub enum Instrumentation {
     Recovery(Vec<TreePath>),
     /// Checks for undefined behaviour that end the program, in these files as well.
     Undefined(Vec<TreePath>),
+    /// MemorySanitizer in everything, in place of other sanitizers: a build of its own from the
+    /// pristine tree.
+    Memory,
 }
 
 /// The way of building.

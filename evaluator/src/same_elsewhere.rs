@@ -1,8 +1,9 @@
 //! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
 //! Three kinds of input. *Given* ones are fine today: the task's own, files of
-//! the tree that look like the PoV, and mutants of these that the unpatched
-//! program accepts; any difference refutes, but for a mutant that the patched
+//! the tree that look like the PoV, of a Java program what its tests read and
+//! pass on (`test_calls`), and mutants of these that the unpatched program
+//! accepts; any difference refutes, but for a mutant that the patched
 //! program turns away and that is shown to be malformed as the PoV is
 //! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
 //! program may be wrong there in silence, so a difference never refutes; it is
@@ -12,14 +13,17 @@
 //! program is not compared.
 
 mod aimed;
+mod branches;
 mod challenge;
 mod clock;
+mod crash_site;
 mod doubts;
 mod malformed;
 mod outputs;
 mod pool;
 mod povs;
 mod reach;
+mod test_calls;
 mod values;
 
 pub use challenge::{ChallengeInput, Challenged, challenge};
@@ -40,6 +44,7 @@ use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use test_calls::TestCalls;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -62,6 +67,7 @@ pub(crate) async fn climb(
     };
     let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
     let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
+    comparison.test_calls().await?;
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
@@ -146,6 +152,8 @@ struct Comparison<'a> {
     outputs_seen: BTreeSet<u64>,
     /// Inputs that were not compared, each with the reason.
     notes: Vec<String>,
+    /// Experiments on the unpatched program and what came of them, for the log.
+    experiments: Vec<String>,
     /// Words of the unpatched program for faults of its own.
     own_faults_said: BTreeSet<&'static str>,
     /// Mutants of the PoVs that make the unpatched program crash.
@@ -171,8 +179,10 @@ struct Comparison<'a> {
     tried: Vec<Vec<u8>>,
     /// Seconds that one input of the last comparison took; none before the first.
     seconds_each: Option<f64>,
-    /// Wall time of the tests of the unpatched program, in seconds.
+    /// Wall time of the tests of the unpatched program, in seconds; none without tests.
     tests_seconds: Option<f64>,
+    /// The calls while the tests ran.
+    test_calls: TestCalls,
 }
 
 impl<'a> Comparison<'a> {
@@ -195,6 +205,7 @@ impl<'a> Comparison<'a> {
             outputs_seen: BTreeSet::new(),
             own_faults_said: BTreeSet::new(),
             notes: Vec::new(),
+            experiments: Vec::new(),
             crashing: Vec::new(),
             compared: Vec::new(),
             refused: BTreeSet::new(),
@@ -208,6 +219,7 @@ impl<'a> Comparison<'a> {
             tried: Vec::new(),
             seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+            test_calls: TestCalls::default(),
         })
     }
 }
@@ -306,21 +318,32 @@ impl Comparison<'_> {
             );
             return (None, reason);
         }
-        if self.compared.is_empty() {
+        let calls = self.test_calls.telling;
+        if self.compared.is_empty() && calls == 0 {
             let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
             return (None, reason.to_owned());
         }
         let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
-        (holds, format!("{inputs} inputs behave as before; {why}"))
+        let of_tests = match calls {
+            0 => String::new(),
+            calls => format!(" and {} of the tests", counted(calls, "call")),
+        };
+        let reason = format!("{inputs} inputs{of_tests} behave as before; {why}");
+        (holds, reason)
     }
 
     /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.target.task().limits.reached;
         if let Some(reach) = &self.reach {
-            let reached = format!("{} of those counted run the patched lines", reach.reached);
-            return match reach.missing(floor) {
+            let mut reached = format!("{} of those counted run the patched lines", reach.reached);
+            let mut calls = 0;
+            if reach.tests == Some(true) {
+                reached.push_str(", and the tests do");
+                calls = self.test_calls.telling;
+            }
+            return match reach.missing(floor.saturating_sub(calls)) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
             };
@@ -366,7 +389,13 @@ impl Comparison<'_> {
             .notes
             .iter()
             .map(|note| format!("not compared: {note}\n"));
-        doubts.chain(branches).chain(notes).collect()
+        let experiments = self.experiments.iter();
+        let experiments = experiments.map(|told| format!("experiment: {told}\n"));
+        doubts
+            .chain(experiments)
+            .chain(branches)
+            .chain(notes)
+            .collect()
     }
 
     fn held(&self) -> RungResult {

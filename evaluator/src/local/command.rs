@@ -141,6 +141,10 @@ impl LocalTarget {
         if let Some(variables) = self.task.builds.get(job.build) {
             environment.extend(variables.iter().map(|(k, v)| (k.clone(), v.into())));
         }
+        // Without it a report of undefined behaviour names one line and no callers.
+        let stacks = || OsString::from("print_stacktrace=1");
+        let options = environment.entry("UBSAN_OPTIONS".to_owned());
+        options.or_insert_with(stacks);
         let mut set = |name: &str, value: OsString| environment.insert(name.to_owned(), value);
         set("TREE", tree.clone().into());
         set("OUT", show(root.join(OUT), usual(OUT), job.writable).into());

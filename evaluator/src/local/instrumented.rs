@@ -3,7 +3,8 @@
 //!
 //! The build of the attempt is copied, the files are touched, and its command is run again
 //! with stand-ins before the compilers on the path. So only what depends on these files is
-//! compiled again, and the task needs to know nothing of it. Where a build names its
+//! compiled again, and the task needs to know nothing of it. MemorySanitizer wants all code
+//! compiled with it, so its build begins with the tree before the build. Where a build names its
 //! compilers by absolute paths, nothing is added. What is added to the unpatched program
 //! serves all patches, and is kept in the cache.
 
@@ -36,6 +37,8 @@ export COUNTING_PATH PATH
 const NOTES: [&str; 2] = [TREE, OUT];
 /// Entries that are looked at for them.
 const MOST_ENTRIES: usize = 200_000;
+/// The file by which the stand-in says that it compiled with MemorySanitizer.
+const MEMORY: &str = ".memory";
 /// The variable that names what stand-ins add.
 pub(super) const ADDED: &str = "PATCHWRIGHT_ADDED";
 
@@ -47,10 +50,14 @@ pub(super) async fn build(
     added: &Instrumentation,
 ) -> Result<Option<Build>, TargetError> {
     if target.task.language == Language::Java {
-        return Ok(None);
+        return counted_by_the_agent(target, changes, name, added).await;
     }
     let digest = format!("{added:?} {}", changes.digest());
-    let key = (digest, name.to_owned(), BuildKind::Incremental);
+    let kind = match added {
+        Instrumentation::Memory => BuildKind::Clean,
+        _ => BuildKind::Incremental,
+    };
+    let key = (digest, name.to_owned(), kind);
     if let Some(build) = target.at_hand(&key) {
         return Ok(usable(build, added));
     }
@@ -59,14 +66,9 @@ pub(super) async fn build(
         target.keep(key, &build);
         return Ok(usable(build, added));
     }
-    let plain = target
-        .build_changed(changes, name, BuildKind::Incremental)
-        .await?;
-    if !plain.succeeded() {
+    let Some(workspace) = workspace_for(target, changes, name, added).await? else {
         return Ok(None);
-    }
-    let workspace = Arc::new(target.copy(plain.place()?).await?);
-    workspace.touch(changes.files.keys().chain(added.files()))?;
+    };
     let arguments: [OsString; 2] = [(&target.task.commands.build).into(), COMPILER.into()];
     let script = format!("{WITH_COMPILERS}eval \"$1\"");
     let environment = [(ADDED, added.name().to_owned())];
@@ -93,12 +95,58 @@ pub(super) async fn build(
     Ok(usable(build, added))
 }
 
+/// Returns a workspace in which the build's command compiles what the instrumentation is for.
+async fn workspace_for(
+    target: &LocalTarget,
+    changes: &Changes,
+    name: &str,
+    added: &Instrumentation,
+) -> Result<Option<Arc<Workspace>>, TargetError> {
+    if *added == Instrumentation::Memory {
+        let workspace = target.copy(&target.prepared().await?).await?;
+        workspace.apply(changes)?;
+        return Ok(Some(Arc::new(workspace)));
+    }
+    let plain = target
+        .build_changed(changes, name, BuildKind::Incremental)
+        .await?;
+    if !plain.succeeded() {
+        return Ok(None);
+    }
+    let workspace = Arc::new(target.copy(plain.place()?).await?);
+    workspace.touch(changes.files.keys().chain(added.files()))?;
+    Ok(Some(workspace))
+}
+
+/// Returns the usual build of a Java program: the agent adds counters to it while its classes
+/// are loaded, and nothing else.
+async fn counted_by_the_agent(
+    target: &LocalTarget,
+    changes: &Changes,
+    name: &str,
+    added: &Instrumentation,
+) -> Result<Option<Build>, TargetError> {
+    if *added != Instrumentation::Counters {
+        return Ok(None);
+    }
+    let how = BuildKind::Incremental;
+    let build = target.build_changed(changes, name, how).await?;
+    if !build.succeeded() {
+        return Ok(None);
+    }
+    let agent = target.compiled_agent(build.place()?).await?;
+    Ok(agent.map(|_| build))
+}
+
 /// Returns the build where it has what was to be added.
 fn usable(build: Build, added: &Instrumentation) -> Option<Build> {
     let place = build.workspace.as_ref()?;
-    let counts = || has_notes(place);
-    let has_it = build.succeeded() && (*added != Instrumentation::Counters || counts());
-    has_it.then_some(build)
+    let has_it = match added {
+        Instrumentation::Counters => has_notes(place),
+        Instrumentation::Memory => place.part(OUT).join(MEMORY).is_file(),
+        Instrumentation::Recovery(_) | Instrumentation::Undefined(_) => true,
+    };
+    (build.succeeded() && has_it).then_some(build)
 }
 
 /// Tells whether a compiler left notes about what it counts.
@@ -125,7 +173,7 @@ impl Instrumentation {
     /// Returns the files that are compiled again besides those that the changes touch.
     fn files(&self) -> impl Iterator<Item = &TreePath> {
         let files = match self {
-            Self::Counters => None,
+            Self::Counters | Self::Memory => None,
             Self::Recovery(files) | Self::Undefined(files) => Some(files),
         };
         files.into_iter().flatten()
@@ -136,6 +184,7 @@ impl Instrumentation {
             Self::Counters => "counters",
             Self::Recovery(_) => "recovery",
             Self::Undefined(_) => "undefined",
+            Self::Memory => "memory",
         }
     }
 }

@@ -174,6 +174,13 @@ async fn every_sanitizer_and_build_system_is_really_built_with() {
             .as_ref()
             .unwrap_or_else(|| panic!("{what}: {}", replay.execution.text()));
         assert_eq!(crash.kind, defect.kind, "{what}: {}", crash.summary);
+        let stack = crash.main_stack().into_iter();
+        let mut frames = stack.flat_map(|stack| &stack.frames);
+        let called = frames.any(|frame| frame.function == "main");
+        assert!(
+            called || defect.kind == RACE.kind || defect.kind == LEAK.kind,
+            "{what}: {crash:#?}"
+        );
         let fix = fixed(&defect);
         let climbed = climb_to_tested(&target, &fix).await;
         let holds: Vec<_> = climbed.iter().map(|rung| rung.holds).collect();

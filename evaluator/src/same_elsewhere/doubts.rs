@@ -5,7 +5,7 @@
 //! unpatched program is then wrong in silence, and a right patch answers
 //! differently. So such a difference never refutes. The unpatched program is
 //! run again with other bytes in memory that it has not written, with objects
-//! further apart, and with checks for undefined behaviour: where it fails or says
+//! further apart, and with checks for undefined behaviour and for memory that was never written: where it fails or says
 //! something else, it is not defined on the input, and the difference says nothing. Neither
 //! does one where the patched program refuses the input on the way on which it refuses the
 //! PoV, and which no accepted input takes. What stays open is told with the input, so that a model, a critic or a person can decide.
@@ -45,8 +45,10 @@ pub(super) const PATTERNS: [MemoryPattern; 3] = [
 /// that look alike are.
 const MOST: usize = 24;
 const OF_A_KIND: usize = 3;
-/// Open doubts for which the diverging function is looked for.
-const DIVERGING: usize = 3;
+/// Open doubts for which the diverging function is looked for, and the state at the crash.
+pub(super) const DIVERGING: usize = 3;
+/// Accepted inputs that must not fail under more checks.
+const CONTROLS: usize = 3;
 /// Bytes of the changed part of an input that are shown.
 const CHANGED: usize = 60;
 
@@ -96,7 +98,7 @@ impl Comparison<'_> {
             .take(MOST)
             .collect();
         let mut settled = self.undefined(&looked_at).await?;
-        settled.extend(self.undefined_behaviour(&looked_at, &settled).await?);
+        settled.extend(self.fails_under_checks(&looked_at, &settled).await?);
         for (index, one) in looked_at.iter().enumerate() {
             if settled.contains_key(&index) {
                 continue;
@@ -119,9 +121,14 @@ impl Comparison<'_> {
             }
         }
         let diverging = self.diverging(&open).await?;
+        let states = self.states_at_the_crash(&open).await?;
         for (index, one) in open.iter().enumerate() {
             let diverges = diverging.get(&index).cloned();
-            self.doubts.push(self.doubt(one, None, diverges));
+            let mut doubt = self.doubt(one, None, diverges);
+            if let (Some(input), Some(state)) = (&mut doubt.input, states.get(&index)) {
+                input.change = format!("{}; {state}", input.change);
+            }
+            self.doubts.push(doubt);
         }
         Ok(())
     }
@@ -170,33 +177,91 @@ impl Comparison<'_> {
         Ok(found)
     }
 
-    /// The inputs on which a build of the unpatched program with checks for undefined
-    /// behaviour fails, as far as nothing else settles them. Where it fails on an accepted
-    /// input as well, its failures tell nothing.
-    async fn undefined_behaviour(
+    /// The inputs on which a build of the unpatched program with more checks fails, as far as
+    /// nothing else settles them: for undefined behaviour, then for uses of memory that was
+    /// never written. The log says what came of each.
+    async fn fails_under_checks(
         &mut self,
         differing: &[Differing],
         settled: &BTreeMap<usize, String>,
     ) -> Result<BTreeMap<usize, String>, TargetError> {
+        let mut found = BTreeMap::new();
         let task = self.target.task();
-        let left = (0..differing.len()).any(|index| !settled.contains_key(&index));
-        let (Some(crash), Some(control)) = (&self.before.replay.crash, self.compared.first())
-        else {
-            return Ok(BTreeMap::new());
+        let language = task.language;
+        let Some(crash) = self.before.replay.crash.as_ref() else {
+            return Ok(found);
         };
-        if !left || task.language == Language::Java || self.clock.left(Part::Last).is_zero() {
-            return Ok(BTreeMap::new());
+        let undefined = Instrumentation::Undefined(task.files_of(crash));
+        for (added, checks, why) in [
+            (
+                undefined,
+                "UBSan",
+                "the behaviour of the unpatched program is undefined on it (UBSan)",
+            ),
+            (
+                Instrumentation::Memory,
+                "MSan",
+                "the unpatched program uses memory on it that it has not written (MSan)",
+            ),
+        ] {
+            let open = |index: &usize| !settled.contains_key(index) && !found.contains_key(index);
+            let left: Vec<usize> = (0..differing.len()).filter(open).collect();
+            if left.is_empty() || language == Language::Java {
+                break;
+            }
+            let inputs = left.iter().filter_map(|index| differing.get(*index));
+            let inputs = inputs.map(|one| one.input.bytes.clone()).collect();
+            let outcome = match (&added, language) {
+                (Instrumentation::Memory, Language::Cpp) => {
+                    Err("it is off for C++, whose library would have to be built with it")
+                }
+                _ => self.failing_with(&added, inputs).await?,
+            };
+            let told = match outcome {
+                Ok(failing) => {
+                    let shown = failing.iter().filter_map(|place| left.get(*place));
+                    found.extend(shown.map(|index| (*index, why.to_owned())));
+                    format!("fails on {} of {}", failing.len(), left.len())
+                }
+                Err(reason) => reason.to_owned(),
+            };
+            self.experiments
+                .push(format!("{checks} on the unpatched program: {told}"));
         }
-        let mut contents = vec![control.bytes.clone()];
-        contents.extend(differing.iter().map(|one| one.input.bytes.clone()));
-        let added = Instrumentation::Undefined(task.files_of(crash));
-        let (nothing, name) = (Changes::default(), task.build_of(self.pov));
+        Ok(found)
+    }
+
+    /// Runs inputs on the unpatched program with something added; the places of those that
+    /// fail, or the reason why that tells nothing. Where an accepted input fails as well,
+    /// failures are no news.
+    async fn failing_with(
+        &mut self,
+        added: &Instrumentation,
+        inputs: Vec<Vec<u8>>,
+    ) -> Result<Result<Vec<usize>, &'static str>, TargetError> {
+        let accepted = self.compared.iter();
+        let accepted = accepted.filter(|input| !self.refused.contains(&input.bytes));
+        let mut contents: Vec<Vec<u8>> = accepted
+            .map(|input| input.bytes.clone())
+            .take(CONTROLS)
+            .collect();
+        let controls = contents.len();
+        if controls == 0 {
+            return Ok(Err("no accepted input is there to compare with"));
+        }
+        if self.clock.left(Part::Last).is_zero() {
+            return Ok(Err("there was no time left (limits.same)"));
+        }
+        contents.extend(inputs);
+        let (nothing, name) = (Changes::default(), self.target.task().build_of(self.pov));
         let started = Instant::now();
-        let build = self.target.instrumented_build(&nothing, &name, &added);
+        let build = self.target.instrumented_build(&nothing, &name, added);
         let build = build.await?;
         self.clock.leave_out(started.elapsed());
         let Some(build) = build else {
-            return Ok(BTreeMap::new());
+            return Ok(Err(
+                "the build does not take it (it fails with it, or names its compilers by absolute paths)",
+            ));
         };
         let inputs = Inputs {
             contents,
@@ -206,20 +271,13 @@ impl Comparison<'_> {
             ..Inputs::default()
         };
         let runs = self.target.run_inputs(&build, self.pov, &inputs).await?;
-        let failing: Vec<usize> = runs
-            .iter()
-            .filter(|run| run.is_failure())
-            .map(|run| run.index)
-            .collect();
-        if failing.contains(&0) {
-            return Ok(BTreeMap::new());
+        let failing = runs.iter().filter(|run| run.is_failure());
+        let failing: Vec<usize> = failing.map(|run| run.index).collect();
+        if failing.iter().any(|index| *index < controls) {
+            return Ok(Err("it fails on accepted inputs too, so it tells nothing"));
         }
-        let why = "the behaviour of the unpatched program is undefined on it (UBSan)";
-        let found = failing.into_iter().filter_map(|index| index.checked_sub(1));
-        Ok(found
-            .filter(|index| !settled.contains_key(index))
-            .map(|index| (index, why.to_owned()))
-            .collect())
+        let places = failing.iter().map(|index| index - controls);
+        Ok(Ok(places.collect()))
     }
 
     /// Runs inputs on a build in the way that `how` says, and captures their outputs.

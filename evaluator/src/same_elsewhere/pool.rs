@@ -2,12 +2,15 @@
 
 use crate::TargetError;
 use crate::given_inputs;
-use crate::mutation::Mutator;
+use crate::mutation::{Mutator, nearer};
 use crate::runner::{Pov, TargetTask};
+use patchwright_source::Language;
 use std::sync::Arc;
 
 /// Mutants made of one given input that was accepted.
 const MUTANTS_EACH: usize = 6;
+/// The most inputs between the PoVs and harmless ones.
+const MOST_NEARER: usize = 48;
 /// The most mutants of the PoVs, which are less conclusive than given inputs.
 const MOST_DERIVED: usize = 600;
 /// The most mutants of the PoVs where there are given inputs.
@@ -18,6 +21,9 @@ const FEWER_DERIVED: usize = 150;
 pub(super) enum InputKind {
     /// Accepted by the unpatched program.
     Given,
+    /// Taken from the tests of a Java program; where the unpatched program accepts it, it
+    /// is as good as given.
+    OfTests,
     /// A mutant of a given input.
     GivenMutant,
     /// A mutant of a PoV.
@@ -30,6 +36,7 @@ impl InputKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Given => "given",
+            Self::OfTests => "of tests",
             Self::GivenMutant => "mutants of given",
             Self::Derived => "derived",
             Self::Aimed => "aimed",
@@ -53,9 +60,11 @@ pub(super) struct ComparedInput {
 pub(super) struct InputPool {
     given: Vec<ComparedInput>,
     mutants: Vec<ComparedInput>,
-    /// Files of tests, which may be inputs, where there are no given ones: what differs
-    /// there refutes nothing.
+    /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
+    /// are no given ones, and what differs there refutes nothing.
     of_tests: Vec<ComparedInput>,
+    /// The PoVs brought towards harmless inputs, the last one first.
+    nearer: Vec<Vec<u8>>,
     derived: Mutator,
     derived_left: usize,
     derived_made: usize,
@@ -80,26 +89,49 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
-        let of_tests = if given.is_empty() {
+        let java = task.language == Language::Java;
+        let of_tests = if given.is_empty() || java {
             given_inputs::of_tests(task, pov)?
         } else {
             Vec::new()
         };
+        let kind = if java {
+            InputKind::OfTests
+        } else {
+            InputKind::Derived
+        };
         let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
-            kind: InputKind::Derived,
+            kind,
             name: format!("{name} of the tests"),
             bytes,
             parent: None,
             fresh: false,
         });
+        let mut nearer: Vec<Vec<u8>> = povs.iter().flat_map(|pov| nearer(pov)).collect();
+        nearer.truncate(derived_left.min(MOST_NEARER));
+        nearer.reverse();
         Ok(Self {
             of_tests: of_tests.collect(),
+            nearer,
             given,
             mutants: Vec::new(),
             derived_left,
             derived_made: 0,
             derived: Mutator::new(povs),
         })
+    }
+
+    /// Adds inputs of the tests behind the given ones.
+    pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
+        let inputs = inputs.into_iter().enumerate();
+        let inputs = inputs.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::OfTests,
+            name: format!("input {number} of the tests"),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        self.given.splice(0..0, inputs.rev());
     }
 
     /// Adds mutants of an input that was accepted.
@@ -117,8 +149,8 @@ impl InputPool {
         }
     }
 
-    /// Returns the next inputs: given ones, mutants of accepted ones, files of tests, then
-    /// derived ones.
+    /// Returns the next inputs: given ones, mutants of accepted ones, the PoVs brought towards
+    /// harmless inputs, files of tests, then other mutants of the PoVs.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {
@@ -128,23 +160,77 @@ impl InputPool {
             }
         }
         if chunk.is_empty() {
+            let left = self.nearer.len().saturating_sub(count);
+            let mut bytes = self.nearer.split_off(left);
+            bytes.reverse();
+            chunk = self.of_povs(bytes);
+        }
+        if chunk.is_empty() {
             let left = self.of_tests.len().saturating_sub(count);
             chunk = self.of_tests.split_off(left);
         }
         if chunk.is_empty() && self.derived_left > 0 {
-            let count = count.min(self.derived_left);
-            let start = self.derived_made;
-            self.derived_made += count;
-            self.derived_left -= count;
-            let derived = self.derived.take(count).into_iter().enumerate();
-            chunk.extend(derived.map(|(number, bytes)| ComparedInput {
-                kind: InputKind::Derived,
-                name: format!("mutant {} of a PoV", start + number),
-                bytes,
-                parent: None,
-                fresh: false,
-            }));
+            let bytes = self.derived.take(count.min(self.derived_left));
+            chunk = self.of_povs(bytes);
         }
         (!chunk.is_empty()).then_some(chunk)
+    }
+
+    fn of_povs(&mut self, contents: Vec<Vec<u8>>) -> Vec<ComparedInput> {
+        let start = self.derived_made;
+        self.derived_made += contents.len();
+        self.derived_left -= contents.len().min(self.derived_left);
+        let numbered = contents.into_iter().enumerate();
+        let derived = numbered.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::Derived,
+            name: format!("mutant {} of a PoV", start + number),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        derived.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InputPool;
+    use crate::runner::{Pov, TargetTask};
+    use std::fs;
+
+    #[test]
+    fn a_pov_is_brought_towards_harmless_inputs_before_files_of_tests_are_tried() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name);
+        fs::create_dir_all(path("tree/test")).unwrap();
+        fs::write(path("tree/test/page"), "page").unwrap();
+        fs::write(path("pov"), "f(123456)").unwrap();
+        let pov = Pov {
+            file: path("pov"),
+            ..Pov::default()
+        };
+        let task = TargetTask {
+            tree: path("tree"),
+            task_folder: path("tree"),
+            povs: vec![pov.clone()],
+            ..TargetTask::default()
+        };
+        let mut pool = InputPool::gather(&task, &pov).unwrap();
+        let mut names = Vec::new();
+        let mut contents = Vec::new();
+        while let Some(chunk) = pool.next(7) {
+            for input in chunk {
+                names.push(input.name);
+                contents.push(input.bytes);
+            }
+        }
+        let place = |bytes: &[u8]| contents.iter().position(|other| other == bytes);
+        assert_eq!(place(b"f(12345)"), Some(0));
+        assert!(place(b"f(1)") < place(b"page") && place(b"page").is_some());
+        let numbers = names.iter().filter(|name| name.starts_with("mutant "));
+        for (number, name) in numbers.enumerate() {
+            assert_eq!(*name, format!("mutant {number} of a PoV"));
+        }
+        assert!(names.len() > 600, "{}", names.len());
     }
 }

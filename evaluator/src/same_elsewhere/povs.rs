@@ -214,17 +214,25 @@ pub(super) fn own_faults(said: &str) -> impl Iterator<Item = &'static str> {
         .filter(move |word| said.contains(word))
 }
 
+/// Tells whether a crash is a read outside of an object. An input that brings it may claim
+/// more than it has; where other bytes of its own lie behind, the same claim goes unseen.
+pub(super) fn reads_outside(crash: &CrashReport) -> bool {
+    reads(crash) && crash.kind.contains("overflow")
+}
+
+fn reads(crash: &CrashReport) -> bool {
+    let access = crash.access.as_ref();
+    let operation = access.and_then(|access| access.operation);
+    crash.tool == Tool::AddressSanitizer && operation == Some(Operation::Read)
+}
+
 /// Tells what an answer past this crash is worth. A read leaves memory as it is. An overflow
 /// is a wrong number and nothing else. A write damages what comes after.
 fn meaning(crash: &CrashReport) -> Meaning {
-    let reads = crash
-        .access
-        .as_ref()
-        .is_some_and(|access| access.operation == Some(Operation::Read));
     match crash.tool {
         Tool::UndefinedBehaviorSanitizer => Meaning::Acceptance,
-        Tool::AddressSanitizer if reads && crash.kind.contains("use-after") => Meaning::Answer,
-        Tool::AddressSanitizer if reads => Meaning::AnswerIfAccepted,
+        _ if reads(crash) && crash.kind.contains("use-after") => Meaning::Answer,
+        _ if reads(crash) => Meaning::AnswerIfAccepted,
         _ => Meaning::Nothing,
     }
 }

@@ -14,13 +14,13 @@ use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
 use super::pool::InputKind;
+use super::povs::reads_outside;
 use super::values::mixed;
 use super::{Comparison, EACH};
 use crate::TargetError;
 use crate::attempt::{AttemptFacts, touched_functions};
 use crate::feedback::{LineMap, LineOrigin};
 use crate::given_inputs;
-use crate::review;
 use crate::runner::{Build, Capture, Counted, Coverage, Inputs, Instrumentation, LineRange};
 use patchwright_source::{Touched, Tree, TreePath};
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ const MOST: usize = 96;
 const CHUNK: usize = 24;
 /// Inputs aimed at the patch that have to be counted before a way that none of them
 /// takes is accounted for.
-const ENOUGH_AIMED: u64 = 8;
+pub(super) const ENOUGH_AIMED: u64 = 8;
 /// Reason why the refusal of an input is no doubt.
 const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
 /// Time for the PoVs, and least time for the inputs.
@@ -47,14 +47,14 @@ const LEAST_TESTS: Duration = Duration::from_secs(20);
 pub(super) struct Reach {
     /// The patched program with counters, and what they count.
     build: Build,
-    counted: Counted,
+    pub(super) counted: Counted,
     /// The counts of all runs together, and those of accepted inputs and tests.
-    all: Coverage,
-    accepted: Coverage,
+    pub(super) all: Coverage,
+    pub(super) accepted: Coverage,
     /// The counts of the PoVs.
-    povs: Coverage,
+    pub(super) povs: Coverage,
     /// Inputs aimed at the patch that were counted.
-    aimed: u64,
+    pub(super) aimed: u64,
     /// Compared inputs that were counted, and those that reached the patch.
     pub(super) looked_at: u64,
     pub(super) reached: u64,
@@ -102,6 +102,9 @@ impl Comparison<'_> {
             reasons: Vec::new(),
             branches: 0,
         };
+        if let Some(tests) = &self.test_calls.coverage {
+            reach.add_tests(tests);
+        }
         let povs = given_inputs::povs(target.task())?;
         for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
             reach.povs.add(&coverage);
@@ -124,15 +127,14 @@ impl Comparison<'_> {
             reach.settle(attempt);
         }
         let target = self.target;
-        if reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty() {
+        let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
+        if open && reach.tests.is_none() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
             let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
             let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
             let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
             if let Some(tests) = tests.await? {
-                reach.tests = Some(tests.reached());
-                reach.all.add(&tests);
-                reach.accepted.add(&tests);
+                reach.add_tests(&tests);
                 reach.settle(attempt);
             }
         }
@@ -161,9 +163,12 @@ impl Comparison<'_> {
     }
 
     /// Returns the differing inputs that the patched program refuses on a way of the patch
-    /// that the PoV takes and no accepted input does. What the patch was written against is
-    /// refused there. That too much may be refused is for given inputs and for those aimed
-    /// at the patch to show, so enough of them have to come to the patch.
+    /// that the PoV takes and no accepted input does, where the PoV makes the program read
+    /// outside of an object. Such a read goes unseen as long as other bytes of the input lie
+    /// there, so no experiment may show that the input is malformed. Other faults do show in
+    /// the experiments, and what is refused without one stays a doubt: the guard may be too
+    /// strict. That too much may be refused of what is read is for given inputs and for those
+    /// aimed at the patch to show, so enough of them have to come to the patch.
     pub(super) async fn refused_as_the_pov(
         &mut self,
         differing: &[Differing],
@@ -176,6 +181,10 @@ impl Comparison<'_> {
         let refused: Vec<(usize, Vec<u8>)> = refused
             .map(|(index, one)| (index, one.input.bytes.clone()))
             .collect();
+        let crash = self.before.replay.crash.as_ref();
+        if !crash.is_some_and(reads_outside) {
+            return Ok(BTreeMap::new());
+        }
         let enough =
             |reach: &Reach| reach.reached > 0 && reach.reached >= self.target.task().limits.reached;
         if refused.is_empty() || !self.reach.as_ref().is_some_and(enough) {
@@ -195,10 +204,12 @@ impl Comparison<'_> {
         Ok(alike)
     }
 
-    /// Counts compared inputs, given ones first, as long as there is time.
+    /// Counts compared inputs, given ones first, as long as there is time. Those that both
+    /// programs refuse are the last: most of them never come to the patch.
     async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
         let mut least = LEAST;
-        let order = mixed(&self.compared);
+        let mut order = mixed(&self.compared);
+        order.sort_by_key(|input| self.refused.contains(&input.bytes));
         for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
             let left = self.clock.left(Part::Reach);
             let left = left.max(std::mem::take(&mut least));
@@ -248,7 +259,7 @@ impl Comparison<'_> {
 
     /// The lines that the patch wrote; around those that it only took away, the
     /// lines that are left.
-    fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
+    pub(super) fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
         let tree = Tree::open(&self.target.task().tree).ok();
         let mut lines = Vec::new();
         for touched in &attempt.touched {
@@ -336,52 +347,11 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 }
 
 impl Reach {
-    /// Tells whether a run takes a way out of a branch of the patch that the PoV takes and
-    /// no accepted input does, though some come to that branch.
-    fn goes_as_the_pov(&self, run: &Coverage, attempt: &AttemptFacts) -> bool {
-        let taken = |coverage: &Coverage, way: &(String, u32, u32)| {
-            coverage.branches.get(way).is_some_and(|count| *count > 0)
-        };
-        let reached = |(path, line, _): &(String, u32, u32)| {
-            let mut ways = self.accepted.branches.iter();
-            ways.any(|((other, at, _), count)| other == path && at == line && *count > 0)
-        };
-        run.branches.keys().any(|way| {
-            taken(run, way)
-                && taken(&self.povs, way)
-                && !taken(&self.accepted, way)
-                && reached(way)
-                && is_written(attempt, &self.counted, &way.0, way.1)
-        })
-    }
-
-    /// Reads from the counts which ways of the patch's branches are not accounted for.
-    fn settle(&mut self, attempt: &AttemptFacts) {
-        let (all, accepted) = (ways(&self.all), ways(&self.accepted));
-        let counted = &self.counted;
-        let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
-        let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
-        self.branches = lines.len();
-        let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
-        for ((path, line), seen) in lines {
-            let by_accepted = accepted.get(&(*path, *line)).copied().unwrap_or_default();
-            let enough = self.aimed >= ENOUGH_AIMED;
-            match state(*seen, by_accepted) {
-                State::BothWays => {}
-                State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
-                State::OneWay if !enough => {
-                    unaccounted.push(format!("{path}:{line} (seen one way only)"));
-                }
-                State::OneWay => reasons.push(format!(
-                    "{path}:{line}: {} inputs aimed at the patch do not take the other way",
-                    self.aimed
-                )),
-                State::ByThePov => reasons.push(format!(
-                    "{path}:{line}: the PoV and inputs like it take the other way"
-                )),
-            }
-        }
-        (self.unaccounted, self.reasons) = (unaccounted, reasons);
+    /// Adds what the tests cover.
+    fn add_tests(&mut self, tests: &Coverage) {
+        self.tests = Some(tests.reached());
+        self.all.add(tests);
+        self.accepted.add(tests);
     }
 
     /// Judges whether this is enough to call the patch tried, by the floor of the settings;
@@ -392,7 +362,8 @@ impl Reach {
             Some(false) => ", and neither do the tests",
             None => "",
         };
-        if self.reached < floor {
+        let (tests_run_it, open) = (self.tests == Some(true), self.unaccounted.len());
+        if !enough((self.reached, floor), tests_run_it, open) {
             return Some(format!(
                 "{} of {} compared inputs run the patched lines, and at least {floor} have to (limits.reached){tests}; harmless inputs that come there can be given as [inputs] harmless",
                 self.reached, self.looked_at
@@ -407,53 +378,11 @@ impl Reach {
     }
 }
 
-/// The ways out of one line's branches: all of them, and those that were taken.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Ways {
-    all: usize,
-    taken: usize,
-}
-
-impl Ways {
-    /// Tells whether one of the line's conditions was seen both ways.
-    fn both(self) -> bool {
-        self.taken > self.all / 2
-    }
-}
-
-/// State of a branch by the runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
-    /// Accepted inputs or tests take both ways.
-    BothWays,
-    /// Inputs that are not accepted take a way that no accepted one takes.
-    ByThePov,
-    /// Nothing takes one of the ways.
-    OneWay,
-    NeverReached,
-}
-
-fn state(seen: Ways, by_accepted: Ways) -> State {
-    if by_accepted.both() {
-        State::BothWays
-    } else if seen.taken == 0 {
-        State::NeverReached
-    } else if seen.taken > by_accepted.taken {
-        State::ByThePov
-    } else {
-        State::OneWay
-    }
-}
-
-/// Returns the ways out of branches by file and line.
-fn ways(coverage: &Coverage) -> BTreeMap<(&str, u32), Ways> {
-    let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
-    for ((path, line, _), taken) in &coverage.branches {
-        let ways = ways.entry((path, *line)).or_default();
-        ways.all += 1;
-        ways.taken += usize::from(*taken > 0);
-    }
-    ways
+/// Tells whether the patch was run often enough. Tests that run it say what is right, where a
+/// compared input only says that nothing changed: where they run it, and no branch of it is
+/// open, the floor is no question.
+fn enough((reached, floor): (u64, u64), tests_run_it: bool, open: usize) -> bool {
+    reached >= floor || tests_run_it && open == 0
 }
 
 /// Returns so many inputs, spread evenly.
@@ -462,49 +391,21 @@ fn spread(inputs: &[Vec<u8>], most: usize) -> Vec<Vec<u8>> {
     inputs.iter().step_by(step).cloned().collect()
 }
 
-/// Tells whether the patch wrote a line, and not only a comment there.
-fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
-    let of_patch =
-        |range: &LineRange| range.path == path && (range.first..=range.last).contains(&line);
-    if !counted.lines.iter().any(of_patch) {
-        return false;
-    }
-    let mut files = attempt.changes.files.iter();
-    let text = files.find(|(name, _)| name.as_str() == path);
-    let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
-    let code = text.and_then(|text| {
-        let at = (line as usize).checked_sub(1)?;
-        Some(review::without_comments(text.lines().nth(at)?))
-    });
-    let touched = attempt.touched.iter().filter(|touched| {
-        let renamed = attempt.changes.renamed.get(&touched.path);
-        renamed.unwrap_or(&touched.path).as_str() == path
-    });
-    let mut ranges = touched.flat_map(|touched| &touched.new);
-    code.is_some_and(|code| !code.is_empty())
-        && ranges.any(|(first, last)| (*first..=*last).contains(&line))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{State, Ways, rewritten, spread, state};
+    use super::{enough, rewritten, spread};
     use crate::attempt::AttemptFacts;
     use patchwright_source::{Touched, Tree, TreePath};
 
     #[test]
-    fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
-        let ways = |all, taken| Ways { all, taken };
-        for (seen, accepted, expected) in [
-            (ways(2, 2), ways(2, 2), State::BothWays),
-            (ways(2, 2), ways(2, 1), State::ByThePov),
-            (ways(2, 1), ways(2, 1), State::OneWay),
-            (ways(2, 1), ways(2, 0), State::ByThePov),
-            (ways(2, 0), ways(2, 0), State::NeverReached),
-            // Two conditions on one line, of which one was seen both ways.
-            (ways(4, 3), ways(4, 3), State::BothWays),
-            (ways(4, 2), ways(4, 2), State::OneWay),
+    fn tests_that_run_every_branch_make_up_for_inputs() {
+        for (reached, tests_run_it, open, expected) in [
+            (3, false, 0, true),
+            (2, false, 0, false),
+            (0, true, 0, true),
+            (0, true, 1, false),
         ] {
-            assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+            assert_eq!(enough((reached, 3), tests_run_it, open), expected);
         }
     }
 

@@ -317,6 +317,36 @@ async fn a_difference_where_behaviour_is_undefined_is_settled() {
     assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
 }
 
+/// Looks at a number of a table of which only four were written, and writes past its end
+/// where the second byte says so. No number that memory is filled with is rare.
+const RARE: &str = "#include <stdio.h>\n#include <stdlib.h>\nint rare(const unsigned char *b, long n) {\n  volatile int *table = malloc(8 * sizeof *table);\n  for (int i = 0; i < 4; i++) table[i] = i;\n  if (b[1] == 200) table[9] = 1;\n  if (table[b[0] & 7] == 123456) puts(\"rare\");\n  puts(\"looked\");\n  free((void *)table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return rare(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_difference_where_memory_was_never_written_is_settled() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(40);
+    one_file(&task, RARE);
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [1, 200]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (b[1] == 200 || (b[0] & 7) >= 4) return -1;\n  volatile int *table";
+    let text = RARE.replace("  volatile int *table", fix);
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt_with(text, (4, 4)), &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let why = |doubt: &Doubt| {
+        let settled = doubt.settled.as_ref();
+        settled.is_some_and(|why| why.contains("MSan"))
+    };
+    assert!(result.doubts.iter().any(why), "{result:#?}");
+    assert!(!result.doubts.iter().any(Doubt::is_open), "{result:#?}");
+    let experiments = "experiment: MSan on the unpatched program: fails on ";
+    assert!(result.log.contains(experiments), "{}", result.log);
+}
+
 /// Counts the lines of a text, and looks at the byte behind a carriage return, which may
 /// be the one behind the text.
 const LINES: &str = "#include <stdio.h>\n#include <stdlib.h>\nint lines(const unsigned char *b, long n) {\n  int count = 0;\n  for (long i = 0; i < n; i++) {\n    if (b[i] == '\\r' && b[i + 1] != '\\n') count++;\n    else if (b[i] == '\\n') count++;\n  }\n  printf(\"%d lines\\n\", count);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char all[256];\n  long size = fread(all, 1, 256, f);\n  unsigned char *b = malloc(size);\n  for (long i = 0; i < size; i++) b[i] = all[i];\n  int bad = lines(b, size);\n  free(b);\n  return bad ? 1 : 0;\n}\n";
@@ -413,6 +443,43 @@ async fn a_derived_input_that_is_refused_as_the_pov_is_no_doubt() {
             holds.is_some(),
             "{floor}: {result:#?}"
         );
+    }
+}
+
+/// Fills as much of a table as a record of the type 7 says, and past its end from 25 on.
+const FILLED: &str = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nint record(const unsigned char *b, long n) {\n  if (n < 3 || b[0] != 'R') return -1;\n  if (b[1] != 7) return 0;\n  char *table = malloc(24);\n  memset(table, 1, b[2] & 31);\n  printf(\"%d of %d\\n\", b[2], table[0]);\n  free(table);\n  return 0;\n}\nint main(int n, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  return record(b, fread(b, 1, 64, f)) ? 1 : 0;\n}\n";
+
+#[tokio::test]
+async fn a_guard_against_a_write_that_refuses_too_much_is_a_doubt() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_mins(1);
+    one_file(&task, FILLED);
+    // No other file is called like it: all inputs are its mutants.
+    task.povs[0].file = folder.path().join("pov.dat");
+    fs::write(&task.povs[0].file, [b'R', 7, 31]).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (bound, holds) in [(24, Some(true)), (8, None)] {
+        let guard = format!("  if (b[1] == 7 && (b[2] & 31) > {bound}) return -1;\n  if (b[1]");
+        let text = FILLED.replace("  if (b[1]", &guard);
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt_with(text, (6, 6)), &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert_eq!(result.holds, holds, "{bound}: {result:#?}");
+        let open = result.doubts.iter().filter(|doubt| doubt.is_open());
+        let inputs: Vec<_> = open.filter_map(|doubt| doubt.input.as_ref()).collect();
+        assert_eq!(inputs.is_empty(), holds.is_some(), "{bound}: {result:#?}");
+        for input in inputs {
+            assert!((9..25).contains(&(input.bytes[2] & 31)), "{input:#?}");
+        }
+        if holds.is_none() {
+            let change = &result.doubts.iter().find_map(|doubt| doubt.input.as_ref());
+            let change = &change.unwrap().change;
+            let at_the_crash = "; it comes to parse.c:8, where the PoV crashes";
+            assert!(change.contains(at_the_crash), "{change}");
+        }
     }
 }
 

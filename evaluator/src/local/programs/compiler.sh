@@ -10,6 +10,21 @@ case $PATCHWRIGHT_ADDED in
   recovery) exec "$name" "$@" -fsanitize-recover=all -Wno-error ;;
   undefined) exec "$name" "$@" -fsanitize=undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -Wno-error ;;
 esac
+if [ "$PATCHWRIGHT_ADDED" = memory ]; then
+  # MemorySanitizer is clang's, goes with no other sanitizer, and wants all code built with it.
+  case $name in *++* | *g++*) exec "$name" "$@" ;; esac
+  for word; do
+    shift
+    case $word in
+      -fsanitize=*fuzzer-no-link*) set -- "$@" -fsanitize=fuzzer-no-link ;;
+      -fsanitize=*fuzzer*) set -- "$@" -fsanitize=fuzzer ;;
+      -f*sanitize* | -static-lib*san | -shared-lib*san) ;;
+      *) set -- "$@" "$word" ;;
+    esac
+  done
+  : >"${OUT:-.}/.memory"
+  exec clang "$@" -fsanitize=memory -Wno-error -Wno-unknown-warning-option -Wno-ignored-optimization-argument
+fi
 case $("$name" --version 2>/dev/null | head -n 1) in
   *clang*) exec "$name" "$@" --coverage -O0 -Wno-error -U_FORTIFY_SOURCE ;;
   *) exec "$name" "$@" --coverage -fprofile-abs-path -O0 -Wno-error -U_FORTIFY_SOURCE ;;

@@ -75,13 +75,17 @@ pub(super) async fn judge(
     if departures.is_empty() || matches!(verdict, Verdict::Objection(_)) {
         return Ok(verdict);
     }
-    let usual = usual_departures(target, old, pov, &departures).await?;
-    for departure in &departures {
-        let known = usual.contains(&departure.key());
-        match weigh(departure, attempt, &|path| ends_elsewhere(target, path)) {
-            Verdict::Objection(what) if !known => return Ok(Verdict::Objection(what)),
-            Verdict::Doubt(what) if !known => verdict = Verdict::Doubt(what),
-            _ => {}
+    let weighed = departures.iter().map(|departure| {
+        let verdict = weigh(departure, attempt, &|path| ends_elsewhere(target, path));
+        (departure, verdict)
+    });
+    let unusual = weighed.filter(|(_, verdict)| *verdict != Verdict::Returned);
+    let mut unusual: Vec<(&Departure, Verdict)> = unusual.collect();
+    drop_usual(target, (old, pov), &mut unusual).await?;
+    for (_, found) in unusual {
+        match found {
+            Verdict::Objection(what) => return Ok(Verdict::Objection(what)),
+            other => verdict = other,
         }
     }
     Ok(verdict)
@@ -347,14 +351,17 @@ fn functions_of(exits: &Exits) -> BTreeMap<&String, FunctionChecks> {
         .collect()
 }
 
-/// Returns the departures of the unpatched program on inputs that it handles: first of
-/// those that end as the patched program did, then of others on other paths.
-async fn usual_departures(
+/// Removes the departures that the unpatched program takes as well on inputs that it handles:
+/// first on those that end as the patched program did, then on others on other paths. Each
+/// input takes a run under the debugger, so none is watched when nothing is left.
+async fn drop_usual(
     target: &dyn Target,
-    old: &Build,
-    pov: &Pov,
-    departures: &[Departure],
-) -> Result<BTreeSet<(ExitEventKind, String, bool, bool)>, TargetError> {
+    (old, pov): (&Build, &Pov),
+    unusual: &mut Vec<(&Departure, Verdict)>,
+) -> Result<(), TargetError> {
+    if unusual.is_empty() {
+        return Ok(());
+    }
     let task = target.task();
     let mut contents = Mutator::nearest_first(given_inputs::povs(task)?).take(TRIED.0);
     let given = given_inputs::inputs(task, pov)?.into_iter().take(TRIED.1);
@@ -371,19 +378,19 @@ async fn usual_departures(
     for run in runs.iter().filter(|run| !run.is_failure()) {
         ways.entry(way(run)).or_insert(run.index);
     }
-    let alike = |ended: &String| departures.iter().any(|one| one.ended == *ended);
+    let alike = |ended: &String| unusual.iter().any(|(one, _)| one.ended == *ended);
     let mut order: Vec<_> = ways.into_iter().collect();
     order.sort_by_key(|((ended, _), index)| (!alike(ended), *index));
-    let mut seen = BTreeSet::new();
     for (_, index) in order.into_iter().take(WATCHED) {
-        let Some(bytes) = inputs.contents.get(index) else {
+        let Some(bytes) = inputs.contents.get(index).filter(|_| !unusual.is_empty()) else {
             continue;
         };
         let input = InputFile::like(pov, bytes)?;
         let exits = target.exits(old, input.pov(), &Watched::default()).await?;
-        seen.extend(self::departures(&exits).iter().map(Departure::key));
+        let seen: BTreeSet<_> = departures(&exits).iter().map(Departure::key).collect();
+        unusual.retain(|(departure, _)| !seen.contains(&departure.key()));
     }
-    Ok(seen)
+    Ok(())
 }
 
 /// Returns the end and the output of a run without numbers.

@@ -1,0 +1,187 @@
+//! Branches of the patch: which ways out of them accepted inputs, tests and the PoV take.
+
+use super::reach::{ENOUGH_AIMED, Reach};
+use crate::attempt::AttemptFacts;
+use crate::review;
+use crate::runner::{Counted, Coverage, LineRange};
+use std::collections::BTreeMap;
+
+impl Reach {
+    /// Tells whether a run takes a way out of a branch of the patch that the PoV takes and
+    /// no accepted input does, though some come to that branch.
+    pub(super) fn goes_as_the_pov(&self, run: &Coverage, attempt: &AttemptFacts) -> bool {
+        let taken = |coverage: &Coverage, way: &(String, u32, u32)| {
+            coverage.branches.get(way).is_some_and(|count| *count > 0)
+        };
+        let reached = |(path, line, _): &(String, u32, u32)| {
+            let mut ways = self.accepted.branches.iter();
+            ways.any(|((other, at, _), count)| other == path && at == line && *count > 0)
+        };
+        run.branches.keys().any(|way| {
+            taken(run, way)
+                && taken(&self.povs, way)
+                && !taken(&self.accepted, way)
+                && reached(way)
+                && is_written(attempt, &self.counted, &way.0, way.1)
+        })
+    }
+
+    /// Reads from the counts which ways of the patch's branches are not accounted for.
+    pub(super) fn settle(&mut self, attempt: &AttemptFacts) {
+        let (all, accepted) = (ways(&self.all), ways(&self.accepted));
+        let counted = &self.counted;
+        let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
+        let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
+        self.branches = lines.len();
+        (self.unaccounted, self.reasons) = account(&lines, &accepted, self.aimed);
+    }
+}
+
+/// Returns the branches of which a way is not accounted for, and the reasons why others are.
+fn account(
+    lines: &[(&(&str, u32), &Ways)],
+    accepted: &BTreeMap<(&str, u32), Ways>,
+    aimed: u64,
+) -> (Vec<String>, Vec<String>) {
+    let taken = |place: &(&str, u32)| accepted.get(place).is_some_and(|ways| ways.taken > 0);
+    let accepted_come = lines.iter().any(|(place, _)| taken(place));
+    let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
+    for (place, seen) in lines {
+        let (path, line) = *place;
+        let by_accepted = accepted.get(place).copied().unwrap_or_default();
+        let enough = aimed >= ENOUGH_AIMED;
+        match state(**seen, by_accepted) {
+            State::BothWays => {}
+            State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
+            // Behind another branch of the patch that accepted inputs pass by.
+            State::NotByAccepted if accepted_come => reasons.push(format!(
+                "{path}:{line}: only the PoV and inputs like it come there"
+            )),
+            State::NotByAccepted => unaccounted.push(format!(
+                "{path}:{line} (no accepted input and no test comes there)"
+            )),
+            State::OneWay if !enough => {
+                unaccounted.push(format!("{path}:{line} (seen one way only)"));
+            }
+            State::OneWay => reasons.push(format!(
+                "{path}:{line}: {aimed} inputs aimed at the patch do not take the other way"
+            )),
+            State::ByThePov => reasons.push(format!(
+                "{path}:{line}: the PoV and inputs like it take the other way"
+            )),
+        }
+    }
+    (unaccounted, reasons)
+}
+
+/// The ways out of one line's branches: all of them, and those that were taken.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Ways {
+    all: usize,
+    taken: usize,
+}
+
+impl Ways {
+    /// Tells whether one of the line's conditions was seen both ways.
+    fn both(self) -> bool {
+        self.taken > self.all / 2
+    }
+}
+
+/// State of a branch by the runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Accepted inputs or tests take both ways.
+    BothWays,
+    /// Inputs that are not accepted take a way that no accepted one takes.
+    ByThePov,
+    /// Nothing takes one of the ways.
+    OneWay,
+    /// Only the PoV and inputs that are refused come there.
+    NotByAccepted,
+    NeverReached,
+}
+
+fn state(seen: Ways, by_accepted: Ways) -> State {
+    if by_accepted.both() {
+        State::BothWays
+    } else if seen.taken == 0 {
+        State::NeverReached
+    } else if by_accepted.taken == 0 {
+        State::NotByAccepted
+    } else if seen.taken > by_accepted.taken {
+        State::ByThePov
+    } else {
+        State::OneWay
+    }
+}
+
+/// Returns the ways out of branches by file and line.
+fn ways(coverage: &Coverage) -> BTreeMap<(&str, u32), Ways> {
+    let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
+    for ((path, line, _), taken) in &coverage.branches {
+        let ways = ways.entry((path, *line)).or_default();
+        ways.all += 1;
+        ways.taken += usize::from(*taken > 0);
+    }
+    ways
+}
+
+/// Tells whether the patch wrote a line, and not only a comment there.
+fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
+    let of_patch =
+        |range: &LineRange| range.path == path && (range.first..=range.last).contains(&line);
+    if !counted.lines.iter().any(of_patch) {
+        return false;
+    }
+    let mut files = attempt.changes.files.iter();
+    let text = files.find(|(name, _)| name.as_str() == path);
+    let text = text.map(|(_, bytes)| String::from_utf8_lossy(bytes));
+    let code = text.and_then(|text| {
+        let at = (line as usize).checked_sub(1)?;
+        Some(review::without_comments(text.lines().nth(at)?))
+    });
+    let touched = attempt.touched.iter().filter(|touched| {
+        let renamed = attempt.changes.renamed.get(&touched.path);
+        renamed.unwrap_or(&touched.path).as_str() == path
+    });
+    let mut ranges = touched.flat_map(|touched| &touched.new);
+    code.is_some_and(|code| !code.is_empty())
+        && ranges.any(|(first, last)| (*first..=*last).contains(&line))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{State, Ways, account, state};
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn a_branch_behind_another_may_be_the_povs_alone() {
+        let way = |taken| Ways { all: 2, taken };
+        let all = BTreeMap::from([(("a.c", 4), way(2)), (("a.c", 5), way(2))]);
+        for (guard, open) in [(way(1), 0), (way(0), 2)] {
+            let accepted = BTreeMap::from([(("a.c", 4), guard), (("a.c", 5), way(0))]);
+            let lines: Vec<_> = all.iter().collect();
+            let (unaccounted, reasons) = account(&lines, &accepted, 9);
+            assert_eq!((unaccounted.len(), reasons.len()), (open, 2 - open));
+        }
+    }
+
+    #[test]
+    fn a_way_that_no_accepted_input_takes_needs_another_that_does() {
+        let ways = |all, taken| Ways { all, taken };
+        for (seen, accepted, expected) in [
+            (ways(2, 2), ways(2, 2), State::BothWays),
+            (ways(2, 2), ways(2, 1), State::ByThePov),
+            (ways(2, 1), ways(2, 1), State::OneWay),
+            (ways(2, 1), ways(2, 0), State::NotByAccepted),
+            (ways(2, 2), ways(2, 0), State::NotByAccepted),
+            (ways(2, 0), ways(2, 0), State::NeverReached),
+            // Two conditions on one line, of which one was seen both ways.
+            (ways(4, 3), ways(4, 3), State::BothWays),
+            (ways(4, 2), ways(4, 2), State::OneWay),
+        ] {
+            assert_eq!(state(seen, accepted), expected, "{seen:?} {accepted:?}");
+        }
+    }
+}
