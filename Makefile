@@ -49,10 +49,11 @@ bench: setup
 # Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
 # takes some of them. SET=DIR takes the cases of a folder of one's own, CASE/task.toml with
 # CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped; SECONDS=N begins no patch after
-# that time.
+# that time, SAMPLE=N takes N right and N wrong patches of each case, and OPTIONS="--model=NAME" are options of
+# `patchwright judge`.
 judge-bench: setup
 ifdef SET
-	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES) $(if $(SECONDS),--seconds=$(SECONDS))
+	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES) $(if $(SECONDS),--seconds=$(SECONDS)) $(if $(SAMPLE),--sample=$(SAMPLE)) $(OPTIONS)
 else
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
 endif

@@ -26,7 +26,7 @@ mod reach;
 mod test_calls;
 mod values;
 
-pub use challenge::{ChallengeInput, Challenged, challenge};
+pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
 pub(crate) use doubts::{change, shown};
 
 use crate::TargetError;
@@ -56,6 +56,10 @@ const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(
 const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
+/// Count of the accepted inputs that are missing at the patched lines; there only where
+/// nothing else leaves the rung open.
+pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+
 pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
@@ -173,6 +177,8 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one.
+    answers: Vec<String>,
     /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
@@ -215,6 +221,7 @@ impl<'a> Comparison<'a> {
             counts: BTreeMap::new(),
             differing: Vec::new(),
             doubts: Vec::new(),
+            answers: Vec::new(),
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
@@ -402,10 +409,21 @@ impl Comparison<'_> {
         let (holds, reason) = self.verdict();
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
             .log(self.log())
-            .doubts(self.doubts.clone());
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
         let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
-        result.count("open doubts", open as u64)
+        let mut result = result.count("open doubts", open as u64);
+        if let (None, Some(reach)) = (holds, &self.reach)
+            && open == 0
+            && self.turned_away.is_empty()
+            && !self.compared.is_empty()
+        {
+            let floor = self.target.task().limits.reached;
+            let missing = floor.saturating_sub(reach.reached);
+            result = result.count(MISSING_REACH, missing);
+        }
+        result
     }
 }
 

@@ -11,7 +11,7 @@
 )]
 
 #[path = "../../tests/src/engine.rs"]
-mod engine;
+pub mod engine;
 
 use engine::{Engine, IMAGE};
 use patchwright_evaluator::attack::attack_in;
@@ -47,6 +47,41 @@ async fn commands_run_in_containers_of_the_tasks_image() {
     an_abandoned_command_takes_its_container_along(&engine).await;
     what_an_engine_cannot_do_is_told(&engine).await;
     no_way_leads_out_of_a_container(&engine).await;
+    drop(engine);
+    a_full_store_is_told().await;
+}
+
+async fn a_full_store_is_told() {
+    let engine = match Engine::start_small(16) {
+        Ok(engine) => engine,
+        Err(reason) => return said(&format!("SKIPPED: no small store: {reason}")),
+    };
+    for _ in 0..500 {
+        if engine.socket().exists() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let context = folder.path().join("image");
+    fs::create_dir(&context).unwrap();
+    fs::write(context.join("large"), vec![1; 64 << 20]).unwrap();
+    fs::write(context.join("Dockerfile"), "FROM scratch\nCOPY large /\n").unwrap();
+    let image = Image::Dockerfile(context.join("Dockerfile"));
+    let error = open(&engine, task(folder.path(), image), folder.path())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error:#?}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("store of the container engine is full"),
+        "{error}"
+    );
+    assert_eq!(engine.containers(), "", "nothing is left behind");
 }
 
 fn host(engine: &Engine) -> Host {

@@ -49,14 +49,31 @@ pub struct Engine {
 impl Engine {
     /// Starts Podman and makes the image; the reason where that is not possible here.
     pub fn start() -> Result<Self, String> {
-        let folder = tempfile::tempdir().map_err(in_words)?;
+        let engine = Self::begin(tempfile::tempdir().map_err(|error| error.to_string())?)?;
+        engine.import()?;
+        Ok(engine)
+    }
+
+    /// Starts Podman without the image, with room for so many megabytes.
+    pub fn start_small(megabytes: u32) -> Result<Self, String> {
+        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let store = folder.path().join("store");
+        fs::create_dir(&store).map_err(|error| error.to_string())?;
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={megabytes}m"), "tmpfs"]);
+        done(mount.arg(&store).output())?;
+        Self::begin(folder)
+    }
+
+    fn begin(folder: TempDir) -> Result<Self, String> {
         let runc = Path::new("/usr/sbin/runc").exists();
         let runtime = if runc { "runc" } else { "crun" };
         // A client of the engine sets no limits, and the usual ones may be more than there are here.
         let settings = format!(
             "[containers]\ndefault_ulimits = [\"nofile=4096:4096\", \"nproc=4096:4096\"]\n[engine]\nruntime = \"{runtime}\"\n"
         );
-        fs::write(folder.path().join("containers.conf"), settings).map_err(in_words)?;
+        fs::write(folder.path().join("containers.conf"), settings)
+            .map_err(|error| error.to_string())?;
         let socket = format!("unix://{}", folder.path().join("podman.sock").display());
         let service = podman_in(folder.path())
             .args(["system", "service", "--time=0", &socket])
@@ -64,9 +81,7 @@ impl Engine {
             .stderr(Stdio::null())
             .spawn()
             .map_err(|error| format!("podman: {error}"))?;
-        let engine = Self { folder, service };
-        engine.import()?;
-        Ok(engine)
+        Ok(Self { folder, service })
     }
 
     /// The socket that it answers at.
@@ -82,9 +97,10 @@ impl Engine {
     /// The ids of all containers that are there.
     pub fn containers(&self) -> String {
         let listed = self.podman().args(["ps", "--all", "--quiet"]).output();
-        listed.map_or_else(in_words, |output| {
-            String::from_utf8_lossy(&output.stdout).into_owned()
-        })
+        match listed {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+            Err(error) => error.to_string(),
+        }
     }
 
     /// Makes the image of the files of installed packages.
@@ -95,7 +111,7 @@ impl Engine {
         let archive = self.folder.path().join("image.tar");
         let mut imported = self.podman();
         done(imported.arg("import").arg(&archive).arg(IMAGE).output())?;
-        fs::remove_file(archive).map_err(in_words)
+        fs::remove_file(archive).map_err(|error| error.to_string())
     }
 }
 
@@ -105,9 +121,10 @@ impl Drop for Engine {
         let _ = self.podman().args(["rmi", "--all", "--force"]).output();
         let _ = self.service.kill();
         let _ = self.service.wait();
-        let _ = Command::new("umount")
-            .arg(self.folder.path().join("store/overlay"))
-            .output();
+        for mount in ["store/overlay", "store"] {
+            let place = self.folder.path().join(mount);
+            let _ = Command::new("umount").arg(place).output();
+        }
     }
 }
 
@@ -121,13 +138,9 @@ fn podman_in(folder: &Path) -> Command {
 }
 
 fn done(output: std::io::Result<Output>) -> Result<(), String> {
-    let output = output.map_err(in_words)?;
+    let output = output.map_err(|error| error.to_string())?;
     if output.status.success() {
         return Ok(());
     }
     Err(String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-fn in_words(error: std::io::Error) -> String {
-    error.to_string()
 }

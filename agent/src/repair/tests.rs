@@ -114,6 +114,7 @@ fn placed(normal_form: &str) -> Outcome {
 
 fn rung(name: RungName, holds: Option<bool>) -> Outcome {
     Outcome::Climbed(RungRecord {
+        answers: Vec::new(),
         name,
         holds,
         reason: "because".into(),

@@ -167,6 +167,7 @@ fn the_manifest_names_what_is_there() {
         "supported_target:",
         "required_llms:",
         "target_build_phase:",
+        "target_dependent: false",
     ] {
         assert!(manifest.contains(key), "{key} is missing");
     }

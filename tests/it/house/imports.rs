@@ -149,7 +149,7 @@ fn module_of(place: &str) -> Path {
 
 /// Returns true when a module is there for tests alone.
 fn is_test(name: &str) -> bool {
-    name.ends_with("tests")
+    name.ends_with("tests") || name == "test_double"
 }
 
 /// The code of a file without comments and without items for tests.

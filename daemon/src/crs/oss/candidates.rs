@@ -31,7 +31,7 @@ const CLAIM: &str = "UPDATE candidates SET claim_owner = ?3, claim_lease_expires
 const SETTLE: &str = "UPDATE candidates SET claim_owner = NULL, claim_lease_expires = NULL, claim_ts = NULL, \
      status = COALESCE(?6, status), updated_at = ?4 \
      WHERE target_key = ?1 AND harness = ?2 AND correlation_id = ?5 AND claim_owner = ?3";
-/// What others follow.
+/// The entry that others follow.
 const NOTE: &str = "INSERT INTO updates (target_key, harness, correlation_id, type, payload_json, crs, agent, ts) \
      VALUES (?1, ?2, ?5, ?6, ?7, ?3, ?3, ?4)";
 

@@ -76,14 +76,15 @@ impl Found {
             let texts: String = texts.iter().map(of).collect();
             (!texts.is_empty()).then(|| format!("{title}\n\n{texts}"))
         };
+        // The prompt shows the beginning, and patches say more in less.
         let parts = [
-            part(
-                "Reports of other systems, which may be wrong.",
-                &self.reports,
-            ),
             part(
                 "Patches of earlier runs, which are not known to be right.",
                 &self.patches,
+            ),
+            part(
+                "Reports of other systems, which may be wrong.",
+                &self.reports,
             ),
         ];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
