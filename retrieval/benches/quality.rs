@@ -59,11 +59,8 @@ fn main() {
     let only_ours = arguments.iter().any(|argument| argument == "--ours");
     let names = names(&arguments);
     let store = cases::store(value("--trees"));
-    let mut all = cases::read(
-        half.as_deref(),
-        value("--cases").as_deref(),
-        value("--requests").as_deref(),
-    );
+    let (further, requested) = (value("--cases"), value("--requests"));
+    let mut all = cases::read(half.as_deref(), further.as_deref(), requested.as_deref());
     all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
     let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();

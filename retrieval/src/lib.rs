@@ -17,6 +17,7 @@ mod rule;
 mod search;
 mod settings;
 mod signals;
+mod slice;
 mod snippet;
 mod sql;
 mod symbol;

@@ -10,11 +10,13 @@ use super::{Context, Plan, Wanted, documents, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
+use crate::slice::slice;
 use crate::snippet::with_comment;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
@@ -36,6 +38,8 @@ const LESSER_BODY: usize = 80;
 const LESS: f64 = 0.36;
 /// Lines of a comment that are shown above a definition in brief.
 const COMMENT: u32 = 8;
+/// Lines before and after a line of interest that are seen with it.
+const AROUND: u32 = 6;
 /// Lines that the head of a definition may go on after its name.
 const HEAD: u32 = 4;
 /// Bodies up to this many lines are shown in full around a call.
@@ -216,17 +220,10 @@ fn section_size(snippet: &Snippet) -> usize {
 /// around them. Of the comment above it what is short.
 fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
     let symbol = &wanted.symbol;
-    let commented = with_comment(text, symbol.start_line);
-    let start = if symbol.start_line - commented <= COMMENT {
-        commented
-    } else {
-        symbol.start_line
-    };
+    let (start, head) = head_of(text, symbol).into_inner();
     if (symbol.end_line - symbol.start_line) as usize <= limit {
         return vec![(start, symbol.end_line)];
     }
-    let body = symbol.body_line.unwrap_or(symbol.name_line);
-    let head = body.clamp(symbol.name_line, symbol.name_line + HEAD);
     let left = limit.saturating_sub((head - symbol.start_line) as usize) as u32;
     let around = left / (2 * wanted.lines.len().max(1) as u32);
     let mut ranges = vec![(start, head)];
@@ -237,6 +234,48 @@ fn brief_ranges(text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
         )
     }));
     ranges
+}
+
+/// A long function: its head, its lines of interest, and then the lines that these depend on or
+/// that depend on them, the nearest first.
+fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> Vec<(u32, u32)> {
+    let symbol = &wanted.symbol;
+    let distance = |line: u32| wanted.lines.iter().map(|one| one.abs_diff(line)).min();
+    let mut order: Vec<(u32, u32)> = slice(engine, symbol, &wanted.lines).into_iter().collect();
+    order.sort_by_key(|(line, step)| (*step, distance(*line)));
+    let mut shown: BTreeSet<u32> = head_of(text, symbol).collect();
+    let around = |line: u32, around: u32| {
+        let first = line.saturating_sub(around).max(symbol.start_line);
+        first..=(line + around).min(symbol.end_line)
+    };
+    for (line, step) in order {
+        if shown.len() >= limit {
+            break;
+        }
+        shown.extend(around(line, if step == 0 { AROUND } else { 1 }));
+    }
+    // What room is left goes to the surroundings of the lines of interest.
+    let widest = u32::try_from(limit).unwrap_or(u32::MAX);
+    for wider in (AROUND + 2..=widest).step_by(2) {
+        if shown.len() >= limit {
+            break;
+        }
+        shown.extend(wanted.lines.iter().flat_map(|line| around(*line, wider)));
+    }
+    shown.into_iter().map(|line| (line, line)).collect()
+}
+
+/// The lines of a function's head, and of the comment above it where that is short.
+fn head_of(text: &Text, symbol: &Symbol) -> RangeInclusive<u32> {
+    let commented = with_comment(text, symbol.start_line);
+    let is_short = symbol.start_line - commented <= COMMENT;
+    let body = symbol.body_line.unwrap_or(symbol.name_line);
+    let last = body.clamp(symbol.name_line, symbol.name_line + HEAD);
+    (if is_short {
+        commented
+    } else {
+        symbol.start_line
+    })..=last
 }
 
 /// The functions of a type whose heads a snippet shows.
@@ -261,6 +300,8 @@ fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Option<Snippet> {
         brief_ranges(&text, wanted, limit)
     } else if long && symbol.kind.is_type() {
         engine.member_ranges(&text, symbol)
+    } else if long && !wanted.lines.is_empty() {
+        slice_ranges(engine, &text, wanted, limit)
     } else {
         body_ranges(&text, symbol, &wanted.lines, limit)
     };

@@ -17,7 +17,7 @@ const ORDER: &[(&str, &str)] = &[
     (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank text answer \
-         index rule relations search flow sql engine context memory signals",
+         index rule relations search flow sql engine slice context memory signals",
     ),
     (
         "patcher",

@@ -67,7 +67,8 @@ def functions(path):
             scope = re.sub(r"__anon\w+", "", tag.get("scope", "")).strip(".:")
             scope = re.split(r"[.:]+", scope)[-1] if tag.get("scopeKind") in ("class", "struct", "enum", "interface") else ""
             separator = "::" if path.suffix in (".cc", ".cpp", ".cxx", ".hxx", ".hpp") else "."
-            rows.append((tag["line"], tag["end"], (scope + separator if scope else "") + tag["name"], tag["name"]))
+            name = re.sub(r"^operator (?=\W)", "operator", tag["name"])
+            rows.append((tag["line"], tag["end"], (scope + separator if scope else "") + name, name))
     return rows
 
 

@@ -304,3 +304,32 @@ fn of_many_that_ran_those_before_the_call_and_the_longer_ones_are_named() {
     );
     assert!(named.contains(&"late_6"), "{named:?}");
 }
+
+#[test]
+fn of_a_long_function_that_crashed_the_lines_that_its_line_depends_on_are_shown() {
+    let filler = |lines: usize| "    if (b->used) {\n        total += 1;\n    }\n".repeat(lines);
+    let text = format!(
+        "int last_of(struct bag *b)\n{{\n    int total = 0;\n    int at = 0;\n{}    if (b->room > 2) {{\n        \
+         at = b->room - 3;\n    }}\n{}    return b->items[at];\n}}\n",
+        filler(60),
+        filler(60)
+    );
+    let line = u32::try_from(text.lines().count()).unwrap() - 1;
+    let (_folder, engine) = tree_of(&[("src/bag.c", &text)]);
+    let request = Request {
+        frames: vec![CrashFrame {
+            function: "last_of".to_owned(),
+            file: Some("src/bag.c".to_owned()),
+            line: Some(line),
+            role: Role::Crash,
+            depth: 0,
+        }],
+        ..Request::default()
+    };
+    let context = engine.context(&request);
+    let code = context.snippets.first().map_or("", |one| one.text.as_str());
+    for expected in ["at = b->room - 3;", "if (b->room > 2)", "items[at]"] {
+        assert!(code.contains(expected), "{expected}: {code}");
+    }
+    assert!(code.lines().count() < 160, "{code}");
+}
