@@ -67,7 +67,7 @@ impl Comparison<'_> {
         self.late_side_by_side(&chunk, &mut first, &mut patched)
             .await?;
         let noisy = self.noisy(&chunk, &first, &patched).await?;
-        for (index, mut input) in chunk.into_iter().enumerate() {
+        for (index, input) in chunk.into_iter().enumerate() {
             let (Some(before), Some(after)) = (first.get(&index), patched.get(&index)) else {
                 continue;
             };
@@ -84,32 +84,42 @@ impl Comparison<'_> {
                 }
                 continue;
             }
-            let said = String::from_utf8_lossy(&before.output).to_lowercase();
-            self.own_faults_said.extend(own_faults(&said));
-            let accepted = before.ending.success();
-            let made = !matches!(input.kind, InputKind::Given | InputKind::Derived);
-            if made && !accepted {
-                let why = format!("the unpatched program refuses it ({})", before.ending);
-                self.note(&input.name, &why);
-                continue;
+            if let Some(difference) = self.compare(input, before, after).await? {
+                return Ok(Some(difference));
             }
-            self.count(input.kind.name(), 1);
-            if before != after {
-                let one = differing(input, before, after);
-                if let Some(difference) = self.differs(one).await? {
-                    return Ok(Some(difference));
-                }
-                continue;
-            }
-            if matches!(input.kind, InputKind::Given | InputKind::OfTests) && accepted {
-                self.pool.accepted(&input.bytes);
-            }
-            if !accepted {
-                self.refused.insert(input.bytes.clone());
-            }
-            input.fresh = self.outputs_seen.insert(digest(&before.output));
-            self.compared.push(input);
         }
+        Ok(None)
+    }
+
+    /// Compares the outputs of both programs on an input that the unpatched one survives.
+    async fn compare(
+        &mut self,
+        mut input: ComparedInput,
+        before: &InputRun,
+        after: &InputRun,
+    ) -> Result<Option<Difference>, TargetError> {
+        let said = String::from_utf8_lossy(&before.output).to_lowercase();
+        self.own_faults_said.extend(own_faults(&said));
+        let accepted = before.ending.success();
+        let made = !matches!(input.kind, InputKind::Given | InputKind::Derived);
+        if made && !accepted {
+            let why = format!("the unpatched program refuses it ({})", before.ending);
+            self.note(&input.name, &why);
+            return Ok(None);
+        }
+        self.count(input.kind.name(), 1);
+        if before != after {
+            let one = differing(input, before, after);
+            return self.differs(one).await;
+        }
+        if matches!(input.kind, InputKind::Given | InputKind::OfTests) && accepted {
+            self.pool.accepted(&input.bytes);
+        }
+        if !accepted {
+            self.refused.insert(input.bytes.clone());
+        }
+        input.fresh = self.outputs_seen.insert(digest(&before.output));
+        self.compared.push(input);
         Ok(None)
     }
 
