@@ -25,7 +25,6 @@ use patchwright_source::TreePath;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 fn said(what: &str) {
