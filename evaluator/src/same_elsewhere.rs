@@ -399,4 +399,6 @@ impl Comparison<'_> {
 }
 
 #[cfg(test)]
+mod doubt_tests;
+#[cfg(test)]
 mod tests;
