@@ -38,6 +38,9 @@ RUN apt-get update -qq \
  && useradd --create-home --home-dir /var/lib/patchwright --uid 1000 patchwright
 COPY --from=build /out/patchwright /usr/local/bin/patchwright
 COPY scripts/repair-crashes.sh /usr/local/bin/repair-crashes
+COPY Cargo.lock scripts/sbom.sh /usr/share/patchwright/
+# The bill of materials: crates and Debian packages, as CycloneDX.
+RUN sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
 USER patchwright
 # Other machines reach the daemon, so it wants a token: the first lies in this file.
 ENV HOME=/var/lib/patchwright \
@@ -58,5 +61,6 @@ RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       autoconf automake ccache clang cmake curl g++ gcc gdb git libc6-dev libclang-rt-14-dev libtool llvm make maven meson \
       ninja-build openjdk-17-jdk-headless patch perl pkg-config python3 unzip xz-utils \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
+ && sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
 USER patchwright

@@ -14,11 +14,15 @@ demo:
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
 
+# Unit tests that build programs with real toolchains and take minutes each: `make check` leaves them out (cargo counts
+# them as filtered out), `make test` runs them.
+MINUTES = cheat_tests toolchain_tests
+
 # For every change: formatting, lints, unit tests, house rules. Needs no network and installs nothing.
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked --offline -- -D warnings
-	$(CARGO) test --workspace --lib --bins --locked --offline
+	$(CARGO) test --workspace --lib --bins --locked --offline -- $(MINUTES:%=--skip %)
 	$(CARGO) test --locked --offline $(HOUSE)
 
 test: setup
@@ -45,10 +49,11 @@ bench: setup
 # Judges known patches, right and wrong, and reports which are refused and by which rung. Takes an hour; CASES="a b"
 # takes some of them. SET=DIR takes the cases of a folder of one's own, CASE/task.toml with
 # CASE/patches/{right,wrong}-N.diff each, and continues where an earlier call stopped; SECONDS=N begins no patch after
-# that time.
+# that time, SAMPLE=N takes N right and N wrong patches of each case, and OPTIONS="--model=NAME" are options of
+# `patchwright judge`.
 judge-bench: setup
 ifdef SET
-	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES) $(if $(SECONDS),--seconds=$(SECONDS))
+	$(CARGO) bench --package patchwright-tests --locked --bench judge --profile dev -- $(abspath $(SET)) $(CASES) $(if $(SECONDS),--seconds=$(SECONDS)) $(if $(SAMPLE),--sample=$(SAMPLE)) $(OPTIONS)
 else
 	PATCHWRIGHT_JUDGE="$(or $(CASES),all)" $(CARGO) test --package patchwright-tests --locked --test it -- judged:: --nocapture
 endif

@@ -1,12 +1,13 @@
 #!/bin/sh
-# check-image.sh: builds the image of the Dockerfile and repairs the first example in it.
+# check-image.sh [EXAMPLE]...: builds the images of the Dockerfile, reads their bill of materials, and repairs the examples in
+# the full one, as root and as its user: each has to end as it does outside.
 #
 # Needs Podman or Docker; without one it is skipped, loudly. Where the base image cannot be pulled, root makes it from Debian
-# packages with debootstrap. The program is built outside the image, so that no Rust image is needed.
+# packages with debootstrap. The program is built outside the image, so that no Rust image is needed; BINARY=FILE takes another.
 set -eu
 cd "$(dirname "$0")/.."
 base=debian:bookworm-slim
-example=examples/bzip2-selectors
+[ $# -gt 0 ] || set -- bzip2-selectors lua-getlocal
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -29,13 +30,14 @@ done
 [ -n "$engine" ] || skip "neither Podman nor Docker works here"
 
 # Podman needs another runtime and no isolation while building where control groups are hybrid or nested.
-build_options="" run_options=""
+build_options="" run_options="" open_proc=""
 if [ "$engine" = podman ]; then
   build_options="--isolation chroot --network host"
-  run_options="--ulimit nofile=4096:4096 --ulimit nproc=4096:4096 --security-opt unmask=ALL --network host"
+  run_options="--ulimit nofile=4096:4096 --ulimit nproc=4096:4096 --network host"
+  open_proc="--security-opt unmask=ALL"
   ! command -v runc >/dev/null || run_options="--runtime runc $run_options"
 else
-  run_options="--security-opt systempaths=unconfined"
+  open_proc="--security-opt systempaths=unconfined"
 fi
 
 # A proxy of this network may have its own certificate.
@@ -50,32 +52,89 @@ if ! "$engine" image inspect "$base" >/dev/null 2>&1 && ! "$engine" pull -q "$ba
     echo "check-image: making $base with debootstrap"
     debootstrap --variant=minbase bookworm "$scratch/root" >"$scratch/debootstrap.log" 2>&1 ||
       skip "debootstrap failed: $(tail -n 1 "$scratch/debootstrap.log")"
+    # As in Debian's own slim images: no documentation, neither now nor of packages that come later.
+    printf 'path-exclude /usr/share/%s/*\n' doc info locale man >"$scratch/root/etc/dpkg/dpkg.cfg.d/slim"
+    for folder in share/doc share/info share/locale share/man; do
+      find "$scratch/root/usr/$folder" -mindepth 1 -delete 2>/dev/null || true
+    done
+    rm -rf "$scratch/root/var/lib/apt/lists" "$scratch/root/var/cache/apt" "$scratch/root/var/log"/*
     tar -C "$scratch/root" -c . | "$engine" import - "$base" >/dev/null
     rm -rf "$scratch/root"
   fi
 fi
 
-cargo build --quiet --locked --package patchwright
+if [ -z "${BINARY-}" ]; then
+  cargo build --quiet --locked --package patchwright
+  BINARY=target/debug/patchwright
+fi
 mkdir -p "$scratch/context/dist" "$scratch/context/scripts"
-cp scripts/repair-crashes.sh "$scratch/context/scripts/"
-cp Dockerfile "$scratch/context/"
-cp target/debug/patchwright "$scratch/context/dist/patchwright"
+cp scripts/repair-crashes.sh scripts/sbom.sh "$scratch/context/scripts/"
+cp Dockerfile Cargo.lock "$scratch/context/"
+cp "$BINARY" "$scratch/context/dist/patchwright"
 
-echo "check-image: building with $engine on $base"
-# shellcheck disable=SC2086 # lists of words
-"$engine" build $build_options --build-arg BASE="$base" --build-arg RUST="$base" -t patchwright:check "$scratch/context" \
-  >"$scratch/build.log" 2>&1 || {
-  tail -n 30 "$scratch/build.log"
-  fail "the image does not build"
+# build TAG [OPTION]..: builds one of the images.
+build() {
+  tag=$1
+  shift
+  echo "check-image: building $tag with $engine on $base"
+  # shellcheck disable=SC2086 # lists of words
+  "$engine" build $build_options --build-arg BASE="$base" --build-arg RUST="$base" "$@" -t "$tag" "$scratch/context" \
+    >"$scratch/build.log" 2>&1 || {
+    tail -n 30 "$scratch/build.log"
+    fail "$tag does not build"
+  }
+  echo "check-image: $tag has $("$engine" image inspect --format '{{.Size}}' "$tag" | head -n 1) bytes"
 }
 
-echo "check-image: repairing $example in it"
-status=0
-# shellcheck disable=SC2086
-"$engine" run --rm $run_options -v "$PWD/$example:/task:ro" patchwright:check run /task >"$scratch/run.log" 2>&1 || status=$?
-tail -n 20 "$scratch/run.log"
-# 0: verified. 6: plausible, when a rung cannot be climbed in the image.
-case $status in
-0 | 6) echo "check-image: ok (exit code $status)" ;;
-*) fail "patchwright run /task ended with exit code $status in the image" ;;
-esac
+# within WORD..: runs a command in the full image, in a container without privileges.
+within() {
+  # shellcheck disable=SC2086
+  "$engine" run --rm $run_options "$@"
+}
+
+build patchwright:check-slim --target slim
+build patchwright:check
+
+# The bill names our crates and the packages of the image, those of the last stage too.
+within --entrypoint cat patchwright:check /usr/share/patchwright/sbom.cdx.json >"$scratch/sbom.json"
+for part in '"CycloneDX"' '"pkg:cargo/patchwright@' '"pkg:deb/debian/bubblewrap@' '"pkg:deb/debian/gcc@'; do
+  grep -qF "$part" "$scratch/sbom.json" || fail "the bill of materials has no $part"
+done
+
+# A container as engines make it by default: bubblewrap may not mount /proc there, and `check` has to say what is left open.
+within patchwright:check check >"$scratch/check.log" 2>&1 || true
+grep -qi 'leaves open\|left open' "$scratch/check.log" || {
+  cat "$scratch/check.log"
+  fail "patchwright check does not say what is left open"
+}
+grep -i -A 2 'leaves open\|left open' "$scratch/check.log" | head -n 6
+
+# Each example ends in the image as it does outside.
+for example in "$@"; do
+  outside=0
+  "$BINARY" --state "$scratch/state" run "examples/$example" --out "$scratch/out-$example" \
+    >"$scratch/outside.log" 2>&1 || outside=$?
+  for user in patchwright root; do
+    status=0
+    # shellcheck disable=SC2086
+    within $open_proc --user "$user" -v "$PWD/examples/$example:/task:ro" patchwright:check run /task >"$scratch/run.log" 2>&1 || status=$?
+    echo "check-image: $example as $user: exit code $status, outside $outside"
+    if [ "$status" != "$outside" ]; then
+      tail -n 20 "$scratch/run.log"
+      fail "$example ended in the image as $user with exit code $status, outside with $outside"
+    fi
+  done
+done
+
+# The compose file, where something reads it.
+for reader in "docker compose" podman-compose; do
+  # shellcheck disable=SC2086
+  if $reader version >/dev/null 2>&1; then
+    PATCHWRIGHT_MODEL__NAME=m POSTGRES_PASSWORD=p $reader -f compose.yaml config >"$scratch/compose.log" 2>&1 || {
+      cat "$scratch/compose.log"
+      fail "$reader refuses compose.yaml"
+    }
+    echo "check-image: $reader accepts compose.yaml"
+  fi
+done
+echo "check-image: ok"

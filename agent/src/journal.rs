@@ -5,9 +5,6 @@
 //! Whoever implements [`Journal`] sees to it that only one process writes to a
 //! run at a time.
 
-#[cfg(test)]
-pub(crate) mod test_double;
-
 use crate::record::StepId;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};

@@ -100,7 +100,7 @@ fn of_behaviour(attempt: &Attempt) -> [(&'static str, f64); 11] {
         ),
         (
             "inputs compared",
-            log(&["given", "mutants of given", "derived", "aimed"]),
+            log(&["given", "of tests", "mutants of given", "derived", "aimed"]),
         ),
         ("reached the patch", log(&["reached the patch"])),
         ("values compared", log(&["values compared"])),

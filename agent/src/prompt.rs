@@ -311,6 +311,11 @@ pub fn critic(
         .iter()
         .flat_map(|rung| rung.doubts.iter().map(DoubtRecord::line))
         .collect();
+    let answers: Vec<String> = rungs
+        .iter()
+        .flat_map(|rung| rung.answers.clone())
+        .take(ANSWERS)
+        .collect();
     let differences: Vec<Difference<'_>> = rungs
         .iter()
         .flat_map(|rung| rung.open_differences())
@@ -325,6 +330,7 @@ pub fn critic(
             diff => attempt.diff.clone(),
             code,
             observed => observed.join("\n"),
+            answers,
             doubts => doubts.join("\n"),
             differences => shown(&differences),
         },
@@ -333,20 +339,26 @@ pub fn critic(
 
 /// Differences that a critic is shown with their inputs.
 const SHOWN: usize = 4;
+/// Answers to crashing inputs that a critic is shown.
+const ANSWERS: usize = 12;
 
 /// A critic's answer that holds no verdict.
 pub fn critic_again() -> String {
     render("critic_again.md", context! {})
 }
 
+/// Answers to crashing inputs that the author of challenges is shown.
+const CHALLENGED: usize = 3;
+
 /// The request for inputs that show a patch to be wrong.
 pub fn challenge(
     (plan, baseline): (&Plan, &BaselineSummary),
     crash: &str,
-    diff: &str,
+    (diff, compared): (&str, &RungRecord),
     code: &str,
 ) -> String {
     let povs = shown_povs(baseline);
+    let answers: Vec<String> = compared.answers.iter().take(CHALLENGED).cloned().collect();
     render(
         "challenge.md",
         context! {
@@ -355,6 +367,7 @@ pub fn challenge(
             povs,
             harness => baseline.harness.clone(),
             diff,
+            answers,
             code,
             inputs => plan.limits.challenge_inputs,
         },

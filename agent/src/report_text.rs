@@ -224,7 +224,10 @@ fn first_line(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seconds, times};
+    use super::{Seconds, render, times};
+    use crate::repair::Run;
+    use crate::report::{AttemptReport, DoubtReport, Report, RungReport};
+    use std::collections::BTreeMap;
 
     #[test]
     fn the_parts_of_the_time_add_up() {
@@ -255,5 +258,104 @@ mod tests {
             };
             assert_eq!(times(&seconds), expected);
         }
+    }
+
+    #[test]
+    fn text_for_people_holds_nothing_that_a_terminal_obeys() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        report.detail = "502 \u{1b}]0;owned\u{7}\u{1b}[2J".to_owned();
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: "+if (is\u{200b}Admin) /* \u{202e} } */\n".to_owned(),
+            latin1: false,
+            explanation: Some("a\rb".to_owned()),
+            warnings: vec!["setup.py: edit 1 was left out".to_owned()],
+            rungs: Vec::new(),
+            p_right: None,
+            features: BTreeMap::new(),
+            test: None,
+        });
+        let text = render(&report);
+        assert!(!text.contains(['\u{1b}', '\u{7}', '\r', '\u{200b}', '\u{202e}']));
+        for shown in [
+            "\\u{1b}[2J",
+            "is\\u{200b}Admin",
+            "/* \\u{202e} }",
+            "a\\rb",
+            "warning: setup.py: edit 1 was left out",
+        ] {
+            assert!(text.contains(shown), "{shown} is not in {text}");
+        }
+    }
+
+    #[test]
+    fn open_doubts_stand_in_the_text_with_their_input() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "none");
+        let doubt = |what: &str, settled: Option<&str>| DoubtReport {
+            what: what.to_owned(),
+            settled: settled.map(str::to_owned),
+            contested: Some("it is malformed".to_owned()),
+            input: Some("doubts/attempt-1-same-elsewhere-1".to_owned()),
+            change: "1 byte removed".to_owned(),
+            before: String::new(),
+            after: String::new(),
+        };
+        let rung = RungReport {
+            name: "same elsewhere".to_owned(),
+            holds: None,
+            reason: "differs".to_owned(),
+            seconds: 0.0,
+            log: None,
+            counts: [].into(),
+            found: Vec::new(),
+            doubts: vec![
+                doubt("mutant 1", None),
+                doubt("mutant 2", Some("undefined")),
+            ],
+        };
+        report.best = Some(AttemptReport {
+            number: 1,
+            lane: 1,
+            diff: String::new(),
+            latin1: false,
+            explanation: None,
+            warnings: Vec::new(),
+            rungs: vec![rung],
+            p_right: None,
+            features: BTreeMap::new(),
+            test: None,
+        });
+        let text = render(&report);
+        for shown in [
+            "open: mutant 1",
+            "doubts/attempt-1-same-elsewhere-1 (1 byte",
+            "contested: it is malformed",
+        ] {
+            assert!(text.contains(shown), "{shown}: {text}");
+        }
+        assert!(!text.contains("mutant 2"), "{text}");
+    }
+
+    #[test]
+    fn the_cost_says_when_no_price_is_set() {
+        let run = Run::new(crate::wire::empty_plan());
+        let mut report = Report::of(&run, "run-1", "task", "live from m");
+        assert!(render(&report).contains("0 rounds, 0 attempts, 0 model calls"));
+        report.rounds = 1;
+        report.cost.calls = 1;
+        let text = render(&report);
+        assert!(
+            text.contains("1 round, 0 attempts, 1 model call ("),
+            "{text}"
+        );
+        assert!(text.contains("0 out, price not set; answers"), "{text}");
+        report.cost.usd = 0.25;
+        assert!(render(&report).contains("0.2500 USD"));
+        report.cost.usd = 0.0;
+        report.answers = "recorded in t.jsonl".to_owned();
+        assert!(render(&report).contains("0.0000 USD"));
     }
 }

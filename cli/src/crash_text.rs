@@ -1,8 +1,9 @@
-//! A crash report as people read it.
+//! A crash report as people and as programs read it.
 
 use patchwright_evaluator::CrashReport;
 use patchwright_evaluator::crash::{Frame, Stack, parse};
 use patchwright_source::Tree;
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// Most frames of a stack that are shown to people.
@@ -51,9 +52,23 @@ fn show(text: &mut String, stack: &Stack) {
     }
 }
 
+/// The report's own form, and the signature as one string.
+pub(crate) fn as_json(report: &CrashReport, signature: &str) -> serde_json::Result<Value> {
+    Ok(json!({
+        "tool": report.tool,
+        "kind": report.kind,
+        "cwe": report.cwe,
+        "access": report.access,
+        "stacks": serde_json::to_value(&report.stacks)?,
+        "signature": signature,
+        "summary": report.summary,
+        "purified": report.purified,
+    }))
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{as_text, parse};
+    use super::{as_json, as_text, parse};
 
     const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
         WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\
@@ -71,5 +86,32 @@ mod tests {
         ] {
             assert!(text.contains(words), "{words}: {text}");
         }
+    }
+
+    #[test]
+    fn the_json_form_stays() {
+        let report = parse(REPORT).unwrap();
+        let signature = report.signature(&|_| false).to_string();
+        let value = as_json(&report, &signature).unwrap();
+        assert_eq!(value["tool"], "AddressSanitizer");
+        assert_eq!(value["kind"], "heap-buffer-overflow");
+        assert_eq!(value["cwe"], "CWE-122");
+        assert_eq!(value["access"]["operation"], "write");
+        assert_eq!(value["access"]["size"], 4);
+        assert_eq!(value["access"]["distance"], 0);
+        assert_eq!(value["signature"], "heap-buffer-overflow | fill | main");
+        let frame = &value["stacks"][0]["frames"][0];
+        assert_eq!(value["stacks"][0]["role"], "crash");
+        assert_eq!(value["stacks"][1]["role"], "allocated");
+        assert_eq!(
+            frame.to_string(),
+            r#"{"function":"fill","file":"/src/a.c","line":17,"column":3}"#
+        );
+        assert!(
+            value["summary"]
+                .as_str()
+                .unwrap()
+                .contains("in fill /src/a.c:17:3")
+        );
     }
 }

@@ -1,6 +1,7 @@
-//! Git as a subprocess, without a shell and without anything that a repository or the
-//! user's settings would have it run.
+//! Git as a subprocess, without a shell, without our keys, and without anything that a
+//! repository or the user's settings would have it run.
 
+use patchwright_config::git_environment;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -94,8 +95,8 @@ impl Git {
             .args(QUIET)
             .args(arguments)
             .current_dir(&self.folder)
-            .env_remove("GIT_DIR")
-            .env_remove("GIT_WORK_TREE")
+            .env_clear()
+            .envs(git_environment())
             .env("GIT_TERMINAL_PROMPT", "0")
             .envs(variables.map(|(name, value)| (name, value)))
             .stdin(Stdio::null())
@@ -112,5 +113,25 @@ impl Git {
             folder: self.folder.clone(),
             said: said.trim().to_owned(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Git;
+    use std::path::Path;
+    use std::process::Command;
+
+    /// Cargo sets this one for every test.
+    const FOREIGN: &str = "CARGO_MANIFEST_DIR=";
+
+    #[tokio::test]
+    async fn git_sees_what_it_is_given_and_not_our_environment() {
+        let ours = Command::new("env").output().unwrap().stdout;
+        assert!(String::from_utf8_lossy(&ours).contains(FOREIGN));
+        let git = Git::new(Path::new(env!("CARGO_MANIFEST_DIR"))).with("GIVEN", "1");
+        let seen = git.run(&["-c", "alias.seen=!env", "seen"]).await.unwrap();
+        assert!(seen.contains("PATH=") && seen.contains("GIVEN=1"), "{seen}");
+        assert!(!seen.contains(FOREIGN), "{seen}");
     }
 }

@@ -145,8 +145,9 @@ pub async fn evaluate(
     let attempt = snapshot.attempt(number)?;
     let report = snapshot.report(run);
     let reported = report.attempts.iter().find(|one| one.number == number);
-    let bytes = reported.map(patchwright_agent::report::AttemptReport::diff_bytes);
-    let patch = Patch::from_diff(&bytes.unwrap_or_default());
+    let reported =
+        reported.ok_or_else(|| NoFollowUp(format!("the report has no attempt {number}")))?;
+    let patch = Patch::from_diff(&reported.diff_bytes());
     let mut accepted = attempt.accepted.clone();
     let decisions = store.decisions(Some(run)).await?.into_iter();
     let contested = decisions

@@ -93,6 +93,10 @@ pub struct RungResult {
     /// Observations that refute nothing and are for a critic or a person to weigh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one, where nothing
+    /// can be compared: each with its input, as text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
     /// Inputs that refute the patch, and serve as PoVs for later attempts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<FoundInput>,
@@ -185,6 +189,7 @@ impl RungResult {
             feedback: None,
             crash: None,
             doubts: Vec::new(),
+            answers: Vec::new(),
             found: Vec::new(),
             settled: false,
         }
@@ -213,6 +218,11 @@ impl RungResult {
 
     pub(crate) fn doubts(mut self, doubts: Vec<Doubt>) -> Self {
         self.doubts = doubts;
+        self
+    }
+
+    pub(crate) fn answers(mut self, answers: Vec<String>) -> Self {
+        self.answers = answers;
         self
     }
 

@@ -63,7 +63,9 @@ pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,
     TargetTask, TestRun,
 };
-pub use same_elsewhere::{ChallengeInput, Challenged, challenge};
+pub use same_elsewhere::{
+    CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, MISSING_REACH, challenge,
+};
 pub use signature::Signature;
 pub use test_report::TestReport;
 pub use verdict_cache::VerdictCache;

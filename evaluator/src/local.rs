@@ -18,9 +18,12 @@ mod fetch;
 mod fuzzer;
 mod hang;
 mod instrumented;
+mod jvm_agent;
+mod observed_tests;
 mod one_jvm;
 mod scratch;
 mod script;
+mod shared_process;
 mod shown;
 mod spare_workspaces;
 mod task_check;
@@ -41,7 +44,8 @@ use crate::crash::CrashReport;
 use crate::probe::{Observations, Probe};
 use crate::runner::{
     Baseline, Build, BuildKind, Counted, Coverage, Exits, Fuzzed, INSIDE, InputRun, Inputs,
-    Instrumentation, Pov, Replay, Target, TargetTask, TestRun, Watched, judge, proof,
+    Instrumentation, Observed, ObservedRun, Pov, Replay, Target, TargetTask, TestRun, Watched,
+    judge, proof,
 };
 use crate::sandbox::{Host, Isolation, IsolationChoice, Place, Sandbox};
 use crate::workspace::{HOME, Workspace};
@@ -49,7 +53,7 @@ use builds::BuildKey;
 use command::Job;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use patchwright_source::Changes;
+use patchwright_source::{Changes, Language};
 use spare_workspaces::SpareWorkspaces;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,11 +89,9 @@ pub struct LocalTarget {
     cache: Option<Cache>,
     /// The digest in the names of this task's cache entries.
     digest: Arc<TaskDigest>,
-    /// The compiled agent for values of Java methods; none where it does not compile.
+    /// The compiled agent for the JVM; none where it does not compile.
     agent: OnceCell<Option<PathBuf>>,
-    /// The compiled driver that runs many inputs in one JVM.
-    driver: OnceCell<Option<PathBuf>>,
-    /// True when the driver was seen to tell what the program tells.
+    /// True when the driver for many inputs was seen to tell what the program tells.
     driver_fits: OnceCell<bool>,
 }
 
@@ -137,7 +139,6 @@ impl LocalTarget {
             cache: None,
             digest: Arc::new(digest),
             agent: OnceCell::new(),
-            driver: OnceCell::new(),
             driver_fits: OnceCell::new(),
         })
     }
@@ -298,7 +299,19 @@ impl Target for LocalTarget {
         counted: &'a Counted,
         most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
-        coverage::tests(self, build, counted, most).boxed()
+        match self.task.language {
+            Language::Java => observed_tests::covered(self, build, counted, most).boxed(),
+            _ => coverage::tests(self, build, counted, most).boxed(),
+        }
+    }
+
+    fn observed_run<'a>(
+        &'a self,
+        build: &'a Build,
+        pov: Option<&'a Pov>,
+        asked: &'a Observed,
+    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
+        observed_tests::run(self, build, pov, asked).boxed()
     }
 
     fn exits<'a>(

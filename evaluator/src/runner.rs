@@ -8,6 +8,7 @@ mod exits;
 mod hang;
 mod input_file;
 mod inputs;
+mod observed;
 mod outcome;
 mod remote;
 mod reproduction;
@@ -18,6 +19,7 @@ pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, Proc
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub(crate) use input_file::InputFile;
 pub use inputs::{Capture, InputRun, Inputs, MemoryPattern};
+pub use observed::{Observed, ObservedCall, ObservedRun};
 pub use outcome::Outcome;
 pub(crate) use outcome::{judge, missing_banner, proof};
 pub use reproduction::{measure, reproducible};
@@ -265,6 +267,17 @@ pub trait Target: Send + Sync {
         _counted: &'a Counted,
         _most: Duration,
     ) -> BoxFuture<'a, Result<Option<Coverage>, TargetError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
+
+    /// Runs the tests, or one PoV, and says how the calls of some functions end. None where
+    /// that cannot be seen, or the run does not end in time.
+    fn observed_run<'a>(
+        &'a self,
+        _build: &'a Build,
+        _pov: Option<&'a Pov>,
+        _asked: &'a Observed,
+    ) -> BoxFuture<'a, Result<Option<ObservedRun>, TargetError>> {
         Box::pin(std::future::ready(Ok(None)))
     }
 

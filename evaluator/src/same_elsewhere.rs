@@ -1,8 +1,9 @@
 //! Rung *same elsewhere*: the patched program behaves as before on harmless inputs.
 //!
 //! Three kinds of input. *Given* ones are fine today: the task's own, files of
-//! the tree that look like the PoV, and mutants of these that the unpatched
-//! program accepts; any difference refutes, but for a mutant that the patched
+//! the tree that look like the PoV, of a Java program what its tests read and
+//! pass on (`test_calls`), and mutants of these that the unpatched program
+//! accepts; any difference refutes, but for a mutant that the patched
 //! program turns away and that is shown to be malformed as the PoV is
 //! (`malformed`). *Derived* ones are mutants of a PoV that do not crash: the old
 //! program may be wrong there in silence, so a difference never refutes; it is
@@ -22,9 +23,10 @@ mod outputs;
 mod pool;
 mod povs;
 mod reach;
+mod test_calls;
 mod values;
 
-pub use challenge::{ChallengeInput, Challenged, challenge};
+pub use challenge::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, ChallengeInput, Challenged, challenge};
 pub(crate) use doubts::{change, shown};
 
 use crate::TargetError;
@@ -42,6 +44,7 @@ use pool::ComparedInput;
 use reach::Reach;
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
+use test_calls::TestCalls;
 
 /// The most inputs of one comparison.
 const CHUNK: usize = 96;
@@ -53,6 +56,10 @@ const EACH: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(
 const MOST_NOTES: usize = 200;
 /// Functions of a crash that are watched where no function is touched.
 const CRASHED: usize = 3;
+/// Count of the accepted inputs that are missing at the patched lines; there only where
+/// nothing else leaves the rung open.
+pub const MISSING_REACH: &str = "inputs missing at the patched lines";
+
 pub(crate) async fn climb(
     target: &dyn Target,
     baseline: &Baseline,
@@ -64,6 +71,7 @@ pub(crate) async fn climb(
     };
     let new = builds::build(target, attempt, &target.task().build_of(pov)).await?;
     let mut comparison = Comparison::new((target, baseline), attempt, (pov, before), (old, &new))?;
+    comparison.test_calls().await?;
     if let Some(difference) = comparison.all_outputs().await? {
         return Ok(comparison.refuted(&difference));
     }
@@ -169,14 +177,18 @@ struct Comparison<'a> {
     differing: Vec<Differing>,
     /// The doubts about such differences and about others that refute nothing.
     doubts: Vec<Doubt>,
+    /// Answers of the patched program to inputs that crash the unpatched one.
+    answers: Vec<String>,
     /// Inputs and tests that run the patched lines; none where it could not be counted.
     reach: Option<Reach>,
     /// Inputs that were aimed at the patch, whatever became of them.
     tried: Vec<Vec<u8>>,
     /// Seconds that one input of the last comparison took; none before the first.
     seconds_each: Option<f64>,
-    /// Wall time of the tests of the unpatched program, in seconds.
+    /// Wall time of the tests of the unpatched program, in seconds; none without tests.
     tests_seconds: Option<f64>,
+    /// The calls while the tests ran.
+    test_calls: TestCalls,
 }
 
 impl<'a> Comparison<'a> {
@@ -209,10 +221,12 @@ impl<'a> Comparison<'a> {
             counts: BTreeMap::new(),
             differing: Vec::new(),
             doubts: Vec::new(),
+            answers: Vec::new(),
             reach: None,
             tried: Vec::new(),
             seconds_each: None,
             tests_seconds: baseline.tests.as_ref().map(|tests| tests.execution.seconds),
+            test_calls: TestCalls::default(),
         })
     }
 }
@@ -311,28 +325,32 @@ impl Comparison<'_> {
             );
             return (None, reason);
         }
-        if self.compared.is_empty() {
+        let calls = self.test_calls.telling;
+        if self.compared.is_empty() && calls == 0 {
             let reason = "there is no input that both programs could be compared on; files that are fine today can be given as [inputs] harmless";
             return (None, reason.to_owned());
         }
         let (holds, why) = self.reached_enough();
         let inputs = self.compared.len();
-        (holds, format!("{inputs} inputs behave as before; {why}"))
+        let of_tests = match calls {
+            0 => String::new(),
+            calls => format!(" and {} of the tests", counted(calls, "call")),
+        };
+        let reason = format!("{inputs} inputs{of_tests} behave as before; {why}");
+        (holds, reason)
     }
 
     /// Judges by the floor whether enough of the compared inputs reach what the patch touches.
     fn reached_enough(&self) -> (Option<bool>, String) {
         let floor = self.target.task().limits.reached;
         if let Some(reach) = &self.reach {
-            let tests = match reach.tests {
-                Some(true) => ", and the tests do",
-                _ => "",
-            };
-            let reached = format!(
-                "{} of those counted run the patched lines{tests}",
-                reach.reached
-            );
-            return match reach.missing(floor) {
+            let mut reached = format!("{} of those counted run the patched lines", reach.reached);
+            let mut calls = 0;
+            if reach.tests == Some(true) {
+                reached.push_str(", and the tests do");
+                calls = self.test_calls.telling;
+            }
+            return match reach.missing(floor.saturating_sub(calls)) {
                 None => (Some(true), reached),
                 Some(missing) => (None, missing),
             };
@@ -391,10 +409,21 @@ impl Comparison<'_> {
         let (holds, reason) = self.verdict();
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
             .log(self.log())
-            .doubts(self.doubts.clone());
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
         let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
-        result.count("open doubts", open as u64)
+        let mut result = result.count("open doubts", open as u64);
+        if let (None, Some(reach)) = (holds, &self.reach)
+            && open == 0
+            && self.turned_away.is_empty()
+            && !self.compared.is_empty()
+        {
+            let floor = self.target.task().limits.reached;
+            let missing = floor.saturating_sub(reach.reached);
+            result = result.count(MISSING_REACH, missing);
+        }
+        result
     }
 }
 

@@ -16,7 +16,7 @@ mod seccomp;
 mod supervisor;
 mod system_calls;
 
-pub use engine::Image;
+pub use engine::{EngineAddress, Image};
 pub use host::Host;
 pub use supervisor::enter_from_arguments;
 

@@ -10,6 +10,10 @@
     reason = "a test may stop at once"
 )]
 
+#[path = "../../tests/src/engine.rs"]
+pub mod engine;
+
+use engine::{Engine, IMAGE};
 use patchwright_evaluator::attack::attack_in;
 use patchwright_evaluator::probe::{Expression, Probe};
 use patchwright_evaluator::sandbox::{Host, Image, IsolationChoice};
@@ -24,142 +28,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Packages that the image is made of, with what they depend on.
-const PACKAGES: &str = "bash coreutils dash findutils gcc gdb grep libc6-dev make perl-base procps python3-minimal sed";
-/// Packs the files of packages and all that they depend on into `$2/image.tar`.
-const LIST_FILES: &str = r#"
-set -e
-dpkg-query -W -f '${Package}\t${Depends}, ${Pre-Depends}\t${Provides}\n' >"$2/packages"
-python3 -c '
-import os, re, subprocess, sys
-needs, providers = {}, {}
-names = lambda text: re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)", text)
-for line in open(sys.argv[2] + "/packages"):
-    name, depends, provides = line.rstrip("\n").split("\t")
-    needs[name] = names(depends)
-    for virtual in names(provides) + [name]:
-        providers.setdefault(virtual, []).append(name)
-found, left = set(), sys.argv[1].split()
-while left:
-    for name in providers.get(left.pop(), []):
-        if name not in found:
-            found.add(name)
-            left += needs[name]
-listed = subprocess.run(["dpkg", "-L", *found], capture_output=True, text=True).stdout.split("\n")
-listed += ["/etc/ld.so.cache", "/lib64"] + ["/etc/alternatives/" + name for name in os.listdir("/etc/alternatives")]
-# Where /bin is a link into /usr, packages still name files below /bin.
-place = lambda path: os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
-paths = {place(path) for path in listed if path.startswith("/")}
-print("\n".join(sorted(filter(os.path.lexists, paths))))
-' "$1" "$2" >"$2/files"
-tar -C / --no-recursion --hard-dereference -cf "$2/image.tar" -T "$2/files"
-"#;
-const IMAGE: &str = "localhost/patchwright-test";
-
 fn said(what: &str) {
     let line = format!("##### {what}\n");
     std::io::stderr().write_all(line.as_bytes()).unwrap();
-}
-
-/// An engine of the test's own, gone with it.
-struct Engine {
-    folder: tempfile::TempDir,
-    service: Child,
-}
-
-impl Engine {
-    fn socket(&self) -> PathBuf {
-        self.folder.path().join("podman.sock")
-    }
-
-    fn podman(&self) -> Command {
-        let mut command = Command::new("podman");
-        command.env(
-            "CONTAINERS_CONF",
-            self.folder.path().join("containers.conf"),
-        );
-        for (option, place) in [("--root", "store"), ("--runroot", "run")] {
-            command.arg(option).arg(self.folder.path().join(place));
-        }
-        command
-    }
-
-    /// The ids of all containers that are there.
-    fn containers(&self) -> String {
-        let output = self
-            .podman()
-            .args(["ps", "--all", "--quiet"])
-            .output()
-            .unwrap();
-        String::from_utf8(output.stdout).unwrap()
-    }
-
-    fn start() -> Result<Self, String> {
-        let folder = tempfile::tempdir().map_err(|error| error.to_string())?;
-        let runtime = if Path::new("/usr/sbin/runc").exists() {
-            "runc"
-        } else {
-            "crun"
-        };
-        let settings = format!("[engine]\nruntime = \"{runtime}\"\n");
-        fs::write(folder.path().join("containers.conf"), settings).unwrap();
-        let idle = Command::new("true")
-            .spawn()
-            .map_err(|error| error.to_string())?;
-        let mut engine = Self {
-            folder,
-            service: idle,
-        };
-        engine.service.wait().unwrap();
-        let socket = format!("unix://{}", engine.socket().display());
-        engine.service = engine
-            .podman()
-            .args(["system", "service", "--time=0", &socket])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("podman: {error}"))?;
-        engine.import()?;
-        Ok(engine)
-    }
-
-    /// Makes the image of the files of installed packages.
-    fn import(&self) -> Result<(), String> {
-        let made = Command::new("sh")
-            .args(["-c", LIST_FILES, "sh", PACKAGES])
-            .arg(self.folder.path())
-            .output()
-            .map_err(|error| error.to_string())?;
-        if !made.status.success() {
-            let text = String::from_utf8_lossy(&made.stderr).into_owned();
-            return Err(format!("no image could be made of packages: {text}"));
-        }
-        let archive = self.folder.path().join("image.tar");
-        let imported = self
-            .podman()
-            .arg("import")
-            .arg(&archive)
-            .arg(IMAGE)
-            .output();
-        let imported = imported.map_err(|error| error.to_string())?;
-        fs::remove_file(archive).unwrap();
-        if imported.status.success() {
-            return Ok(());
-        }
-        Err(String::from_utf8_lossy(&imported.stderr).into_owned())
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        let _ = self.podman().args(["rm", "--all", "--force"]).output();
-        let _ = self.podman().args(["rmi", "--all", "--force"]).output();
-        let _ = self.service.kill();
-        let _ = self.service.wait();
-        let _ = Command::new("umount")
-            .arg(self.folder.path().join("store/overlay"))
-            .output();
-    }
 }
 
 /// All in one test: the engine starts once, and what it holds at a moment is counted.
@@ -176,6 +47,41 @@ async fn commands_run_in_containers_of_the_tasks_image() {
     an_abandoned_command_takes_its_container_along(&engine).await;
     what_an_engine_cannot_do_is_told(&engine).await;
     no_way_leads_out_of_a_container(&engine).await;
+    drop(engine);
+    a_full_store_is_told().await;
+}
+
+async fn a_full_store_is_told() {
+    let engine = match Engine::start_small(16) {
+        Ok(engine) => engine,
+        Err(reason) => return said(&format!("SKIPPED: no small store: {reason}")),
+    };
+    for _ in 0..500 {
+        if engine.socket().exists() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let context = folder.path().join("image");
+    fs::create_dir(&context).unwrap();
+    fs::write(context.join("large"), vec![1; 64 << 20]).unwrap();
+    fs::write(context.join("Dockerfile"), "FROM scratch\nCOPY large /\n").unwrap();
+    let image = Image::Dockerfile(context.join("Dockerfile"));
+    let error = open(&engine, task(folder.path(), image), folder.path())
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(error, TargetError::Infrastructure { .. }),
+        "{error:#?}"
+    );
+    assert!(
+        error
+            .to_string()
+            .contains("store of the container engine is full"),
+        "{error}"
+    );
+    assert_eq!(engine.containers(), "", "nothing is left behind");
 }
 
 fn host(engine: &Engine) -> Host {

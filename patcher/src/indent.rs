@@ -196,6 +196,28 @@ fn step<'a>(leads: impl Iterator<Item = &'a str>) -> usize {
     common.or(least).unwrap_or(USUAL_STEP)
 }
 
+/// Old lines that lost all indentation say nothing about new lines that have
+/// the file's: then these are meant as they are.
+pub(crate) fn unflatten(
+    leads: Vec<(String, String)>,
+    old: &[String],
+    new: &[String],
+) -> Vec<(String, String)> {
+    let flat = leads.iter().all(|(from, _)| from.is_empty());
+    let least = leads.iter().map(|(_, to)| to).min_by_key(|to| to.len());
+    let Some(least) = least.filter(|least| flat && !least.is_empty()) else {
+        return leads;
+    };
+    let mut fresh = new
+        .iter()
+        .filter(|line| !line.trim().is_empty() && !old.contains(line))
+        .peekable();
+    if fresh.peek().is_none() || !fresh.all(|line| line.starts_with(least.as_str())) {
+        return leads;
+    }
+    leads.into_iter().map(|(_, to)| (to.clone(), to)).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::Indent;

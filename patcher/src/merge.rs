@@ -5,7 +5,7 @@
 //! however it was quoted, and so does a line that the quote leaves out. New
 //! lines get the file's indentation.
 
-use crate::indent::{Indent, lead};
+use crate::indent::{Indent, lead, unflatten};
 use crate::locate::Match;
 use crate::pristine::{Pristine, bare, key, says_something};
 use crate::script::{Step, is_elision, steps};
@@ -97,28 +97,6 @@ pub(crate) fn merge(
     }
     merger.pass(place.range.end);
     Ok(merger.out)
-}
-
-/// Old lines that lost all indentation say nothing about new lines that have
-/// the file's: then these are meant as they are.
-fn unflatten(
-    leads: Vec<(String, String)>,
-    old: &[String],
-    new: &[String],
-) -> Vec<(String, String)> {
-    let flat = leads.iter().all(|(from, _)| from.is_empty());
-    let least = leads.iter().map(|(_, to)| to).min_by_key(|to| to.len());
-    let Some(least) = least.filter(|least| flat && !least.is_empty()) else {
-        return leads;
-    };
-    let mut fresh = new
-        .iter()
-        .filter(|line| !line.trim().is_empty() && !old.contains(line))
-        .peekable();
-    if fresh.peek().is_none() || !fresh.all(|line| line.starts_with(least.as_str())) {
-        return leads;
-    }
-    leads.into_iter().map(|(_, to)| (to.clone(), to)).collect()
 }
 
 /// Lines around an insertion among which an exchanged neighbour is looked for: the

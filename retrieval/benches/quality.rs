@@ -1,12 +1,13 @@
 //! Quality of the context of requests and crash reports, beside two others.
 //!
-//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half tuned|held|fresh|unseen]
-//! [--ours] [--show CASE] [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches
-//! the trees of `quality/trees.toml` once, runs every case and those of a further folder and
-//! file (or those whose name holds NAME) through ours, through a
-//! plain dump of the fifteen best files, and through a pipeline of four stages
-//! rebuilt from its published description, and prints recall, fix lines, wrong
-//! files, efficiency and time. It judges nothing: a worse figure does not fail.
+//! `cargo bench -p patchwright-retrieval --bench quality [-- [--half HALF] [--ours] [--show CASE]
+//! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches the trees of
+//! `quality/trees.toml` once, runs every case and those of a further folder and file (or those
+//! whose name holds NAME) through ours, through a plain dump of the fifteen best files, and
+//! through a pipeline of four stages rebuilt from its published description, and prints recall,
+//! fix lines, wrong files, efficiency and time. HALF is `tuned`, `held`, `fresh`, `unseen`,
+//! `harvested` or `measured-once`; cases of the last are run only when it is given. It judges
+//! nothing: a worse figure does not fail.
 
 #![expect(
     clippy::print_stdout,
@@ -67,7 +68,11 @@ fn main() {
         .map(|(_, name)| name)
         .collect();
     let store = cases::store(value("--trees"));
-    let mut all = cases::read(value("--cases").as_deref(), value("--requests").as_deref());
+    let mut all = cases::read(
+        half.as_deref(),
+        value("--cases").as_deref(),
+        value("--requests").as_deref(),
+    );
     all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
     let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();

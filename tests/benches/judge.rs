@@ -1,12 +1,20 @@
 //! Benchmark of verdicts: judges patches that are known to be right or wrong, and tells
 //! how many of each are verified, refused or left open, and by which rung.
 //!
-//! `cargo bench -p patchwright-tests --bench judge --profile dev -- SET [CASE..] [PATCH..]`
+//! `cargo bench -p patchwright-tests --bench judge --profile dev -- SET [CASE..] [PATCH..] [OPTION..]`
 //!
 //! A set is a folder of `CASE/task.toml` and `CASE/patches/{right,wrong}-N.diff`. Each
-//! verdict is one line of `target/judge-bench/SET.jsonl`; a second call continues from
-//! there, and judges a patch anew when its line was removed. Words after the set choose
-//! cases and patches by name; `--seconds=N` begins no patch after that time.
+//! verdict is one line of `target/judge-bench/SET.jsonl`, with what was run and the load
+//! of the machine; its report and logs lie in `target/judge-bench/SET/CASE/PATCH`. A
+//! second call continues from there, and judges a patch anew when its line was removed.
+//! Words after the set choose cases and patches by name. Options:
+//!
+//! - `--sample=N` takes N right and N wrong patches of each case, always the same ones,
+//!   one of each case after the other, in the order in which the cases are named
+//! - `--seconds=N` begins no patch after that time
+//! - `--results=NAME` instead of the name of the set
+//!
+//! Any other option is one of `patchwright judge`, as in `--model=NAME`.
 
 #![expect(
     clippy::unwrap_used,
@@ -22,31 +30,34 @@ use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// The rungs that come after *tested*, whose time is ours to spend.
 const AFTER_TESTED: [&str; 3] = ["robust", "same elsewhere", "reviewed"];
 
 fn main() {
-    let words: Vec<String> = std::env::args()
+    let (options, words): (Vec<String>, Vec<String>) = std::env::args()
         .skip(1)
-        .filter(|word| !word.starts_with("--"))
-        .collect();
+        .partition(|word| word.starts_with("--"));
     let (set, chosen) = words.split_first().unwrap();
     let set = fs::canonicalize(set).unwrap();
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/judge-bench");
     fs::create_dir_all(&results).unwrap();
-    let file = results
-        .join(set.file_name().unwrap())
-        .with_extension("jsonl");
-    let cache = results.join("cache").display().to_string();
-    let patchwright = Patchwright::new()
-        .unwrap()
-        .with("PATCHWRIGHT_CACHE__FOLDER", &cache)
-        .with("PATCHWRIGHT_CACHE__VERDICTS_MB", "0");
+    let name = option(&options, "--results=")
+        .unwrap_or_else(|| set.file_name().unwrap().to_string_lossy().into_owned());
+    let file = results.join(format!("{name}.jsonl"));
+    let bench = Bench::new(&results, &name, &options);
     let known = recorded(&file);
-    let (started, most) = (Instant::now(), seconds());
-    for patch in patches(&set, chosen) {
+    let started = Instant::now();
+    let most = option(&options, "--seconds=").map_or(Duration::MAX, |most| {
+        Duration::from_secs(most.parse().unwrap())
+    });
+    let mut patches = patches(&set, chosen);
+    if let Some(most) = option(&options, "--sample=") {
+        patches = sample(patches, chosen, most.parse().unwrap());
+    }
+    for patch in patches {
         if known.iter().any(|row| patch.is(row)) {
             continue;
         }
@@ -54,7 +65,7 @@ fn main() {
             println!("the time is used up: call again to continue");
             break;
         }
-        let row = judged(&patchwright, &patch);
+        let row = bench.judged(&patch);
         println!("{}", line(&row));
         // Nothing was judged: a later call tries again.
         if row["ending"] == "infra_error" {
@@ -70,11 +81,10 @@ fn main() {
     print!("{}", table(&recorded(&file)));
 }
 
-/// Returns the time after which no patch is begun.
-fn seconds() -> Duration {
-    let mut words = std::env::args();
-    let given = words.find_map(|word| Some(word.strip_prefix("--seconds=")?.parse().unwrap()));
-    given.map_or(Duration::MAX, Duration::from_secs)
+/// Returns the value of an option of this benchmark.
+fn option(options: &[String], name: &str) -> Option<String> {
+    let mut values = options.iter().filter_map(|word| word.strip_prefix(name));
+    values.next().map(ToOwned::to_owned)
 }
 
 /// A patch of a set.
@@ -118,6 +128,34 @@ fn patches(set: &Path, chosen: &[String]) -> Vec<Known> {
     found
 }
 
+/// Returns `most` right and `most` wrong patches of each case, drawn without a choice of
+/// ours: one of each case after the other, so that a part of them is balanced too.
+fn sample(mut patches: Vec<Known>, order: &[String], most: usize) -> Vec<Known> {
+    let place = |case: &str| order.iter().position(|name| name == case);
+    patches.sort_by_key(|patch| digest(&format!("{}/{}", patch.case, patch.patch)));
+    let mut taken: BTreeMap<(String, bool), usize> = BTreeMap::new();
+    let mut drawn: Vec<(usize, Known)> = Vec::new();
+    for patch in patches {
+        let key = (patch.case.clone(), patch.patch.starts_with("right"));
+        let round = taken.entry(key).or_default();
+        drawn.push((*round, patch));
+        *round += 1;
+    }
+    drawn.retain(|(round, _)| *round < most);
+    drawn.sort_by_key(|(round, patch)| {
+        let kind = patch.patch.starts_with("wrong");
+        (*round, place(&patch.case), patch.case.clone(), kind)
+    });
+    drawn.into_iter().map(|(_, patch)| patch).collect()
+}
+
+/// Returns a number that depends on the text alone, the same on every machine (FNV-1a).
+fn digest(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
+        (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
 /// Returns the entries of a folder, sorted.
 fn folders(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
@@ -133,28 +171,92 @@ fn recorded(file: &Path) -> Vec<Value> {
         .collect()
 }
 
-fn judged(patchwright: &Patchwright, patch: &Known) -> Value {
-    let started = Instant::now();
-    let (task, file) = (
-        patch.task.display().to_string(),
-        patch.file.display().to_string(),
-    );
-    let finished = patchwright.run(&["judge", &task, "--patch", &file, "--format", "json"]);
-    let finished = finished.unwrap();
-    let report: Value = serde_json::from_str(&finished.stdout)
-        .map_err(|error| format!("{file}: {error}: {}", finished.stderr))
-        .unwrap();
-    let attempt = &report["attempts"][0];
-    json!({
-        "case": patch.case,
-        "patch": patch.patch,
-        "ending": report["ending"],
-        "detail": report["detail"],
-        "seconds": started.elapsed().as_secs_f64(),
-        "rungs": attempt["rungs"],
-        "doubts": attempt["doubts"],
-        "features": attempt["features"],
-    })
+/// The program under test, and where its reports go.
+struct Bench {
+    patchwright: Patchwright,
+    reports: PathBuf,
+    options: Vec<String>,
+    commit: String,
+}
+
+impl Bench {
+    fn new(results: &Path, name: &str, options: &[String]) -> Self {
+        let own = ["--bench", "--sample=", "--seconds=", "--results="];
+        let options: Vec<String> = options
+            .iter()
+            .filter(|word| !own.iter().any(|start| word.starts_with(start)))
+            .cloned()
+            .collect();
+        let cache = results.join("cache").display().to_string();
+        let patchwright = Patchwright::new()
+            .unwrap()
+            .with("PATCHWRIGHT_CACHE__FOLDER", &cache)
+            .with("PATCHWRIGHT_CACHE__VERDICTS_MB", "0");
+        Self {
+            patchwright,
+            reports: results.join(name),
+            options,
+            commit: commit(),
+        }
+    }
+
+    fn judged(&self, patch: &Known) -> Value {
+        let started = Instant::now();
+        let load = load();
+        let out = self.reports.join(&patch.case).join(&patch.patch);
+        fs::create_dir_all(out.parent().unwrap()).unwrap();
+        let mut command = self
+            .patchwright
+            .command(&["judge", "--format", "json", "--force"])
+            .unwrap();
+        command.arg(&patch.task).arg("--patch").arg(&patch.file);
+        command.arg("--out").arg(&out).args(&self.options);
+        if self.options.iter().any(|word| word.starts_with("--model")) {
+            command.arg("--record").arg(out.with_extension("jsonl"));
+            for limit in ["CHALLENGES", "CANDIDATES", "REGRESSION_TESTS"] {
+                command.env_remove(format!("PATCHWRIGHT_LIMITS__{limit}"));
+            }
+        }
+        let finished = command.output().unwrap();
+        let report: Value = serde_json::from_slice(&finished.stdout)
+            .map_err(|error| {
+                let problem = String::from_utf8_lossy(&finished.stderr);
+                format!("{}: {error}: {problem}", patch.file.display())
+            })
+            .unwrap();
+        let attempt = &report["attempts"][0];
+        json!({
+            "case": patch.case,
+            "patch": patch.patch,
+            "ending": report["ending"],
+            "detail": report["detail"],
+            "seconds": started.elapsed().as_secs_f64(),
+            "commit": self.commit,
+            "load": [load, self::load()],
+            "options": self.options,
+            "rungs": attempt["rungs"],
+            "doubts": attempt["doubts"],
+            "features": attempt["features"],
+        })
+    }
+}
+
+/// Returns the commit of the tree that the program was built from, with a `+` where files
+/// differ from it.
+fn commit() -> String {
+    let arguments = ["describe", "--always", "--dirty=+", "--exclude=*"];
+    let output = Command::new("git")
+        .args(arguments)
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output();
+    let text = output.map(|output| output.stdout).unwrap_or_default();
+    String::from_utf8_lossy(&text).trim().to_owned()
+}
+
+/// Returns the load of the machine over the last minute.
+fn load() -> Option<f64> {
+    let text = fs::read_to_string("/proc/loadavg").ok()?;
+    text.split(' ').next()?.parse().ok()
 }
 
 fn is_right(row: &Value) -> bool {

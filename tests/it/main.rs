@@ -47,6 +47,8 @@ mod model;
 #[cfg(test)]
 mod money;
 #[cfg(test)]
+mod oss_fuzz;
+#[cfg(test)]
 mod pause;
 #[cfg(test)]
 mod pipelines;

@@ -163,3 +163,45 @@ fn the_manifests_of_a_cluster_fit_together() {
         text.contains("patchwright_queue_tasks") && metrics.contains("patchwright_queue_tasks")
     );
 }
+
+#[test]
+fn the_bill_of_materials_names_every_crate_and_package() {
+    let root = repository();
+    let bill = |lock: &Path| {
+        let mut script = Command::new("sh");
+        let output = script
+            .arg(root.join("scripts/sbom.sh"))
+            .arg(lock)
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{output:?}");
+        output.stdout
+    };
+    let lock = root.join("Cargo.lock");
+    let text = bill(&lock);
+    assert_eq!(text, bill(&lock), "the same input gives the same bytes");
+    let read: serde_json::Value = serde_json::from_slice(&text).unwrap();
+    assert_eq!(read["bomFormat"], "CycloneDX");
+    let components = read["components"].as_array().unwrap();
+    let locked: toml::Table = fs::read_to_string(&lock).unwrap().parse().unwrap();
+    let locked = locked["package"].as_array().unwrap();
+    let of = |kind: &str| {
+        let named = components.iter().filter(|part| {
+            let url = part["purl"].as_str().unwrap();
+            url.starts_with(&format!("pkg:{kind}/"))
+        });
+        named.collect::<Vec<_>>()
+    };
+    assert_eq!(of("cargo").len(), locked.len());
+    for (part, package) in of("cargo").iter().zip(locked) {
+        assert_eq!(part["name"].as_str(), package["name"].as_str());
+        assert_eq!(part["version"].as_str(), package["version"].as_str());
+        let hash = package.get("checksum").and_then(toml::Value::as_str);
+        assert_eq!(part["hashes"][0]["content"].as_str(), hash);
+    }
+    let listed = Command::new("dpkg-query").args(["-W"]).output();
+    let packages = listed.map_or(0, |output| {
+        String::from_utf8_lossy(&output.stdout).lines().count()
+    });
+    assert_eq!(of("deb").len(), packages);
+}

@@ -6,6 +6,7 @@
 pub mod browser;
 pub mod command;
 pub mod daemon;
+pub mod engine;
 pub mod http;
 pub mod model;
 pub mod postgres;

@@ -193,7 +193,10 @@ impl Drive {
                 .or(common)
                 .unwrap_or_default()
                 .to_owned(),
-            text: feedback::input(&std::fs::read(&pov.file).unwrap_or_default()),
+            text: match std::fs::read(&pov.file) {
+                Ok(bytes) => feedback::input(&bytes),
+                Err(error) => format!("(it cannot be read: {error})"),
+            },
         })
         .collect()
     }

@@ -190,6 +190,7 @@ impl Drive {
             seconds: result.seconds,
             log: self.journal.keep(result.log.as_bytes()).await?,
             counts: result.counts,
+            answers: result.answers,
             feedback: result.feedback,
             crash: result
                 .crash
@@ -254,6 +255,7 @@ fn result_of(rung: &RungRecord) -> RungResult {
         feedback: rung.feedback.clone(),
         crash: None,
         doubts: Vec::new(),
+        answers: Vec::new(),
         found: Vec::new(),
         settled: false,
     }

@@ -5,6 +5,7 @@
 //! The tree is foreign: of its Git settings those that start programs are
 //! switched off, and no protocol is allowed.
 
+use patchwright_config::git_environment;
 use patchwright_retrieval::{Engine, RetrievalError, Settings};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
@@ -45,6 +46,8 @@ fn last_changes(tree: &Path) -> BTreeMap<TreePath, i64> {
         .args(["-c", "log.showSignature=false", "-c", "log.mailmap=false"])
         .args(["log", COMMITS, "--no-merges", "--no-renames", "--relative"])
         .args(["--format=\u{1}%ct", "--name-only"])
+        .env_clear()
+        .envs(git_environment())
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0")

@@ -2,22 +2,23 @@
 //! told, and no target.
 
 use super::{Drive, EngineCell, Parts, Patience, Speaker};
-use crate::journal::test_double::MemoryJournal;
-use crate::journal::{EventKind, JournalError};
+use crate::journal::{EventKind, Journal, JournalError, NewEvent, SpendingLimits, Standing};
 use crate::progress::{Notice, Observer};
 use crate::record::EndingKind;
 use crate::repair::Run;
 use crate::signals::Signals;
 use crate::task::Mode;
 use crate::wire;
-use futures::future::{BoxFuture, FutureExt};
+use futures::future::{BoxFuture, FutureExt, ready};
 use patchwright_model::price::{Price, Prices};
 use patchwright_model::tokens::Counter;
 use patchwright_model::{Finish, Model, ModelError, Reply, Request, Usage};
 use patchwright_patcher::Guard;
 use patchwright_source::Tree;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
@@ -28,6 +29,96 @@ const PRICE: Price = Price {
     cached: 2.0,
     output: 8.0,
 };
+
+/// A journal in memory: keeps everything, and fails as a store does when told to.
+#[derive(Debug, Default)]
+struct MemoryJournal {
+    events: Mutex<Vec<NewEvent>>,
+    blobs: Mutex<BTreeMap<String, Vec<u8>>>,
+    /// The US dollars booked for the call of each event.
+    booked: Mutex<BTreeMap<i64, f64>>,
+    lost: AtomicBool,
+}
+
+impl MemoryJournal {
+    /// Lets somebody else claim the run.
+    fn lose(&self) {
+        self.lost.store(true, Ordering::Relaxed);
+    }
+
+    /// The kind and the name of each event, in order.
+    fn told(&self) -> Vec<(EventKind, String)> {
+        let events = self.events.lock().unwrap();
+        let told = events.iter().map(|event| (event.kind, event.name.clone()));
+        told.collect()
+    }
+
+    /// The US dollars that are booked.
+    fn booked(&self) -> f64 {
+        self.booked.lock().unwrap().values().sum()
+    }
+
+    fn ours(&self) -> Result<(), JournalError> {
+        if self.lost.load(Ordering::Relaxed) {
+            return Err(JournalError::Superseded("somebody else has it".into()));
+        }
+        Ok(())
+    }
+
+    fn book(&self, number: i64, usd: f64, limits: SpendingLimits) -> Result<(), JournalError> {
+        self.ours()?;
+        let limit = limits.run.unwrap_or(f64::INFINITY);
+        if self.booked() + usd > limit {
+            return Err(JournalError::Money("the run has too little".into()));
+        }
+        self.booked.lock().unwrap().insert(number, usd);
+        Ok(())
+    }
+}
+
+impl Journal for MemoryJournal {
+    fn run(&self) -> &'static str {
+        "in-memory"
+    }
+
+    fn append(&self, event: NewEvent) -> BoxFuture<'_, Result<i64, JournalError>> {
+        let written = self.ours().map(|()| {
+            let mut events = self.events.lock().unwrap();
+            events.push(event);
+            i64::try_from(events.len()).unwrap()
+        });
+        ready(written).boxed()
+    }
+
+    fn standing(&self) -> BoxFuture<'_, Result<Standing, JournalError>> {
+        ready(self.ours().map(|()| Standing::Held)).boxed()
+    }
+
+    fn reserve(
+        &self,
+        number: i64,
+        usd: f64,
+        limits: SpendingLimits,
+    ) -> BoxFuture<'_, Result<(), JournalError>> {
+        ready(self.book(number, usd, limits)).boxed()
+    }
+
+    fn settle(&self, number: i64, usd: f64) -> BoxFuture<'_, Result<(), JournalError>> {
+        ready(self.book(number, usd, SpendingLimits::default())).boxed()
+    }
+
+    fn keep<'a>(&'a self, bytes: &'a [u8]) -> BoxFuture<'a, Result<String, JournalError>> {
+        let hash = format!("{:x}", Sha256::digest(bytes));
+        let mut blobs = self.blobs.lock().unwrap();
+        blobs.insert(hash.clone(), bytes.to_vec());
+        ready(Ok(hash)).boxed()
+    }
+
+    fn blob<'a>(&'a self, hash: &'a str) -> BoxFuture<'a, Result<Option<Vec<u8>>, JournalError>> {
+        let blob = self.blobs.lock().unwrap().get(hash).cloned();
+        ready(Ok(blob)).boxed()
+    }
+}
 
 /// Proposes a patch at once; lets the run be lost before it answers, if asked to.
 #[derive(Debug)]

@@ -32,6 +32,9 @@ pub struct RungRecord {
     /// Observations that somebody has to weigh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<DoubtRecord>,
+    /// Answers of the patched program to inputs that crash the unpatched one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
 }
 
 /// An observation that speaks against a patch and may be wrong.
@@ -95,6 +98,7 @@ impl RungRecord {
             crash: None,
             found: Vec::new(),
             doubts: Vec::new(),
+            answers: Vec::new(),
         }
     }
 

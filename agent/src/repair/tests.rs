@@ -19,8 +19,8 @@ mod revised;
 use super::Run;
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    BaselineSummary, ContextText, Crash, EndingKind, Located, LocatedPatch, Outcome, ReplyRecord,
-    RunLimits, RungRecord, Step,
+    BaselineSummary, ContextText, Crash, DoubtRecord, DoubtedInputRecord, EndingKind, Located,
+    LocatedPatch, Outcome, ReplyRecord, RunLimits, RungRecord, Step,
 };
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -114,6 +114,7 @@ fn placed(normal_form: &str) -> Outcome {
 
 fn rung(name: RungName, holds: Option<bool>) -> Outcome {
     Outcome::Climbed(RungRecord {
+        answers: Vec::new(),
         name,
         holds,
         reason: "because".into(),
@@ -167,4 +168,23 @@ fn outcomes_survive_the_journal() {
         let json = serde_json::to_string(&outcome).unwrap();
         assert_eq!(serde_json::from_str::<Outcome>(&json).unwrap(), outcome);
     }
+}
+
+/// The rung *same elsewhere*, open for a difference.
+fn doubted() -> Outcome {
+    let Outcome::Climbed(record) = rung(RungName::SameElsewhere, None) else {
+        panic!("no rung");
+    };
+    Outcome::Climbed(RungRecord {
+        doubts: vec![DoubtRecord {
+            what: "mutant 1 differs".into(),
+            input: Some(DoubtedInputRecord {
+                name: "mutant 1".into(),
+                blob: "blob".into(),
+                ..DoubtedInputRecord::default()
+            }),
+            ..DoubtRecord::default()
+        }],
+        ..record
+    })
 }

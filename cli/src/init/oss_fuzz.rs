@@ -1,10 +1,13 @@
 //! OSS-Fuzz projects as they are: the folder with `project.yaml`, `Dockerfile` and
-//! `build.sh`, built in the sandbox without its container.
+//! `build.sh`, built in the project's own image, or in the sandbox without it.
 //!
 //! `build.sh` gets the variables of
-//! <https://google.github.io/oss-fuzz/getting-started/new-project-guide/>. Packages that
-//! the Dockerfile installs have to be on this machine.
+//! <https://google.github.io/oss-fuzz/getting-started/new-project-guide/>. Without the image,
+//! packages that the Dockerfile installs have to be on this machine.
 
+pub(crate) mod helper_script;
+
+use self::helper_script::Subject;
 use crate::common::WrongInput;
 use crate::init::build_systems::Proposal;
 use patchwright_source::Language;
@@ -15,6 +18,12 @@ use std::path::Path;
 const COPY: &str = "oss-fuzz";
 /// A harness's `main` for compilers without libFuzzer.
 const STANDALONE: &str = include_str!("standalone.c");
+/// Makes the folders of a container what the base images expect.
+const IN_IMAGE: &str = include_str!("oss_fuzz/in-image.sh");
+/// Reads that file, in a command.
+const ENTER_IMAGE: &str = r#". "$TASK"/oss-fuzz/in-image.sh;"#;
+/// Test scripts below `$SRC`, in the order in which OSS-CRS looks for them.
+const TESTS: [&str; 2] = ["run_tests.sh", "test.sh"];
 
 /// A project of OSS-Fuzz.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +34,10 @@ pub(crate) struct Project {
     pub repository: Option<String>,
     /// The name of the folder below `$SRC` in which `build.sh` runs.
     pub folder: String,
+    /// The path of the tree in the project's image.
+    pub place: String,
+    /// The test scripts among its files.
+    tests: Vec<&'static str>,
 }
 
 impl Project {
@@ -54,11 +67,45 @@ impl Project {
         };
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
         let docker = std::fs::read_to_string(folder.join("Dockerfile")).unwrap_or_default();
+        let work = work_folder(&docker).unwrap_or_else(|| name.into_owned());
+        let first = work.split('/').next().unwrap_or(&work);
+        let tests = TESTS.into_iter();
         Ok(Self {
             language,
             repository: value(&yaml, "main_repo"),
-            folder: work_folder(&docker).unwrap_or_else(|| name.into_owned()),
+            folder: first.to_owned(),
+            place: format!("/src/{work}"),
+            tests: tests.filter(|name| folder.join(name).is_file()).collect(),
         })
+    }
+
+    /// Returns the name that a checkout's script knows a project's folder by: that in `projects`,
+    /// or the copy of the tree where the files are its `.clusterfuzzlite`.
+    pub(crate) fn subject(
+        (folder, tree): (&Path, &Path),
+        (checkout, copy): (&Path, &Path),
+    ) -> Result<Subject, WrongInput> {
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let folder = real(folder);
+        if folder.ends_with(".clusterfuzzlite") {
+            if folder.parent() == Some(&*real(tree)) {
+                return Ok(Subject::External(copy.to_path_buf()));
+            }
+            let (folder, tree) = (folder.display(), tree.display());
+            return Err(WrongInput(format!(
+                "--helper: {folder} belongs to another tree than {tree}: name the tree that it lies in"
+            )));
+        }
+        let projects = real(&checkout.join("projects"));
+        let name = folder.file_name().unwrap_or_default().to_string_lossy();
+        if folder.parent() == Some(&*projects) {
+            return Ok(Subject::Named(name.into_owned()));
+        }
+        let (folder, projects) = (folder.display(), projects.display());
+        Err(WrongInput(format!(
+            "--helper: the script builds projects in {projects}, and {folder} is none: copy it there, or name the \
+             script of its own checkout"
+        )))
     }
 
     /// Copies the project's files to the task's folder, with our own `main`.
@@ -71,20 +118,68 @@ impl Project {
                 std::fs::copy(entry.path(), copy.join(entry.file_name()))?;
             }
         }
+        std::fs::write(copy.join("in-image.sh"), IN_IMAGE)?;
         Ok(std::fs::write(copy.join("standalone.c"), STANDALONE)?)
     }
 
-    /// Returns the proposal that runs `build.sh`.
+    /// Tells whether a task's folder has the files of a project.
+    pub(crate) fn has_copy(task: &Path) -> bool {
+        task.join(COPY).exists()
+    }
+
+    /// Removes what [`Self::copy`] made.
+    pub(crate) fn remove_copy(task: &Path) {
+        let _ = std::fs::remove_dir_all(task.join(COPY));
+    }
+
+    /// Returns the proposal that builds as the project's image does: `compile` of its base
+    /// image sets the flags and runs `build.sh`.
+    pub(crate) fn in_image(&self) -> Proposal {
+        let of_image = TESTS.map(|name| format!(r#"{ENTER_IMAGE} bash "$SRC"/{name}"#));
+        let own = self.tests.iter();
+        let own = own.map(|name| format!(r#"{ENTER_IMAGE} bash "$TASK"/{COPY}/{name}"#));
+        Proposal {
+            system: "OSS-Fuzz in its image",
+            prepare: None,
+            build: format!("{ENTER_IMAGE} compile"),
+            tests: of_image.into_iter().chain(own).collect(),
+            reports: Vec::new(),
+        }
+    }
+
+    /// Returns the variables that `compile` reads.
+    pub(crate) fn image_variables(&self, sanitizer: &str) -> BTreeMap<String, String> {
+        let language = match self.language {
+            Language::Java => "jvm".to_owned(),
+            language => language.to_string(),
+        };
+        let variables = [
+            ("ARCHITECTURE", std::env::consts::ARCH),
+            ("FUZZING_ENGINE", "libfuzzer"),
+            ("FUZZING_LANGUAGE", &language),
+            ("SANITIZER", sanitizer),
+        ];
+        let variables = variables.into_iter();
+        variables
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .collect()
+    }
+
+    /// Returns the proposal that runs `build.sh` without the image.
     pub(crate) fn proposal(&self) -> Proposal {
         let folder = &self.folder;
+        let place = format!(
+            r#"export SRC="$WORK"/src; mkdir -p "$SRC"; cp -r "$TASK"/{COPY}/. "$SRC"/; ln -sfn "$TREE" "$SRC"/{folder};"#
+        );
+        let tests = self.tests.iter();
         let engine = r#"if [ -n "${STANDALONE-}" ]; then $CC $CFLAGS -c "$SRC"/standalone.c -o "$WORK"/standalone.o; export LIB_FUZZING_ENGINE="$WORK"/standalone.o; fi"#;
         Proposal {
             system: "OSS-Fuzz",
             prepare: None,
-            build: format!(
-                r#"export SRC="$WORK"/src; mkdir -p "$SRC"; cp -r "$TASK"/{COPY}/. "$SRC"/; ln -sfn "$TREE" "$SRC"/{folder}; {engine}; cd "$SRC"/{folder}; bash -eu "$SRC"/build.sh"#
-            ),
-            tests: Vec::new(),
+            build: format!(r#"{place} {engine}; cd "$SRC"/{folder}; bash -eu "$SRC"/build.sh"#),
+            tests: tests
+                .map(|name| format!(r#"{place} cd "$SRC"/{folder}; bash "$SRC"/{name}"#))
+                .collect(),
             reports: Vec::new(),
         }
     }
@@ -133,19 +228,23 @@ fn value(yaml: &str, key: &str) -> Option<String> {
     Some(value.trim().trim_matches(['"', '\'']).to_owned())
 }
 
-/// Returns the folder below `$SRC` that a Dockerfile works in.
+/// Returns the path below `$SRC` that a Dockerfile works in.
 fn work_folder(docker: &str) -> Option<String> {
     let mut lines = docker
         .lines()
         .filter_map(|line| line.trim().strip_prefix("WORKDIR"));
     let last = lines.next_back()?.trim().trim_matches('"');
-    let below = ["$SRC/", "${SRC}/", "/src/"]
+    let last = last.trim_end_matches('/');
+    let below = ["$SRC", "${SRC}", "/src"]
         .iter()
         .find_map(|source| last.strip_prefix(source))
+        .filter(|below| below.is_empty() || below.starts_with('/'))
         .unwrap_or(last);
-    let name = below.trim_matches('/').split('/').next()?;
+    let path = below.trim_matches('/');
     let plain = |character: char| character.is_ascii_alphanumeric() || "._+-".contains(character);
-    (!name.is_empty() && name.chars().all(plain) && !name.starts_with('.')).then(|| name.to_owned())
+    let is_name =
+        |name: &str| !name.is_empty() && name.chars().all(plain) && !name.starts_with(['.', '-']);
+    path.split('/').all(is_name).then(|| path.to_owned())
 }
 
 #[cfg(test)]
@@ -166,9 +265,11 @@ mod tests {
                 "FROM a\nRUN git clone b\nWORKDIR $SRC/libgif\nCOPY build.sh $SRC/\n",
                 Some("libgif"),
             ),
-            ("WORKDIR /src/a/b", Some("a")),
+            ("WORKDIR /src/a/b", Some("a/b")),
             ("WORKDIR jq", Some("jq")),
             ("WORKDIR $SRC/../..", None),
+            ("WORKDIR $SRC", None),
+            ("WORKDIR /src/", None),
             ("WORKDIR $SRC/a;rm", None),
             ("FROM a", None),
         ] {

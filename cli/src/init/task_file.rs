@@ -11,6 +11,7 @@ pub(crate) fn render(draft: &Draft) -> String {
     entry(&mut text, "id", Some(&keys.id));
     entry(&mut text, "language", Some(&keys.language));
     entry(&mut text, "title", keys.title.as_ref());
+    entry(&mut text, "image", keys.image.as_ref());
     text.push_str("\n[source]\n");
     entry(&mut text, "path", keys.source.path.as_ref());
     entry(&mut text, "git", keys.source.git.as_ref());

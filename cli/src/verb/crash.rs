@@ -4,11 +4,9 @@
 //! the same as another one. It runs nothing and asks no model.
 
 use crate::common::{Format, WrongInput};
-use crate::crash_text::{as_text, in_tree};
+use crate::crash_text::{as_json, as_text, in_tree};
 use clap::Args;
-use patchwright_evaluator::CrashReport;
 use patchwright_source::{Tree, visible};
-use serde_json::{Value, json};
 use std::io::{Read, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -89,56 +87,4 @@ fn read(arguments: &CrashArguments) -> anyhow::Result<String> {
             })?;
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// The report's own form, and the signature as one string.
-fn as_json(report: &CrashReport, signature: &str) -> serde_json::Result<Value> {
-    Ok(json!({
-        "tool": report.tool,
-        "kind": report.kind,
-        "cwe": report.cwe,
-        "access": report.access,
-        "stacks": serde_json::to_value(&report.stacks)?,
-        "signature": signature,
-        "summary": report.summary,
-        "purified": report.purified,
-    }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::as_json;
-    use patchwright_evaluator::crash::parse;
-
-    const REPORT: &str = "==7==ERROR: AddressSanitizer: heap-buffer-overflow on address 0x60200000001a at pc 0x1 bp 0x2 sp 0x3\n\
-        WRITE of size 4 at 0x60200000001a thread T0\n    #0 0x1 in fill /src/a.c:17:3\n    #1 0x2 in main /src/a.c:40\n\n\
-        0x60200000001a is located 0 bytes after 10-byte region [0x602000000010,0x60200000001a)\n\
-        allocated by thread T0 here:\n    #0 0x1 in malloc (/out/x+0x1)\n    #1 0x2 in make /src/a.c:9\n\nSUMMARY: x\n";
-
-    #[test]
-    fn the_json_form_stays() {
-        let report = parse(REPORT).unwrap();
-        let signature = report.signature(&|_| false).to_string();
-        let value = as_json(&report, &signature).unwrap();
-        assert_eq!(value["tool"], "AddressSanitizer");
-        assert_eq!(value["kind"], "heap-buffer-overflow");
-        assert_eq!(value["cwe"], "CWE-122");
-        assert_eq!(value["access"]["operation"], "write");
-        assert_eq!(value["access"]["size"], 4);
-        assert_eq!(value["access"]["distance"], 0);
-        assert_eq!(value["signature"], "heap-buffer-overflow | fill | main");
-        let frame = &value["stacks"][0]["frames"][0];
-        assert_eq!(value["stacks"][0]["role"], "crash");
-        assert_eq!(value["stacks"][1]["role"], "allocated");
-        assert_eq!(
-            frame.to_string(),
-            r#"{"function":"fill","file":"/src/a.c","line":17,"column":3}"#
-        );
-        assert!(
-            value["summary"]
-                .as_str()
-                .unwrap()
-                .contains("in fill /src/a.c:17:3")
-        );
-    }
 }

@@ -5,6 +5,7 @@ use crate::common::{Common, WrongInput};
 use crate::display::{self, Display};
 use crate::init::build_systems::{self, Proposal};
 use crate::init::oss_fuzz::Project;
+use crate::init::oss_fuzz::helper_script::HelperScript;
 use crate::init::trials::Trials;
 use crate::init::{Draft, task_file};
 use anyhow::Context;
@@ -34,6 +35,9 @@ pub(crate) struct InitArguments {
     /// A project's folder of OSS-Fuzz or ClusterFuzzLite, with its build.sh
     #[arg(long, value_name = "DIR", conflicts_with = "build")]
     pub oss_fuzz: Option<PathBuf>,
+    /// With --oss-fuzz: infra/helper.py of an OSS-Fuzz checkout; builds and runs in the project's own image
+    #[arg(long, value_name = "FILE", requires = "oss_fuzz")]
+    pub helper: Option<PathBuf>,
     /// With --oss-fuzz: the harness, a program of the build
     #[arg(long, value_name = "NAME", requires = "oss_fuzz")]
     pub harness: Option<String>,
@@ -61,13 +65,17 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     }
     let folder = out.parent().context("--out names no file")?.to_path_buf();
     let display = display::of_settings(&loaded.settings);
-    let start = begin(&arguments, &folder)?;
     let trials = Trials {
         settings: &loaded.settings,
         folder: folder.clone(),
         display: &display,
     };
-    let draft = find(&trials, &arguments, start).await?;
+    let copied = Project::has_copy(&folder);
+    let found = Box::pin(draft(&trials, &arguments)).await;
+    if found.is_err() && !copied {
+        Project::remove_copy(&folder);
+    }
+    let draft = found?;
     let complete = draft.keys.pov.is_empty() || draft.keys.commands.pov.is_some();
     std::fs::write(&out, task_file::render(&draft))
         .with_context(|| format!("{} cannot be written", out.display()))?;
@@ -84,15 +92,99 @@ pub(crate) async fn run(common: &Common, arguments: InitArguments) -> anyhow::Re
     Ok(ExitCode::from(u8::from(!complete)))
 }
 
+async fn draft(trials: &Trials<'_>, arguments: &InitArguments) -> anyhow::Result<Draft> {
+    let mut start = begin(arguments, &trials.folder)?;
+    if let (Some(script), Some(project)) = (&arguments.helper, &arguments.oss_fuzz) {
+        in_image(trials, arguments, (script, project), &mut start).await?;
+    }
+    find(trials, arguments, start).await
+}
+
 /// The command of a harness that is named.
 const OF_HARNESS: &str = r#""$OUT"/"$HARNESS" "$POV""#;
+/// The same with the limits and the symbolizer of OSS-Fuzz's `run_fuzzer`.
+const OF_HARNESS_IN_IMAGE: &str =
+    r#"PATH="$OUT:$PATH" "$OUT"/"$HARNESS" -rss_limit_mb=2560 -timeout=25 "$POV""#;
 
 /// The facts that are known before anything is tried.
 struct Start {
     keys: TaskFile,
     tree: PathBuf,
+    sanitizer: Sanitizer,
     proposals: Vec<Proposal>,
     log: Option<String>,
+}
+
+/// Builds the project's image with its own tooling, and checks with it what the task stands on:
+/// the harnesses are built, and the PoVs crash. The build writes to a copy of the tree.
+async fn in_image(
+    trials: &Trials<'_>,
+    arguments: &InitArguments,
+    (script, project): (&Path, &Path),
+    start: &mut Start,
+) -> anyhow::Result<()> {
+    let script = if script.is_dir() {
+        script.join("infra/helper.py")
+    } else {
+        script.to_path_buf()
+    };
+    let script = script.canonicalize().map_err(|error| {
+        let script = script.display();
+        WrongInput(format!("--helper: {script} cannot be opened: {error}"))
+    })?;
+    let checkout = script.parent().and_then(Path::parent);
+    let checkout = checkout.context("--helper lies in no folder")?;
+    let scratch = tempfile::Builder::new().prefix("patchwright-").tempdir()?;
+    // Images are named after it, and names of images have no capitals.
+    let copy = scratch.path().join(name_of(&start.tree).to_lowercase());
+    let subject = Project::subject((project, &start.tree), (checkout, &copy))?;
+    let socket = trials.settings.sandbox.engine.as_ref().map(Path::new);
+    let subject = (subject, start.sanitizer.name());
+    let script = HelperScript::open(&script, subject, socket, trials.display).await?;
+    let copied = std::process::Command::new("cp")
+        .args([
+            "-R",
+            "--preserve=mode,timestamps,links",
+            "--reflink=auto",
+            "--",
+        ])
+        .args([&start.tree, &copy])
+        .output()
+        .context("the tree cannot be copied")?;
+    if !copied.status.success() {
+        let reason = String::from_utf8_lossy(&copied.stderr).into_owned();
+        return Err(WrongInput(format!("the tree cannot be copied: {reason}")).into());
+    }
+    start.keys.image = Some(script.build_image().await?);
+    let built = script.build_fuzzers(&copy).await?;
+    let harness = arguments.harness.as_deref();
+    refuse_unbuilt(harness, &built)?;
+    if let Some(reason) = script.check_build(harness).await? {
+        trials
+            .display
+            .line("  it failed, which a harness that crashes at once may cause:");
+        trials.display.line(&reason);
+    }
+    for pov in harness.map(|_| &arguments.pov).into_iter().flatten() {
+        let crash = script.reproduce(harness.unwrap_or_default(), pov).await?;
+        trials.display.line(&format!("  ok it crashes: {crash}"));
+    }
+    Ok(())
+}
+
+/// Refuses a harness that is not among the programs of a build.
+fn refuse_unbuilt(harness: Option<&str>, built: &[String]) -> Result<(), WrongInput> {
+    let Some(harness) = harness.filter(|name| !built.iter().any(|known| known == name)) else {
+        return Ok(());
+    };
+    let built = if built.is_empty() {
+        "nothing".to_owned()
+    } else {
+        built.join(", ")
+    };
+    Err(WrongInput(format!(
+        "--harness: the build makes no {harness:?}; it makes {built}"
+    )))
 }
 
 fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
@@ -121,8 +213,14 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
     let mut proposals = build_systems::proposals(&tree, language);
     if let (Some(project), Some(source)) = (project, &arguments.oss_fuzz) {
         Project::copy(source, folder)?;
-        proposals = vec![project.proposal()];
-        let variables = project.variables(sanitizer.name(), has_clang());
+        let variables = if arguments.helper.is_some() {
+            keys.source.seen_as = Some(project.place.clone());
+            proposals = vec![project.in_image()];
+            project.image_variables(sanitizer.name())
+        } else {
+            proposals = vec![project.proposal()];
+            project.variables(sanitizer.name(), has_clang())
+        };
         keys.builds.insert(sanitizer.name().to_owned(), variables);
     } else if language != Language::Java {
         keys.builds
@@ -139,6 +237,7 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
     Ok(Start {
         keys,
         tree,
+        sanitizer,
         proposals,
         log,
     })
@@ -211,6 +310,7 @@ async fn find(
         tree,
         proposals,
         log,
+        ..
     } = start;
     let mut built = trials.build(&keys, &proposals).await;
     while built.is_none() {
@@ -226,6 +326,14 @@ async fn find(
         built = trials.build(&keys, &[asked]).await;
     }
     let (draft, proposal, programs) = built.context("something was built")?;
+    // The harnesses of Java are scripts, and only programs are listed.
+    if draft.keys.language != Language::Java.to_string() {
+        let in_out = programs
+            .iter()
+            .filter_map(|program| program.strip_prefix("\"$OUT\"/"));
+        let names: Vec<String> = in_out.map(str::to_owned).collect();
+        refuse_unbuilt(arguments.harness.as_deref(), &names)?;
+    }
     let mut draft = find_pov(trials, arguments, draft, (&programs, log.as_deref())).await;
     let mut tested = trials.find_tests(&mut draft, &proposal).await;
     while !tested {
@@ -252,7 +360,10 @@ async fn find_pov(
     if draft.keys.pov.is_empty() {
         return draft;
     }
-    let of_harness = arguments.harness.as_ref().map(|_| OF_HARNESS);
+    let of_harness = arguments.harness.as_ref().map(|_| match arguments.helper {
+        Some(_) => OF_HARNESS_IN_IMAGE,
+        None => OF_HARNESS,
+    });
     let mut found = match arguments.feed.as_deref().or(of_harness) {
         Some(command) => trials.try_pov(&mut draft, command).await,
         None => trials.find_pov(&mut draft, programs, log).await,

@@ -1,19 +1,22 @@
 //! The description of the interface (OpenAPI), and the page to browse it.
 
 use super::problem::{Kind, MEDIA_TYPE, Problem, Wrong};
-use axum::Router;
+use axum::extract::State;
+use axum::response::{Html, IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use std::sync::Arc;
 use utoipa::openapi::path::{Operation, PathItem};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi, Ref, RefOr, ResponseBuilder};
 use utoipa::{Modify, OpenApi as _};
-use utoipa_swagger_ui::SwaggerUi;
 
 /// Paths of the document and of the page.
 const DOCUMENT: &str = "/api/v1/openapi.json";
 pub(super) const PAGE: &str = "/api/v1/docs";
 /// Content security policy of the page: its own files, and calls of this daemon.
-pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; \
-    img-src 'self' data:; font-src 'self'; connect-src 'self'; form-action 'none'; base-uri 'none'; \
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
+    connect-src 'self'; form-action 'none'; base-uri 'none'; \
     frame-ancestors 'none'";
 /// The name of the way in.
 const TOKEN: &str = "token";
@@ -70,7 +73,20 @@ pub(super) fn page(mut document: OpenApi, loopback: bool) -> Router {
             describe_problems(operation);
         }
     }
-    SwaggerUi::new(PAGE).url(DOCUMENT, document).into()
+    Router::new()
+        .route(DOCUMENT, get(json))
+        .route(PAGE, get(html))
+        .route(&format!("{PAGE}/"), get(html))
+        .with_state(Arc::new(document))
+}
+
+async fn json(State(document): State<Arc<OpenApi>>) -> Response {
+    Json(&*document).into_response()
+}
+
+async fn html(State(document): State<Arc<OpenApi>>) -> Result<Html<String>, Problem> {
+    let document = serde_json::to_value(&*document).map_err(|error| Problem::internal(&error))?;
+    Ok(Html(patchwright_page::interface(&document, DOCUMENT)))
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

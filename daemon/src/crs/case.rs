@@ -9,14 +9,15 @@ mod oss_fuzz;
 
 pub use challenge::prepare;
 
+use super::Failure;
 use super::patch_request::PatchRequest;
 use super::protocol::decode;
 use patchwright_agent::task::file::PovKeys;
 use patchwright_agent::task::{self, NOWHERE, Sender, Task, TaskError, TaskFile};
 use patchwright_config::Settings;
 use patchwright_source::Tree;
+use patchwright_store::Store;
 use patchwright_store::crs::{CaseRow, FindingKind, FindingRow};
-use patchwright_store::{Store, StoreError};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -36,44 +37,8 @@ pub struct Prepared {
     pub tests: bool,
 }
 
-/// Error of making a task of a case or a finding.
-#[derive(Debug, thiserror::Error)]
-pub enum CaseError {
-    /// Trying again later may help.
-    #[error("{0}")]
-    Later(String),
-    /// Something is wrong or missing, and will be.
-    #[error("{0}")]
-    Final(String),
-}
-
-impl CaseError {
-    /// Returns true when trying again later may help.
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Later(_))
-    }
-}
-
-impl From<StoreError> for CaseError {
-    fn from(error: StoreError) -> Self {
-        Self::Later(error.to_string())
-    }
-}
-
-impl From<std::io::Error> for CaseError {
-    fn from(error: std::io::Error) -> Self {
-        Self::Later(format!("files of the case: {error}"))
-    }
-}
-
-impl From<TaskError> for CaseError {
-    fn from(error: TaskError) -> Self {
-        Self::Final(error.to_string())
-    }
-}
-
 /// The template of a project that the settings know, and its folder.
-pub fn template(name: &str, settings: &Settings) -> Result<Option<(TaskFile, PathBuf)>, CaseError> {
+pub fn template(name: &str, settings: &Settings) -> Result<Option<(TaskFile, PathBuf)>, Failure> {
     let Some(projects) = &settings.crs.projects else {
         return Ok(None);
     };
@@ -97,35 +62,33 @@ pub async fn task(
     finding: &FindingRow,
     settings: &Settings,
     store: &Store,
-) -> Result<Task, CaseError> {
-    let damaged = |error| CaseError::Final(format!("the finding cannot be read: {error}"));
+) -> Result<Task, Failure> {
+    let damaged = |error| Failure::lasting(format!("the finding cannot be read: {error}"));
     let request: PatchRequest = serde_json::from_str(&finding.request).map_err(damaged)?;
     let template = template(&case.project, settings)?;
     let prepared = case.prepared.as_deref().map(serde_json::from_str);
     let prepared: Option<Prepared> = prepared.transpose().map_err(damaged)?;
-    let mut keys = match (&template, &prepared) {
-        (Some((keys, _)), _) => keys.clone(),
-        (None, Some(prepared)) => oss_fuzz::keys(prepared, &request)?,
+    let (mut keys, folder) = match (template, &prepared) {
+        (Some((keys, folder)), _) => (keys, Some(folder)),
+        (None, Some(prepared)) => (oss_fuzz::keys(prepared, &request)?, None),
         (None, None) => {
             let reason = format!("the project {:?} is not known here", case.project);
-            return Err(CaseError::Final(reason));
+            return Err(Failure::lasting(reason));
         }
     };
     keys.id = queue_id(finding);
     keys.title = Some(format!("{} ({})", case.project, finding.id));
-    let task = match (prepared, template) {
-        (Some(prepared), template) => {
-            let folder = template.map(|(_, folder)| folder);
-            Challenge {
+    let task = match (prepared, folder) {
+        (Some(prepared), folder) => {
+            let challenge = Challenge {
                 keys,
                 prepared,
                 request,
-            }
-            .task(folder.as_deref(), settings, store)
-            .await
+            };
+            challenge.task(folder.as_deref(), settings, store).await
         }
-        (None, Some((_, folder))) => known(keys, &request, &folder, settings),
-        (None, None) => Err(CaseError::Final("there is no source".to_owned())),
+        (None, Some(folder)) => known(keys, &request, &folder, settings),
+        (None, None) => Err(Failure::lasting("there is no source")),
     }?;
     Ok(Task {
         sender: Sender::Crs,
@@ -151,7 +114,7 @@ fn known(
     request: &PatchRequest,
     folder: &Path,
     settings: &Settings,
-) -> Result<Task, CaseError> {
+) -> Result<Task, Failure> {
     let inputs = settings.store.folder.join("crs-inputs");
     std::fs::create_dir_all(&inputs)?;
     keys.pov = povs(request, &keys, |bytes| {
@@ -181,7 +144,7 @@ impl Challenge {
         template: Option<&Path>,
         settings: &Settings,
         store: &Store,
-    ) -> Result<Task, CaseError> {
+    ) -> Result<Task, Failure> {
         let folder = scratch(settings)?;
         let place = folder.path();
         let mut fresh = template.map_or_else(|| Ok(Vec::new()), |from| copy(from, place))?;
@@ -220,16 +183,16 @@ fn povs(
     request: &PatchRequest,
     keys: &TaskFile,
     mut keep: impl FnMut(&[u8]) -> std::io::Result<String>,
-) -> Result<Vec<PovKeys>, CaseError> {
+) -> Result<Vec<PovKeys>, Failure> {
     let mut povs = Vec::new();
     for blob in &request.blobs {
         let bytes = decode(&blob.blob_data)
-            .ok_or_else(|| CaseError::Final("an input of the finding is no base64".to_owned()))?;
+            .ok_or_else(|| Failure::lasting("an input of the finding is no base64"))?;
         let known = keys.builds.contains_key(&blob.sanitizer_name);
         if !known && !keys.builds.is_empty() {
             let name = &blob.sanitizer_name;
             let reason = format!("the project has no build for the sanitizer {name:?}");
-            return Err(CaseError::Final(reason));
+            return Err(Failure::lasting(reason));
         }
         let like = keys.pov.first();
         povs.push(PovKeys {
@@ -259,9 +222,9 @@ fn hash_of(file: &Path) -> std::io::Result<String> {
 }
 
 /// Copies the files of a project's folder, and tells their names.
-fn copy(from: &Path, into: &Path) -> Result<Vec<String>, CaseError> {
+fn copy(from: &Path, into: &Path) -> Result<Vec<String>, Failure> {
     let unreadable = |error: patchwright_source::SourceError| {
-        CaseError::Final(format!("the project's folder cannot be read: {error}"))
+        Failure::lasting(format!("the project's folder cannot be read: {error}"))
     };
     let tree = Tree::open(from).map_err(unreadable)?;
     let mut names = Vec::new();

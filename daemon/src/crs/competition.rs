@@ -3,6 +3,7 @@
 //! It sends what it is told to send and says what was answered. When to send
 //! again is not decided here.
 
+use super::Failure;
 use super::protocol::{PatchAnswer, PatchSubmission, Refusal, encode};
 use patchwright_model::http::default_client;
 use reqwest::{RequestBuilder, StatusCode};
@@ -14,24 +15,6 @@ use std::time::Duration;
 const ANSWER: Duration = Duration::from_secs(30);
 /// The largest answer that is read, in bytes.
 const ANSWER_LIMIT: usize = 1 << 20;
-
-/// Error of a call to the competition.
-#[derive(Debug, thiserror::Error)]
-pub enum CompetitionError {
-    /// It does not answer, or is in trouble itself.
-    #[error("the competition cannot be reached at {0}")]
-    Trouble(String),
-    /// It says no, and would say no again.
-    #[error("the competition refuses {0}")]
-    Refused(String),
-}
-
-impl CompetitionError {
-    /// Returns true when the same may be tried again.
-    pub fn may_pass(&self) -> bool {
-        matches!(self, Self::Trouble(_))
-    }
-}
 
 /// The competition.
 #[derive(Debug, Clone)]
@@ -54,7 +37,7 @@ impl Competition {
     }
 
     /// Checks that it answers us.
-    pub async fn ping(&self) -> Result<(), CompetitionError> {
+    pub async fn ping(&self) -> Result<(), Failure> {
         let url = format!("{}/v1/ping/", self.url);
         self.ask::<serde_json::Value>(&url, self.client.get(&url))
             .await
@@ -62,7 +45,7 @@ impl Competition {
     }
 
     /// Submits a patch.
-    pub async fn submit(&self, task: &str, diff: &[u8]) -> Result<PatchAnswer, CompetitionError> {
+    pub async fn submit(&self, task: &str, diff: &[u8]) -> Result<PatchAnswer, Failure> {
         let url = format!("{}/v1/task/{task}/patch/", self.url);
         let body = PatchSubmission {
             patch: encode(diff),
@@ -71,7 +54,7 @@ impl Competition {
     }
 
     /// Outcome of a patch.
-    pub async fn patch(&self, task: &str, patch: &str) -> Result<PatchAnswer, CompetitionError> {
+    pub async fn patch(&self, task: &str, patch: &str) -> Result<PatchAnswer, Failure> {
         let url = format!("{}/v1/task/{task}/patch/{patch}/", self.url);
         self.ask(&url, self.client.get(&url)).await
     }
@@ -80,9 +63,12 @@ impl Competition {
         &self,
         url: &str,
         request: RequestBuilder,
-    ) -> Result<T, CompetitionError> {
-        let unreachable =
-            |error: reqwest::Error| CompetitionError::Trouble(format!("{url}: {error}"));
+    ) -> Result<T, Failure> {
+        let unreachable = |error: reqwest::Error| {
+            Failure::later(format!(
+                "the competition cannot be reached at {url}: {error}"
+            ))
+        };
         let request = request.basic_auth(&self.key, Some(self.token.expose_secret()));
         let mut answer = request.timeout(ANSWER).send().await.map_err(unreachable)?;
         let status = answer.status();
@@ -95,10 +81,15 @@ impl Competition {
         }
         let later = [StatusCode::REQUEST_TIMEOUT, StatusCode::TOO_MANY_REQUESTS];
         if status.is_server_error() || later.contains(&status) {
-            return Err(CompetitionError::Trouble(format!("{url}: {status}")));
+            return Err(Failure::later(format!(
+                "the competition cannot be reached at {url}: {status}"
+            )));
         }
-        let refused =
-            |message: String| CompetitionError::Refused(format!("{url} with {status}: {message}"));
+        let refused = |message: String| {
+            Failure::lasting(format!(
+                "the competition refuses {url} with {status}: {message}"
+            ))
+        };
         if !status.is_success() {
             let message = serde_json::from_slice::<Refusal>(&bytes).map_or_else(
                 |_| String::from_utf8_lossy(&bytes).chars().take(300).collect(),

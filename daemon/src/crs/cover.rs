@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// Steps of the exact search. Sets of a dozen patches need a few hundred;
 /// beyond this the best cover found so far is taken.
-const STEPS: u32 = 200_000;
+const STEPS: u32 = 20_000;
 
 /// A patch, as far as the choice needs it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

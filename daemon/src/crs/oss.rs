@@ -5,13 +5,15 @@
 //! The framework starts one container for one target and one harness; there is
 //! no queue and no daemon here.
 
+pub mod candidates;
 pub mod environment;
 pub mod folders;
 pub mod sidecar;
 pub mod target;
 pub mod tasks;
 
+pub use candidates::Candidates;
 pub use environment::Environment;
-pub use folders::{Found, submit};
+pub use folders::{Found, submit, submit_report};
 pub use sidecar::{SidecarError, Sidecars};
 pub use target::SidecarTarget;

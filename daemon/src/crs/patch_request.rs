@@ -1,7 +1,7 @@
 //! The shapes of the patch service: a crash is handed in under the id of its
 //! PoV, and asked after by it.
 
-use super::protocol::{Wrong, decode, is_name, is_uuid};
+use super::protocol::{Wrong, decode, expect, is_name, is_uuid};
 use serde::{Deserialize, Serialize};
 
 /// The most inputs of one request.
@@ -68,45 +68,31 @@ impl PatchRequest {
     /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
-        let mut say = |key: String, reason: &str| {
-            wrong.insert(key, reason.to_owned());
-        };
-        if !is_uuid(&self.pov_id) {
-            say("pov_id".into(), "is no UUID");
-        }
-        if !is_name(&self.project_name) {
-            say("project_name".into(), "is no name of a project");
-        }
-        if self.blobs.len() > BLOBS {
-            say("blobs".into(), "holds more than 64 inputs");
-        }
-        if self.blobs.is_empty() && self.sarif_report.is_none() {
-            say("blobs".into(), "is empty, and there is no sarif_report");
-        }
+        let mut say = |fits: bool, key: &str, reason: &str| expect(&mut wrong, fits, key, reason);
+        say(is_uuid(&self.pov_id), "pov_id", "is no UUID");
+        let named = is_name(&self.project_name);
+        say(named, "project_name", "is no name of a project");
+        let few = self.blobs.len() <= BLOBS;
+        say(few, "blobs", "holds more than 64 inputs");
+        let any = !self.blobs.is_empty() || self.sarif_report.is_some();
+        say(any, "blobs", "is empty, and there is no sarif_report");
         for (at, blob) in self.blobs.iter().enumerate() {
-            if !is_name(&blob.harness_name) {
-                say(
-                    format!("blobs[{at}].harness_name"),
-                    "is no name of a harness",
-                );
-            }
-            if !is_name(&blob.sanitizer_name) {
-                say(
-                    format!("blobs[{at}].sanitizer_name"),
-                    "is no name of a sanitizer",
-                );
-            }
-            match decode(&blob.blob_data) {
-                None => say(format!("blobs[{at}].blob_data"), "is no base64"),
-                Some(bytes) if bytes.len() > BLOB_LIMIT => {
-                    say(format!("blobs[{at}].blob_data"), "is larger than 16 MiB");
-                }
-                Some(_) => {}
-            }
+            let key = |name: &str| format!("blobs[{at}].{name}");
+            let (harness, sanitizer) = (is_name(&blob.harness_name), is_name(&blob.sanitizer_name));
+            say(harness, &key("harness_name"), "is no name of a harness");
+            say(
+                sanitizer,
+                &key("sanitizer_name"),
+                "is no name of a sanitizer",
+            );
+            let (data, bytes) = (key("blob_data"), decode(&blob.blob_data));
+            say(bytes.is_some(), &data, "is no base64");
+            let small = bytes.is_none_or(|bytes| bytes.len() <= BLOB_LIMIT);
+            say(small, &data, "is larger than 16 MiB");
         }
-        if self.sarif_report.is_some() && self.sarif().is_none() {
-            say("sarif_report".into(), "is no SARIF report in base64");
-        }
+        let readable = self.sarif_report.is_none() || self.sarif().is_some();
+        let reason = "is no SARIF report in base64";
+        say(readable, "sarif_report", reason);
         wrong
     }
 

@@ -163,7 +163,7 @@ impl TaskMessage {
     /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
-        uuid(&mut wrong, "message_id", &self.message_id);
+        expect_uuid(&mut wrong, "message_id", &self.message_id);
         for (at, task) in self.tasks.iter().enumerate() {
             task.wrong(&mut wrong, &format!("tasks[{at}]"));
         }
@@ -173,32 +173,25 @@ impl TaskMessage {
 
 impl TaskDetail {
     fn wrong(&self, wrong: &mut Wrong, place: &str) {
-        uuid(wrong, &format!("{place}.task_id"), &self.task_id);
-        if !is_name(&self.project_name) {
-            wrong.insert(
-                format!("{place}.project_name"),
-                "is no name of a project".into(),
-            );
-        }
+        expect_uuid(wrong, &format!("{place}.task_id"), &self.task_id);
+        let key = format!("{place}.project_name");
+        let named = is_name(&self.project_name);
+        expect(wrong, named, &key, "is no name of a project");
         let mut focus = self.focus.split('/').filter(|part| *part != ".");
-        if self.focus.starts_with('/') || !focus.all(is_name) {
-            let reason = "is no folder of a tarball";
-            wrong.insert(format!("{place}.focus"), reason.into());
-        }
+        let inside = !self.focus.starts_with('/') && focus.all(is_name);
+        let key = format!("{place}.focus");
+        expect(wrong, inside, &key, "is no folder of a tarball");
         let has = |kind| self.source.iter().filter(|one| one.kind == kind).count();
         let fits = has(SourceKind::Repo) == 1
             && has(SourceKind::FuzzTooling) == 1
             && has(SourceKind::Diff) == usize::from(self.kind == TaskKind::Delta);
-        if !fits {
-            let reason = "needs one repo, one fuzz-tooling and, for a delta, one diff";
-            wrong.insert(format!("{place}.source"), reason.into());
-        }
+        let reason = "needs one repo, one fuzz-tooling and, for a delta, one diff";
+        expect(wrong, fits, &format!("{place}.source"), reason);
         for (at, source) in self.source.iter().enumerate() {
             let hexadecimal = source.sha256.chars().all(|c| c.is_ascii_hexdigit());
-            if source.sha256.len() != 64 || !hexadecimal {
-                let key = format!("{place}.source[{at}].sha256");
-                wrong.insert(key, "is no SHA-256".into());
-            }
+            let fits = source.sha256.len() == 64 && hexadecimal;
+            let key = format!("{place}.source[{at}].sha256");
+            expect(wrong, fits, &key, "is no SHA-256");
         }
     }
 }
@@ -207,31 +200,28 @@ impl SarifMessage {
     /// Returns the errors in it, apart from its shape.
     pub fn wrong(&self) -> Wrong {
         let mut wrong = Wrong::new();
-        uuid(&mut wrong, "message_id", &self.message_id);
+        expect_uuid(&mut wrong, "message_id", &self.message_id);
         for (at, one) in self.broadcasts.iter().enumerate() {
-            uuid(
-                &mut wrong,
-                &format!("broadcasts[{at}].sarif_id"),
-                &one.sarif_id,
-            );
-            uuid(
-                &mut wrong,
-                &format!("broadcasts[{at}].task_id"),
-                &one.task_id,
-            );
-            if !one.sarif.get("runs").is_some_and(Value::is_array) {
-                let key = format!("broadcasts[{at}].sarif");
-                wrong.insert(key, "is no SARIF report: it has no runs".into());
-            }
+            let key = |name: &str| format!("broadcasts[{at}].{name}");
+            expect_uuid(&mut wrong, &key("sarif_id"), &one.sarif_id);
+            expect_uuid(&mut wrong, &key("task_id"), &one.task_id);
+            let fits = one.sarif.get("runs").is_some_and(Value::is_array);
+            let reason = "is no SARIF report: it has no runs";
+            expect(&mut wrong, fits, &key("sarif"), reason);
         }
         wrong
     }
 }
 
-fn uuid(wrong: &mut Wrong, key: &str, text: &str) {
-    if !is_uuid(text) {
-        wrong.insert(key.to_owned(), "is no UUID".to_owned());
+/// Notes an error under its key, unless the value fits.
+pub(super) fn expect(wrong: &mut Wrong, fits: bool, key: &str, reason: &str) {
+    if !fits {
+        wrong.insert(key.to_owned(), reason.to_owned());
     }
+}
+
+pub(super) fn expect_uuid(wrong: &mut Wrong, key: &str, text: &str) {
+    expect(wrong, is_uuid(text), key, "is no UUID");
 }
 
 /// Returns true when a text is a UUID, written in full.

@@ -12,7 +12,7 @@ mod sending;
 use super::competition::Competition;
 use super::protocol::TaskDetail;
 use super::{READY, case};
-use crate::service::{Service, ServiceError};
+use crate::service::Service;
 use futures::StreamExt;
 use patchwright_config::Settings;
 use patchwright_store::crs::{CaseRow, CaseState, FindingState};
@@ -30,20 +30,6 @@ const REST: Duration = Duration::from_secs(30);
 /// Cases that are looked at side by side, so that a slow download or build
 /// holds up nobody else for long.
 const ABREAST: usize = 4;
-
-/// Error of one pass over a case; the next one may succeed.
-#[derive(Debug, thiserror::Error)]
-pub enum WatchError {
-    /// The queue failed.
-    #[error(transparent)]
-    Service(#[from] ServiceError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A task cannot be written down, or a challenge not be read.
-    #[error("a task cannot be written down: {0}")]
-    Task(#[from] serde_json::Error),
-}
 
 /// The watcher of a daemon.
 #[derive(Debug)]
@@ -160,7 +146,7 @@ impl Watch {
         &self,
         before: &CaseRow,
         competition: Option<&Competition>,
-    ) -> Result<(), WatchError> {
+    ) -> anyhow::Result<()> {
         let mut case = before.clone();
         self.look_at(&mut case, competition).await?;
         if case != *before {
@@ -173,7 +159,7 @@ impl Watch {
         &self,
         case: &mut CaseRow,
         competition: Option<&Competition>,
-    ) -> Result<(), WatchError> {
+    ) -> anyhow::Result<()> {
         self.collect(case).await?;
         if case.is_late(now()) {
             self.give_up(case).await?;
@@ -225,7 +211,7 @@ impl Watch {
     }
 
     /// State of the case, as `/status/` counts it.
-    async fn judge(&self, case: &mut CaseRow) -> Result<(), WatchError> {
+    async fn judge(&self, case: &mut CaseRow) -> anyhow::Result<()> {
         let findings = self.store().crs_findings(&case.id).await?;
         let is = |state| findings.iter().any(|finding| finding.state == state);
         case.state = if is(FindingState::Open) {

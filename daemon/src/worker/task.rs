@@ -125,8 +125,12 @@ impl<'a> Work<'a> {
             serde_json::from_str(&self.claimed.task).context("the task cannot be read")?;
         let cache = &loaded.settings.cache.folder;
         task = files::lay_out(task, &self.pool.store, cache).await?;
-        let wall = wire::limits(&task, &loaded.settings).wall;
-        self.shorten(&mut task, wall);
+        // Nobody wants the patch after the deadline.
+        if let Some(deadline) = &self.claimed.deadline {
+            let left = left_until(deadline, jiff::Timestamp::now())?;
+            let wall = wire::limits(&task, &loaded.settings).wall;
+            task.limits.wall = Some(left).filter(|left| *left < wall).or(task.limits.wall);
+        }
         let (answers, foreign) = follow_up::answers(&task, &loaded).map_err(anyhow::Error::msg)?;
         let start = Start {
             right: Right::Claimed(self.claimed.clone()),
@@ -171,9 +175,12 @@ impl<'a> Work<'a> {
     /// Writes down how the run ended, if it has.
     async fn conclude(&self, session: &Session, run: &Run) -> anyhow::Result<Outcome> {
         let report = session.conclude(run).await?;
-        let until = run.paused().and_then(|(until, _)| until.parse().ok());
-        Ok(match until {
-            Some(until) => Outcome::Paused(until),
+        Ok(match run.paused() {
+            Some((until, _)) => Outcome::Paused(
+                until
+                    .parse()
+                    .with_context(|| format!("the run waits until {until:?}, which is no time"))?,
+            ),
             None => self.ended(report),
         })
     }
@@ -184,24 +191,35 @@ impl<'a> Work<'a> {
             detail: report.detail,
         })
     }
+}
 
-    /// Nobody wants the patch after the deadline.
-    fn shorten(&self, task: &mut Task, wall: Duration) {
-        let left = self.claimed.deadline.as_ref().and_then(|deadline| {
-            let deadline: jiff::Timestamp = deadline.parse().ok()?;
-            let left = deadline.duration_since(jiff::Timestamp::now()).as_secs();
-            let left = u64::try_from(left).ok()?;
-            Some(Duration::from_secs(left.max(1)))
-        });
-        if let Some(left) = left
-            && left < wall
-        {
-            task.limits.wall = Some(left);
-        }
-    }
+/// Returns the time until a deadline; a moment when it has just passed, so that the run
+/// begins and ends for that reason.
+fn left_until(deadline: &str, now: jiff::Timestamp) -> anyhow::Result<Duration> {
+    let deadline: jiff::Timestamp = deadline
+        .parse()
+        .with_context(|| format!("the deadline {deadline:?} of the task is no time"))?;
+    let left = deadline.duration_since(now).as_secs().max(1);
+    Ok(Duration::from_secs(left.unsigned_abs()))
 }
 
 fn is_superseded(error: &anyhow::Error) -> bool {
     matches!(error.downcast_ref(), Some(StoreError::Superseded { .. }))
         || matches!(error.downcast_ref(), Some(JournalError::Superseded(_)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::left_until;
+    use std::time::Duration;
+
+    #[test]
+    fn a_deadline_that_passed_leaves_a_moment_and_not_for_ever() {
+        let now = "2030-01-01T00:01:00Z".parse().unwrap();
+        let left = |deadline: &str| left_until(deadline, now).ok();
+        let seconds = |seconds| Some(Duration::from_secs(seconds));
+        assert_eq!(left("2030-01-01T00:02:30.000Z"), seconds(90));
+        assert_eq!(left("2030-01-01T00:00:00.000Z"), seconds(1));
+        assert_eq!(left("tomorrow"), None);
+    }
 }

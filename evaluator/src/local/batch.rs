@@ -4,12 +4,11 @@
 //! shell inside one sandbox runs a whole batch and prints the status of each input; only
 //! the outputs of failed inputs (or all, on request) are read back.
 
-use super::values::{
-    AGENT, VALUES, VALUES_FOLDER, VALUES_PROGRAM, make_values_folder, plain, with_options,
-};
-use super::{Job, LocalTarget, coverage, fuzzer};
+use super::jvm_agent::{COVERAGE_FOLDER, VALUES_FOLDER, with_agent};
+use super::values::{VALUES, VALUES_PROGRAM, plain};
+use super::{Job, LocalTarget, coverage};
 use crate::contained_path::ContainedFolder;
-use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Outcome, Pov, judge};
+use crate::runner::{Build, Capture, InputRun, Inputs, MemoryPattern, Pov};
 use crate::{Ending, Execution, Limit, TargetError};
 use patchwright_source::Language;
 use std::ffi::OsString;
@@ -55,13 +54,6 @@ const VALUES_BATCH: usize = 3;
 const OUTPUT_LIMIT: u64 = 4 << 20;
 /// The output of an input that printed more than the limit.
 const TOO_LONG: &[u8] = b"(more output than is compared)";
-/// The command for a whole folder of inputs in one process.
-const WHOLE: &str = r#"POV="$WORK/in"; export POV; eval "$1""#;
-/// The largest number of inputs that are run one by one to find a failing one.
-const FEW: usize = 4;
-/// Time for finding the failing inputs of a process, beyond the time of all inputs: enough
-/// for a dozen starts of a JVM.
-const PURSUIT: Duration = Duration::from_secs(15);
 
 /// Runs the inputs on as many processors as the task may use; returns those that were run,
 /// in order.
@@ -101,17 +93,20 @@ impl BatchRun<'_> {
     async fn lane(&self, next: &AtomicUsize) -> Result<Vec<InputRun>, TargetError> {
         let mut runs = Vec::new();
         while Instant::now() < self.until {
+            let java = self.target.task.language == Language::Java;
             let size = match self.inputs.capture {
-                Capture::Values(_) => VALUES_BATCH,
-                Capture::Failures | Capture::Outputs | Capture::Coverage(_) => BATCH,
+                Capture::Values(_) if !java => VALUES_BATCH,
+                _ => BATCH,
             };
             let start = next.fetch_add(size, Ordering::Relaxed);
             let mut left: Vec<usize> = self.wanted_indexes().skip(start).take(size).collect();
             if left.is_empty() {
                 break;
             }
-            if let Capture::Values(_) = self.inputs.capture {
-                runs.extend(self.values(&left).await?);
+            if let Capture::Values(_) = self.inputs.capture
+                && !java
+            {
+                runs.extend(self.debugged(&left).await?);
                 continue;
             }
             let mut until = self.until;
@@ -125,7 +120,7 @@ impl BatchRun<'_> {
             while !left.is_empty() && Instant::now() < until {
                 let mut done = self.driven(&left).await?;
                 if done.is_empty() {
-                    done = self.one_by_one(&left, until).await?;
+                    done = self.started_for_each(&left, until).await?;
                 }
                 if done.is_empty() {
                     break;
@@ -135,6 +130,19 @@ impl BatchRun<'_> {
             }
         }
         Ok(runs)
+    }
+
+    /// Runs a batch input by input, in the way in which what is captured can be had.
+    async fn started_for_each(
+        &self,
+        batch: &[usize],
+        until: Instant,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let java = self.target.task.language == Language::Java;
+        match self.inputs.capture {
+            Capture::Values(_) | Capture::Coverage(_) if java => self.watched(batch).await,
+            _ => self.one_by_one(batch, until).await,
+        }
     }
 
     fn wanted_indexes(&self) -> Box<dyn Iterator<Item = usize> + '_> {
@@ -281,127 +289,57 @@ impl BatchRun<'_> {
     }
 }
 
-/// A batch, split by its results.
-#[derive(Debug, Default)]
-struct BatchSplit {
-    fine: Vec<usize>,
-    /// Inputs of processes that failed; an input in neither list was not run.
-    suspects: Vec<usize>,
-}
-
-impl BatchSplit {
-    /// Returns the time for the suspects, however little is left.
-    fn patience(&self) -> Duration {
-        if self.suspects.is_empty() {
-            Duration::ZERO
-        } else {
-            PURSUIT
-        }
-    }
-}
-
-/// The end of a process for many inputs.
-enum BatchEnd {
-    Well,
-    Badly,
-    Late,
-}
-
 impl BatchRun<'_> {
-    /// Runs a batch under the debugger, or with the agent.
-    async fn values(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+    /// Runs a batch under the debugger.
+    async fn debugged(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let folder = self.write(batch)?;
         let left = self.until.saturating_duration_since(Instant::now());
-        let place = if self.target.task.language == Language::Java {
-            let Some(agent) = self.target.compiled_agent(self.build.place()?).await? else {
-                return Ok(Vec::new());
-            };
-            AGENT.put(&agent, folder.path())?;
-            make_values_folder(folder.path())?;
-            let script = with_options(&AGENT, LOOP);
-            self.execute(&script, folder.path(), (left, Some(self.inputs.each)))
-                .await?;
-            VALUES_FOLDER
-        } else {
-            self.execute(VALUES, folder.path(), (left, None)).await?;
-            "out"
-        };
-        let outputs = ContainedFolder::open(folder.path())
-            .map_err(|e| TargetError::io("a batch cannot be read", folder.path(), e))?;
-        let name = |index: &usize| format!("{place}/{index:08}{}", self.name_ending());
-        Ok(batch
-            .iter()
-            .filter_map(|index| {
-                Some(InputRun {
-                    index: *index,
-                    ending: Ending::Exited(0),
-                    output: outputs.read(&name(index), OUTPUT_LIMIT).ok()?,
-                })
-            })
-            .collect())
+        self.execute(VALUES, folder.path(), (left, None)).await?;
+        self.read_back(batch, folder.path(), "out")
     }
 
-    /// Tells whether inputs may share a process.
-    fn goes_together(&self) -> bool {
-        (self.pov.batch || self.inputs.many) && self.inputs.capture == Capture::Failures
-    }
-
-    /// Splits a batch into passing and suspected inputs with few processes.
-    async fn together(&self, batch: &[usize]) -> Result<BatchSplit, TargetError> {
-        let mut sorted = BatchSplit::default();
-        let mut until = self.until;
-        let mut open = vec![batch];
-        while let Some(part) = open.pop() {
-            if part.len() < batch.len() && Instant::now() > until {
-                break;
-            }
-            match self.at_once(part).await? {
-                BatchEnd::Well => sorted.fine.extend(part),
-                BatchEnd::Badly if part.len() > FEW => {
-                    let (first, second) = part.split_at(part.len() / 2);
-                    open.extend([second, first]);
-                    if part.len() == batch.len() {
-                        until = until.max(Instant::now() + PURSUIT);
-                    }
-                }
-                BatchEnd::Badly | BatchEnd::Late => sorted.suspects.extend(part),
-            }
+    /// Runs a batch of a Java program with the agent, a JVM for each input.
+    async fn watched(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
+        let folder = self.write(batch)?;
+        let workspace = self.build.place()?;
+        if !self.target.put_agent(workspace, folder.path()).await? {
+            return Ok(Vec::new());
         }
-        Ok(sorted)
-    }
-
-    /// Runs a part of a batch in one process.
-    async fn at_once(&self, part: &[usize]) -> Result<BatchEnd, TargetError> {
-        let folder = self.write(part)?;
         let left = self.until.saturating_duration_since(Instant::now());
-        let limits = (wall(self.inputs.each, part.len(), left), None);
-        let many = self
-            .target
-            .pov_command(self.pov)
-            .map(fuzzer::command_for_many)?;
-        let many = many.filter(|_| self.inputs.many);
-        let script = many.as_deref().unwrap_or(WHOLE);
-        let execution = self.execute(script, folder.path(), limits).await?;
-        let fine = match &many {
-            // It was seen to continue after refused inputs.
-            Some(_) => judge(&execution, None).0 == Outcome::Silent,
-            None => execution.ending.success(),
-        };
-        Ok(match execution.ending {
-            _ if fine => BatchEnd::Well,
-            Ending::Limit(_) => BatchEnd::Late,
-            Ending::Exited(_) | Ending::Signal(_) => BatchEnd::Badly,
-        })
+        let limits = (left, Some(self.inputs.each));
+        self.execute(&with_agent(LOOP), folder.path(), limits)
+            .await?;
+        self.read_back(batch, folder.path(), self.folder_of_answers())
     }
-}
 
-/// Returns the time limit of a batch in one process. One input may take ten times the
-/// usual, so all together take a tenth of that each. An input that hangs must leave time
-/// to find it among the others, and a slow start is allowed for.
-fn wall(each: Duration, inputs: usize, left: Duration) -> Duration {
-    let inputs = u32::try_from(inputs).unwrap_or(u32::MAX);
-    let fair = each + each.saturating_mul(inputs) / 10;
-    fair.min(each.saturating_mul(2).max(left / 2))
+    /// Returns the folder for what is captured of each input.
+    pub(super) fn folder_of_answers(&self) -> &'static str {
+        match self.inputs.capture {
+            Capture::Values(_) => VALUES_FOLDER,
+            Capture::Coverage(_) => COVERAGE_FOLDER,
+            Capture::Failures | Capture::Outputs => "out",
+        }
+    }
+
+    /// Reads what was written about each input; one without an answer was not run.
+    fn read_back(
+        &self,
+        batch: &[usize],
+        folder: &Path,
+        answers: &str,
+    ) -> Result<Vec<InputRun>, TargetError> {
+        let outputs = ContainedFolder::open(folder)
+            .map_err(|e| TargetError::io("a batch cannot be read", folder, e))?;
+        let name = |index: &usize| format!("{answers}/{index:08}{}", self.name_ending());
+        let runs = batch.iter().filter_map(|index| {
+            let output = outputs.read(&name(index), OUTPUT_LIMIT).ok()?;
+            Some(InputRun {
+                output,
+                ..passed(*index)
+            })
+        });
+        Ok(runs.collect())
+    }
 }
 
 /// Makes the allocator fill memory with a pattern: the sanitizer's by its options, the C
@@ -424,80 +362,10 @@ fn passed(index: usize) -> InputRun {
 #[cfg(test)]
 mod tests {
     use super::super::fuzzer;
-    use super::{Inputs, plain, wall};
+    use crate::Changes;
     use crate::local::tests::{open, task};
     use crate::runner::{BuildKind, Target};
-    use crate::{Changes, Ending, Limit};
     use std::time::Duration;
-
-    #[test]
-    fn a_batch_takes_no_longer_than_its_inputs_and_leaves_time() {
-        for (each, inputs, left, expected) in [
-            (2_000, 64, 60_000, 14_800),
-            (2_000, 64, 10_000, 5_000),
-            (10_000, 64, 10_000, 20_000),
-            (2_000, 1, 60_000, 2_200),
-            (2_000, 64, 0, 4_000),
-        ] {
-            let [each, left, expected] = [each, left, expected].map(Duration::from_millis);
-            assert_eq!(wall(each, inputs, left), expected);
-        }
-    }
-
-    /// A program that takes many inputs, says when it starts, and crashes at some.
-    const STARTS: &str = r#"cat >"$OUT"/many <<'END'
-echo start >>"$OUT"/starts
-for file; do case $(cat "$file") in crash) echo "$ASAN_OPTIONS"; kill -SEGV $$;; esac; done
-END"#;
-
-    #[tokio::test]
-    async fn those_that_crash_among_many_are_found_by_halves() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut task = task(folder.path());
-        task.commands.build = STARTS.to_owned();
-        task.commands.pov = Some(r#"sh "$OUT"/many "$POV""#.to_owned());
-        let own = task.builds.get_mut("address").unwrap();
-        own.insert("ASAN_OPTIONS".to_owned(), "detect_leaks=0".to_owned());
-        let target = open(task, folder.path()).await;
-        let unchanged = Changes::default();
-        let build = target.build(&unchanged, "address", BuildKind::Clean);
-        let build = build.await.unwrap();
-        let text = |number| {
-            if [5, 40].contains(&number) {
-                "crash"
-            } else {
-                "fine"
-            }
-        };
-        let inputs = Inputs {
-            contents: (0..64).map(|number| text(number).into()).collect(),
-            budget: Duration::from_secs(30),
-            each: Duration::from_secs(5),
-            many: true,
-            ..Inputs::default()
-        };
-        let pov = &target.task().povs[0];
-        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
-        let places: Vec<_> = runs.iter().map(|run| run.index).collect();
-        assert_eq!(places, (0..64).collect::<Vec<_>>());
-        let bad = runs.iter().filter(|run| !run.ending.success());
-        let bad: Vec<_> = bad
-            .map(|run| (run.index, run.ending, first_line(&run.output)))
-            .collect();
-        // Reports without names, whatever else the task wants of a sanitizer.
-        let told = "detect_leaks=0:symbolize=0".to_owned();
-        let crash = |index| (index, Ending::Signal(11), told.clone());
-        assert_eq!(bad, [crash(5), crash(40)]);
-        let starts = build.place().unwrap().part("out").join("starts");
-        // One for all, two for each half that holds a crash, then eight by themselves.
-        let starts = std::fs::read_to_string(starts).unwrap().lines().count();
-        assert_eq!(starts, 23);
-    }
-
-    fn first_line(output: &[u8]) -> String {
-        let text = String::from_utf8_lossy(output);
-        text.lines().next().unwrap_or_default().to_owned()
-    }
 
     /// A program that hands only its first argument on, to what fuzzes until it is told to stop.
     const FIRST_ONLY: &str = r#"cat >"$OUT"/first <<'END'
@@ -521,52 +389,5 @@ END"#;
         assert_eq!(fuzzed.unwrap(), None);
         let asked = build.place().unwrap().part("out").join("asked");
         assert_eq!(std::fs::read_to_string(asked).unwrap(), "-runs=0\n");
-    }
-
-    /// A program that takes many inputs and hangs at one that says so.
-    const MANY: &str = r#"cat >"$OUT"/many <<'END'
-for file; do case $(cat "$file") in hang) sleep 1000;; esac; done
-END"#;
-
-    #[tokio::test]
-    async fn one_that_hangs_among_many_is_found_in_time() {
-        let folder = tempfile::tempdir().unwrap();
-        let mut task = task(folder.path());
-        task.commands.build = MANY.to_owned();
-        task.commands.pov = Some(r#"sh "$OUT"/many "$POV""#.to_owned());
-        let target = open(task, folder.path()).await;
-        let unchanged = Changes::default();
-        let build = target.build(&unchanged, "address", BuildKind::Clean);
-        let build = build.await.unwrap();
-        let text = |number| if number == 5 { "hang" } else { "fine" };
-        let inputs = Inputs {
-            contents: (0..20).map(|number| text(number).into()).collect(),
-            budget: Duration::from_secs(30),
-            each: Duration::from_secs(1),
-            many: true,
-            ..Inputs::default()
-        };
-        let pov = &target.task().povs[0];
-        let runs = target.run_inputs(&build, pov, &inputs).await.unwrap();
-        let bad: Vec<_> = runs.iter().filter(|run| !run.ending.success()).collect();
-        assert_eq!(runs.len(), 20);
-        assert_eq!(bad.len(), 1);
-        let ending = (bad[0].index, bad[0].ending);
-        assert_eq!(ending, (5, Ending::Limit(Limit::WallTime)));
-    }
-
-    #[test]
-    fn takes_plain_command_lines_apart() {
-        for (command, expected) in [
-            ("\"$OUT\"/harness \"$POV\"", Some(("harness", "\"$POV\""))),
-            ("$OUT/bin/x -a $POV", Some(("bin/x", "-a $POV"))),
-            ("\"$OUT/x\" y", Some(("x", "y"))),
-            ("\"$OUT\"/x <\"$POV\"", None),
-            ("cd x && \"$OUT\"/x", None),
-            ("java -jar x", None),
-            ("\"$OUT\"/$HARNESS", None),
-        ] {
-            assert_eq!(plain(command), expected, "{command}");
-        }
     }
 }

@@ -50,7 +50,7 @@ pub(super) async fn build(
     added: &Instrumentation,
 ) -> Result<Option<Build>, TargetError> {
     if target.task.language == Language::Java {
-        return Ok(None);
+        return counted_by_the_agent(target, changes, name, added).await;
     }
     let digest = format!("{added:?} {}", changes.digest());
     let kind = match added {
@@ -116,6 +116,26 @@ async fn workspace_for(
     let workspace = Arc::new(target.copy(plain.place()?).await?);
     workspace.touch(changes.files.keys().chain(added.files()))?;
     Ok(Some(workspace))
+}
+
+/// Returns the usual build of a Java program: the agent adds counters to it while its classes
+/// are loaded, and nothing else.
+async fn counted_by_the_agent(
+    target: &LocalTarget,
+    changes: &Changes,
+    name: &str,
+    added: &Instrumentation,
+) -> Result<Option<Build>, TargetError> {
+    if *added != Instrumentation::Counters {
+        return Ok(None);
+    }
+    let how = BuildKind::Incremental;
+    let build = target.build_changed(changes, name, how).await?;
+    if !build.succeeded() {
+        return Ok(None);
+    }
+    let agent = target.compiled_agent(build.place()?).await?;
+    Ok(agent.map(|_| build))
 }
 
 /// Returns the build where it has what was to be added.

@@ -7,24 +7,15 @@
 
 use super::LocalTarget;
 use super::batch::BatchRun;
-use super::values::{Agent, with_options};
+use super::jvm_agent::with_agent;
 use crate::contained_path::ContainedFolder;
 use crate::process::{Ending, Limit};
 use crate::runner::{Capture, InputRun, Inputs};
-use crate::workspace::Workspace;
 use crate::{Build, Pov, TargetError};
 use patchwright_source::Language;
 use std::fs;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// The driver.
-const DRIVER: Agent = Agent {
-    class: "ManyInputs",
-    source: include_str!("programs/ManyInputs.java"),
-    jar: "driver.jar",
-};
 /// Starts the program, whose place the driver takes. The path of the first input is the one
 /// that the driver replaces.
 const START: &str = r#"for POV in "$WORK"/in/*; do export POV; break; done
@@ -41,18 +32,6 @@ const TRIAL: Duration = Duration::from_mins(1);
 const FUZZER: [&str; 2] = ["INFO: ", "Running: "];
 
 impl LocalTarget {
-    /// Returns the driver for many inputs, compiled at the first call; none where it does
-    /// not compile.
-    async fn compiled_driver(
-        &self,
-        workspace: &Arc<Workspace>,
-    ) -> Result<Option<PathBuf>, TargetError> {
-        let made = self
-            .driver
-            .get_or_try_init(|| self.compile(&DRIVER, workspace));
-        made.await.cloned()
-    }
-
     /// Tells whether the driver may run the inputs of a PoV: it is tried once, on the
     /// unpatched program.
     async fn drives(&self, build: &Build, pov: &Pov) -> Result<bool, TargetError> {
@@ -112,8 +91,9 @@ impl BatchRun<'_> {
     /// Runs as much of a batch as the driver can, and returns what was run.
     pub(super) async fn driven(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
         let usual = self.inputs.memory.is_none() && !self.inputs.recovers;
-        let captures = matches!(self.inputs.capture, Capture::Outputs | Capture::Failures);
-        let may = usual && captures && batch.len() > 1;
+        // Values are compared with those of other calls, which have to be read alike.
+        let worth = batch.len() > 1 || matches!(self.inputs.capture, Capture::Values(_));
+        let may = usual && worth;
         if !may || !self.target.drives(self.build, self.pov).await? {
             return Ok(Vec::new());
         }
@@ -121,17 +101,16 @@ impl BatchRun<'_> {
     }
 
     async fn in_one_jvm(&self, batch: &[usize]) -> Result<Vec<InputRun>, TargetError> {
-        let driver = self.target.compiled_driver(self.build.place()?).await?;
-        let Some(driver) = driver else {
-            return Ok(Vec::new());
-        };
         let folder = self.write(batch)?;
-        DRIVER.put(&driver, folder.path())?;
+        let workspace = self.build.place()?;
+        if !self.target.put_agent(workspace, folder.path()).await? {
+            return Ok(Vec::new());
+        }
         let left = self.until.saturating_duration_since(Instant::now());
         let each = self.inputs.each.as_millis();
         let script = format!(
             "EACH_MILLISECONDS={each}\nexport EACH_MILLISECONDS\n{}",
-            with_options(&DRIVER, START)
+            with_agent(START)
         );
         self.execute(&script, folder.path(), (left + STARTS, None))
             .await?;
@@ -146,8 +125,9 @@ impl BatchRun<'_> {
                 "hang" => Ending::Limit(Limit::WallTime),
                 status => Ending::from_shell(status.parse().ok()?),
             };
-            let shown = self.inputs.capture == Capture::Outputs || !ending.success();
-            let output = outputs.read(&format!("out/{name}"), OUTPUT_LIMIT);
+            let shown = self.inputs.capture != Capture::Failures || !ending.success();
+            let answers = self.folder_of_answers();
+            let output = outputs.read(&format!("{answers}/{name}"), OUTPUT_LIMIT);
             batch.contains(&index).then(|| InputRun {
                 index,
                 ending,

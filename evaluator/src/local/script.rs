@@ -7,8 +7,9 @@ use crate::contained_path::ContainedFolder;
 use crate::runner::Build;
 use std::time::Duration;
 
-/// Runs the script; its messages go to the output of the command.
-const RUN: &str = r#"python3 -I -S "$WORK/make.py" >"$WORK/made" </dev/null"#;
+/// Runs the script with the first PoV as its argument; its messages go to the output of the
+/// command.
+const RUN: &str = r#"python3 -I -S "$WORK/make.py" "$WORK/pov" >"$WORK/made" </dev/null"#;
 /// Time for one script.
 const WALL: Duration = Duration::from_secs(10);
 /// The largest input that one may write.
@@ -26,6 +27,10 @@ pub(super) async fn run(
     let file = folder.path().join("make.py");
     std::fs::write(&file, script)
         .map_err(|e| TargetError::io("a script could not be written", &file, e))?;
+    if let Some(pov) = target.task.povs.first() {
+        std::fs::copy(&pov.file, folder.path().join("pov"))
+            .map_err(|e| TargetError::io("a PoV could not be copied", &pov.file, e))?;
+    }
     let job = Job {
         wall: WALL,
         work: Some(folder.path()),

@@ -9,7 +9,7 @@ use crate::sandbox::IsolationChoice;
 use crate::sandbox::test_host::host;
 use crate::verdict_cache::VerdictCache;
 use crate::{Changes, TargetError};
-use patchwright_source::{Language, TreePath};
+use patchwright_source::{Language, Touched, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -49,6 +49,89 @@ pub(crate) fn task(folder: &Path) -> TargetTask {
             ..Pov::default()
         }],
         ..TargetTask::default()
+    }
+}
+
+/// Takes the first line of a text; a text of one line crashes it.
+pub(crate) const LINES: &str = "package p;
+public class Lines {
+    public static String first(String text, boolean upper) {
+        int end = text.indexOf('\\n');
+        String line = text.substring(0, end);
+        return upper ? line.toUpperCase() : line;
+    }
+}
+";
+/// Its harness, and tests that look at nothing.
+const JAVA: [(&str, &str); 2] = [
+    (
+        "Harness.java",
+        "import java.nio.file.*;
+public class Harness {
+    public static void main(String[] a) throws Exception {
+        p.Lines.first(new String(Files.readAllBytes(Paths.get(a[0]))), false);
+    }
+}
+",
+    ),
+    (
+        "Tests.java",
+        "public class Tests {
+    public static void main(String[] a) {
+        for (String text : new String[] {\"a\\nb\", \"one\\ntwo\", \"three\\n\\n\"}) {
+            p.Lines.first(text, false);
+            p.Lines.first(text, true);
+        }
+        System.out.println(\"1..1\\nok 1 - lines\");
+    }
+}
+",
+    ),
+];
+
+/// A tiny Java program.
+pub(crate) fn java_task(folder: &Path) -> TargetTask {
+    let tree = folder.join("tree");
+    fs::create_dir_all(tree.join("p")).unwrap();
+    for (name, text) in JAVA.into_iter().chain([("p/Lines.java", LINES)]) {
+        fs::write(tree.join(name), text).unwrap();
+    }
+    fs::write(folder.join("pov"), "of one line").unwrap();
+    let run = |class: &str| format!("java -cp \"$OUT/classes:$OUT/tests\" {class}");
+    TargetTask {
+        tree,
+        task_folder: folder.to_path_buf(),
+        language: Language::Java,
+        commands: Commands {
+            build: "javac -g -d \"$OUT/classes\" p/Lines.java\njavac -cp \"$OUT/classes\" -d \"$OUT/tests\" Harness.java Tests.java".to_owned(),
+            pov: Some(run("Harness \"$POV\"")),
+            test: Some(run("Tests")),
+            ..Commands::default()
+        },
+        povs: vec![Pov {
+            file: folder.join("pov"),
+            ..Pov::default()
+        }],
+        ..TargetTask::default()
+    }
+}
+
+/// An attempt that replaces text of the Java program, and touches these lines.
+pub(crate) fn java_attempt(from: &str, to: &str, lines: (u32, u32)) -> AttemptFacts {
+    let path = TreePath::new("p/Lines.java").unwrap();
+    let text = LINES.replace(from, to);
+    assert_ne!(text, LINES);
+    AttemptFacts {
+        changes: Changes {
+            files: [(path.clone(), text.into_bytes())].into(),
+            ..Changes::default()
+        },
+        touched: vec![Touched {
+            path,
+            old: vec![lines],
+            new: vec![lines],
+        }],
+        ..AttemptFacts::default()
     }
 }
 

@@ -22,6 +22,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::time::Instant;
 
+/// Count of the controls that run the patched lines and are answered as before.
+pub const CONTROLS_REACH: &str = "controls that run the patched lines";
+/// Count of the patch's branches that the controls and the PoV do not account for.
+pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
+
 /// An input against a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChallengeInput {
@@ -138,10 +143,32 @@ impl Comparison<'_> {
                 return Ok((refuted, counted));
             }
         }
+        for index in sorted.of(ChallengeKind::Variant) {
+            if let (Some(input), Some(run)) = (inputs.get(index), after.get(&index)) {
+                self.keep_answer(input, run);
+            }
+        }
         let controls: Vec<usize> = sorted.of(ChallengeKind::Control).collect();
         self.compare_controls(inputs, &controls, (&before, &after))
             .await?;
+        self.reach_of_controls().await?;
         Ok((self.challenges_held(&sorted), counted))
+    }
+
+    /// Counts which controls that both programs answer alike run the patched lines.
+    async fn reach_of_controls(&mut self) -> Result<(), TargetError> {
+        if self.compared.is_empty() {
+            return Ok(());
+        }
+        let attempt = self.attempt;
+        self.measure_reach(attempt).await?;
+        let Some(mut reach) = self.reach.take() else {
+            return Ok(());
+        };
+        reach.settle(attempt);
+        self.count(CONTROLS_REACH, reach.reached);
+        self.count(CONTROLS_LEAVE_OPEN, reach.unaccounted.len() as u64);
+        Ok(())
     }
 
     /// Tells by running which inputs count, and as what.
@@ -237,6 +264,7 @@ impl Comparison<'_> {
             };
             if old == new {
                 self.count("challenges answered alike", 1);
+                self.compared.push(input.clone());
                 continue;
             }
             let one: Differing = differing(input.clone(), old, new);
@@ -272,7 +300,8 @@ impl Comparison<'_> {
         }
         let mut result = RungResult::new(RungName::SameElsewhere, holds, reason)
             .log(log)
-            .doubts(self.doubts.clone());
+            .doubts(self.doubts.clone())
+            .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
         result
     }

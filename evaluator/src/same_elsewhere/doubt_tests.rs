@@ -169,6 +169,7 @@ async fn a_pov_that_is_answered_unlike_past_its_fault_is_a_doubt() {
             .await
             .unwrap();
         assert!(result.counts.get(count) > Some(&0), "{fix}: {result:#?}");
+        assert!(result.answers[0].starts_with("the PoV: "), "{result:#?}");
         let doubts = result.doubts.iter().filter(|doubt| doubt.is_open());
         let on_the_pov = |doubt: &&Doubt| doubt.what.starts_with("the PoV: ");
         let found: Vec<_> = doubts.filter(on_the_pov).map(|doubt| &doubt.what).collect();

@@ -87,7 +87,8 @@ impl Comparison<'_> {
             let said = String::from_utf8_lossy(&before.output).to_lowercase();
             self.own_faults_said.extend(own_faults(&said));
             let accepted = before.ending.success();
-            if matches!(input.kind, InputKind::GivenMutant | InputKind::Aimed) && !accepted {
+            let made = !matches!(input.kind, InputKind::Given | InputKind::Derived);
+            if made && !accepted {
                 let why = format!("the unpatched program refuses it ({})", before.ending);
                 self.note(&input.name, &why);
                 continue;
@@ -100,7 +101,7 @@ impl Comparison<'_> {
                 }
                 continue;
             }
-            if input.kind == InputKind::Given && accepted {
+            if matches!(input.kind, InputKind::Given | InputKind::OfTests) && accepted {
                 self.pool.accepted(&input.bytes);
             }
             if !accepted {
@@ -167,7 +168,7 @@ impl Comparison<'_> {
                 self.doubts.push(doubt);
                 return Ok(None);
             }
-            InputKind::Given | InputKind::GivenMutant | InputKind::Aimed => {}
+            InputKind::Given | InputKind::OfTests | InputKind::GivenMutant | InputKind::Aimed => {}
         }
         if let Some(settled) = self.undefined_on(&one).await? {
             self.count("differences settled", 1);

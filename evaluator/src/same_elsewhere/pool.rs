@@ -4,6 +4,7 @@ use crate::TargetError;
 use crate::given_inputs;
 use crate::mutation::{Mutator, nearer};
 use crate::runner::{Pov, TargetTask};
+use patchwright_source::Language;
 use std::sync::Arc;
 
 /// Mutants made of one given input that was accepted.
@@ -20,6 +21,9 @@ const FEWER_DERIVED: usize = 150;
 pub(super) enum InputKind {
     /// Accepted by the unpatched program.
     Given,
+    /// Taken from the tests of a Java program; where the unpatched program accepts it, it
+    /// is as good as given.
+    OfTests,
     /// A mutant of a given input.
     GivenMutant,
     /// A mutant of a PoV.
@@ -32,6 +36,7 @@ impl InputKind {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Given => "given",
+            Self::OfTests => "of tests",
             Self::GivenMutant => "mutants of given",
             Self::Derived => "derived",
             Self::Aimed => "aimed",
@@ -55,8 +60,8 @@ pub(super) struct ComparedInput {
 pub(super) struct InputPool {
     given: Vec<ComparedInput>,
     mutants: Vec<ComparedInput>,
-    /// Files of tests, which may be inputs, where there are no given ones: what differs
-    /// there refutes nothing.
+    /// Files of tests, which may be inputs. Of a C or C++ program they are used where there
+    /// are no given ones, and what differs there refutes nothing.
     of_tests: Vec<ComparedInput>,
     /// The PoVs brought towards harmless inputs, the last one first.
     nearer: Vec<Vec<u8>>,
@@ -84,13 +89,19 @@ impl InputPool {
             (false, true) => MOST_DERIVED,
             (false, false) => FEWER_DERIVED,
         };
-        let of_tests = if given.is_empty() {
+        let java = task.language == Language::Java;
+        let of_tests = if given.is_empty() || java {
             given_inputs::of_tests(task, pov)?
         } else {
             Vec::new()
         };
+        let kind = if java {
+            InputKind::OfTests
+        } else {
+            InputKind::Derived
+        };
         let of_tests = of_tests.into_iter().map(|(name, bytes)| ComparedInput {
-            kind: InputKind::Derived,
+            kind,
             name: format!("{name} of the tests"),
             bytes,
             parent: None,
@@ -108,6 +119,19 @@ impl InputPool {
             derived_made: 0,
             derived: Mutator::new(povs),
         })
+    }
+
+    /// Adds inputs of the tests behind the given ones.
+    pub(super) fn add_of_tests(&mut self, inputs: Vec<Vec<u8>>) {
+        let inputs = inputs.into_iter().enumerate();
+        let inputs = inputs.map(|(number, bytes)| ComparedInput {
+            kind: InputKind::OfTests,
+            name: format!("input {number} of the tests"),
+            bytes,
+            parent: None,
+            fresh: false,
+        });
+        self.given.splice(0..0, inputs.rev());
     }
 
     /// Adds mutants of an input that was accepted.

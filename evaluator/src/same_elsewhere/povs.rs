@@ -11,10 +11,11 @@
 
 use super::Comparison;
 use super::clock::Part;
-use super::doubts::{Differing, PATTERNS};
+use super::doubts::{Differing, PATTERNS, shown};
 use super::pool::{ComparedInput, InputKind};
 use crate::TargetError;
 use crate::crash::{CrashReport, Operation, Tool};
+use crate::feedback;
 use crate::given_inputs;
 use crate::runner::{Build, Capture, InputRun, Inputs, Instrumentation, MemoryPattern};
 use patchwright_source::{Changes, Language};
@@ -23,6 +24,8 @@ use std::time::Instant;
 
 /// PoVs and mutants that crash the unpatched program, of which the answers are compared.
 const MOST_INPUTS: usize = 8;
+/// Bytes of such an input that are shown with its answer.
+const LARGEST: usize = 400;
 /// Other contents of memory in which the answers past the fault have to be the same.
 const OTHER_MEMORY: usize = 2;
 /// Words by which programs report a fault of their own, or of the machine, and none of the
@@ -61,6 +64,7 @@ impl Comparison<'_> {
         for (index, input) in inputs.iter().enumerate() {
             if let Some(run) = patched.get(&index) {
                 self.own_fault(input, run);
+                self.keep_answer(input, run);
             }
         }
         let Some(build) = self.recovering_build().await? else {
@@ -101,6 +105,17 @@ impl Comparison<'_> {
             .chain(self.crashing.iter().cloned())
             .take(MOST_INPUTS)
             .collect())
+    }
+
+    /// Keeps what the patched program says on an input that crashes the unpatched one, for
+    /// somebody who knows what a right program says there.
+    pub(super) fn keep_answer(&mut self, input: &ComparedInput, after: &InputRun) {
+        if self.answers.len() < MOST_INPUTS {
+            let bytes = feedback::input(input.bytes.get(..LARGEST).unwrap_or(&input.bytes));
+            let said = shown(after);
+            self.answers
+                .push(format!("{}: {bytes}\npatched: {said}", input.name));
+        }
     }
 
     async fn recovering_build(&mut self) -> Result<Option<Build>, TargetError> {

@@ -102,6 +102,9 @@ impl Comparison<'_> {
             reasons: Vec::new(),
             branches: 0,
         };
+        if let Some(tests) = &self.test_calls.coverage {
+            reach.add_tests(tests);
+        }
         let povs = given_inputs::povs(target.task())?;
         for (_, coverage) in self.count_runs(&mut reach, povs, LEAST).await? {
             reach.povs.add(&coverage);
@@ -124,15 +127,14 @@ impl Comparison<'_> {
             reach.settle(attempt);
         }
         let target = self.target;
-        if reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty() {
+        let open = reach.reached < target.task().limits.reached || !reach.unaccounted.is_empty();
+        if open && reach.tests.is_none() {
             let usual = self.tests_seconds.unwrap_or(0.0).min(600.0);
             let usual = Duration::from_secs_f64(usual) * TESTS_SLOWER + LEAST;
             let most = usual.min(self.clock.left(Part::Last).max(LEAST_TESTS));
             let tests = target.covered_by_tests(&reach.build, &reach.counted, most);
             if let Some(tests) = tests.await? {
-                reach.tests = Some(tests.reached());
-                reach.all.add(&tests);
-                reach.accepted.add(&tests);
+                reach.add_tests(&tests);
                 reach.settle(attempt);
             }
         }
@@ -257,7 +259,7 @@ impl Comparison<'_> {
 
     /// The lines that the patch wrote; around those that it only took away, the
     /// lines that are left.
-    fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
+    pub(super) fn lines_of(&self, attempt: &AttemptFacts) -> Counted {
         let tree = Tree::open(&self.target.task().tree).ok();
         let mut lines = Vec::new();
         for touched in &attempt.touched {
@@ -345,6 +347,13 @@ fn line_map(tree: &Tree, attempt: &AttemptFacts, path: &TreePath) -> Option<Line
 }
 
 impl Reach {
+    /// Adds what the tests cover.
+    fn add_tests(&mut self, tests: &Coverage) {
+        self.tests = Some(tests.reached());
+        self.all.add(tests);
+        self.accepted.add(tests);
+    }
+
     /// Judges whether this is enough to call the patch tried, by the floor of the settings;
     /// else what is missing.
     pub(super) fn missing(&self, floor: u64) -> Option<String> {

@@ -1,6 +1,6 @@
 //! Patched programs that behave as before, and some that do not.
 
-use super::{ChallengeInput, challenge};
+use super::{CONTROLS_REACH, ChallengeInput, challenge};
 use crate::attempt::{AcceptedDifference, AttemptFacts};
 use crate::evidence::RungName;
 use crate::ladder::Ladder;
@@ -143,6 +143,14 @@ async fn challenges_count_by_what_running_them_shows() {
         ];
         assert_eq!(counts, [&1, &2]);
         assert_eq!(result.found.len(), usize::from(holds == Some(false)));
+        if holds == Some(true) {
+            let [answer] = result.answers.as_slice() else {
+                panic!("the answer to the variant: {result:#?}");
+            };
+            assert!(answer.starts_with("challenge 1: "), "{answer}");
+            assert!(answer.contains("exit status 1"), "{answer}");
+            assert_eq!(result.counts[CONTROLS_REACH], 2, "{result:#?}");
+        }
         // What was found right before is no doubt any more.
         attempt.accepted.push(AcceptedDifference {
             bytes: vec![2, 9, 7],
@@ -170,6 +178,10 @@ async fn a_script_runs_in_the_sandbox_and_gives_bytes_or_a_reason() {
         "import sys; sys.stdout.buffer.write(bytes([7, 0]) * 3)",
     );
     assert_eq!(made.await.unwrap(), Ok(vec![7, 0, 7, 0, 7, 0]));
+    let from_the_pov = "import sys; sys.stdout.buffer.write(open(sys.argv[1], 'rb').read() * 2)";
+    let made = target.run_script(build, from_the_pov).await.unwrap();
+    let pov = fs::read(&target.task().povs[0].file).unwrap();
+    assert_eq!(made, Ok(pov.repeat(2)));
     for (script, part) in [
         ("raise ValueError('no such thing')", "no such thing"),
         (

@@ -63,14 +63,7 @@ impl Engine {
     /// Connects to the engine behind a socket, else behind the first usual one that is there,
     /// and removes what earlier processes of ours left in it.
     pub(super) async fn connect(socket: Option<&Path>) -> Result<Self, TargetError> {
-        let socket = match socket {
-            Some(named) => named.to_path_buf(),
-            None => usual_sockets().into_iter().find(|path| path.exists()).ok_or_else(|| {
-                let what = "the task names an image, and no socket of Docker or Podman was found: \
-                            start one of them, or name its socket in sandbox.engine";
-                TargetError::machinery(what, "sandbox.engine")
-            })?,
-        };
+        let socket = socket_of(socket)?;
         let unreachable = |error: Error| {
             let what = format!("the container engine does not answer: {error}");
             TargetError::machinery(what, socket.display().to_string())
@@ -146,7 +139,7 @@ impl Engine {
             .build();
         let pulled = self.docker.create_image(Some(options), None, None);
         let steps: Result<Vec<_>, Error> = pulled.try_collect().await;
-        steps.map_err(|error| missing(&reason(&error)))?;
+        steps.map_err(|error| full_store(&error).unwrap_or_else(|| missing(&reason(&error))))?;
         let id = self.id_of(name).await?;
         id.ok_or_else(|| missing("the engine says that it has, and does not have it"))
     }
@@ -177,7 +170,10 @@ impl Engine {
             match steps.try_next().await {
                 Ok(Some(step)) => lines.extend(step.stream),
                 Ok(None) => break,
-                Err(error) => return Err(not_built(file, &reason(&error), &lines)),
+                Err(error) => {
+                    let full = full_store(&error);
+                    return Err(full.unwrap_or_else(|| not_built(file, &reason(&error), &lines)));
+                }
             }
         }
         let id = self.id_of(&tag).await?;
@@ -211,6 +207,11 @@ impl Engine {
 
     /// Removes the containers of processes that are gone.
     async fn remove_orphans(&self) {
+        self.remove_those(Owner::is_gone).await;
+    }
+
+    /// Removes the containers with a label that fits.
+    async fn remove_those(&self, fits: impl Fn(&str) -> bool) {
         let marked = HashMap::from([("label", vec![OWNER])]);
         let options = ListContainersOptionsBuilder::default()
             .all(true)
@@ -219,11 +220,52 @@ impl Engine {
         for container in found.unwrap_or_default() {
             let labels = container.labels.unwrap_or_default();
             let owner = labels.get(OWNER).map(String::as_str).unwrap_or_default();
-            if let (true, Some(id)) = (Owner::is_gone(owner), container.id) {
+            if let (true, Some(id)) = (fits(owner), container.id) {
                 self.remove(&id).await;
             }
         }
     }
+}
+
+/// Address of an engine for other programs, such as the client `docker`.
+#[derive(Debug, Clone)]
+pub struct EngineAddress {
+    /// Its socket.
+    pub socket: PathBuf,
+    /// The label, as `name=value`, that makes a container one of this process: it is removed
+    /// when this process is gone.
+    pub label: String,
+}
+
+impl EngineAddress {
+    /// Finds the engine that tasks with an image use, and removes what earlier processes of
+    /// ours left in it.
+    pub async fn find(socket: Option<&Path>) -> Result<Self, TargetError> {
+        let socket = socket_of(socket)?;
+        Engine::connect(Some(&socket)).await?;
+        Ok(Self {
+            socket,
+            label: format!("{OWNER}={}", owner()),
+        })
+    }
+
+    /// Removes the containers that carry the label. An engine that is gone keeps them until
+    /// the next [`Self::find`].
+    pub async fn remove_containers(&self) {
+        if let Ok(engine) = Engine::connect(Some(&self.socket)).await {
+            engine.remove_those(|label| label == owner()).await;
+        }
+    }
+}
+
+/// Returns the socket that is named, else the first usual one that is there.
+fn socket_of(named: Option<&Path>) -> Result<PathBuf, TargetError> {
+    let usual = || usual_sockets().into_iter().find(|path| path.exists());
+    named.map(Path::to_path_buf).or_else(usual).ok_or_else(|| {
+        let what = "the task names an image, and no socket of Docker or Podman was found: \
+                    start one of them, or name its socket in sandbox.engine";
+        TargetError::machinery(what, "sandbox.engine")
+    })
 }
 
 /// The sockets of an engine of the system, and of one of this user.
@@ -278,8 +320,29 @@ fn not_built(file: &Path, reason: &str, lines: &[String]) -> TargetError {
     }
 }
 
+/// Returns the error for an engine without room for images and containers, which says nothing
+/// about the task.
+fn full_store(error: &Error) -> Option<TargetError> {
+    let reason = reason(error);
+    // The words of ENOSPC and EDQUOT, which engines hand on.
+    let full = ["no space left on device", "disk quota exceeded"];
+    let is_full = full
+        .iter()
+        .any(|words| reason.to_lowercase().contains(words));
+    is_full.then(|| {
+        let what = format!(
+            "the store of the container engine is full: {reason}; make room, as with `podman system prune` or \
+             `docker system prune`"
+        );
+        TargetError::machinery(what, "container engine")
+    })
+}
+
 /// An error of the engine's own.
 pub(super) fn failed(what: &str, error: &Error) -> TargetError {
+    if let Some(full) = full_store(error) {
+        return full;
+    }
     TargetError::machinery(format!("{what}: {}", reason(error)), "container engine")
 }
 

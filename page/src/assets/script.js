@@ -1,6 +1,6 @@
 "use strict";
-// Parts that are fetched when they are opened, live updates, and keys. Everything that is
-// put into the page was escaped by the server.
+// Parts that are fetched when they are opened, live updates, keys, and the forms of the HTTP
+// interface. What is put into the page as HTML was escaped by the server.
 
 async function fragment(address) {
   const answer = await fetch(address, { headers: { "x-fragment": "1" }, redirect: "error" });
@@ -68,5 +68,37 @@ document.addEventListener("keydown", (event) => {
     if (!target) return;
     event.preventDefault();
     if (target.matches("a")) target.click(); else target.focus();
+  }
+});
+
+document.addEventListener("submit", async (event) => {
+  const form = event.target.closest("form[data-method]");
+  if (!form) return;
+  event.preventDefault();
+  const shown = form.querySelector("pre");
+  const headers = {}, query = new URLSearchParams(), token = document.getElementById("token").value;
+  let path = form.dataset.path;
+  for (const input of form.querySelectorAll("input[data-in]")) {
+    if (!input.value) continue;
+    if (input.dataset.in === "path") path = path.replace("{" + input.name + "}", encodeURIComponent(input.value));
+    else if (input.dataset.in === "header") headers[input.name] = input.value;
+    else query.append(input.name, input.value);
+  }
+  if (token) headers.authorization = "Bearer " + token;
+  const body = form.elements.body?.value || undefined;
+  if (body) headers["content-type"] = "application/json";
+  shown.hidden = false;
+  shown.textContent = "…";
+  try {
+    const address = query.size ? path + "?" + query : path;
+    const answer = await fetch(address, { method: form.dataset.method.toUpperCase(), headers, body });
+    shown.textContent = answer.status + " " + answer.statusText + "\n";
+    const reader = answer.body?.pipeThrough(new TextDecoderStream()).getReader();
+    for (let part; reader && shown.textContent.length < 200000 && !(part = await reader.read()).done;) {
+      shown.textContent += part.value; // a stream of events is shown as it comes
+    }
+    await reader?.cancel();
+  } catch (error) {
+    shown.textContent += error.message;
   }
 });

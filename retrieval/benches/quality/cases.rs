@@ -39,9 +39,19 @@ pub(super) fn store(given: Option<String>) -> PathBuf {
     given.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality"))
 }
 
+/// Names the cases that only a run which asks for them measures.
+const MEASURED_ONCE: &str = "measured-once";
+
 /// All cases and the crash reports and requests of a further folder and file,
 /// those of one tree after each other.
-pub(super) fn read(further: Option<&str>, requested: Option<&str>) -> Vec<Case> {
+pub(super) fn read(
+    half: Option<&str>,
+    further: Option<&str>,
+    requested: Option<&str>,
+) -> Vec<Case> {
+    if half == Some(MEASURED_ONCE) {
+        return crashes(&here().join(MEASURED_ONCE));
+    }
     let mut cases = crashes(&here().join("cases"));
     cases.extend(further.iter().flat_map(|folder| crashes(Path::new(folder))));
     cases.extend(requests(&here().join("requests.toml")));
@@ -70,6 +80,7 @@ fn crashes(folder: &Path) -> Vec<Case> {
     let mut folders: Vec<PathBuf> = std::fs::read_dir(folder)
         .expect("the cases")
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.is_dir())
         .collect();
     folders.sort();
     folders.into_iter().map(crash).collect()

@@ -39,7 +39,8 @@ impl Store {
         run: &str,
         (ending, report): (&str, &str),
     ) -> Result<(), StoreError> {
-        let report: serde_json::Value = serde_json::from_str(report).unwrap_or_default();
+        let report: serde_json::Value =
+            serde_json::from_str(report).map_err(|error| sqlx::Error::Encode(Box::new(error)))?;
         let figure = |path: &str| report.pointer(path).and_then(serde_json::Value::as_f64);
         let attempts = report.get("attempts").and_then(|list| list.as_array());
         let attempts = attempts.map(|list| i64::try_from(list.len()).unwrap_or(i64::MAX));

@@ -44,6 +44,8 @@ fn run(patchwright: &Patchwright, framework: &Framework, more: &[&str]) -> (Fini
 #[test]
 fn the_smallest_set_of_patches_is_submitted() {
     let framework = Framework::start(Habits::default());
+    framework.forward("reports/triage.md", "the size is never compared");
+    framework.forward("patches/earlier.diff", "--- a/an-earlier-patch\n");
     let model = ScriptedModel::start([
         twins::QUERIES,
         twins::LEFT_ONLY,
@@ -68,6 +70,11 @@ fn the_smallest_set_of_patches_is_submitted() {
     let submitted = framework.submitted();
     assert_eq!(submitted.len(), 1, "{finished:#?}");
     assert!(submitted[0].contains("+  return size > 4 ? 4 : size;"));
+    assert_eq!(framework.reports(), 2, "{finished:#?}");
+    let first = model.requests()[0].body.to_string();
+    for forwarded in ["the size is never compared", "an-earlier-patch"] {
+        assert!(first.contains(forwarded), "{forwarded} in {first}");
+    }
     assert!(
         model
             .requests()
@@ -160,6 +167,7 @@ fn the_manifest_names_what_is_there() {
         "supported_target:",
         "required_llms:",
         "target_build_phase:",
+        "target_dependent: false",
     ] {
         assert!(manifest.contains(key), "{key} is missing");
     }

@@ -33,7 +33,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "config",
-        "private error value crs daemon entry layer section endpoint check schema load",
+        "private environment error value crs daemon entry layer section endpoint check schema load",
     ),
     (
         "model",
@@ -51,7 +51,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "page",
-        "text view diff code assets layout plots list message stages run candidate",
+        "text view diff code assets layout plots list message interface stages run candidate",
     ),
     (
         "daemon",

@@ -371,6 +371,12 @@ fn no_page_frames_an_answer_or_calls_from_another_port() {
     let page = daemon.get("/api/v1/docs/");
     assert_eq!(page.status, 200, "{}", page.text());
     assert!(!page.text().contains("<script>"), "{}", page.text());
+    for form in [
+        "data-method=\"post\" data-path=\"/api/v1/tasks\"",
+        "data-method=\"get\" data-path=\"/api/v1/tasks/{id}\"",
+    ] {
+        assert!(page.text().contains(form), "{form}: {}", page.text());
+    }
     let policy = page.header("content-security-policy").unwrap();
     assert!(policy.contains("script-src 'self';"), "{policy}");
     let api = daemon.get(TASKS);

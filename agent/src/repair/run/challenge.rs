@@ -6,7 +6,7 @@ use super::Run;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, RungRecord};
 use crate::repair::lane::{Challenge, Stage};
-use patchwright_evaluator::RungName;
+use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 
@@ -46,7 +46,8 @@ impl Run {
             .attempt(number)
             .map_or("", |attempt| attempt.diff.as_str());
         let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
-        let text = prompt::challenge((&self.plan, &baseline), &crash.text, diff, code);
+        let compared = (diff, &challenge.rung);
+        let text = prompt::challenge((&self.plan, &baseline), &crash.text, compared, code);
         challenge.messages.push(Message::user(text));
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.stage = Stage::AskChallenge(Box::new(challenge));
@@ -122,6 +123,7 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
         .filter(|(name, _)| name.starts_with("challenges: "))
         .map(|(_, count)| count)
         .sum();
+    let closed = closed_by_controls(&rung, &challenges);
     rung.seconds += challenges.seconds;
     rung.counts.extend(challenges.counts);
     rung.found.extend(challenges.found);
@@ -139,8 +141,29 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
             }
             rung.reason = format!("{}; {}", challenges.reason, rung.reason);
         }
+        Some(true) if closed => {
+            rung.holds = Some(true);
+            rung.reason = format!(
+                "{}, and challenges run the patched lines; before: {}",
+                challenges.reason, rung.reason
+            );
+        }
         _ => rung.reason = format!("{}; {}", rung.reason, challenges.reason),
     }
     rung.doubts.extend(challenges.doubts);
+    rung.answers.extend(challenges.answers);
     rung
+}
+
+/// Tells whether challenges that are answered as before make up for what a rung lacks, where
+/// it is open only because too few accepted inputs come to the patch.
+fn closed_by_controls(rung: &RungRecord, challenges: &RungRecord) -> bool {
+    let of = |record: &RungRecord, name: &str| record.counts.get(name).copied();
+    let Some(missing) = of(rung, MISSING_REACH).filter(|_| rung.holds.is_none()) else {
+        return false;
+    };
+    let reached = of(challenges, CONTROLS_REACH).unwrap_or(0);
+    let open = of(rung, "branches not accounted for").unwrap_or(0);
+    let left = of(challenges, CONTROLS_LEAVE_OPEN).unwrap_or(open);
+    reached > 0 && reached >= missing && open.min(left) == 0
 }

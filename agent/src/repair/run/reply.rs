@@ -8,8 +8,9 @@ use patchwright_model::{Finish, Message, Role};
 use patchwright_patcher::{Reply, reply};
 use patchwright_retrieval::{KINDS, Query};
 
-/// Tags in a block of queries that are no query of their own: probes, the older form of a
-/// query, and the parts of a rule.
+/// Tags in a block of queries that are no query of their own. Each is read by somebody else:
+/// `probe` and `query` by `patcher::reply`, the others by `retrieval::rule` as the keys of a
+/// rule, which are ast-grep's. A tag that nobody reads would be left out without a word.
 const IN_QUERIES: [&str; 10] = [
     "probe", "query", "pattern", "kind", "regex", "any", "all", "not", "inside", "has",
 ];

@@ -1,33 +1,18 @@
 //! Runs whose lanes brought several candidates that are compared with each other.
 
-use super::{baseline, kind, patch, placed, plan, play, reply, rung};
+use super::{baseline, doubted, kind, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AgreedInput, AgreementRecord, ContextText, DoubtRecord, DoubtedInputRecord, EndingKind,
-    Outcome, RunLimits, RungRecord, Step,
+    AgreedInput, AgreementRecord, ContextText, EndingKind, Outcome, RunLimits, Step,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
 
 /// The rungs of a candidate that differs on an input.
 fn rungs() -> [Outcome; 8] {
-    RungName::ALL.map(|name| match rung(name, Some(true)) {
-        Outcome::Climbed(record) if name == RungName::SameElsewhere => {
-            Outcome::Climbed(RungRecord {
-                holds: None,
-                doubts: vec![DoubtRecord {
-                    what: "mutant 1 differs".into(),
-                    input: Some(DoubtedInputRecord {
-                        name: "mutant 1".into(),
-                        blob: "blob".into(),
-                        ..DoubtedInputRecord::default()
-                    }),
-                    ..DoubtRecord::default()
-                }],
-                ..record
-            })
-        }
-        other => other,
+    RungName::ALL.map(|name| match name {
+        RungName::SameElsewhere => doubted(),
+        _ => rung(name, Some(true)),
     })
 }
 

@@ -1,33 +1,14 @@
 //! Judged patches beside candidates that the model writes by itself.
 
-use super::{baseline, kind, patch, placed, plan, play, reply, rung};
+use super::{baseline, doubted, kind, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AgreedInput, AgreementRecord, ContextText, DoubtRecord, DoubtedInputRecord, EndingKind,
-    Outcome, RunLimits, RungRecord, SplitRecord, Step,
+    AgreedInput, AgreementRecord, ContextText, DoubtedInputRecord, EndingKind, Outcome, RunLimits,
+    SplitRecord, Step,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
 use patchwright_patcher::reply;
-
-/// The rung *same elsewhere*, open for a difference.
-fn doubted() -> Outcome {
-    let Outcome::Climbed(record) = rung(RungName::SameElsewhere, None) else {
-        panic!("no rung");
-    };
-    Outcome::Climbed(RungRecord {
-        doubts: vec![DoubtRecord {
-            what: "mutant 1 differs".into(),
-            input: Some(DoubtedInputRecord {
-                name: "mutant 1".into(),
-                blob: "blob".into(),
-                ..DoubtedInputRecord::default()
-            }),
-            ..DoubtRecord::default()
-        }],
-        ..record
-    })
-}
 
 /// A run whose foreign patch stands but for a difference, and two candidates that came to
 /// *tested*.

@@ -8,7 +8,7 @@ use crate::record::{
     Unanswered,
 };
 use crate::repair::Run;
-use patchwright_evaluator::RungName;
+use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 use patchwright_model::Usage;
 use patchwright_patcher::Patch;
 
@@ -119,6 +119,51 @@ fn a_model_is_told_everything_and_its_inputs_are_run() {
     let rung = run.attempts()[0].rung(RungName::SameElsewhere).unwrap();
     assert!(rung.reason.contains("WHAT THEY SHOW"), "{rung:?}");
     assert_eq!(rung.counts["challenges: variants"], 1);
+}
+
+#[test]
+fn controls_that_reach_the_patch_close_a_rung_that_lacked_such_inputs() {
+    let ended = |missing: u64, reached: u64, left_open: u64| {
+        let run = Run::new(asking(1));
+        let run = play(run, [baseline(), Outcome::Context(ContextText::default())]);
+        let run = play(run, [reply(&patch("y")), placed("p")]);
+        let below = RungName::ALL.into_iter();
+        let below = below.filter(|name| *name < RungName::SameElsewhere);
+        let run = play(run, below.map(|name| rung(name, Some(true))));
+        let with = |mut outcome: Outcome, counts: &[(&str, u64)]| {
+            let (Outcome::Climbed(RungRecord { counts: known, .. })
+            | Outcome::Challenged(ChallengedRecord {
+                rung: RungRecord { counts: known, .. },
+                ..
+            })) = &mut outcome
+            else {
+                unreachable!()
+            };
+            known.extend(
+                counts
+                    .iter()
+                    .map(|(name, count)| ((*name).to_owned(), *count)),
+            );
+            outcome
+        };
+        let open = rung(RungName::SameElsewhere, None);
+        let lacks = [(MISSING_REACH, missing), ("branches not accounted for", 1)];
+        let brings = [(CONTROLS_REACH, reached), (CONTROLS_LEAVE_OPEN, left_open)];
+        let run = play(
+            run,
+            [
+                with(open, &lacks),
+                reply(WRITTEN),
+                with(told(Some(true)), &brings),
+                rung(RungName::Reviewed, Some(true)),
+            ],
+        );
+        kind(&run)
+    };
+    assert_eq!(ended(2, 2, 0), EndingKind::Verified);
+    assert_eq!(ended(2, 1, 0), EndingKind::Plausible);
+    assert_eq!(ended(2, 2, 1), EndingKind::Plausible);
+    assert_eq!(ended(0, 0, 0), EndingKind::Plausible);
 }
 
 #[test]

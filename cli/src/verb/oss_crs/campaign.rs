@@ -12,7 +12,10 @@ use patchwright_agent::wire::{self, Answers};
 use patchwright_config::Loaded;
 use patchwright_daemon::crs::cover;
 use patchwright_daemon::crs::ground::Ground;
-use patchwright_daemon::crs::oss::{self, Environment, Found, SidecarTarget, Sidecars, tasks};
+use patchwright_daemon::crs::oss::candidates::Candidate;
+use patchwright_daemon::crs::oss::{
+    self, Candidates, Environment, Found, SidecarTarget, Sidecars, tasks,
+};
 use patchwright_evaluator::Target;
 use patchwright_patcher::{Guard, Patch, Refusal};
 use patchwright_source::Tree;
@@ -128,6 +131,12 @@ impl Campaign {
     }
 
     async fn suspicions(&self, summary: &mut Summary) -> anyhow::Result<()> {
+        if let Some(shared) = Candidates::open(&self.environment).await? {
+            let open = shared.open_ones().await?;
+            if !open.is_empty() {
+                return self.claimed(&shared, open, summary).await;
+            }
+        }
         let mut reports: Vec<Option<&str>> = Vec::new();
         reports.extend(self.found.candidates.iter().map(|(_, text)| Some(&**text)));
         if reports.is_empty() && self.found.diff.is_some() {
@@ -139,6 +148,34 @@ impl Campaign {
             }
             let task = tasks::task(&self.environment, &self.found, &[], report)?;
             let mut line = Box::pin(self.repair(task)).await?;
+            self.early(&mut line)?;
+            summary.runs.push(line);
+        }
+        Ok(())
+    }
+
+    /// Runs the candidates that can be claimed; others work on the rest.
+    async fn claimed(
+        &self,
+        shared: &Candidates,
+        open: Vec<Candidate>,
+        summary: &mut Summary,
+    ) -> anyhow::Result<()> {
+        for Candidate { id, sarif } in open {
+            if self.stop.is_cancelled() {
+                break;
+            }
+            if !shared.claim(&id).await? {
+                let line = format!("bug candidate {id}: claimed by another system");
+                self.display.line(&line);
+                continue;
+            }
+            let task = tasks::task(&self.environment, &self.found, &[], Some(&sarif))?;
+            let line = Box::pin(self.repair(task)).await;
+            let verified = |line: &RunLine| line.kind == Some(EndingKind::Verified);
+            let fixed = line.as_ref().is_ok_and(verified);
+            shared.settle(&id, fixed).await?;
+            let mut line = line?;
             self.early(&mut line)?;
             summary.runs.push(line);
         }
@@ -164,6 +201,8 @@ impl Campaign {
         // On the heap: the future of a run is large.
         let whole = Box::pin(session::to_the_end(&session, &output, place, start));
         let (run, report) = whole.await?;
+        let bytes = serde_json::to_vec_pretty(&report)?;
+        let reported = oss::submit_report(&self.environment.submit, &report.run, &bytes)?;
         Ok(RunLine {
             run: report.run,
             kind: run.ending().map(|ending| ending.kind),
@@ -172,6 +211,7 @@ impl Campaign {
             detail: report.detail,
             stops: Vec::new(),
             submitted: None,
+            reported: Some(reported),
         })
     }
 

@@ -32,6 +32,7 @@ pub(in crate::verb::oss_crs) struct RunLine {
     pub(in crate::verb::oss_crs) detail: String,
     pub(in crate::verb::oss_crs) stops: Vec<String>,
     pub(in crate::verb::oss_crs) submitted: Option<PathBuf>,
+    pub(in crate::verb::oss_crs) reported: Option<PathBuf>,
     #[serde(skip)]
     pub(in crate::verb::oss_crs) kind: Option<EndingKind>,
     #[serde(skip)]
@@ -47,6 +48,7 @@ impl RunLine {
             kind: Some(ending.kind),
             stops: Vec::new(),
             submitted: None,
+            reported: None,
             diff: None,
         }
     }

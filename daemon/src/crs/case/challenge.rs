@@ -1,7 +1,8 @@
 //! The files of a challenge: downloaded, compared with their hashes, kept in the
 //! store, and read as far as a task needs to know them.
 
-use super::{CaseError, Prepared, hash_of, oss_fuzz, scratch};
+use super::{Prepared, hash_of, oss_fuzz, scratch};
+use crate::crs::Failure;
 use crate::crs::protocol::{SourceDetail, SourceKind, TaskDetail, TaskKind};
 use patchwright_agent::intake::download;
 use patchwright_agent::intake::unpack::{UnpackLimits, unpack};
@@ -18,7 +19,7 @@ pub async fn prepare(
     detail: &TaskDetail,
     settings: &Settings,
     store: &Store,
-) -> Result<Prepared, CaseError> {
+) -> Result<Prepared, Failure> {
     let folder = scratch(settings)?;
     let place = |name: &str| folder.path().join(name);
     let mut files = BTreeMap::new();
@@ -63,23 +64,23 @@ async fn fetched(
     source: &SourceDetail,
     into: &Path,
     settings: &Settings,
-) -> Result<String, CaseError> {
+) -> Result<String, Failure> {
     let limit = settings.intake.archive_mb << 20;
     download::to_file(&source.url, into, limit, &settings.intake)
         .await
         .map_err(|error| {
             let message = format!("{}: {error}", source.url);
             if error.is_final() {
-                CaseError::Final(message)
+                Failure::lasting(message)
             } else {
-                CaseError::Later(message)
+                Failure::later(message)
             }
         })?;
     let found = hash_of(into)?;
     if found.eq_ignore_ascii_case(&source.sha256) {
         return Ok(found);
     }
-    Err(CaseError::Final(format!(
+    Err(Failure::lasting(format!(
         "{}: has the SHA-256 {found}, the challenge says {}",
         source.url, source.sha256
     )))
@@ -90,7 +91,7 @@ async fn unpacked(
     kind: SourceKind,
     folder: &Path,
     limits: UnpackLimits,
-) -> Result<PathBuf, CaseError> {
+) -> Result<PathBuf, Failure> {
     let name = archive(kind);
     let (file, into) = (
         folder.join(name),
@@ -101,6 +102,6 @@ async fn unpacked(
     tokio::task::spawn_blocking(move || unpack(&file, &place, limits))
         .await
         .map_err(std::io::Error::other)?
-        .map_err(|error| CaseError::Final(format!("{name} cannot be unpacked: {error}")))?;
+        .map_err(|error| Failure::lasting(format!("{name} cannot be unpacked: {error}")))?;
     Ok(into)
 }

@@ -4,7 +4,8 @@
 //! No container is started: the commands run `build.sh` with the variables that
 //! the base image would set, with the compilers of this machine.
 
-use super::{CaseError, Prepared};
+use super::Prepared;
+use crate::crs::Failure;
 use crate::crs::patch_request::PatchRequest;
 use patchwright_agent::task::TaskFile;
 use patchwright_agent::task::file::SourceKeys;
@@ -40,12 +41,12 @@ pub(super) struct Project {
 }
 
 /// Looks a project up in the unpacked tooling.
-pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, CaseError> {
+pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, Failure> {
     let wanted = Path::new("projects").join(name).join("project.yaml");
     let file = below(tooling, &|path| path.ends_with(&wanted))
-        .ok_or_else(|| CaseError::Final(format!("the fuzz-tooling has no {}", wanted.display())))?;
+        .ok_or_else(|| Failure::lasting(format!("the fuzz-tooling has no {}", wanted.display())))?;
     if file.metadata()?.len() > PROJECT_FILE {
-        return Err(CaseError::Final("project.yaml is too large".to_owned()));
+        return Err(Failure::lasting("project.yaml is too large"));
     }
     let text = String::from_utf8_lossy(&std::fs::read(&file)?).into_owned();
     let language = language(&text)?;
@@ -53,7 +54,7 @@ pub(super) fn project(tooling: &Path, name: &str) -> Result<Project, CaseError> 
     Ok(Project { language, tests })
 }
 
-fn language(project: &str) -> Result<String, CaseError> {
+fn language(project: &str) -> Result<String, Failure> {
     let value = project.lines().find_map(|line| {
         let value = line.strip_prefix("language:")?;
         let value = value.split('#').next().unwrap_or_default();
@@ -63,19 +64,17 @@ fn language(project: &str) -> Result<String, CaseError> {
         Some("c") => Ok("c".to_owned()),
         Some("c++") => Ok("c++".to_owned()),
         Some("jvm" | "java") => Ok("java".to_owned()),
-        Some(other) => Err(CaseError::Final(format!(
+        Some(other) => Err(Failure::lasting(format!(
             "project.yaml: patches are written for c, c++ and jvm, not for {other:?}"
         ))),
-        None => Err(CaseError::Final(
-            "project.yaml does not say its language".to_owned(),
-        )),
+        None => Err(Failure::lasting("project.yaml does not say its language")),
     }
 }
 
 /// The change in question.
-pub(super) fn reference_diff(folder: &Path) -> Result<PathBuf, CaseError> {
+pub(super) fn reference_diff(folder: &Path) -> Result<PathBuf, Failure> {
     below(folder, &|path| path.ends_with("ref.diff"))
-        .ok_or_else(|| CaseError::Final("the diff's tarball has no ref.diff".to_owned()))
+        .ok_or_else(|| Failure::lasting("the diff's tarball has no ref.diff"))
 }
 
 /// The first file that fits, the highest first, links left out.
@@ -112,7 +111,7 @@ pub(super) fn source(prepared: &Prepared) -> SourceKeys {
 }
 
 /// A task that follows the conventions.
-pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFile, CaseError> {
+pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFile, Failure> {
     let mut builds = serde_json::Map::new();
     for blob in &request.blobs {
         let name = &blob.sanitizer_name;
@@ -140,18 +139,18 @@ pub(super) fn keys(prepared: &Prepared, request: &PatchRequest) -> Result<TaskFi
         "commands": commands,
         "builds": builds,
     });
-    serde_json::from_value(keys).map_err(|error| CaseError::Final(error.to_string()))
+    serde_json::from_value(keys).map_err(|error| Failure::lasting(error.to_string()))
 }
 
 /// Returns the variables that the base image sets for a sanitizer.
-fn flags(sanitizer: &str) -> Result<Value, CaseError> {
+fn flags(sanitizer: &str) -> Result<Value, Failure> {
     let instrumented = match sanitizer {
         "address" => "-fsanitize=address -fsanitize-address-use-after-scope",
         "undefined" => "-fsanitize=undefined -fno-sanitize-recover=undefined",
         "memory" => "-fsanitize=memory -fsanitize-memory-track-origins",
         _ => {
             let reason = format!("there is no build for the sanitizer {sanitizer:?}");
-            return Err(CaseError::Final(reason));
+            return Err(Failure::lasting(reason));
         }
     };
     let flags = format!(

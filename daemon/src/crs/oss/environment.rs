@@ -30,6 +30,10 @@ pub struct Environment {
     pub fetch: PathBuf,
     /// Folder of patches.
     pub submit: PathBuf,
+    /// Folder of the database in which bug candidates are claimed; none in older revisions.
+    pub candidates: Option<PathBuf>,
+    /// The target, as that database calls it.
+    pub target_key: String,
     /// Address of the builder sidecar.
     pub builder: String,
     /// Address of the runner sidecar.
@@ -79,6 +83,8 @@ impl Environment {
             source: read.or("OSS_CRS_TARGET_SOURCE", TARGET_SOURCE).into(),
             fetch: read.needed("OSS_CRS_FETCH_DIR")?.into(),
             submit: read.needed("OSS_CRS_SUBMIT_DIR")?.into(),
+            candidates: read.get("OSS_CRS_BUG_CANDIDATE_DIR").map(PathBuf::from),
+            target_key: read.or("OSS_CRS_TARGET_KEY", "unknown"),
             builder: host(read.or("BUILDER_MODULE", "builder-sidecar")),
             runner: host(read.or("RUNNER_MODULE", "runner-sidecar")),
             cpuset: read.or("OSS_CRS_CPUSET", ""),

@@ -5,9 +5,13 @@
 //! numbers are limited, and files whose name begins with a dot are somebody's
 //! business in progress.
 
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 
 /// The most files of one kind that are taken, in the order of their names.
@@ -16,6 +20,10 @@ const FILES: usize = 1_000;
 const INPUT_LIMIT: u64 = 64 << 20;
 /// The largest diff or SARIF report, in bytes.
 const TEXT_LIMIT: u64 = 16 << 20;
+/// The most bytes of a report that are read: a prompt shows the beginning.
+const REPORT_LIMIT: usize = 16 << 10;
+/// Files of a bundle of reports that are looked at.
+const BUNDLED: usize = 100;
 /// Depth to which the folders are searched.
 const DEPTH: usize = 4;
 
@@ -30,6 +38,10 @@ pub struct Found {
     pub diff: Option<String>,
     /// Reports of suspected bugs: name and SARIF text.
     pub candidates: Vec<(String, String)>,
+    /// Analyses that other systems wrote: name and text.
+    pub reports: Vec<(String, String)>,
+    /// Patches of others or of an earlier run: name and diff.
+    pub patches: Vec<(String, String)>,
     /// Items that were left out, and why, for people.
     pub left_out: Vec<String>,
 }
@@ -52,7 +64,52 @@ impl Found {
                 found.left_out.push(format!("{name}: is no SARIF report"));
             }
         }
+        found.patches = found.texts(&fetch.join("patches"));
+        found.reports = found.bundles(&fetch.join("reports"));
         found
+    }
+
+    /// Returns what others wrote about the target, for the model. None of it is evidence.
+    pub fn note(&self) -> Option<String> {
+        let part = |title: &str, texts: &[(String, String)]| {
+            let of = |(name, text): &(String, String)| format!("{name}:\n{}\n", text.trim_end());
+            let texts: String = texts.iter().map(of).collect();
+            (!texts.is_empty()).then(|| format!("{title}\n\n{texts}"))
+        };
+        // The prompt shows the beginning, and patches say more in less.
+        let parts = [
+            part(
+                "Patches of earlier runs, which are not known to be right.",
+                &self.patches,
+            ),
+            part(
+                "Reports of other systems, which may be wrong.",
+                &self.reports,
+            ),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
+        (!parts.is_empty()).then(|| parts.join("\n"))
+    }
+
+    /// Reads reports: texts, or the gzipped tar archives that the framework makes of them.
+    fn bundles(&mut self, folder: &Path) -> Vec<(String, String)> {
+        let mut texts = Vec::new();
+        for path in self.files(folder, TEXT_LIMIT) {
+            let name = path.file_name().unwrap_or_default().to_string_lossy();
+            let read = match File::open(&path) {
+                Ok(file) if name.ends_with(".tar.gz") => unpacked(file),
+                Ok(file) => beginning(file).map(|text| vec![(String::new(), text)]),
+                Err(error) => Err(error),
+            };
+            match read {
+                Ok(parts) => texts.extend(parts.into_iter().map(|(part, text)| {
+                    let separator = if part.is_empty() { "" } else { "/" };
+                    (format!("{name}{separator}{part}"), text)
+                })),
+                Err(error) => self.left_out.push(format!("{name}: {error}")),
+            }
+        }
+        texts
     }
 
     fn inputs(&mut self, folder: &Path) -> Vec<PathBuf> {
@@ -119,6 +176,26 @@ impl Found {
     }
 }
 
+/// Reads the files of a bundle. Nothing of it is written anywhere.
+fn unpacked(file: File) -> std::io::Result<Vec<(String, String)>> {
+    let mut archive = tar::Archive::new(GzDecoder::new(file).take(TEXT_LIMIT));
+    let mut parts = Vec::new();
+    for entry in archive.entries()?.take(BUNDLED) {
+        let entry = entry?;
+        if entry.header().entry_type().is_file() {
+            let name = entry.path()?.display().to_string();
+            parts.push((name, beginning(entry)?));
+        }
+    }
+    Ok(parts)
+}
+
+fn beginning(from: impl Read) -> std::io::Result<String> {
+    let mut bytes = Vec::new();
+    from.take(REPORT_LIMIT as u64).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn is_sarif(text: &str) -> bool {
     serde_json::from_str::<serde_json::Value>(text)
         .is_ok_and(|value| value.get("runs").is_some_and(serde_json::Value::is_array))
@@ -132,28 +209,48 @@ pub fn submit(folder: &Path, diff: &[u8]) -> std::io::Result<PathBuf> {
     std::fs::create_dir_all(&patches)?;
     let digest = format!("{:x}", Sha256::digest(diff));
     let path = patches.join(format!("{}.diff", digest.get(..32).unwrap_or(&digest)));
+    put(&path, diff)
+}
+
+/// Puts the report of a run into the folder of submissions, bundled as the framework bundles
+/// reports: a gzipped tar archive with the file at its root.
+pub fn submit_report(folder: &Path, task: &str, report: &[u8]) -> std::io::Result<PathBuf> {
+    let reports = folder.join("reports");
+    std::fs::create_dir_all(&reports)?;
+    let mut header = tar::Header::new_gnu();
+    header.set_size(report.len() as u64);
+    header.set_mode(0o644);
+    let packer = GzEncoder::new(Vec::new(), Compression::default());
+    let mut archive = tar::Builder::new(packer);
+    archive.append_data(&mut header, "report.json", report)?;
+    let packed = archive.into_inner()?.finish()?;
+    put(&reports.join(format!("{task}.tar.gz")), &packed)
+}
+
+/// Writes a file beside its place and moves it there; one that is there stays.
+fn put(path: &Path, content: &[u8]) -> std::io::Result<PathBuf> {
     if path.exists() {
-        return Ok(path);
+        return Ok(path.to_path_buf());
     }
     let mut file = tempfile::Builder::new()
-        .prefix(".patch-")
-        .tempfile_in(&patches)?;
-    file.write_all(diff)?;
+        .prefix(".half-")
+        .tempfile_in(path.parent().unwrap_or(path))?;
+    file.write_all(content)?;
     file.as_file().sync_all()?;
     use_by_everybody(file.as_file())?;
-    file.persist(&path).map_err(|error| error.error)?;
-    Ok(path)
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(path.to_path_buf())
 }
 
 /// The exchange runs as another user.
-fn use_by_everybody(file: &std::fs::File) -> std::io::Result<()> {
+fn use_by_everybody(file: &File) -> std::io::Result<()> {
     use std::os::unix::fs::PermissionsExt;
     file.set_permissions(std::fs::Permissions::from_mode(0o644))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Found, submit};
+    use super::{Found, submit, submit_report};
     use std::fs;
 
     #[test]
@@ -172,7 +269,6 @@ mod tests {
         write("diffs/ref.diff", "right");
         write("bug-candidates/one.sarif", r#"{"runs":[]}"#);
         write("bug-candidates/two.json", "{}");
-        write("patches/else.diff", "not ours");
         std::os::unix::fs::symlink("/etc/passwd", folder.path().join("povs/link")).unwrap();
         let found = Found::read(folder.path());
         let names: Vec<_> = found.povs.iter().map(|path| path.file_name()).collect();
@@ -181,6 +277,29 @@ mod tests {
         assert_eq!(found.candidates.len(), 1);
         assert_eq!(found.left_out, ["two.json: is no SARIF report"]);
         assert_eq!(Found::read(&folder.path().join("none")), Found::default());
+    }
+
+    #[test]
+    fn reports_and_patches_of_others_become_a_note() {
+        let folder = tempfile::tempdir().unwrap();
+        let bundle = submit_report(folder.path(), "run-1", b"{\"cause\":\"unchecked\"}").unwrap();
+        assert_eq!(bundle, folder.path().join("reports/run-1.tar.gz"));
+        fs::write(folder.path().join("reports/a.md"), "a loop").unwrap();
+        fs::write(folder.path().join("reports/broken.tar.gz"), "no gzip").unwrap();
+        fs::create_dir(folder.path().join("patches")).unwrap();
+        fs::write(folder.path().join("patches/b.diff"), "--- a/x\n").unwrap();
+        let found = Found::read(folder.path());
+        let note = found.note().unwrap();
+        for part in [
+            "a.md:\na loop",
+            "run-1.tar.gz/report.json:\n{\"cause\":\"unchecked\"}",
+            "b.diff:\n--- a/x",
+            "not known to be right",
+        ] {
+            assert!(note.contains(part), "{part:?} is missing in {note}");
+        }
+        assert_eq!(found.left_out.len(), 1, "{:?}", found.left_out);
+        assert_eq!(Found::default().note(), None);
     }
 
     #[test]

@@ -57,6 +57,7 @@ pub fn task(
     let mut task = task::from_file(keys, &environment.source, origin)?;
     task.hints.sarif = suspicion.map(str::to_owned);
     task.hints.diff.clone_from(&found.diff);
+    task.hints.note = found.note();
     task.harmless = found.seeds.iter().take(SEEDS).cloned().collect();
     Ok(task)
 }

@@ -1,6 +1,6 @@
 //! The way of a finding through the queue, and what came of it.
 
-use super::{Watch, WatchError, now, warn};
+use super::{Watch, now, warn};
 use crate::crs::case::{self, queue_id};
 use crate::crs::cover::doubt_of;
 use crate::crs::protocol::encode;
@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 impl Watch {
     /// Sees what came of the findings whose tasks have ended.
-    pub(super) async fn collect(&self, case: &CaseRow) -> Result<(), WatchError> {
+    pub(super) async fn collect(&self, case: &CaseRow) -> anyhow::Result<()> {
         for finding in self.open(case).await? {
             let row = self.service.task(&queue_id(&finding)).await?;
             let Some(row) = row.filter(|row| row.state.is_over()) else {
@@ -30,18 +30,13 @@ impl Watch {
                     None => (FindingState::Failed, None),
                 },
             };
-            let after = FindingRow {
-                state,
-                patch,
-                ..finding.clone()
-            };
-            self.store().crs_change_finding(&finding, &after).await?;
+            self.settle(&finding, state, patch).await?;
         }
         Ok(())
     }
 
     /// Queues the open findings that are not in the queue.
-    pub(super) async fn queue(&self, case: &CaseRow) -> Result<(), WatchError> {
+    pub(super) async fn queue(&self, case: &CaseRow) -> anyhow::Result<()> {
         for finding in self.open(case).await? {
             if self.service.task(&queue_id(&finding)).await?.is_some() {
                 continue;
@@ -54,23 +49,29 @@ impl Watch {
                 }
                 Err(error) => {
                     warn("a finding is no task", &finding.id, &error);
-                    self.end(&finding, FindingState::Errored).await?;
+                    self.settle(&finding, FindingState::Errored, None).await?;
                 }
             }
         }
         Ok(())
     }
 
-    async fn end(&self, finding: &FindingRow, state: FindingState) -> Result<(), WatchError> {
+    /// Writes down what came of a finding; false when somebody else did before.
+    pub(super) async fn settle(
+        &self,
+        finding: &FindingRow,
+        state: FindingState,
+        patch: Option<String>,
+    ) -> anyhow::Result<bool> {
         let after = FindingRow {
             state,
+            patch,
             ..finding.clone()
         };
-        self.store().crs_change_finding(finding, &after).await?;
-        Ok(())
+        Ok(self.store().crs_change_finding(finding, &after).await?)
     }
 
-    async fn submit_task(&self, case: &CaseRow, task: &Task) -> Result<(), WatchError> {
+    async fn submit_task(&self, case: &CaseRow, task: &Task) -> anyhow::Result<()> {
         let text = serde_json::to_string(task)?;
         let origin = match case.detail {
             Some(_) => "crs",
@@ -98,15 +99,15 @@ impl Watch {
     }
 
     /// Nothing is sought any more for what is still open.
-    pub(super) async fn give_up(&self, case: &CaseRow) -> Result<(), WatchError> {
+    pub(super) async fn give_up(&self, case: &CaseRow) -> anyhow::Result<()> {
         for finding in self.open(case).await? {
             self.service.cancel(&queue_id(&finding)).await?;
-            self.end(&finding, FindingState::Failed).await?;
+            self.settle(&finding, FindingState::Failed, None).await?;
         }
         Ok(())
     }
 
-    async fn open(&self, case: &CaseRow) -> Result<Vec<FindingRow>, WatchError> {
+    async fn open(&self, case: &CaseRow) -> anyhow::Result<Vec<FindingRow>> {
         let findings = self.store().crs_findings(&case.id).await?.into_iter();
         Ok(findings
             .filter(|finding| finding.state == FindingState::Open)
@@ -120,7 +121,7 @@ impl Watch {
         finding: &FindingRow,
         row: &TaskRow,
         ending: Option<EndingKind>,
-    ) -> Result<Option<String>, WatchError> {
+    ) -> anyhow::Result<Option<String>> {
         let doubt = ending.filter(|_| row.state == TaskState::Done);
         let doubt = doubt.and_then(doubt_of).map(i64::from);
         // A patch with less evidence than anybody would be given is none.

@@ -1,7 +1,7 @@
 //! The matrix of patches and PoVs: every patch is tried on the PoVs of the
 //! other findings of its case, and closes those that it stops.
 
-use super::{Watch, WatchError, warn};
+use super::{Watch, warn};
 use crate::crs::case::{self, queue_id};
 use crate::crs::ground::Ground;
 use crate::crs::protocol::decode;
@@ -23,7 +23,7 @@ struct Field {
 impl Watch {
     /// Tries what was not tried yet. What could not be tried because of disk,
     /// sandbox or network is tried again later.
-    pub(super) async fn fill_matrix(&self, case: &CaseRow) -> Result<(), WatchError> {
+    pub(super) async fn fill_matrix(&self, case: &CaseRow) -> anyhow::Result<()> {
         let findings = self.store().crs_findings(&case.id).await?;
         let povs = findings
             .iter()
@@ -62,7 +62,7 @@ impl Watch {
         patches: Vec<PatchRow>,
         field: Option<&Field>,
         findings: &[FindingRow],
-    ) -> Result<Option<Ending>, WatchError> {
+    ) -> anyhow::Result<Option<Ending>> {
         let povs: BTreeSet<String> = findings
             .iter()
             .filter(|one| one.kind == FindingKind::Pov)
@@ -91,17 +91,13 @@ impl Watch {
     }
 
     /// Closes the open findings that a patch stops; what runs for them ends.
-    async fn close(&self, patch: &PatchRow, findings: &[FindingRow]) -> Result<(), WatchError> {
+    async fn close(&self, patch: &PatchRow, findings: &[FindingRow]) -> anyhow::Result<()> {
         for finding in findings {
             if finding.state != FindingState::Open || !patch.stops.contains(&finding.id) {
                 continue;
             }
-            let closed = FindingRow {
-                state: FindingState::Closed,
-                patch: Some(patch.id.clone()),
-                ..finding.clone()
-            };
-            if self.store().crs_change_finding(finding, &closed).await? {
+            let closed = self.settle(finding, FindingState::Closed, Some(patch.id.clone()));
+            if closed.await? {
                 self.service.cancel(&queue_id(finding)).await?;
             }
         }

@@ -1,8 +1,9 @@
 //! The way of a patch to the other side and what is heard of it.
 
-use super::{Watch, WatchError, milliseconds, now, warn};
+use super::{Watch, milliseconds, now, warn};
+use crate::crs::Failure;
 use crate::crs::choice::{Terms, to_send};
-use crate::crs::competition::{Competition, CompetitionError};
+use crate::crs::competition::Competition;
 use crate::crs::protocol::{PATCH_LIMIT, PatchAnswer, TaskDetail, decode, is_uuid};
 use crate::telemetry::spans;
 use patchwright_store::crs::{CaseRow, Fate, FindingRow, FindingState, PatchRow};
@@ -21,7 +22,7 @@ impl Watch {
         &self,
         case: &CaseRow,
         competition: &Competition,
-    ) -> Result<(), WatchError> {
+    ) -> anyhow::Result<()> {
         let Some(detail) = &case.detail else {
             return Ok(());
         };
@@ -54,11 +55,7 @@ impl Watch {
         Ok(())
     }
 
-    async fn submit(
-        &self,
-        competition: &Competition,
-        patch: &mut PatchRow,
-    ) -> Result<(), WatchError> {
+    async fn submit(&self, competition: &Competition, patch: &mut PatchRow) -> anyhow::Result<()> {
         let diff = match decode(&patch.diff) {
             Some(diff) if diff.len() <= PATCH_LIMIT => Ok(diff),
             Some(diff) => Err(format!(
@@ -85,7 +82,7 @@ impl Watch {
         &self,
         competition: &Competition,
         patch: &mut PatchRow,
-    ) -> Result<(), WatchError> {
+    ) -> anyhow::Result<()> {
         let Some(remote) = patch.remote.clone() else {
             return Ok(());
         };
@@ -101,8 +98,8 @@ impl Watch {
     async fn hear(
         &self,
         patch: &mut PatchRow,
-        answer: Result<PatchAnswer, CompetitionError>,
-    ) -> Result<(), WatchError> {
+        answer: Result<PatchAnswer, Failure>,
+    ) -> anyhow::Result<()> {
         let heard = match answer {
             Ok(answer) if is_uuid(&answer.patch_id) => {
                 patch.remote = Some(answer.patch_id);
@@ -126,7 +123,7 @@ impl Watch {
 
     /// Handles what a refused patch was meant to stop: another patch that stops it too
     /// takes its place, else it is open again, a few times.
-    async fn reopen(&self, refuted: &str, patches: &[PatchRow]) -> Result<(), WatchError> {
+    async fn reopen(&self, refuted: &str, patches: &[PatchRow]) -> anyhow::Result<()> {
         let Some(patch) = patches.iter().find(|patch| patch.id == refuted) else {
             return Ok(());
         };

@@ -30,7 +30,7 @@ import jdk.internal.org.objectweb.asm.MethodVisitor;
 import jdk.internal.org.objectweb.asm.Opcodes;
 
 /**
- * An agent that takes the place of the program's `main` and runs the harness on many inputs in one JVM. Each input gets
+ * The part of the agent that takes the place of the program's `main` and runs the harness on many inputs in one JVM. Each input gets
  * classes of its own, so no static state goes from one to the next. A harness is a `main` that is given the input's path,
  * or a `fuzzerTestOneInput` of Jazzer. What it cannot run it leaves to the program: then it writes nothing.
  */
@@ -42,16 +42,15 @@ public final class ManyInputs {
 
     private ManyInputs() {}
 
-    /** Called by the JVM before the program's own `main`. */
-    public static void premain(String arguments, Instrumentation instrumentation) {
-        String work = System.getenv("WORK");
+    static void start(Instrumentation instrumentation) {
         String command = System.getProperty("sun.java.command");
-        if (work == null || command == null || System.getenv("EACH_MILLISECONDS") == null) {
+        String each = System.getenv("EACH_MILLISECONDS");
+        if (command == null || each == null) {
             return;
         }
         try {
             instrumentation.addTransformer(new Exits());
-            new Harness(command.split(" ")).runAll(Paths.get(work), Long.parseLong(System.getenv("EACH_MILLISECONDS")));
+            new Harness(command.split(" ")).runAll(Paths.get(System.getenv("WORK")), Long.parseLong(each));
         } catch (Throwable e) {
             // Then the inputs are run one by one, as the program is started.
         }
@@ -181,6 +180,8 @@ public final class ManyInputs {
             for (Path input : inputs) {
                 Method entry = entry();
                 Run run = new Run();
+                Values.reset();
+                Coverage.reset();
                 current = run;
                 Thread thread = new Thread(null, () -> one(entry, input, run), "main");
                 thread.setContextClassLoader(entry.getDeclaringClass().getClassLoader());
@@ -190,6 +191,8 @@ public final class ManyInputs {
                 current = null;
                 boolean hangs = thread.isAlive() && run.status == null;
                 Files.write(work.resolve("out").resolve(input.getFileName()), run.output.toByteArray());
+                Values.write(work.resolve("values").resolve(input.getFileName()));
+                Coverage.write(work.resolve("coverage").resolve(input.getFileName()));
                 String line = input.getFileName() + " " + (hangs ? "hang" : run.status) + "\n";
                 Files.write(work.resolve("statuses"), line.getBytes(StandardCharsets.UTF_8),
                         StandardOpenOption.CREATE, StandardOpenOption.APPEND);
@@ -237,7 +240,8 @@ public final class ManyInputs {
             if (type == byte[].class) {
                 return bytes;
             }
-            Class<?> provider = Class.forName("com.code_intelligence.jazzer.driver.FuzzedDataProviderImpl");
+            Class<?> provider = ClassLoader.getSystemClassLoader()
+                .loadClass("com.code_intelligence.jazzer.driver.FuzzedDataProviderImpl");
             return provider.getMethod("withJavaData", byte[].class).invoke(null, (Object) bytes);
         }
     }
@@ -267,7 +271,7 @@ public final class ManyInputs {
             try {
                 ClassReader reader = new ClassReader(bytes);
                 ClassWriter writer = new ClassWriter(reader, 0);
-                reader.accept(new ClassVisitor(Opcodes.ASM8, writer) {
+                reader.accept(new ClassVisitor(Agent.API, writer) {
                     @Override
                     public MethodVisitor visitMethod(int access, String name, String type, String generic, String[] thrown) {
                         return new Calls(super.visitMethod(access, name, type, generic, thrown));
@@ -282,7 +286,7 @@ public final class ManyInputs {
 
     private static final class Calls extends MethodVisitor {
         Calls(MethodVisitor next) {
-            super(Opcodes.ASM8, next);
+            super(Agent.API, next);
         }
 
         @Override

@@ -20,8 +20,8 @@ def run(command, **options):
     return subprocess.run([*NICE, *map(str, command)], capture_output=True, text=True, errors="replace", **options)
 
 
-def checks(text, language):
-    """Line ranges (first, last; from 0) of checks that can be left out."""
+def checks(text, language, longest=5):
+    """Line ranges (first, last; from 0) of checks that can be left out, each of at most so many lines."""
     lines = text.split("\n")
     leave = r"(return|goto|break|continue|throw|raise|_throw\w*)\b"
     found = []
@@ -38,15 +38,23 @@ def checks(text, language):
             found.append((i, i))
         elif re.match(r"\s*if\s*\(.*\)\s*$", line) and i + 1 < len(lines) and re.match(r"\s*" + leave + r".*;\s*$", lines[i + 1]):
             found.append((i, i + 1))
+        elif re.match(r"\s*if\s*\(.*\)\s*$", line) and i + 1 < len(lines) and re.match(r"\s*\{\s*$", lines[i + 1]):
+            found += block(lines, i, i + 1, leave, longest)
         elif re.match(r"\s*if\s*\(.*\)\s*\{\s*$", line):
-            for last in range(i + 2, min(i + 5, len(lines))):
-                if re.match(r"\s*\}\s*$", lines[last]):
-                    if re.match(r"\s*" + leave, lines[last - 1]):
-                        found.append((i, last))
-                    break
+            found += block(lines, i, i, leave, longest)
     return [(a, b) for a, b in found
             if not re.match(r"\s*else\b", lines[b + 1] if b + 1 < len(lines) else "")
             and re.search(r"[<>]|[!=]=|!|NULL|null|None|not |len", lines[a])]
+
+
+def block(lines, first, opened, leave, longest):
+    """The check whose braces open on a line, when it only leaves."""
+    for last in range(opened + 2, min(opened + longest, len(lines))):
+        if re.match(r"\s*\}\s*$", lines[last]):
+            body = lines[opened + 1 : last]
+            only_leaves = re.match(r"\s*" + leave, body[-1]) and not any(re.match(r"\s*((if|for|while|switch|do)\b|#)", one) for one in body)
+            return [(first, last)] if only_leaves else []
+    return []
 
 
 def functions(path):
@@ -278,4 +286,5 @@ def main():
     print(name, "kept", kept, "of", tried, flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -124,6 +124,224 @@ def certificates():
 
 TOML = texts('a = 1\nb = "x\\u0041"\n[c.d]\ne = [1, 2.5, true]\nf = 1979-05-27T07:32:00Z # g\n', '[[h]]\ni = {j = 1, k.l = "m"}\n[[h]]\nn = \'\'\'o\np\'\'\'\n', 'q = """r\\\n  s"""\nt = 0x1F\nu = [ [1], ["v"], ]\n"w x".y = inf\n', '# c\n\n[z]\na.b = 07:32:00\n[z.q]\n\n[[z.w]]\n[z.w.e]\nr = -1_000\n')
 
+def marked(marks, make):
+    """The seeds of another list, each behind every one of some first bytes."""
+    return lambda: [bytes([mark]) + seed for mark in marks for seed in make()]
+
+
+def samples():
+    waves = [bytes((i * step) & 255 for i in range(400)) for step in (1, 3, 7, 31)]
+    return [bytes([0, channels, bits, level, 40, 8, mode]) + b"\0" + wave for wave, channels, bits, level, mode in zip(waves, (0, 1, 2, 1), (4, 12, 20, 12), (0, 3, 5, 8), (0, 1, 2, 3))]
+
+
+def flac():
+    def block(kind, body, last=False):
+        return bytes([kind | (0x80 if last else 0)]) + struct.pack(">I", len(body))[1:] + body
+
+    info = struct.pack(">HH", 16, 16) + bytes(6) + bytes([0x0A, 0xC4, 0x42, 0xF0, 0, 0, 0, 16]) + bytes(16)
+    comment = struct.pack("<I", 4) + b"test" + struct.pack("<I", 3) + b"".join(struct.pack("<I", len(c)) + c for c in (b"A=b", b"TITLE=x", b"A=c"))
+    track = struct.pack(">QB", 0, 1) + bytes(12) + bytes(14) + b"\1" + struct.pack(">QB", 0, 1) + bytes(3)
+    lead = struct.pack(">QB", 588, 170) + bytes(12) + bytes(14) + b"\0"
+    cue = b"1234567890123".ljust(128, b"\0") + struct.pack(">Q", 88200) + b"\x80" + bytes(258) + b"\2" + track + lead
+    picture = struct.pack(">II", 3, 9) + b"image/png" + struct.pack(">I", 3) + b"abc" + struct.pack(">IIIII", 1, 1, 8, 0, 4) + b"data"
+    seek = struct.pack(">QQH", 0, 0, 16) * 2 + struct.pack(">QQH", 2**64 - 1, 0, 0)
+    frame = bytes([0xFF, 0xF8, 0x60, 0x08, 0, 15, 0]) + b"\0\1\2" * 20
+    blocks = [(4, comment), (5, cue), (6, picture), (3, seek), (2, b"abcdmore"), (1, bytes(8)), (9, b"unknown")]
+    out = [b"\1fLaC" + block(0, info) + block(kind, body, True) + frame for kind, body in blocks]
+    return samples() + out + [b"\1fLaC" + block(0, info) + b"".join(block(*one) for one in blocks[:5]) + block(1, b"", True) + frame, b"\1ID3\4\0\0\0\0\0\x04abcdfLaC" + block(0, info, True) + frame]
+
+
+def mp3():
+    def frames(second, third, fourth, length):
+        body = bytes((i * 37 + 11) & 0x7F for i in range(length - 4))
+        return (bytes([0xFF, second, third, fourth]) + body) * 4
+
+    plain = [frames(0xFB, 0x50, 0x00, 208), frames(0xFB, 0x50, 0x40, 208), frames(0xF3, 0x40, 0xC0, 104), frames(0xFD, 0x40, 0x00, 156), frames(0xFA, 0x50, 0x60, 208), frames(0xFF, 0x40, 0x00, 104)]
+    tag = b"ID3\4\0\0\0\0\0\x0a" + bytes(10)
+    xing = bytearray(frames(0xFB, 0x50, 0x00, 208))
+    xing[36:60] = b"Xing\0\0\0\x0f\0\0\0\3\0\0\2\x70" + bytes(8)
+    return plain + [tag + plain[0], bytes(xing), plain[0] + b"TAG" + bytes(125), b"APETAGEX" + bytes(24) + plain[1]]
+
+
+def images(*forms):
+    def make():
+        import io
+        from PIL import Image
+        out = []
+        for mode in ("L", "RGB", "RGBA", "P", "1", "LA"):
+            image = Image.new("RGBA", (9, 7))
+            image.putdata([(x * 28, y * 36, (x * y) % 256, 255 if x % 3 else 40) for y in range(7) for x in range(9)])
+            image = image.convert("RGB").convert(mode) if mode in ("P", "1") else image.convert(mode)
+            for form, options in forms:
+                try:
+                    buffer = io.BytesIO()
+                    image.save(buffer, form, **options)
+                    out.append(buffer.getvalue())
+                except (OSError, KeyError, ValueError, TypeError):
+                    pass
+        return out
+
+    return make
+
+
+def pictures():
+    import io
+    from PIL import Image
+    out = images(("PNG", {}), ("GIF", {}), ("BMP", {}), ("TGA", {}), ("TGA", dict(compression="tga_rle")), ("PPM", {}), ("JPEG", dict(quality=30)), ("JPEG", dict(progressive=True)), ("PNG", dict(transparency=0)))()
+    frames = [Image.new("P", (8, 8), n) for n in range(3)]
+    buffer = io.BytesIO()
+    frames[0].save(buffer, "GIF", save_all=True, append_images=frames[1:], duration=30, transparency=1, disposal=2)
+    hdr = b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 2 +X 9\n" + (b"\2\2\0\x09" + (b"\x89\x50") * 4) * 2
+    psd = b"8BPS\0\1" + bytes(6) + struct.pack(">HIIHH", 3, 4, 5, 8, 3) + bytes(12) + b"\0\1" + struct.pack(">H", 2) * 12 + b"\xfc\x33" * 12
+    pic = b"\x53\x80\xf6\x34" + bytes(84) + b"PICT" + struct.pack(">HHIHH", 4, 3, 0x3F800000, 3, 0) + b"\0\x08\2\xe0" + b"\x83abc" * 3
+    return out + [buffer.getvalue(), hdr, psd, pic]
+
+
+def codestreams():
+    forms = [("JPEG2000", dict(irreversible=flag, num_resolutions=levels, codeblock_size=(4, 4), no_jp2=bare, progression=order, tile_size=tile, quality_layers=layers))
+             for flag, levels, bare, order, tile, layers in ((False, 2, True, "LRCP", (0, 0), [0]), (True, 3, False, "RPCL", (0, 0), [20, 1]), (False, 1, False, "CPRL", (4, 4), [0]), (False, 2, True, "PCRL", (5, 3), [9, 2]), (False, 3, True, "RLCP", (0, 0), [0]))]
+    return images(*forms)()
+
+
+def zipped():
+    import io, zipfile
+    out = []
+    for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        buffer = io.BytesIO()
+        with zipfile.ZipFile(buffer, "w", method) as archive:
+            archive.comment = b"all"
+            for name in ("a.txt", "b/c.txt", "b/"):
+                entry = zipfile.ZipInfo(name)
+                entry.comment, entry.extra, entry.compress_type = b"one", b"\1\0\4\0abcd", method
+                archive.writestr(entry, b"" if name.endswith("/") else b"the quick brown fox " * 9)
+        out.append(buffer.getvalue())
+    return out + [bytes([mark]) + seed[1:] for mark in (1, 9) for seed in deflated()[:4]] + [b"\0" + seed[1:] for seed in deflated()[4:7]] + [b"\7" + b"abcabcabc" * 20]
+
+
+def lz4_frames():
+    import lz4.block, lz4.frame
+    text = b"the quick brown fox jumps over the lazy dog " * 8 + bytes(range(90))
+    frames = [lz4.frame.compress(text, content_checksum=check, block_linked=linked, block_checksum=check, store_size=size, compression_level=level)
+              for check, linked, size, level in ((False, True, False, 0), (True, False, True, 0), (False, False, True, 9), (True, True, False, 12))]
+    skippable = struct.pack("<II", 0x184D2A50, 5) + b"abcde" + frames[0]
+    block = lz4.block.compress(text, store_size=False)
+    return [b"\0" + bytes([n * 11]) + frame for n, frame in enumerate(frames + [skippable])] + [bytes([kind, room]) + block for kind in (1, 2) for room in (200, 20)] + [bytes([3 + 8 * n, n]) + text for n in range(0, 13, 3)]
+
+
+def brotlied():
+    import brotli
+    texts = [b"the quick brown fox jumps over the lazy dog " * 6, bytes(range(256)), b"<html><body>time of life</body></html> information" * 2, b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaab" * 9]
+    return [brotli.compress(text, quality=quality, lgwin=window) for text in texts for quality, window in ((0, 16), (5, 10), (11, 22))]
+
+
+def brotli_both():
+    return [b"\1\x09" + seed for seed in brotlied()] + [bytes([mark, 5]) + b"the quick brown fox, the quick brown fox jumps " * 4 for mark in (0, 2, 16, 18, 32)]
+
+
+def databases():
+    from pathlib import Path
+    folder = Path(__file__).resolve().parents[4] / "target/tmp/quality/trees/maxminddb-2.6.3/tests/data"
+    return [path.read_bytes() for path in sorted(folder.glob("*-data/**/*.mmdb")) if path.stat().st_size < 9000]
+
+
+def xzed():
+    import lzma
+    text = b"the quick brown fox jumps over the lazy dog " * 9 + bytes(range(60))
+    small = {"id": lzma.FILTER_LZMA2, "dict_size": 4096}
+    filters = [[small], [{"id": lzma.FILTER_DELTA, "dist": 3}, small], [{"id": lzma.FILTER_X86}, small], [{"id": lzma.FILTER_ARM}, small], [{"id": lzma.FILTER_POWERPC}, small], [{"id": lzma.FILTER_IA64}, small]]
+    whole = [lzma.compress(text, check=check, filters=chain) for chain in filters for check in (lzma.CHECK_NONE, lzma.CHECK_CRC32)]
+    alone = lzma.compress(text, lzma.FORMAT_ALONE, filters=[{"id": lzma.FILTER_LZMA1, "dict_size": 4096}])
+    raw = lzma.compress(text, lzma.FORMAT_RAW, filters=[small])
+    return [b"\0" + one for one in whole] + [b"\2" + one for one in whole[:4]] + [b"\1" + alone, b"\3" + raw, b"\0" + whole[0] + whole[1], b"\2" + whole[0] + bytes(4) + whole[1], b"\0" + lzma.compress(text, check=lzma.CHECK_SHA256, filters=[small])]
+
+
+WREN = texts('class A {\n construct new(x) { _x = x }\n x { _x }\n x=(v) { _x = v }\n +(o) { A.new(_x + o.x) }\n [i] { _x }\n static s() { "s" }\n toString { "%(_x) y" }\n}\nclass B is A {\n construct new() { super(3) }\n x { super.x + 1 }\n}\nvar b = B.new()\nb.x = 4\nSystem.print(b.x + (b + A.new(2)).x)\n',
+             'var m = {"a": 1, 2: [3, 4]}\nm["b"] = m["a"] | 6\nSystem.print(m.keys.map {|k| k.toString + "!" }.join(","))\nm.remove("a")\nvar l = [1, 2, 3].where {|i| i > 1 }.toList\nl.insert(0, "x")\nl.removeAt(-1)\nl[0..1]\nl.add(null)\n',
+             'var f = Fiber.new {|x|\n Fiber.yield(x * 2)\n Fiber.abort("e")\n}\nSystem.print(f.call(3))\nSystem.print(f.try())\nf.error\nf.isDone\nFn.new {|a, b| a - b }.call(5, 2)\nvar g = Fn.new { g }\ng.arity\n',
+             'var s = "h\\u00e9llo \\x41 %(1 + 2) w"\ns.codePoints.toList\ns.bytes[1]\ns[1..3]\ns.indexOf("w")\ns.contains("l")\ns.replace("l", "L")\ns.split(" ")\ns.trim()\ns * 2\ns.iterate(null)\n',
+             '1.5.floor + 0xff % 3 << 2 & ~1\n(1..5).reduce {|a, b| a + b }\ntrue ? 1 : 2\n!false && null == null || 3 is Num\nif (1 < 2) {\n System.print("y")\n} else return 3\n[1, 2, [3]].toString\nNum.fromString("12")\n-3.abs.sqrt.round\n',
+             'foreign class X {}\n', 'import "random" for Random\n', 'import "meta" for Meta\nMeta.eval("var q = 1")\nMeta.compileExpression("1 + 2").call()\n', 'var r = 1..10\nr.min + r.max + r.step\nList.filled(3, 0).count\nMap.new().isEmpty\n"a".compareTo("b")\nObject.same(1, 1)\n{ "a": { "b": [] } }.values.toList\n/* c /* d */ */\n')
+PAGES = texts("<!DOCTYPE html><html><head><title>a</title><meta http-equiv='Content-Type' content='text/html; charset=utf-8'><style>b{c:d}</style></head><body bgcolor=red><p>e<p>f<b><i>g</b>h</i><ul><li>i<li>j<ol><li>k</ol></ul></body></html>",
+              "<table border=1 summary=x><caption>a</caption><tr><td>b<th scope=row>c<tr><td colspan=2><table><tr><td>d</table></table><form><select><option>e<optgroup label=f><option selected>g</select><input type=text><textarea>h</textarea><button>i</form>",
+              "<center><font size=2 color='#ff0000'>a</font></center><a name=b id=b href='c d'>e</a><img src=f><hr><br/><pre> g\n h</pre><dl><dt>i<dd>j<dt>k</dl><script>var l='</m>';</script><!-- n --><?php o ?><% p %><![CDATA[q]]>",
+              "<?xml version='1.0' encoding='utf-8'?><!DOCTYPE a [<!ENTITY b 'c'>]><a x='1' y=\"2\"><b xml:space='preserve'> d </b>&b;&amp;&#65;&eacute;&nbsp;<e/></a>", "<frameset cols='50%,*'><frame src=a><frame src=b><noframes><body>c</body></noframes></frameset>",
+              "<html xmlns:o='urn:schemas-microsoft-com:office:office'><body><p class=MsoNormal style='a:b;a:c'><o:p></o:p><span lang=EN-US>d</span><![if !supportLists]>e<![endif]></p><h1>f<h2>g</h1><svg><path d='h'/></svg><ruby>i<rt>j</ruby><map name=k><area alt=l></map><object><param name=m><embed></object>")
+UCL = texts('a = 1; b { c = "d\\n", e = [1, 2k, 3.5, true], f 10min }\nsection name sub { g = yes }\n# h\n/* i /* j */ */\nk <<EOD\ntext\nEOD\nl = ${ABI}x', '{"a": {"b": [{"0": null}, -1.5e3, 0x1F]}, "c": "\\u0041", "schema": {"type": "object", "properties": {"a": {"type": "object", "minProperties": 1, "additionalProperties": false}}, "required": ["a", "c"], "patternProperties": {"^c": {"type": "string", "minLength": 1, "pattern": "A"}}}}',
+            '.macro "x"\n.priority 3\n.inherit(replace = true) "b"\na: 1\na: 2\nb: {c: 1}\nb {d = 2mb}', '{"a": [1, 1, 2], "schema": {"properties": {"a": {"type": "array", "uniqueItems": true, "items": {"type": "integer", "minimum": 1, "maximum": 3, "multipleOf": 1}, "maxItems": 4}}, "anyOf": [{"required": ["a"]}, {"enum": [1]}], "not": {"type": "string"}, "dependencies": {"a": ["schema"]}, "oneOf": [{"type": "object"}], "allOf": [{"$ref": "#"}]}}')
+
+
+def ucl():
+    packed = b"\x85\xa1a\x01\xa1b\xa3xyz\xa1c\x93\x01\xc0\xc3\xa1d\xcb\x40\x09\x21\xfb\x54\x44\x2d\x18\xa1e\xda\x00\x02hi"
+    more = b"\xdf\0\0\0\2\xa1a\xdc\0\1\xce\0\1\2\3\xa1b\xc4\2xy" + b"\x84\xa1f\xca\x40\x49\x0f\xdb\xa1g\xd1\xff\x01\xa1h\xc5\0\1z\xa1i\xd3" + bytes(8)
+    return [bytes([mark]) + seed for mark in (0, 1, 4) for seed in UCL() + [packed, more[:19], more[19:]]]
+
+
+RESP = texts("\x05+OK\r\n", "\x03-ERR x\r\n:12\r\n", "\x1f*3\r\n$3\r\nfoo\r\n$-1\r\n*2\r\n:1\r\n+a\r\n", "\x09%2\r\n+a\r\n:1\r\n+b\r\n,1.5\r\n", "\x07~2\r\n#t\r\n_\r\n", "\x02>2\r\n+p\r\n=7\r\ntxt:abc\r\n", "\x11(12345678901234567890\r\n|1\r\n+k\r\n+v\r\n", "\x08*-1\r\n*0\r\n$0\r\n\r\n",
+             "%s SET %s\n 'a b' \"c\\x41\\n\" d", "% GET x%sy %%%s", "%s \"\\\"q\\\"\" 'r\\'s' t")
+JQ = texts('.a[1:] | map(. + 1) | {x: .[0], "y": length, z}\0{"a":[1,2,3],"z":4}', '[.[] | select(.a > 1) | .b?] | add // "none" | tojson\0[{"a":2,"b":"c"},{"a":0}]', 'reduce .[] as [$i, {j: $k}] (0; . + $i + $k)\0[[1,{"j":2}],[3,{"j":4}]]', 'try error("x") catch . | test("a.c"; "x")\0null', 'to_entries | .[0].key as $k | del(.[0]) | $k, @base64, @json, @csv "\\([1,"b"])"\0{"q":1,"r":[]}',
+           'foreach .[] as $x (0; . + $x; [$x, .]) | limit(3; .)\0[1,2,3]', 'if . == {} then "e" elif type == "array" then sort_by(.a) | group_by(.a) else paths end\0[{"a":3},{"a":1},{"a":3}]', '.a.b |= (. * 2 % 7) | .c += 1 | .["d"]? //= [1] | setpath(["e", 0]; 5) | getpath(["a","b"])\0{"a":{"b":4},"c":1}', 'label $f | .[] | if . > 2 then break $f else . end, -., not\0[1,2,3,4]',
+           '. as $d | split(",") | join("-") | ltrimstr("a") | ascii_downcase | explode | implode | tonumber? , @html, @uri, @sh, @text\0"a,B,c"', 'keys, has("a"), contains({a:1}), index("b"), tostring, fromjson?, min, unique, flatten?, indices(1)\0{"a":1,"b":"[2]"}', 'todate, strptime("%Y")?, mktime?, gmtime, floor, sqrt, pow(2;3), infinite, nan, splits("a")?\0123456.5', '.[1:2] = ["x","y"] | .[-1] | delpaths([[0],[1]])?, input_line_number, $__loc__, ltrimstr(1), env.x, tojson, (.a,.b)=1\0[1,[2,3],4]', '{(.a):1, @base32 "x":2, $__loc__, "b\\(1+2)":3} | ..\0{"a":"k"}')
+
+
+def jq():
+    import re
+    return [seed for seed in JQ() if not re.search(rb"import|include|range|recurse|def|input", seed)]
+
+
+XPATH = texts("//a[@x='1' and position()<last()]/b | /r/*[2]\0<r><a x='1'><b>1</b><b/></a><a x='2'/><c>d</c></r>", "count(//b) + sum(//@x) * 2 div 3 mod 2 - -1\0<r><a x='1'/><b/><b x='4'>5</b></r>", "concat(substring('abcdef', 2, 3), translate(name(/*), 'r', 'R'), normalize-space(' a  b '))\0<?xml version='1.0'?><!DOCTYPE r [<!ELEMENT r ANY>]><r><!-- c --><![CDATA[d]]><?p q?>&lt;&#65;&#x42;</r>",
+              "//node()/ancestor-or-self::*[following-sibling::b][preceding::a]/descendant::text()\0<r><a>t</a><b>u<c>v</c></b><b/></r>", "string-length(string(//a)) > 3 or not(contains(., 'x')) or starts-with(/r, 'y')\0<r xmlns:n='u'><n:a>abcd</n:a>\r\n</r>", "(//a)[1]/@*[local-name()='x']/..\0<r><a x=\"&quot;\" y='&apos;'/></r>", "id('a') | $v\0<a/>", "substring-before('a-b', '-') = substring-after(., 'z') != round(1.5) >= floor(-.5)\0\xff\xfe<\0a\0/\0>\0", "namespace-uri(//n:a) | lang('en') | self::node()/parent::*/child::comment()\0<r xml:lang='en'><!--k--></r>")
+POINTERS = texts('/a/0/b~1c\0{"a":[{"b/c":1.5e3,"d":"\\u00e9\\ud83d\\ude00"}],"e":[true,false,null],"f":-0}', '#/a%20b\0{"a b":{"c":[[],[1,2]]},"g":12345678901234567890}', '/x/-\0{"x":[1],"schema":{"type":"object","properties":{"x":{"type":"array","items":{"type":"integer","minimum":0},"minItems":1,"uniqueItems":true},"y":{"type":"string","pattern":"^a+$","maxLength":3}},"required":["x"],"additionalProperties":true,"patternProperties":{"^s":{}}}}',
+                 '/new\0{"a":1,"schema":{"oneOf":[{"required":["a"]},{"not":{}}],"anyOf":[{"type":"null"},{"enum":[1,"b",{"c":2}]}],"allOf":[{"$ref":"#/definitions/d"}],"definitions":{"d":{"maxProperties":5,"dependencies":{"a":["schema"]}}}}}', '\0[1,"x",/*c*/2.5,] // d\n', '/0\0[NaN,Infinity,-1e-7,0.1234567890123456789]')
+BEANSHELL = texts('a = 1 + 2 * 3 % 4; b = "x" + a; c = (a > 2) ? b : null; print(c);', 'int f(int x, y) { return x << 2 | y & 7 ^ 3; } f(3, 4) >>> 1;', 'int[] a = {1, 2, 3}; a[1] += 5; a.length; b = a[0]++ - --a[2]; Object o = a;', 'String s = "abc".substring(1).toUpperCase(); s.length() == 2 && !false || true;', 'try { throw null; } catch (Exception e) { x = 1; } finally { y = 2; }', 'switch (3) { case 1: a = 1; break; case 3: a = 2; default: b = 3; }', 'if (1 < 2) { a = 1L; } else b = 2.5f; long c = 0xFFL; char d = \'\\n\'; this.e = (int) 3.7; super.g; this.namespace.getNames();', 'g() { h() { return 5; } return this; } g().h(); class Q { int z = 4; int w() { return z; } } Math.max(1, 2); java.util.Collections.emptyList(); @a b;', 'p = Integer.valueOf(7); p.getClass(); p instanceof Integer; q = p + 1; q **= 2; q @and 3; unset("q"); eval("r = 9;"); boolean t = r != 9; final u = 1; synchronized(this) { v = 3; } do { w = 1; } ')
+MUSTACHE = texts("{{a}} {{{a}}} {{&a}} {{#b}}<{{.}}>{{/b}}{{^e}}n{{/e}}", "{{=<% %>=}}<% a %><%={{ }}=%>{{! c }}{{c.d}}", "{{#c}}{{d}}{{/c}}\n{{#f}}\n y\n{{/f}}\n{{>p}}\n", "{{#h}} x {{a}} {{/h}}{{#b}}{{-index}}{{-first}}{{-last}}{{/b}}{{this}}{{g}}", "{{#f}}{{#b}}{{^g}}{{.}}{{/g}}{{/b}}{{/f}}{{ a }}{{c.x.y}}{{{ c.d }}}")
+
+def http2():
+    def frame(kind, flags, stream, body):
+        return struct.pack(">I", len(body))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + body
+
+    answer, ask = b"\x88\x0f\x0d\x013\x40\x01a\x01b", b"\x82\x84\x86\x41\x01a\x7a\x01x"
+    settings = frame(4, 0, 0, struct.pack(">HIHI", 3, 100, 4, 65535)) + frame(4, 1, 0, b"")
+    client = [frame(1, 4, 1, answer) + frame(0, 1, 1, b"abc"), frame(1, 0x2C, 1, b"\1" + struct.pack(">IB", 0, 15) + answer + b"\0") + frame(8, 0, 0, b"\0\0\1\0"), frame(5, 4, 1, struct.pack(">I", 2) + ask) + frame(1, 4, 2, answer),
+              frame(1, 0, 1, answer[:1]) + frame(9, 4, 1, answer[1:]) + frame(3, 0, 1, b"\0\0\0\x08"), frame(6, 0, 0, bytes(8)) + frame(7, 0, 0, struct.pack(">II", 1, 0) + b"bye"), frame(10, 0, 0, b"\0\1ah3=x") + frame(12, 0, 0, b"\0\1a\0\2bc")]
+    server = [frame(1, 5, 1, ask) + frame(2, 0, 1, struct.pack(">IB", 3, 7)), frame(1, 4, 1, ask) + frame(0, 9, 1, b"\2ab\0\0") + frame(16, 0, 0, struct.pack(">I", 1) + b"u=3, i"), frame(1, 5, 3, ask + b"\x40\x08priority\x03u=1") + frame(8, 0, 3, b"\0\0\0\5") + frame(4, 0, 0, struct.pack(">HIHI", 1, 0, 5, 20000))]
+    return [b"\0\x3b" + settings + one for one in client] + [b"\1\x3b" + settings + one for one in server] + [b"\1\7" + settings + one for one in server]
+
+
+def pngs():
+    import zlib
+
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    profile = struct.pack(">I", 132) + bytes(8) + b"mntrRGB XYZ " + bytes(12) + b"acsp" + bytes(28) + b"\0\0\xf6\xd6\0\1\0\0\0\0\xd3\x2d" + bytes(48) + struct.pack(">I", 0)
+    extras = [(b"gAMA", struct.pack(">I", 45455)), (b"cHRM", struct.pack(">8I", 31270, 32900, 64000, 33000, 30000, 60000, 15000, 6000)), (b"sRGB", b"\0"), (b"iCCP", b"n\0\0" + zlib.compress(profile)), (b"tEXt", b"Key\0value"), (b"zTXt", b"Key\0\0" + zlib.compress(b"v" * 90)),
+              (b"iTXt", b"Key\0\1\0en\0k\0" + zlib.compress(b"w" * 50)), (b"pHYs", struct.pack(">IIB", 1, 1, 1)), (b"oFFs", struct.pack(">IIB", 1, 1, 1)), (b"tIME", b"\7\xe0\1\1\1\1\1"), (b"sCAL", b"\1" + b"1.5\x002.5"), (b"pCAL", b"p\0" + struct.pack(">IIBB", 0, 9, 0, 2) + b"u\x001\x002"), (b"eXIf", b"MM\0*abcd"), (b"sPLT", b"s\0\x08" + bytes(12)), (b"vpAg", b"xyz")]
+    out = []
+    for n, (kind, depth, channels) in enumerate([(0, 1, 1), (0, 16, 1), (2, 8, 3), (2, 16, 3), (3, 4, 1), (3, 8, 1), (4, 8, 2), (6, 8, 4), (6, 16, 4)]):
+        row = bytes((i * 5) & 255 if kind != 3 else 0x10 for i in range((9 * channels * depth + 7) // 8))
+        data = b"".join(bytes([y % 5]) + row for y in range(30))
+        palette = [(b"PLTE", bytes(range(48))), (b"tRNS", b"\1\2\3"), (b"hIST", bytes(32)), (b"bKGD", b"\1")] if kind == 3 else [(b"tRNS", bytes(2 * channels)), (b"bKGD", bytes(2 * channels)), (b"sBIT", bytes([depth] * channels))] if kind < 4 else [(b"sBIT", bytes([depth] * channels))]
+        head = chunk(b"IHDR", struct.pack(">IIBBBBB", 9, 7, depth, kind, 0, 0, n & 1))
+        body = b"".join(chunk(*one) for one in extras[n * 2 : n * 2 + 2] + palette)
+        out += [bytes([mark]) + b"\x89PNG\r\n\x1a\n" + head + body + chunk(b"IDAT", zlib.compress(data)) + chunk(*extras[n + 4]) + chunk(b"IEND", b"") for mark in (0, 1 << (n % 8), 0x1D)]
+    return out
+
+
+DECIMALS = texts("123.456E+7 -0.00089", "1E999 9E-999", "NaN123 Infinity", "-sNaN77 -Inf", "99999999999999999999999999999999999999 3", "1010101 110011", "0E-50 -0", "2.5 0.5", "123456789012345678901234567890 12", "1e1000000000 5", "7 -300")
+
+
+def chunks():
+    body = bytes(i % 7 for i in range(200))
+
+    def packed(flags, size, split=64, kind=4):
+        return b"\1" + bytes([2, 1, flags, kind]) + struct.pack("<III", len(body), split, size + 16)
+
+    stored = packed(2, len(body)) + body
+    streams = b"".join(struct.pack("<I", 64) + body[i : i + 64] for i in range(0, 192, 64)) + struct.pack("<I", 8) + body[:8]
+    blocks = struct.pack("<IIII", 32, 100, 168, 236) + streams
+    return [stored, packed(0x10, len(blocks)) + blocks, packed(0x11, len(blocks)) + blocks] + [bytes([mark, kind, 1 + kind]) + body * 2 for mark in (2, 18, 34) for kind in (3, 7)]
+
+
 LIBRARIES = {
     "cares": dict(language="c", tree="cares-1.13", sources=["c-ares/*.c"], without=r"^(adig|ahost|acountry|ares_getopt|windows_port)\.c$", harness="cares.c", seeds=dns,
                   flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$E/cares-naptr", "-I$T/c-ares"]),
@@ -162,4 +380,37 @@ LIBRARIES = {
     "html5lib": dict(language="python", tree="html5lib-1.1", sources=["html5lib/**/*.py"], harness="run_html5lib.py", seeds=HTML),
     "mistletoe": dict(language="python", tree="mistletoe-0.9.0", sources=["mistletoe/*.py"], harness="run_mistletoe.py", seeds=MARKDOWN),
     "parso": dict(language="python", tree="parso-0.8.3", sources=["parso/**/*.py"], harness="run_parso.py", seeds=PYTHON),
+    # The second harvest (sweep.py, groups.toml).
+    "brotli": dict(language="c", tree="brotli-0.3.2", sources=["brotli/*/*.c"], harness="brotli.c", seeds=brotli_both, flags=["-I$T/brotli/include"]),
+    "flac": dict(language="c", tree="flac-0.3.4", sources=["flac/src/libFLAC/*.c"], without=r"_intrin_|^ogg|^metadata_iterators", harness="flac.c", seeds=flac,
+                 flags=["-I$T/flac/include", "-I$T/flac/src/libFLAC/include", "-DFLAC__NO_ASM", "-DFLAC__HAS_OGG=0", "-DENABLE_64_BIT_WORDS=1", '-DPACKAGE_VERSION="1.4"', "-DHAVE_LROUND", "-DHAVE_STDINT_H", "-DHAVE_INTTYPES_H", "-DHAVE_STDBOOL_H", "-DFLAC__NO_DLL", "-DNDEBUG"]),
+    "minimp3": dict(language="c", tree="minimp3-0.6.0", sources=["minimp3/minimp3*.h"], harness="minimp3.c", seeds=mp3, flags=["-I$T/minimp3"], length=1500),
+    "openjpeg": dict(language="c", tree="openjpeg-1.0.12", sources=["vendor/src/lib/openjp2/*.c"], without=r"_manager\.c$|^t1_generate|^bench_|^test_|^opj_malloc_x|^t1_ht_generate", harness="openjpeg.c", seeds=codestreams, flags=["-I$T/vendor/src/lib/openjp2", "-I$T/config", "-DOPJ_STATIC", "-DMUTEX_stub", "-DOPJ_HAVE_POSIX_MEMALIGN"], length=1500),
+    "pcre2": dict(language="c", tree="pcre2-0.2.10", sources=["upstream/src/pcre2_*.c"], without=r"_jit_(match|misc)|_ucptables|_fuzz|_dftables|pcre2_printint|pcre2test|pcre2_ucptables|pcre2_jit_test", harness="pcre2.c", seeds=marked((0, 1, 2, 4), REGEX),
+                  flags=["-DPCRE2_CODE_UNIT_WIDTH=8", "-DPCRE2_STATIC", "-DHAVE_CONFIG_H", "-DSUPPORT_UNICODE=1", "-DSUPPORT_PCRE2_8=1", "-I$T/upstream/include", "-I$T/upstream/src"]),
+    "pugixml": dict(language="c++", tree="pugixml-0.7.0", sources=["src/third_party/pugixml/src/pugixml.cpp"], harness="pugixml.cc", seeds=marked((0, 1, 6), XPATH), flags=["-I$T/src/third_party/pugixml/src"]),
+    "rapidjson": dict(language="c++", tree="rapidjson-1.20", sources=["rapidjson/include/rapidjson/**/*.h"], harness="rapidjson.cc", seeds=marked((0, 1), POINTERS), flags=["-I$T/rapidjson/include", "-DNDEBUG"]),
+    "tre": dict(language="c", tree="tre-0.5.5", sources=["tre/lib/*.c"], harness="tre.c", seeds=marked((1, 3, 0x40), REGEX), flags=["-DHAVE_CONFIG_H", "-I$H/tre/lib", "-I$H/tre/local_includes", "-I$T/tre/local_includes", "-I$T/tre/lib"]),
+    "yajl": dict(language="c", tree="yajl-0.3.5", sources=["yajl/src/*.c"], harness="yajl.c", seeds=marked((7, 2), marked((9,), JSON)), flags=["-I$H/yajl", "-I$T/yajl/src/api", "-I$T/yajl/src"]),
+    "hiredis": dict(language="c", tree="hiredis-3.2.1", sources=["vendor/hiredis/*.c"], without=r"^(test|ssl|sockcompat|dict)\.c$", harness="hiredis.c", seeds=RESP, flags=["-I$T/vendor/hiredis"]),
+    "jq": dict(language="c", tree="jq-0.4.1", sources=["modules/jq/src/*.c"], without=r"^(main|jq_test|inject_errors)\.c$", harness="jq.c", seeds=jq, link=["-lm", "-lpthread"],
+               flags=["-I$H/jq", "-I$T/modules/jq/src", "-D_GNU_SOURCE", "-DIEEE_8087", "-DHAVE_MEMMEM", "-DHAVE_TIMEGM", "-DHAVE_GMTIME_R", "-DHAVE_GMTIME", "-DHAVE_STRPTIME", "-DHAVE_STRFTIME", "-DHAVE_MKTIME", "-DHAVE_ISATTY", "-DHAVE_POW", "-DHAVE_FLOOR", "-DHAVE_SQRT", "-DHAVE_TM_TM_GMT_OFF", "-DHAVE_SETLOCALE", "-DHAVE_ALLOCA_H"]),
+    "lz4": dict(language="c", tree="lz4-1.10.0", sources=["liblz4/lib/lz4*.c", "liblz4/lib/xxhash.c"], without=r"^lz4file", harness="lz4.c", seeds=lz4_frames, flags=["-I$T/liblz4/lib"]),
+    "maxminddb": dict(language="c", tree="maxminddb-2.6.3", sources=["extension/libmaxminddb/src/*.c"], harness="maxminddb.c", seeds=databases, flags=["-I$T/extension/libmaxminddb/include", "-I$T/extension", "-I$T/extension/libmaxminddb/src", '-DPACKAGE_VERSION="1.12"', "-DMMDB_LITTLE_ENDIAN=1", "-DMMDB_UINT128_USING_MODE=0", "-DMMDB_UINT128_IS_BYTE_ARRAY=1", "-D_GNU_SOURCE"], length=9000),
+    "miniz": dict(language="c", included=True, tree="miniz-0.1.12", sources=["miniz.c"], harness="miniz_zip.c", seeds=zipped, flags=["-I$T"]),
+    "stb-image": dict(language="c", tree="stb-image-0.3.0", sources=["src/stb_image.c"], harness="stb_image.c", seeds=pictures, flags=["-DSTB_IMAGE_IMPLEMENTATION", "-DSTBI_NO_SIMD"], link=["-lm"], length=900),
+    "tidy": dict(language="c", tree="tidy-0.8.5", sources=["vendor/tidy.5.8.0/src/*.c"], harness="tidy.c", seeds=marked((1, 6, 0x18, 0x60), PAGES), flags=["-I$T/vendor/tidy.5.8.0/include", "-I$T/vendor/tidy.5.8.0/src", '-DLIBTIDY_VERSION="5.8.0"', '-DRELEASE_DATE="2021"', '-DTIDY_CONFIG_FILE=""']),
+    "ucl": dict(language="c", tree="ucl-0.1.5", sources=["libucl/src/*.c"], harness="ucl.c", seeds=ucl, flags=["-D_GNU_SOURCE"] + [f"-I$T/libucl/{one}" for one in ("include", "src", "klib", "uthash")], link=["-lm"]),
+    "wren": dict(language="c", tree="wren-0.2.5", sources=["wren/src/vm/*.c", "wren/src/optional/*.c"], harness="wren.c", seeds=WREN, flags=[f"-I$T/wren/src/{one}" for one in ("include", "vm", "optional")], cc=["-std=gnu99"], link=["-lm"]),
+    "univocity": dict(language="java", tree="univocity-2.9.1", sources=["src/main/java/**/*.java"], harness="Univocity.java", seeds=marked((0, 0x17, 0x6B), CSV)),
+    "brotli-dec": dict(language="java", tree="brotli-dec-0.1.2", sources=["src/main/java/**/*.java"], harness="BrotliDec.java", seeds=brotlied),
+    "jtidy": dict(language="java", tree="jtidy-r938", sources=["src/main/java/org/w3c/tidy/*.java"], harness="Jtidy.java", seeds=marked((1, 6, 0x18), PAGES)),
+    "beanshell": dict(language="java", tree="beanshell-2.0b6", sources=[f"src/main/java/bsh/{one}*.java" for one in ("", "classpath/", "collection/", "reflect/")], without=r"^(Remote|ClassGenerator(Impl|Util)|Console|CommandLineReader)\.java", harness="Beanshell.java", seeds=BEANSHELL),
+    "jmustache": dict(language="java", tree="jmustache-1.15", sources=["src/main/java/com/samskivert/mustache/*.java"], harness="Jmustache.java", seeds=MUSTACHE),
+    "minimal-json": dict(language="java", tree="minimal-json-0.9.5", sources=["src/main/java/**/*.java"], harness="MinimalJson.java", seeds=JSON),
+    "xz": dict(language="java", tree="xz-1.9", sources=["src/main/java/org/**/*.java"], harness="Xz.java", seeds=xzed),
+    "nghttp2": dict(language="c", tree="nghttp2-1.68.1", sources=["nghttp2/lib/*.c"], harness="nghttp2.c", seeds=http2, flags=["-I$H/nghttp2", "-I$T/nghttp2/lib/includes", "-I$T/nghttp2/lib", "-DNGHTTP2_STATICLIB", "-DHAVE_NETINET_IN_H", "-DHAVE_TIME_H", "-DHAVE_ARPA_INET_H", "-DHAVE_CLOCK_GETTIME", "-DHAVE_DECL_CLOCK_MONOTONIC=1"]),
+    "libpng": dict(language="c", tree="libpng-1.1.11", sources=["vendor/png*.c"], without=r"^pngtest", harness="libpng.c", seeds=pngs, flags=["-I$H/libpng", "-I$T/vendor", "-DPNG_INTEL_SSE_OPT=0"], link=["-lz", "-lm"], length=900),
+    "decnumber": dict(language="c", tree="decnumber-0.1.6", sources=["decnumber/dec*.c"], without=r"^(decBasic|decCommon|decSingle|decDouble|decQuad)\.c", harness="decnumber.c", seeds=marked((9, 33, 0x92), DECIMALS), flags=["-I$T/decnumber", "-DDECLITEND=1"]),
+    "blosc": dict(language="c", tree="blosc-0.3.8", sources=["c-blosc/blosc/*.c"], without=r"avx2|sse2", harness="blosc.c", seeds=chunks, flags=["-I$T/c-blosc/blosc"], link=["-lpthread"]),
 }

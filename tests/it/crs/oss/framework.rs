@@ -91,9 +91,24 @@ impl Framework {
         fs::remove_dir_all(self.house.path("fetch/povs")).expect("a folder that goes");
     }
 
-    /// Lists the files in the folder of submissions.
+    /// The number of bundled reports in the folder of submissions.
+    pub(super) fn reports(&self) -> usize {
+        let files = crate::scene::files(&self.house.path("submit/reports"));
+        let bundle = |file: &PathBuf| file.to_string_lossy().ends_with(".tar.gz");
+        assert!(files.iter().all(bundle), "{files:?}");
+        files.len()
+    }
+
+    /// Puts a file where the framework forwards those of an earlier run.
+    pub(super) fn forward(&self, name: &str, text: &str) {
+        let path = self.house.path("fetch").join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(path, text).expect("a file");
+    }
+
+    /// Lists the patches in the folder of submissions.
     pub(super) fn submitted(&self) -> Vec<String> {
-        crate::scene::files(&self.house.path("submit"))
+        crate::scene::files(&self.house.path("submit/patches"))
             .iter()
             .map(|file| {
                 assert_eq!(file.extension().unwrap_or_default(), "diff", "{file:?}");

@@ -4,6 +4,8 @@ import java.util.*;
 
 /** Drive CLASS SEEDS SECONDS FOUND: mutates the seeds until CLASS.run throws; keeps that input and dies of it. */
 public class Drive {
+    static final String MARKS = "{}[]()<>\"',:;&|*-+!?#%@\\/=. \n\t0";
+
     public static void main(String[] a) throws Throwable {
         Method run = Class.forName(a[0]).getMethod("run", byte[].class);
         List<byte[]> corpus = new ArrayList<>();
@@ -32,7 +34,7 @@ public class Drive {
             int at = r.nextInt(b.length), n = 1 + r.nextInt(Math.min(8, b.length - at));
             switch (r.nextInt(5)) {
                 case 0: b[at] = (byte) r.nextInt(256); break;
-                case 1: b[at] = (byte) "{}[]()<>\"',:;&|*-+!?#%@\\/=. \n\t0".charAt(r.nextInt(32)); break;
+                case 1: b[at] = (byte) MARKS.charAt(r.nextInt(MARKS.length())); break;
                 case 2: b = join(Arrays.copyOf(b, at), Arrays.copyOfRange(b, at + n, b.length)); break;
                 case 3: b = join(Arrays.copyOf(b, at + n), Arrays.copyOfRange(b, at, b.length)); break;
                 default:

@@ -1,0 +1,73 @@
+//! Variables of our environment that a program we start may see.
+
+use std::ffi::OsString;
+
+/// Variables that git and the programs it calls need: its own place and settings, language,
+/// scratch files, and the way to a server (proxy, certificates, ssh). Keys of ours, and
+/// variables that point git at another repository, are not among them.
+const GIT: [&str; 28] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "LANG",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TMPDIR",
+    "XDG_CONFIG_HOME",
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CEILING_DIRECTORIES",
+    "GIT_EXEC_PATH",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "http_proxy",
+    "https_proxy",
+    "HTTPS_PROXY",
+    "all_proxy",
+    "ALL_PROXY",
+    "no_proxy",
+    "NO_PROXY",
+];
+
+/// Returns the part of our environment that git gets.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "this crate is the reader of the environment"
+)]
+pub fn git_environment() -> Vec<(OsString, OsString)> {
+    of_git(std::env::vars_os())
+}
+
+fn of_git(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let listed = |name: &OsString| GIT.iter().any(|known| name == known);
+    variables.filter(|(name, _)| listed(name)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::of_git;
+
+    #[test]
+    fn git_gets_no_key_and_no_other_repository() {
+        let names = [
+            "PATH",
+            "OPENAI_API_KEY",
+            "PATCHWRIGHT_MODEL__API_KEY",
+            "GIT_DIR",
+            "GIT_CONFIG_COUNT",
+            "LD_PRELOAD",
+            "HOME",
+        ];
+        let all = names.map(|name| (name.into(), "x".into()));
+        let given = of_git(all.into_iter());
+        let given: Vec<_> = given.iter().filter_map(|(name, _)| name.to_str()).collect();
+        assert_eq!(given, ["PATH", "HOME"]);
+    }
+}

@@ -1,0 +1,1 @@
+#include "scripts/pnglibconf.h.prebuilt"

@@ -1,0 +1,1 @@
+#include <yajl_parse.h>
