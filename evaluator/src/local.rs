@@ -83,6 +83,8 @@ pub struct LocalTarget {
     pristine: tokio::sync::Mutex<BTreeMap<String, Build>>,
     baseline: OnceCell<Arc<Baseline>>,
     built: Mutex<Vec<(BuildKey, Build)>>,
+    /// Exits of the unpatched program by input, which every attempt is compared with.
+    usual_exits: exits::UsualExits,
     /// Builds of earlier runs.
     cache: Option<Cache>,
     /// The digest in the names of this task's cache entries.
@@ -133,6 +135,7 @@ impl LocalTarget {
             pristine: tokio::sync::Mutex::default(),
             baseline: OnceCell::new(),
             built: Mutex::default(),
+            usual_exits: exits::UsualExits::default(),
             cache: None,
             digest: Arc::new(digest),
             agent: OnceCell::new(),

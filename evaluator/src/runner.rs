@@ -260,7 +260,7 @@ pub trait Target: Send + Sync {
     }
 
     /// Runs the tests on a build with counters for no longer than this, and says
-    /// what they cover; nothing when the task has none.
+    /// what they cover; nothing when the task has none or they come to no end in the time.
     fn covered_by_tests<'a>(
         &'a self,
         _build: &'a Build,

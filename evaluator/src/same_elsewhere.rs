@@ -428,4 +428,6 @@ impl Comparison<'_> {
 }
 
 #[cfg(test)]
+mod doubt_tests;
+#[cfg(test)]
 mod tests;

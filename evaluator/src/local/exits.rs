@@ -1,17 +1,20 @@
 //! Exit watcher: runs a PoV under gdb to observe the ends of its processes.
 //!
 //! Each program of the build that the command starts has a gdb of its own, as with probes
-//! ([`super::debugger`]).
+//! ([`super::debugger`]). What the unpatched program does is kept for the attempts that
+//! follow.
 
 use super::debugger::{STAND_INS, names_of_programs};
 use super::{Job, LocalTarget};
 use crate::contained_path::ContainedFolder;
 use crate::runner::{Build, Exits, Pov, ProcessExit, WITHOUT_TIMEOUT, Watched};
 use crate::{Ending, TargetError};
-use patchwright_source::Language;
+use patchwright_source::{Changes, Language};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// Time for the program under the debugger.
@@ -35,6 +38,46 @@ pub(super) async fn run(
     if target.task.language == Language::Java {
         return Ok(unseen("a Java program is not watched"));
     }
+    let unpatched = build.changes == Changes::default().digest();
+    if !unpatched || *watched != Watched::default() {
+        return run_again(target, build, pov, watched).await;
+    }
+    let how = format!("{} {}", build.name, target.pov_command(pov)?);
+    let key = (how, fs::read(&pov.file).unwrap_or_default());
+    if let Some(known) = target.usual_exits.get(&key) {
+        return Ok(known);
+    }
+    let exits = run_again(target, build, pov, watched).await?;
+    target.usual_exits.keep(key, &exits);
+    Ok(exits)
+}
+
+/// Exits of the unpatched program, by the command and the input.
+#[derive(Debug, Default)]
+pub(super) struct UsualExits(Mutex<BTreeMap<(String, Vec<u8>), Exits>>);
+
+impl UsualExits {
+    fn get(&self, key: &(String, Vec<u8>)) -> Option<Exits> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(key).cloned()
+    }
+
+    /// Keeps what another run would show as well.
+    fn keep(&self, key: (String, Vec<u8>), exits: &Exits) {
+        let late = exits.processes.iter().any(|one| one.ended == "time");
+        if exits.problem.is_none() && !late {
+            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            known.insert(key, exits.clone());
+        }
+    }
+}
+
+async fn run_again(
+    target: &LocalTarget,
+    build: &Build,
+    pov: &Pov,
+    watched: &Watched,
+) -> Result<Exits, TargetError> {
     let lines = watched.lines.iter();
     let touched: Vec<String> = lines
         .map(|(path, first, last)| format!("{path}:{first}:{last}"))
@@ -114,4 +157,31 @@ fn read(folder: &Path) -> Vec<ProcessExit> {
         serde_json::from_slice(&bytes.ok()?).ok()
     });
     answers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Exits, ProcessExit, UsualExits, unseen};
+
+    #[test]
+    fn what_another_run_may_not_show_is_not_kept() {
+        let ended = |ended: &str| Exits {
+            processes: vec![ProcessExit {
+                ended: ended.to_owned(),
+                ..ProcessExit::default()
+            }],
+            problem: None,
+        };
+        for (exits, kept) in [
+            (ended("exit status 1"), true),
+            (ended("time"), false),
+            (unseen("no debugger"), false),
+        ] {
+            let usual = UsualExits::default();
+            let key = |input: &[u8]| ("address prog".to_owned(), input.to_vec());
+            usual.keep(key(b"a"), &exits);
+            assert_eq!(usual.get(&key(b"a")), kept.then_some(exits));
+            assert_eq!(usual.get(&key(b"b")), None);
+        }
+    }
 }

@@ -48,8 +48,8 @@ impl Comparison<'_> {
             return Ok(found);
         }
         // A debugger takes seconds for each.
-        let late = self.clock.left(Part::Last).is_zero();
-        let most = if late { 1 } else { DIVERGING };
+        let no_time = self.clock.left(Part::Last).is_zero();
+        let most = if no_time { 1 } else { DIVERGING };
         for (index, one) in open.iter().enumerate().take(most) {
             let input = InputFile::like(self.pov, &one.input.bytes)?;
             let seen = target.probe(old, input.pov(), &probes).await?;

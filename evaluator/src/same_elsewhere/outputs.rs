@@ -72,16 +72,7 @@ impl Comparison<'_> {
                 continue;
             };
             if before.is_failure() || noisy.contains(&index) {
-                self.count("not comparable", 1);
-                let why = if before.is_failure() {
-                    format!("the unpatched program fails on it ({})", before.ending)
-                } else {
-                    "the unpatched program answers otherwise each time".to_owned()
-                };
-                self.note(&input.name, &why);
-                if before.is_failure() && input.kind == InputKind::Derived {
-                    self.crashing.push(input);
-                }
+                self.not_comparable(input, before);
                 continue;
             }
             if let Some(difference) = self.compare(input, before, after).await? {
@@ -120,6 +111,20 @@ impl Comparison<'_> {
         input.fresh = self.outputs_seen.insert(digest(&before.output));
         self.compared.push(input);
         Ok(None)
+    }
+
+    /// Takes an input on which the unpatched program fails, or answers otherwise each time.
+    fn not_comparable(&mut self, input: ComparedInput, before: &InputRun) {
+        self.count("not comparable", 1);
+        if !before.is_failure() {
+            let why = "the unpatched program answers otherwise each time";
+            return self.note(&input.name, why);
+        }
+        let why = format!("the unpatched program fails on it ({})", before.ending);
+        self.note(&input.name, &why);
+        if input.kind == InputKind::Derived {
+            self.crashing.push(input);
+        }
     }
 
     /// Runs inputs again, side by side, on which only the patched program hit a limit: the
