@@ -140,7 +140,7 @@ impl OpenAi {
         })
     }
 
-    /// Says of a failure what it may have cost.
+    /// Adds to a failure the tokens that it may have cost.
     fn with_cost(&self, error: ModelError, request: &Request, slot: &Slot) -> ModelError {
         match (error, slot.charged()) {
             (ModelError::Retry { after, reason, .. }, Some(text)) => ModelError::Retry {

@@ -12,7 +12,7 @@ use std::fmt;
 /// The answer to one query.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Answer {
-    /// Says what was asked.
+    /// The query.
     pub query: Query,
     /// The hits, in the fixed order.
     pub snippets: Vec<Snippet>,
@@ -22,9 +22,9 @@ pub struct Answer {
     pub miss: Option<Miss>,
     /// Remarks: how a pattern was relaxed, how many hits were left out.
     pub notes: Vec<String>,
-    /// Says how many hits there are in all.
+    /// Number of all hits.
     pub total: usize,
-    /// Says how many of them are shown here.
+    /// Number of hits shown here.
     pub shown: usize,
 }
 
@@ -59,21 +59,21 @@ impl Answer {
 pub enum Miss {
     /// Nothing of this name or text is in the tree.
     NotFound {
-        /// Says what was looked for and where.
+        /// The text that was looked for, and the place.
         what: String,
         /// Names that are near by letters or by words.
         nearest: Vec<String>,
     },
     /// More hits than can be told apart.
     TooMany {
-        /// Says how many.
+        /// Number of matches.
         count: usize,
-        /// Says how to narrow the query.
+        /// A way to narrow the query.
         advice: String,
     },
     /// The pattern, rule, expression or statement cannot be read.
     Bad {
-        /// Says what its parser said.
+        /// Message of the parser.
         reason: String,
     },
     /// The path leads out of the tree.

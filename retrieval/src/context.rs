@@ -33,14 +33,14 @@ use std::time::Instant;
 /// worse with more context: precise beats plenty.
 pub const DEFAULT_BUDGET: usize = 8_000;
 
-/// Describes what context is wanted for.
+/// The request that a context is made for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Request {
     /// A request in words, or the text of a crash report.
     pub text: String,
     /// The frames of the crash report, when it is one.
     pub frames: Vec<CrashFrame>,
-    /// Says how many tokens the context may take. 0 for what it calls for, at most
+    /// Tokens that the context may take. 0 lets the request decide, up to
     /// [`DEFAULT_BUDGET`]; more than 2,500 brings more code.
     pub budget: usize,
 }
@@ -66,13 +66,13 @@ const USUAL: usize = 2_500;
 /// The code that belongs to a request, packed to its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
-    /// Says what the request was taken for: `BUG_FIX`, `REFACTOR`, ...
+    /// The recognised intent: `BUG_FIX`, `REFACTOR`, ...
     pub intent: String,
-    /// Says how sure that is, 0 to 1.
+    /// Confidence in the intent, 0 to 1.
     pub confidence: f64,
     /// The size of the rendered text in tokens, at four characters each.
     pub tokens: usize,
-    /// Says how long it took in milliseconds, the index already open.
+    /// Time taken in milliseconds, with the index already open.
     pub elapsed_ms: f64,
     /// The frames of the crash that lie in the tree, one line each.
     pub stack: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Context {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Form {
-    /// Says how it is declared, and the first line of its documentation.
+    /// The declaration, and the first line of its documentation.
     Compact,
     /// That, what it lies in, and its members.
     Standard,
@@ -98,7 +98,7 @@ pub enum Form {
 /// A definition in brief: what it is, where, and as much of it as it is worth.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Card {
-    /// Says how much it says.
+    /// Level of detail.
     pub form: Form,
     /// `struct`, `macro`, ...
     pub kind: String,
@@ -106,7 +106,7 @@ pub struct Card {
     pub name: String,
     /// `path:first-last`.
     pub place: String,
-    /// Says what it says, line by line.
+    /// The text, line by line.
     pub text: String,
     /// Why it is there, where the code does not name it.
     pub why: Option<String>,
@@ -123,11 +123,11 @@ impl Card {
 #[derive(Debug, Clone)]
 pub(crate) struct Wanted {
     pub(crate) symbol: Symbol,
-    /// Says how much it matters, the top of the crash stack being 1.
+    /// Weight; the top of the crash stack has 1.
     pub(crate) weight: f64,
     /// The lines in it that matter most.
     pub(crate) lines: Vec<u32>,
-    /// Says how many of its lines are shown at most; 0 leaves that to its weight.
+    /// Most lines of it that are shown; 0 leaves that to its weight.
     pub(crate) body: usize,
     /// The part of the context that it is for.
     pub(crate) part: Part,
@@ -155,13 +155,13 @@ pub(crate) struct Mention {
     pub(crate) symbol: Symbol,
     /// The part of the context that it is for.
     pub(crate) part: Part,
-    /// Says how much of it is worth saying.
+    /// Most detailed form that is worth its tokens.
     pub(crate) fullest: Form,
     /// Why it is mentioned, for the reader.
     pub(crate) why: String,
 }
 
-/// Describes what a context shall be made of, before it is cut to the budget.
+/// The parts of a context before it is cut to the budget.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) intent: String,
@@ -170,13 +170,13 @@ pub(crate) struct Plan {
     pub(crate) wanted: Vec<Wanted>,
     /// Further functions of the files that are shown, to be named by a line.
     pub(crate) heads: Vec<Symbol>,
-    /// Says how many of them are named at most.
+    /// Most of them that are named.
     pub(crate) most_heads: usize,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
-    /// Says what belongs to it and is mentioned by cards.
+    /// Related definitions that cards mention.
     pub(crate) mentions: Vec<Mention>,
-    /// Says how the budget is divided.
+    /// Division of the budget.
     pub(crate) shares: Shares,
     /// True when what the documentation says belongs to it.
     pub(crate) with_documents: bool,

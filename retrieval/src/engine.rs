@@ -65,7 +65,7 @@ pub struct Engine {
     pub(crate) near: Proximity,
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
-    /// Says how recently files were changed, where that is known.
+    /// Recency of changes by file, where it is known.
     recent: BTreeMap<TreePath, f64>,
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,

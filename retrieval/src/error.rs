@@ -13,7 +13,7 @@ pub enum RetrievalError {
     Cache {
         /// The folder or file.
         path: PathBuf,
-        /// Says what the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -23,7 +23,7 @@ pub enum RetrievalError {
     /// A statement of the reader's was refused.
     #[error("the SQL was refused: {reason}")]
     Sql {
-        /// Says what the database said.
+        /// Message of the database.
         reason: String,
     },
 }

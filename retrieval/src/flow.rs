@@ -84,24 +84,24 @@ pub struct FlowStep {
     pub function: String,
     /// That function's number.
     pub symbol: i64,
-    /// Says what the value is taken from, as written.
+    /// Source of the value, as written.
     pub from: String,
-    /// Says what it goes to, as written; `return`, or `f(#2)` for an argument.
+    /// Destination, as written; `return`, or `f(#2)` for an argument.
     pub to: String,
-    /// Says how it moves.
+    /// Kind of the step.
     pub kind: FlowKind,
     /// True when the step leads to the asked place or from it.
     pub direction: Direction,
-    /// Says how many steps it is away.
+    /// Distance in steps.
     pub depth: u32,
 }
 
 /// Describes how far and how much is followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FlowRequest {
-    /// Says how many steps from the asked place.
+    /// Most steps from the asked place.
     pub depth: u32,
-    /// Says how many steps in each direction.
+    /// Most steps in each direction.
     pub limit: usize,
 }
 

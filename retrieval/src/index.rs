@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
 
-/// Describes what is too big to be read as source code.
+/// Limits above which a file is not read as source code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IndexLimits {
     /// Larger files, in bytes, are skipped.
@@ -46,7 +46,7 @@ impl Default for IndexLimits {
     }
 }
 
-/// Describes what opening an index took and found.
+/// Time and findings of opening an index.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct IndexReport {
     /// All files of the tree.
@@ -67,7 +67,7 @@ pub struct IndexReport {
     pub broken: usize,
     /// Files that could have facts and have none, with the reason.
     pub skipped: Vec<(TreePath, String)>,
-    /// Says how long it took.
+    /// Time taken, in seconds.
     pub seconds: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct Index {
     database: PathBuf,
     pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
-    /// Says what was computed of symbols that were asked about, by their numbers.
+    /// Results computed for symbols that were asked about, by symbol number.
     computed: Mutex<FxHashMap<i64, Arc<Computed>>>,
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,

@@ -200,7 +200,7 @@ fn follows(words: &[String], parts: &[&str]) -> bool {
 /// for up to four words.
 type Marks = &'static [(&'static str, u32)];
 
-/// States what asks for a definition.
+/// Phrases of a request for a definition.
 const LOOKUP: Marks = &[
     ("where is * defined", 5),
     ("where are * defined", 5),
@@ -217,7 +217,7 @@ const LOOKUP: Marks = &[
     ("explain", 2),
 ];
 
-/// States what asks for uses.
+/// Phrases of a request for uses.
 const USAGE: Marks = &[
     ("where is * used", 6),
     ("where is * called", 6),
@@ -237,7 +237,7 @@ const USAGE: Marks = &[
     ("depends on", 3),
 ];
 
-/// States what asks for something new.
+/// Phrases of a request for something new.
 const IMPLEMENTATION: Marks = &[
     ("implement", 4),
     ("add", 2),
@@ -296,10 +296,10 @@ const TO_DO: &[&str] = &[
     "warn",
     "write",
 ];
-/// States what that weighs.
+/// Weight of that.
 const BEGINS: u32 = 4;
 
-/// States what asks for a repair.
+/// Phrases of a request for a repair.
 const BUG: Marks = &[
     ("fix", 4),
     ("bug", 4),
@@ -403,7 +403,7 @@ const BUG: Marks = &[
     ("beyond the", 3),
 ];
 
-/// States what asks for a change of form.
+/// Phrases of a request for a refactoring.
 const REFACTOR: Marks = &[
     ("refactor", 6),
     ("rename", 6),
@@ -421,7 +421,7 @@ const REFACTOR: Marks = &[
     ("convert", 2),
 ];
 
-/// States what asks for tests.
+/// Phrases of a request for tests.
 const TESTS: Marks = &[
     ("write tests", 7),
     ("write a test", 7),

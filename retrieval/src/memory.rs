@@ -20,7 +20,7 @@ use std::fmt::Write as _;
 /// are new: holes in so short a text cost more than they save.
 const SHOWN_WHOLE: usize = 24;
 
-/// Describes what a conversation has been told.
+/// The code that a conversation has been shown.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     seen: Seen,

@@ -36,11 +36,11 @@ pub(crate) struct Match {
     pub(crate) last: u32,
 }
 
-/// Describes what a structural search gave.
+/// Result of a structural search.
 #[derive(Debug, Default)]
 pub(crate) struct Matches {
     pub(crate) found: Vec<Match>,
-    /// Says how the pattern was relaxed before it matched.
+    /// The relaxation after which the pattern matched.
     pub(crate) relaxed: Option<String>,
     /// True when time ran out.
     pub(crate) stopped: bool,

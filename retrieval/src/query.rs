@@ -53,7 +53,7 @@ pub enum Query {
     },
     /// Text in any file.
     Text {
-        /// Says what to find.
+        /// The text to find.
         text: String,
         /// True when `text` is a regular expression instead of literal text.
         regex: bool,
@@ -84,18 +84,18 @@ pub enum Query {
         /// The name.
         name: String,
     },
-    /// Says who calls a function.
+    /// The callers of a function.
     Callers {
         /// The function.
         name: String,
-        /// Says how many calls away, 1 for direct callers.
+        /// Distance in calls, 1 for direct callers.
         depth: u32,
     },
-    /// Says what a function calls.
+    /// The callees of a function.
     Callees {
         /// The function.
         name: String,
-        /// Says how many calls away, 1 for direct callees.
+        /// Distance in calls, 1 for direct callees.
         depth: u32,
     },
     /// The shortest chain of calls from one function to another.
@@ -105,7 +105,7 @@ pub enum Query {
         /// The callee at the end.
         to: String,
     },
-    /// Says what implements or extends a type or overrides a method.
+    /// The implementations of a type, or the overrides of a method.
     Implementations {
         /// The type or method.
         name: String,
@@ -135,7 +135,7 @@ pub enum Query {
     Next {
         /// The earlier query.
         query: Box<Query>,
-        /// Says how many of its hits were shown.
+        /// Number of its hits that were shown before.
         skip: usize,
     },
 }
@@ -168,7 +168,7 @@ pub enum QueryError {
     Malformed {
         /// The tag.
         kind: String,
-        /// Says what was expected.
+        /// The expected form.
         reason: String,
     },
 }

@@ -23,15 +23,15 @@ use store::Words;
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// Weight of what a word counts that only begins like the asked one: `init`, `len`.
+/// Weight of a word that only begins like the asked one: `init`, `len`.
 const BEGINS_ALIKE: f64 = 0.45;
-/// Weight of what a word counts that is short for the asked one: `buf`, `len`.
+/// Weight of an abbreviation of the asked word: `buf`, `len`.
 const SHORTENED: f64 = 0.8;
 /// The shortest beginning that counts.
 const SHORTEST: usize = 3;
 /// Limit on how many words are looked at that begin like the asked one.
 const LONGER: usize = 20;
-/// Weight that says how much it counts that a definition speaks of all that was asked for
+/// Weight of a definition that contains all that was asked for
 /// rather than of one word often.
 const COVERAGE: f64 = 0.6;
 

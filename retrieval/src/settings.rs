@@ -22,7 +22,7 @@ pub struct Settings {
     pub sql_rows: usize,
     /// After how many milliseconds an SQL statement is stopped.
     pub sql_milliseconds: u64,
-    /// Says how candidates for a request are weighed against each other.
+    /// Weights of the candidates for a request.
     pub weights: Weights,
 }
 
@@ -38,11 +38,11 @@ pub struct Weights {
     pub semantic: f64,
     /// The request's own words.
     pub keyword: f64,
-    /// Says how many places depend on it.
+    /// Weight of the number of places that depend on it.
     pub in_degree: f64,
-    /// Says how recently it was changed.
+    /// Weight of the recency of its last change.
     pub recency: f64,
-    /// Says how often it is called.
+    /// Weight of the number of its calls.
     pub popularity: f64,
 }
 

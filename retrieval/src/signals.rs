@@ -57,7 +57,7 @@ pub struct Candidates {
 pub struct Choice {
     /// The number of the definition.
     pub id: i64,
-    /// Says how much it matters, 0 to 1.
+    /// Weight, 0 to 1.
     pub weight: f64,
     /// Why it is shown.
     pub why: String,

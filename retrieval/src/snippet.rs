@@ -48,7 +48,7 @@ pub struct Snippet {
     pub end_line: u32,
     /// The names defined in it, or the function around it.
     pub symbols: Vec<String>,
-    /// Says how precise the hit is.
+    /// Precision of the hit.
     pub tier: Tier,
     /// The raw lines; what was left out is marked.
     pub text: String,

@@ -24,11 +24,11 @@ const STEPS: i32 = 10_000;
 /// Describes how long and how much a statement may answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SqlLimits {
-    /// Says how many rows.
+    /// Most rows.
     pub rows: usize,
-    /// Says how long it may run.
+    /// Time limit.
     pub time: Duration,
-    /// Says how many characters of a value are shown.
+    /// Most characters of a value that are shown.
     pub width: usize,
 }
 
@@ -42,7 +42,7 @@ impl Default for SqlLimits {
     }
 }
 
-/// Describes what a statement answered.
+/// The answer to a statement.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SqlAnswer {
     /// The names of the columns.

@@ -7,7 +7,7 @@ use patchwright_source::{Language, TreePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Describes what a name stands for.
+/// Kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum SymbolKind {
@@ -139,9 +139,9 @@ pub struct Symbol {
     pub id: i64,
     /// The name alone.
     pub name: String,
-    /// Says what the name lies in: `ns::A`, `a.b.C`, or nothing.
+    /// The enclosing scope: `ns::A`, `a.b.C`, or nothing.
     pub scope: String,
-    /// Says what it is.
+    /// Kind of the definition.
     pub kind: SymbolKind,
     /// The file.
     pub path: TreePath,
@@ -225,14 +225,14 @@ pub struct Use {
     pub path: TreePath,
     /// The line.
     pub line: u32,
-    /// Says how it is used.
+    /// Kind of the use.
     pub kind: UseKind,
 }
 
 /// One symbol calling a name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Call {
-    /// Says who calls. `None` for calls outside everything that has a name.
+    /// The caller; `None` for calls outside of all definitions.
     pub caller: Option<Symbol>,
     /// The file of the call.
     pub path: TreePath,
@@ -255,6 +255,6 @@ pub struct Import {
     pub path: TreePath,
     /// The line.
     pub line: u32,
-    /// Says what is imported, as written: `openssl/evp.h`, `java.util.List`.
+    /// The import as written: `openssl/evp.h`, `java.util.List`.
     pub target: String,
 }

@@ -26,11 +26,11 @@ pub(crate) struct FileLines {
     pub(crate) matches: Vec<(u32, u32)>,
 }
 
-/// Describes what a search through all files gave.
+/// Result of a search through all files.
 #[derive(Debug, Default)]
 pub(crate) struct TextMatches {
     pub(crate) files: Vec<FileLines>,
-    /// Says how the text was loosened before it was found.
+    /// The relaxation after which the text was found.
     pub(crate) loosened: Option<&'static str>,
     /// True when time ran out.
     pub(crate) stopped: bool,

@@ -151,7 +151,7 @@ pub(crate) fn stems_of(text: &str) -> Vec<String> {
     split_words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// Describes what the words with certain stems begin with. Cutting a text into words and
+/// The beginnings of words with certain stems. Cutting a text into words and
 /// these to their stems takes long; most texts need not be cut, for they hold
 /// none of these beginnings.
 #[derive(Debug)]

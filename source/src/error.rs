@@ -24,7 +24,7 @@ pub enum SourceError {
     NotAFile {
         /// The path that was looked at.
         path: String,
-        /// Says what it is instead.
+        /// Its real kind.
         reason: &'static str,
     },
     /// The file is larger than the reader allows.
@@ -42,7 +42,7 @@ pub enum SourceError {
     Root {
         /// The folder.
         path: PathBuf,
-        /// Says what the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },
@@ -51,7 +51,7 @@ pub enum SourceError {
     Read {
         /// The path that was read.
         path: String,
-        /// Says what the system said.
+        /// Error of the operating system.
         #[source]
         source: std::io::Error,
     },

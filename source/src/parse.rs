@@ -25,7 +25,7 @@ thread_local! {
 pub struct SyntaxError {
     /// The line it starts on.
     pub line: usize,
-    /// Says what is there, or what is missing.
+    /// The unexpected or missing syntax.
     pub what: String,
 }
 

@@ -67,7 +67,7 @@ impl ProbeQuestion {
         }
     }
 
-    /// Says which build is asked, and on which input it runs.
+    /// Names the build that is asked and the input it runs on.
     fn build_in_words(&self) -> String {
         let build = self.attempt.map_or_else(
             || "the unpatched program".to_owned(),

@@ -136,7 +136,7 @@ pub(super) async fn begin(
     Session::begin(&store, task, loaded, start).await
 }
 
-/// Says stop when the process is asked to end.
+/// Cancels the token when the process is asked to end.
 pub(super) async fn stop_on_signal(stop: CancellationToken) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else {

@@ -24,13 +24,13 @@ const WELL: Health = Health {
     version: env!("CARGO_PKG_VERSION"),
 };
 
-/// Says that the daemon lives
+/// Answers that the daemon is alive
 #[utoipa::path(get, path = "/healthz", tag = "health", security(()), responses((status = 200, description = "It lives", body = Health)))]
 pub(crate) async fn live() -> Json<Health> {
     Json(WELL)
 }
 
-/// Says whether the daemon can take tasks
+/// Answers whether the daemon can take tasks
 #[utoipa::path(get, path = "/readyz", tag = "health", security(()), responses((status = 200, description = "It can take tasks", body = Health)))]
 pub(crate) async fn ready(State(api): State<Api>) -> Result<Json<Health>, Problem> {
     // Reads the store once a second at most, however many ask.

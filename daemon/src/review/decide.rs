@@ -39,7 +39,7 @@ fn may(allowed: bool) -> Result<(), Forbidden> {
     if allowed { Ok(()) } else { Err(Forbidden) }
 }
 
-/// Says that a candidate is right.
+/// Records that a person holds a candidate right.
 pub(super) async fn approve(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
@@ -58,7 +58,7 @@ pub(super) async fn approve(
     Ok(back(&candidate))
 }
 
-/// Says that a candidate is wrong, and starts another attempt when that is wanted.
+/// Records that a person holds a candidate wrong, and starts another attempt on request.
 pub(super) async fn reject(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,
@@ -89,7 +89,7 @@ pub(super) async fn reject(
     review.follow(task, &candidate, next).await
 }
 
-/// Says that the new behaviour on an input is right.
+/// Records that a person holds the new behaviour on an input right.
 pub(super) async fn contest(
     State(review): State<Review>,
     Extension(viewer): Extension<Viewer>,

@@ -299,8 +299,8 @@ impl Drop for Running<'_> {
     }
 }
 
-/// Says which users there are in the namespace that the supervisor has made,
-/// which only who is outside of it may do.
+/// Maps the users of the namespace that the supervisor has made,
+/// which only a process outside of it may do.
 fn map_users(child: &Child, mut input: &UnixStream, namespace: &Namespace) -> std::io::Result<()> {
     input.set_read_timeout(Some(NAMESPACE_TIME))?;
     input.read_exact(&mut [0])?;

@@ -127,7 +127,7 @@ impl<'a> Names<'a> {
         })
     }
 
-    /// Describes what a word can be taken for.
+    /// Names the ASCII word that a reader can take this word for.
     fn resemblance(&self, word: &str, in_code: bool) -> Option<String> {
         let look = look(word);
         let alike = self.by_look.get(&look).into_iter().flatten();

@@ -273,6 +273,19 @@ fn right_patches_pass() {
         )]),
         c(&[("  return finish(s);\n", "  n = finish(s);\n  return n;\n")]),
         double_free,
+        Patch {
+            path: "src/latest.c",
+            ..c(&[("n < 2", "n < 3")])
+        },
+    ] {
+        let found = objections(&patch);
+        assert!(found.is_empty(), "{:?} {found:?}", patch.edits);
+    }
+}
+
+#[test]
+fn right_java_patches_pass() {
+    for patch in [
         java(&[(
             "    return read(b, n);\n",
             "    try {\n      return read(b, n);\n    } catch (NumberFormatException e) {\n      return 0;\n    }\n",
@@ -294,10 +307,6 @@ fn right_patches_pass() {
             "    int n = b[0];\n",
             "    int n = b[0];\n    if (n >= b.length) {\n      throw new IllegalArgumentException(\"too long\");\n    }\n",
         )]),
-        Patch {
-            path: "src/latest.c",
-            ..c(&[("n < 2", "n < 3")])
-        },
     ] {
         let found = objections(&patch);
         assert!(found.is_empty(), "{:?} {found:?}", patch.edits);

@@ -53,7 +53,7 @@ enum ChallengeKind {
 }
 
 impl ChallengeKind {
-    /// Says what it means when the patched program fails on such an input.
+    /// Returns the reason that a failure of the patched program on such an input gives.
     fn refutation(self) -> &'static str {
         match self {
             Self::Variant => {

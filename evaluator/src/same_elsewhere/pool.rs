@@ -160,7 +160,7 @@ impl InputPool {
     }
 
     /// Returns the next inputs: given ones, mutants of accepted ones, the PoVs brought towards
-    /// harmless inputs, files of tests, then other mutants of the PoVs.
+    /// harmless inputs in turn with files of tests, then other mutants of the PoVs.
     pub(super) fn next(&mut self, count: usize) -> Option<Vec<ComparedInput>> {
         let mut chunk = Vec::new();
         while chunk.len() < count {
@@ -170,20 +170,31 @@ impl InputPool {
             }
         }
         if chunk.is_empty() {
-            let left = self.nearer.len().saturating_sub(count);
-            let mut bytes = self.nearer.split_off(left);
-            bytes.reverse();
-            chunk = self.of_povs(bytes);
-        }
-        if chunk.is_empty() {
-            let left = self.of_tests.len().saturating_sub(count);
-            chunk = self.of_tests.split_off(left);
+            chunk = self.nearer_and_of_tests(count);
         }
         if chunk.is_empty() && self.derived_left > 0 {
             let bytes = self.derived.take(count.min(self.derived_left));
             chunk = self.of_povs(bytes);
         }
         (!chunk.is_empty()).then_some(chunk)
+    }
+
+    /// Takes from both in turn: where a PoV is large, what is near to it may crash slowly, and
+    /// all the time would go there.
+    fn nearer_and_of_tests(&mut self, count: usize) -> Vec<ComparedInput> {
+        let mut chunk = Vec::new();
+        while chunk.len() < count {
+            let nearer = self.nearer.pop().map(|bytes| self.of_povs(vec![bytes]));
+            let before = chunk.len();
+            chunk.extend(nearer.into_iter().flatten());
+            if chunk.len() < count {
+                chunk.extend(self.of_tests.pop());
+            }
+            if chunk.len() == before {
+                break;
+            }
+        }
+        chunk
     }
 
     fn of_povs(&mut self, contents: Vec<Vec<u8>>) -> Vec<ComparedInput> {
@@ -209,7 +220,7 @@ mod tests {
     use std::fs;
 
     #[test]
-    fn a_pov_is_brought_towards_harmless_inputs_before_files_of_tests_are_tried() {
+    fn a_pov_is_brought_towards_harmless_inputs_in_turn_with_files_of_tests() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name);
         fs::create_dir_all(path("tree/test")).unwrap();
@@ -236,7 +247,8 @@ mod tests {
         }
         let place = |bytes: &[u8]| contents.iter().position(|other| other == bytes);
         assert_eq!(place(b"f(12345)"), Some(0));
-        assert!(place(b"f(1)") < place(b"page") && place(b"page").is_some());
+        assert_eq!(place(b"page"), Some(1));
+        assert!(place(b"f(1)").is_some_and(|place| place < 48));
         let numbers = names.iter().filter(|name| name.starts_with("mutant "));
         for (number, name) in numbers.enumerate() {
             assert_eq!(*name, format!("mutant {number} of a PoV"));

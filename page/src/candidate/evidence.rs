@@ -65,7 +65,7 @@ pub(super) fn refusal(view: &CandidateView, attempt: &AttemptReport) -> Markup {
     }
 }
 
-/// Says for a newcomer what a rung asks for.
+/// Explains a rung to a newcomer.
 fn meaning(rung: &str) -> &'static str {
     match rung {
         "applies" => {

@@ -330,7 +330,7 @@ impl Seeker<'_> {
         }
     }
 
-    /// Says that most of the original has a place, but not all of it.
+    /// Refuses an edit of which most of the original has a place, but not all of it.
     fn differs(&self, reading: &Reading, difference: &Difference) -> Refusal {
         let foreign: Vec<&String> = difference
             .foreign
@@ -347,7 +347,7 @@ impl Seeker<'_> {
         refusal
     }
 
-    /// Says that some lines of the original are not at its place.
+    /// Refuses an edit of which some original lines are not at its place.
     fn strangers(&self, place: usize, foreign: &[&String]) -> Refusal {
         let reason = format!(
             "most of the original stands around line {}, but {} nowhere there: {}; quote the lines \
@@ -390,7 +390,7 @@ impl Seeker<'_> {
         lines.concat()
     }
 
-    /// Says that the original quotes an earlier attempt.
+    /// Refuses an edit whose original quotes an earlier attempt.
     fn earlier(&self, number: u32, foreign: &[&String]) -> Refusal {
         let reason = format!(
             "the original quotes lines that your attempt {number} added: {}; every patch is against \
@@ -400,7 +400,7 @@ impl Seeker<'_> {
         self.wish.deny(Rule::EarlierPatch, reason)
     }
 
-    /// Says that the original stands nowhere.
+    /// Refuses an edit whose original is nowhere in the file.
     fn not_found(&self, ways: &[Reading]) -> Refusal {
         let (file, wish) = (self.file, self.wish);
         let foreign: Vec<&String> = wish

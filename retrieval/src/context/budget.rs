@@ -10,11 +10,11 @@ pub(crate) enum Part {
     Definitions,
     /// The code itself.
     Snippets,
-    /// Says what the code takes from other files.
+    /// Code of other files that it uses.
     Imports,
     /// Tests of it.
     Tests,
-    /// Says who calls it.
+    /// Its callers.
     Callers,
 }
 
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// Describes what is left, part by part and for all.
+/// Tokens that are left, for each part and in all.
 #[derive(Debug)]
 pub(super) struct Budget {
     own: [(Part, usize); 5],

@@ -12,7 +12,7 @@ use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Weight of what a name must weigh to be shown whole, and in standard form.
+/// Least weight of a name that is shown whole, and of one in standard form.
 const MATTERS: f64 = 0.6;
 const SAYS: f64 = 0.3;
 /// Tokens after which only compact cards are still added.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// Limit on how many of them are read, those named like what is looked for first.
 const READ: usize = 40;
-/// Weight of what a definition must weigh to be looked up.
+/// Least weight of a definition that is looked up.
 const MATTERS: f64 = 0.6;
 
 /// A paragraph about the first of what matters that the documentation names.

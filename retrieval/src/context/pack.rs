@@ -20,7 +20,7 @@ use std::ops::RangeInclusive;
 
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
-/// Weight of what weighs at least this much is taken although there is enough.
+/// Least weight that is taken when the budget is already well used.
 const MATTERS: f64 = 0.6;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
@@ -28,7 +28,7 @@ const SMALL: usize = 150;
 const SIZE_MATTERS: f64 = 0.4;
 /// Past what is enough by this factor, only what matters most is taken.
 const STRETCH: f64 = 1.5;
-/// Weight of what is still taken up to there.
+/// Least weight that is taken before that.
 const LIKELY: f64 = 0.28;
 /// Bodies up to this many lines are shown in full when they matter most.
 const FULL_BODY: usize = 130;
@@ -100,7 +100,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
 
 /// The code of a plan, as far as there is room.
 struct Code<'p> {
-    /// Says what may be taken still, what matters most first, with its place in the
+    /// Candidates that may still be taken, by falling weight, each with its place in the
     /// plan.
     order: Vec<(usize, &'p Wanted)>,
     taken: BTreeMap<usize, (usize, Snippet)>,
@@ -108,7 +108,7 @@ struct Code<'p> {
     used: usize,
     /// Tokens after which only what matters much is still taken.
     enough: f64,
-    /// Says what weighs less is not worth its tokens.
+    /// Candidates of less weight are not worth their tokens.
     floor: f64,
 }
 

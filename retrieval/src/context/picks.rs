@@ -5,7 +5,7 @@ use super::{Part, Wanted};
 use crate::symbol::Symbol;
 use std::collections::BTreeMap;
 
-/// Describes what was chosen, by number.
+/// The chosen definitions, by symbol number.
 #[derive(Debug, Default)]
 pub(super) struct Picks(BTreeMap<i64, Wanted>);
 

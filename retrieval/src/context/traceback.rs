@@ -3,7 +3,7 @@
 
 use patchwright_source::{CrashFrame, Role};
 
-/// States what begins one.
+/// The first line of a traceback.
 const HEAD: &str = "Traceback (most recent call last):";
 /// Frames that are looked at, from the place of the exception on.
 const FRAMES: usize = 48;

@@ -14,9 +14,9 @@ const ENDINGS: [&str; 6] = ["md", "rst", "adoc", "pod", "txt", "markdown"];
 pub(crate) const LONGEST: usize = 20_000;
 /// Lines of the paragraph that are shown.
 pub(crate) const LINES: u32 = 10;
-/// Weight of what a word counts that every definition has.
+/// Weight of a word that every definition has.
 const LEAST_RARE: f64 = 0.1;
-/// Weight of what a paragraph must say of the words that are looked for, by their rarity.
+/// Least share of the asked words, weighted by rarity, that a paragraph must contain.
 const COVERED: f64 = 0.6;
 
 /// A paragraph of the documentation and how much of some words it says.

@@ -56,7 +56,7 @@ pub(crate) struct Located {
     pub(crate) role: Role,
     /// Its number in the report's stack.
     pub(crate) depth: u32,
-    /// Says how many functions of the tree lie above it in its stack.
+    /// Number of functions of the tree above it in its stack.
     pub(crate) rank: u32,
     pub(crate) is_harness: bool,
     /// True when it is an inlined line or hands on to the allocator.

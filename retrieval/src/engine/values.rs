@@ -20,7 +20,7 @@ const SHORT_BODY: u32 = 40;
 const DOCUMENTS: usize = 2;
 /// Limit on how many hits a search ranks.
 const RANKED: usize = 64;
-/// Weight of what a test counts against product code.
+/// Weight of a test relative to product code.
 const ASIDE: f64 = 0.6;
 
 impl Engine {

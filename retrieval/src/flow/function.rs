@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 pub(crate) enum Target {
     /// A place.
     Place(Place),
-    /// Says what the function returns.
+    /// The value that the function returns.
     Return,
     /// An argument of a call: the callee and the index.
     Argument(String, usize),
@@ -58,7 +58,7 @@ pub(crate) struct Parameter {
     pub(crate) by_name: bool,
 }
 
-/// Describes what is known about one function.
+/// Facts about one function.
 #[derive(Debug, Default)]
 pub(crate) struct Analysis {
     pub(crate) parameters: Vec<Parameter>,
@@ -119,7 +119,7 @@ impl Analysis {
     }
 }
 
-/// Describes what is analysed: a function, or a macro with its parameters.
+/// The code under analysis: a function, or a macro with its parameters.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub(crate) language: Language,

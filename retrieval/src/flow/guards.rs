@@ -47,7 +47,7 @@ pub struct GuardFact {
     pub end_line: u32,
     /// Where the condition stands.
     pub condition_line: u32,
-    /// Says how it guards.
+    /// Kind of guard.
     pub kind: GuardKind,
     /// The condition as written, on one line.
     pub condition: String,

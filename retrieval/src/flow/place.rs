@@ -48,7 +48,7 @@ pub(crate) enum Source {
     Call(String),
     /// A literal.
     Constant,
-    /// Says what a callee writes through its argument with this index.
+    /// The value that a callee writes through its argument with this index.
     Out(String, usize),
 }
 

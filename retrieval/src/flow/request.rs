@@ -13,7 +13,7 @@ pub(crate) enum Seed {
     Local(Symbol, Place),
     /// A field or global.
     Shared(String),
-    /// Says what a function returns.
+    /// The value that a function returns.
     Result(String),
 }
 

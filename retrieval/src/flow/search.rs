@@ -19,16 +19,16 @@ const SHARED_FUNCTIONS: usize = 80;
 /// Limit on how many callers or callees of one name are followed.
 const NAMESAKES: usize = 12;
 
-/// Describes what is followed next.
+/// The next thing to follow.
 #[derive(Debug, Clone)]
 enum Task {
     /// A place as it is read by an edge (or anywhere) in a function.
     Place(Symbol, Place, Option<usize>),
-    /// Says what a name returns.
+    /// The value that a function of this name returns.
     Returned(String),
-    /// Says what a name writes through an argument.
+    /// The value that a function of this name writes through an argument.
     Out(String, usize),
-    /// Says what comes in by a parameter / what an argument becomes in the callee.
+    /// The value of a parameter: of the arguments by callers, and in the callee.
     Parameter(String, usize),
     /// A field or global, wherever it is.
     Shared(String),

@@ -75,7 +75,7 @@ fn macro_as_function(text: &[u8]) -> Vec<u8> {
     format!("void {parameters} {{ {word}{body}; }}").into_bytes()
 }
 
-/// Describes what an edge leads to.
+/// The target of an edge.
 #[derive(Clone)]
 struct Goal<'g> {
     target: Target,

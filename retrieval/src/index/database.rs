@@ -230,7 +230,7 @@ impl Lent {
 /// Connections to be lent.
 pub(super) struct Pool {
     idle: Vec<Lent>,
-    /// Says how many wish that what is read stays as it was.
+    /// Number of readers that need an unchanged snapshot.
     holds: usize,
 }
 

@@ -13,7 +13,7 @@ pub struct FileRow {
     pub path: TreePath,
     /// Its language, for files with facts.
     pub language: Option<Language>,
-    /// Says how many lines it has, for files with facts.
+    /// Number of lines, for files with facts.
     pub lines: u32,
     /// Its size in bytes.
     pub size: u64,

@@ -89,7 +89,7 @@ CREATE TABLE flow(
   kind TEXT NOT NULL);
 ";
 
-/// States what makes lookups fast; made after the bulk of the rows is in.
+/// Indexes for lookups; made after the bulk of the rows is in.
 pub(crate) const INDEXES: &str = "
 CREATE UNIQUE INDEX file_path ON file(path);
 CREATE INDEX file_symbols ON file(first_symbol);

@@ -270,7 +270,7 @@ fn in_order<R: Send>(
     })
 }
 
-/// Describes what became of a file.
+/// Result of reading a file.
 #[derive(Debug)]
 pub(crate) enum FileState {
     /// It has facts.

@@ -29,7 +29,7 @@ use prepare::{Prepared, prepare};
 use std::sync::OnceLock;
 use tree_sitter::Node;
 
-/// Describes what a kind of node means here.
+/// Meaning of a kind of node here.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Role {
     #[default]

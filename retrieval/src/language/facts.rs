@@ -65,15 +65,15 @@ pub(crate) struct CallFact {
     /// One more than the index of the symbol that calls.
     pub(crate) owner: u32,
     pub(crate) name: NameId,
-    /// Says what the call is written on, as [`Receiver`] says.
+    /// The receiver as written; see [`Receiver`].
     pub(crate) receiver: NameId,
-    /// Says how many arguments it passes; -1 when that is not known.
+    /// Number of arguments; -1 when it is not known.
     pub(crate) arguments: i32,
     /// Where its lines stand in the text of the facts.
     pub(crate) lines: Range<usize>,
 }
 
-/// Describes what a call is written on. In the database it is a text: nothing for a plain
+/// The receiver of a call, as written. In the database it is a text: empty for a plain
 /// call, else a mark and a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Receiver<'n> {

@@ -11,7 +11,7 @@ pub(crate) struct Token {
     pub(crate) range: Range<usize>,
     /// True when an opening parenthesis follows.
     pub(crate) called: bool,
-    /// Says how many line ends lie between the start of the scan and it.
+    /// Number of line ends between the start of the scan and it.
     pub(crate) lines_down: u32,
 }
 

@@ -28,7 +28,7 @@ pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
 struct Tabled<'a, 's> {
     spec: &'s Spec,
     facts: Collector<'a>,
-    /// Says how many classes without a name a scope has so far.
+    /// Number of classes without a name, by scope.
     anonymous: FxHashMap<NameId, u32>,
     package: NameId,
 }

@@ -5,7 +5,7 @@
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
-/// Describes what an extractor does at each node.
+/// An extractor, called at each node.
 pub(crate) trait Visitor {
     /// Called on the way down. Returns whether the children are visited.
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool;

@@ -12,7 +12,7 @@ use tree_sitter::{Node, TreeCursor};
 /// this kind matches any.
 const ERROR_KIND: u16 = u16::MAX;
 
-/// Describes what a matcher asks of a file and of the nodes in it.
+/// Requirements of a matcher on a file and on the nodes in it.
 #[derive(Debug, Clone)]
 pub(crate) struct Needs {
     /// Text without which nothing matches.

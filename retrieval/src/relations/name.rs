@@ -9,7 +9,7 @@ const LONGEST: usize = 20_000;
 /// A name cut into its parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QualifiedName {
-    /// Says what comes before the name, outermost first.
+    /// The scopes before the name, outermost first.
     pub scope: Vec<String>,
     /// The name itself.
     pub name: String,

@@ -27,7 +27,7 @@ pub enum Nearness {
 pub struct Nearest {
     /// The known name.
     pub name: String,
-    /// Says how it is like it.
+    /// Kind of likeness.
     pub nearness: Nearness,
 }
 

@@ -39,12 +39,12 @@ struct Target {
     is_static: bool,
 }
 
-/// Describes what a call means.
+/// The definitions that a call can mean.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Meaning {
-    /// Says what it means by all that is written.
+    /// Definitions that the written code proves.
     pub(crate) certain: Vec<i64>,
-    /// Says what it may mean, by its name alone or by dispatch to a subclass.
+    /// Definitions that are possible by name alone or by dispatch to a subclass.
     pub(crate) possible: Vec<i64>,
 }
 

@@ -22,7 +22,7 @@ pub struct Similar {
     pub symbol: Symbol,
     /// From 0 to 1.
     pub likeness: f64,
-    /// Says what both call, sorted.
+    /// Functions that both call, sorted.
     pub shared: Vec<String>,
 }
 

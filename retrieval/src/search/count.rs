@@ -25,7 +25,7 @@ const LONGEST: usize = 40;
 /// A definition and its words.
 pub(super) struct Document {
     pub(super) id: i64,
-    /// Says how many words it has, weighed like they are.
+    /// Number of words, weighted by place.
     pub(super) length: u32,
     /// Words of the file by their numbers, with their weights.
     pub(super) words: FxHashMap<u32, u32>,

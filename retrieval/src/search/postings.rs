@@ -10,9 +10,9 @@ const STEPS: f64 = 8.0;
 pub(super) struct Posting {
     /// The definition.
     pub(super) id: i64,
-    /// Says how often the word is there, weighed by where.
+    /// Frequency of the word, weighted by place.
     pub(super) count: u8,
-    /// Says how many words are there, on a scale of doublings.
+    /// Number of words, on a scale of doublings.
     pub(super) length: u8,
 }
 

@@ -124,9 +124,9 @@ fn write(connection: &Connection, work: &Work, counted: Vec<Counted>) -> Result<
 pub(crate) struct Size {
     /// The state of the index that was counted.
     pub(super) generation: i64,
-    /// Says how many definitions were counted.
+    /// Number of definitions counted.
     pub(super) documents: f64,
-    /// Says how many words one has on average.
+    /// Average number of words of a definition.
     pub(super) mean: f64,
     /// True when some of it is about files that are no longer as they were.
     stale: bool,

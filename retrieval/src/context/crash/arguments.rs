@@ -18,7 +18,7 @@ const FRAMES: usize = 12;
 /// A frame in which a value was made that reached the crashing line.
 pub(super) struct Origin<'l> {
     pub(super) place: &'l Located,
-    /// Says what was handed on there.
+    /// Names of the arguments at the call.
     pub(super) names: BTreeSet<String>,
 }
 

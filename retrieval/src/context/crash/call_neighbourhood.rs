@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const ASKED: usize = 24;
 /// Limit on how many calls away from the stack a function may be.
 const HOPS: usize = 3;
-/// Weight that says how much a called function counts against its caller.
+/// Weight of a called function relative to its caller.
 const CALLED: f64 = 0.6;
 /// Weight that says how much one counts that is called only after the frame's own call.
 const LATER: f64 = 0.5;
@@ -70,14 +70,14 @@ struct Caller {
     line: Option<u32>,
 }
 
-/// Describes what was come by.
+/// The files and names met on the way along the calls.
 #[derive(Default)]
 struct Neighbourhood {
     /// The files of the stacks.
     files: BTreeSet<TreePath>,
     weights: BTreeMap<i64, (f64, Symbol)>,
     asked: BTreeSet<i64>,
-    /// Says what names mean in a file: its functions call the same ones.
+    /// Resolved names by file: the functions of a file mostly call the same ones.
     meant: HashMap<(TreePath, String), Option<Symbol>>,
 }
 

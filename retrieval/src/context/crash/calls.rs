@@ -14,7 +14,7 @@ const NEAR: u32 = 30;
 const AFTER: u32 = 6;
 /// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
-/// Weight that says how much a method counts that is called on what the crashing line uses.
+/// Weight of a method that is called on a value of the crashing line.
 const CHANGES: f64 = 1.3;
 /// Weight that says how much a call on the very line counts as close at least.
 const ON_THE_LINE: f64 = 0.6;

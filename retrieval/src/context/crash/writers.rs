@@ -43,7 +43,7 @@ pub(super) struct Writer {
     pub(super) symbol: Symbol,
     /// Where it writes.
     pub(super) lines: Vec<u32>,
-    /// Says how many functions of the file write the same.
+    /// Number of functions of the file that write the same.
     pub(super) among: usize,
     /// The name that it writes.
     pub(super) name: String,

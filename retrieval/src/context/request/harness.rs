@@ -16,12 +16,12 @@ const HOPS: u32 = 4;
 const VISITED: usize = 120;
 /// Limit on how many definitions of one called name are followed, in the nearest file.
 const OVERLOADS: usize = 12;
-/// Weight that says how much one call away matters against none.
+/// Factor for each call between the harness and a function.
 const PER_HOP: f64 = 0.92;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
 
-/// States what a kind of finding is done with: functions that do it come first.
+/// Library calls that a kind of finding is about: functions that use them come first.
 const SINKS: [(&[&str], &[&str]); 6] = [
     (
         &["outside", "traversal", "written", "path", "file"],

@@ -22,7 +22,7 @@ const CLOSE_TO_BEST: f64 = 0.02;
 const WORTH_READING: f64 = 0.15;
 /// Limit on how many files candidates may bring.
 const FILES: usize = 3;
-/// Weight of what a further file must hold against the first.
+/// Least share of a further file, relative to the first.
 const AGAINST_FIRST: f64 = 0.35;
 /// When the files shown hold so much of it, no further one is.
 const CERTAIN: f64 = 0.8;
@@ -39,7 +39,7 @@ const SEARCHED: usize = 2_000;
 const HEADS: usize = 28;
 /// Limit on how many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
-/// Weight that says how much the likeliest candidate counts.
+/// Weight of the likeliest candidate.
 const LIKELIEST: f64 = 0.95;
 /// Weight that says how much the next candidate counts against the one before.
 const PER_RANK: f64 = 0.06;

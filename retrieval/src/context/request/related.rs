@@ -32,7 +32,7 @@ const LONGEST_NAME: usize = 3;
 const ELSEWHERE: usize = 2;
 const BY_EACH: usize = 1;
 const BY_THOSE: usize = 2;
-/// States what is called from more places than this is everybody's.
+/// A function with more callers than this is a common one.
 const EVERYBODYS: usize = 24;
 /// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 3;

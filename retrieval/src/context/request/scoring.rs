@@ -15,32 +15,32 @@ use crate::words::{shortened, stem, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Weight of what one point of the settings' weights is worth, in logarithms of odds.
+/// Log-odds of one point of the settings' weights.
 const POINT: f64 = 10.0;
-/// Weight of what the words of the path count.
+/// Weight of the words of the path.
 const PATHS: f64 = 1.2;
-/// Weight of what each doubling of the lines counts: what is asked about is where
+/// Weight of each doubling of the length: requests are mostly about the code where
 /// something is done.
 const LENGTH: f64 = 0.43;
 /// More lines than this say no more.
 const LONG: u32 = 500;
-/// Weight of what it counts that other candidates are in the same file.
+/// Weight of other candidates in the same file.
 const CROWD: f64 = 0.6;
-/// Weight of what it counts that the request begins with the name of the file: `pbap:
+/// Weight of a request that begins with the name of the file: `pbap:
 /// check the length`.
 const AREA: f64 = 2.0;
 /// The longest such beginning, in characters.
 const LONGEST_AREA: usize = 60;
-/// Weight of what a definition in a file gains that the request names.
+/// Weight of a definition in a file that the request names.
 const IN_NAMED_FILE: f64 = 2.0;
-/// Weight of what tests lose when none are asked for.
+/// Penalty of tests when none are asked for.
 const ASIDE: f64 = 2.2;
-/// Weight of what types lose: what is asked about is mostly what they do, and their
-/// members are candidates themselves.
+/// Penalty of types: requests are mostly about behaviour, and the
+/// members of a type are candidates themselves.
 const TYPES: f64 = 1.9;
-/// Weight of what variables and macros lose.
+/// Penalty of variables and macros.
 const VALUES: f64 = 1.5;
-/// Weight of what a word counts that is short for the asked one, that has it inside, and
+/// Weight of a word that is an abbreviation of the asked one, that contains it, and
 /// that only begins alike.
 const SHORTENED: f64 = 0.8;
 const INSIDE: f64 = 0.7;
@@ -51,7 +51,7 @@ const SHORTEST_BEGINNING: usize = 3;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
-/// Describes what is asked for.
+/// The request, cut into the parts that are compared.
 struct Asked<'t> {
     words: Vec<Word<'t>>,
     intent: Intent,
@@ -64,9 +64,9 @@ struct Asked<'t> {
 /// A word that is asked for.
 struct Word<'t> {
     stem: &'t str,
-    /// Says how rare it is, all words together being one.
+    /// Its rarity; all words together have 1.
     rare: f64,
-    /// Says what names write for it.
+    /// Abbreviations that names use for it.
     short: Vec<String>,
 }
 

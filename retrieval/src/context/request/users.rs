@@ -17,7 +17,7 @@ const USERS: usize = 60;
 const USER_LINES: usize = 16;
 /// Limit on how many of them are shown.
 const SHOWN_USERS: usize = 6;
-/// Weight of what something must weigh for its users to be looked up.
+/// Least weight of a definition whose users are looked up.
 const MATTERS: f64 = 0.6;
 /// From this share on, in hundredths, users come as code.
 const AS_CODE: u32 = 30;

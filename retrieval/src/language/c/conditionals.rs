@@ -30,14 +30,14 @@ struct Branch {
     tokens: Range<usize>,
     bytes: Range<usize>,
     is_dead: bool,
-    /// Says what is open at its end.
+    /// Brackets open at its end.
     nesting: Nesting,
 }
 
 /// A conditional that is open.
 #[derive(Debug)]
 struct Group {
-    /// Says what is open before it.
+    /// Brackets open before it.
     nesting: Nesting,
     branches: Vec<Branch>,
     is_one: bool,

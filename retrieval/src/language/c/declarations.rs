@@ -18,7 +18,7 @@ pub(crate) struct FunctionHead {
     pub(crate) is_composed: bool,
     /// True when a macro makes the name: what the compiler sees has another.
     pub(crate) is_made: bool,
-    /// Says what is written before the name, as in `A::` of `A::b`.
+    /// The qualifier before the name, as in `A::` of `A::b`.
     pub(crate) scope: Vec<Range<usize>>,
     /// The namespaces and classes around it.
     pub(crate) around: Vec<Range<usize>>,
@@ -45,7 +45,7 @@ pub(crate) struct TypeHead {
     pub(crate) end_line: u32,
 }
 
-/// Describes what a scan found.
+/// Findings of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Outline {
     pub(super) functions: Vec<FunctionHead>,

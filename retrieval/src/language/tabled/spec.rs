@@ -6,7 +6,7 @@ use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
 
-/// Describes what a kind of node means.
+/// Meaning of a kind of node.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Nothing; its children are looked at.
