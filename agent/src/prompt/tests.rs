@@ -168,6 +168,10 @@ fn system_prompt() {
 fn issue_prompt() {
     let baseline = BaselineSummary {
         crashes: vec![crash("first"), crash("second")],
+        povs: vec![PovRecord {
+            text: "(3 bytes of text)\nabc".into(),
+            ..PovRecord::default()
+        }],
         tests: "9 pass".into(),
         has_tests: true,
         ..BaselineSummary::default()

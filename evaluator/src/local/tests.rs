@@ -347,7 +347,7 @@ async fn commands_see_the_same_paths_and_no_foreign_variables() {
     let target = open(other, folder.path()).await;
     let baseline = target.baseline().await.unwrap();
     let text = baseline.tests.as_ref().unwrap().execution.text();
-    let expected = "ready\n/src/prog\nCFLAGS=-fsanitize=address -g -O1\nHARNESS=\nHOME=/patchwright/home\nJOBS=2\nLANG=C.UTF-8\nOUT=/patchwright/out\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nPWD=/src/prog\nSANITIZER=address\nTASK=/patchwright/task\nTREE=/src/prog\nWORK=/patchwright/work\n";
+    let expected = "ready\n/src/prog\nCFLAGS=-fsanitize=address -g -O1\nHARNESS=\nHOME=/patchwright/home\nJOBS=2\nLANG=C.UTF-8\nOUT=/patchwright/out\nPATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\nPWD=/src/prog\nSANITIZER=address\nTASK=/patchwright/task\nTREE=/src/prog\nUBSAN_OPTIONS=print_stacktrace=1\nWORK=/patchwright/work\n";
     assert_eq!(text, expected);
 }
 
