@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-/// Bytes that are shown of an input that is text, and of one that is not.
+/// Bytes that are shown of an input that is text.
 const TEXT: usize = 1_500;
-/// See [`TEXT`].
-const BINARY: usize = 256;
+/// Lines of a hex dump that are shown.
+const LINES: usize = 16;
 /// Bytes in one line of a hex dump.
 const LINE: usize = 16;
 
@@ -50,27 +50,36 @@ fn head(what: &str, shown: usize, all: usize) -> String {
     }
 }
 
+/// Dumps the beginning of an input; lines like the one before are a `*`, as `hexdump` has it.
 fn dump(bytes: &[u8]) -> String {
-    let shown = bytes.get(..BINARY.min(bytes.len())).unwrap_or_default();
-    let mut text = head("in hex", shown.len(), bytes.len());
-    for (number, line) in shown.chunks(LINE).enumerate() {
-        let hex: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
-        let plain: String = line
-            .iter()
-            .map(|byte| match byte {
-                b' '..=b'~' => char::from(*byte),
-                _ => '.',
-            })
-            .collect();
-        // Writing to a string cannot fail.
-        let _ = writeln!(
-            text,
-            "{:08x}: {:<47}  {plain}",
-            number * LINE,
-            hex.join(" ")
-        );
+    let (mut text, mut covered, mut lines) = (String::new(), 0, 0);
+    let mut last: Option<&[u8]> = None;
+    for line in bytes.chunks(LINE) {
+        let repeats = last == Some(line);
+        if lines == LINES && !repeats {
+            break;
+        }
+        if !repeats {
+            write_line(&mut text, covered, line);
+            lines += 1;
+        } else if !text.ends_with("\n*\n") {
+            text.push_str("*\n");
+        }
+        covered += line.len();
+        last = Some(line);
     }
-    text
+    head("in hex", covered, bytes.len()) + &text
+}
+
+fn write_line(text: &mut String, offset: usize, line: &[u8]) {
+    let hex: Vec<String> = line.iter().map(|byte| format!("{byte:02x}")).collect();
+    let plain = line.iter().map(|byte| match byte {
+        b' '..=b'~' => char::from(*byte),
+        _ => '.',
+    });
+    let plain: String = plain.collect();
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{offset:08x}: {:<47}  {plain}", hex.join(" "));
 }
 
 #[cfg(test)]
@@ -84,9 +93,15 @@ mod tests {
         let binary = input(b"BZh\0\xff");
         assert!(binary.starts_with("(5 bytes in hex)\n00000000: 42 5a 68 00 ff "));
         assert!(binary.trim_end().ends_with("BZh.."), "{binary}");
-        let long = input(&[0; 1000]);
+        let mixed: Vec<u8> = (0..1000).map(|at| (at * 7) as u8).collect();
+        let long = input(&mixed);
         assert!(long.starts_with("(the first 256 of 1000 bytes in hex)"));
         assert_eq!(long.lines().count(), 17);
+        let zeros = input(&[vec![0; 1000], vec![1; 4]].concat());
+        assert!(zeros.starts_with("(1004 bytes in hex)\n00000000: 00 "));
+        assert_eq!(zeros.lines().nth(2), Some("*"));
+        assert_eq!(zeros.lines().count(), 4, "{zeros}");
+        assert!(zeros.contains("000003e0: 00 00 00 00 00 00 00 00 01 01 01 01"));
         let page = input(&[b"a line of a page\n".repeat(3), b"\xb6".to_vec()].concat());
         let start = "(52 bytes of text, other bytes as \\xNN)\na line of a page\n";
         assert!(page.starts_with(start) && page.ends_with("\\xb6"), "{page}");
