@@ -1,7 +1,7 @@
 //! Git as a subprocess, without a shell, without our keys, and without anything that a
 //! repository or the user's settings would have it run.
 
-use patchwright_config::git_environment;
+use patchwright_config::tool_environment;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -96,7 +96,7 @@ impl Git {
             .args(arguments)
             .current_dir(&self.folder)
             .env_clear()
-            .envs(git_environment())
+            .envs(tool_environment())
             .env("GIT_TERMINAL_PROMPT", "0")
             .envs(variables.map(|(name, value)| (name, value)))
             .stdin(Stdio::null())

@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 
-/// Variables that git and the programs it calls need: its own place and settings, language,
+/// Variables that git, container clients and the programs they call need: places, settings, language,
 /// scratch files, and the way to a server (proxy, certificates, ssh). Keys of ours, and
 /// variables that point git at another repository, are not among them.
-const GIT: [&str; 28] = [
+const TOOLS: [&str; 30] = [
     "PATH",
     "HOME",
     "USER",
@@ -27,6 +27,8 @@ const GIT: [&str; 28] = [
     "SSH_AUTH_SOCK",
     "SSL_CERT_FILE",
     "SSL_CERT_DIR",
+    "DOCKER_CONFIG",
+    "XDG_RUNTIME_DIR",
     "http_proxy",
     "https_proxy",
     "HTTPS_PROXY",
@@ -36,23 +38,23 @@ const GIT: [&str; 28] = [
     "NO_PROXY",
 ];
 
-/// Returns the part of our environment that git gets.
+/// Returns the part of our environment that git and container clients get.
 #[expect(
     clippy::disallowed_methods,
     reason = "this crate is the reader of the environment"
 )]
-pub fn git_environment() -> Vec<(OsString, OsString)> {
-    of_git(std::env::vars_os())
+pub fn tool_environment() -> Vec<(OsString, OsString)> {
+    of_tools(std::env::vars_os())
 }
 
-fn of_git(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
-    let listed = |name: &OsString| GIT.iter().any(|known| name == known);
+fn of_tools(variables: impl Iterator<Item = (OsString, OsString)>) -> Vec<(OsString, OsString)> {
+    let listed = |name: &OsString| TOOLS.iter().any(|known| name == known);
     variables.filter(|(name, _)| listed(name)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::of_git;
+    use super::of_tools;
 
     #[test]
     fn git_gets_no_key_and_no_other_repository() {
@@ -66,7 +68,7 @@ mod tests {
             "HOME",
         ];
         let all = names.map(|name| (name.into(), "x".into()));
-        let given = of_git(all.into_iter());
+        let given = of_tools(all.into_iter());
         let given: Vec<_> = given.iter().filter_map(|(name, _)| name.to_str()).collect();
         assert_eq!(given, ["PATH", "HOME"]);
     }

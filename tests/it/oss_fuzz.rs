@@ -177,7 +177,8 @@ fn a_script_of_another_age_is_understood_or_refused(engine: &Engine) {
     let words = "the build makes no \"fuzer\"; it makes fuzzer, records";
     refused(&scene, &told, 2, words);
     let told = init(&scene, project, &["--sanitizer", "undefined"]);
-    refused(&scene, &told, 2, "helper.py build_fuzzers failed");
+    // Where the client loses the status of a container that ends at once, our own build fails.
+    refused(&scene, &told, 2, "flags: unbound variable");
     let own = scene.patchwright.scratch("Records/.clusterfuzzlite");
     copy_files(&fixture("project"), &own);
     let told = init(&scene, "Records/.clusterfuzzlite", &[]);

@@ -5,7 +5,7 @@
 //! The tree is foreign: of its Git settings those that start programs are
 //! switched off, and no protocol is allowed.
 
-use patchwright_config::git_environment;
+use patchwright_config::tool_environment;
 use patchwright_retrieval::{Engine, RetrievalError, Settings};
 use patchwright_source::TreePath;
 use std::collections::BTreeMap;
@@ -47,7 +47,7 @@ fn last_changes(tree: &Path) -> BTreeMap<TreePath, i64> {
         .args(["log", COMMITS, "--no-merges", "--no-renames", "--relative"])
         .args(["--format=\u{1}%ct", "--name-only"])
         .env_clear()
-        .envs(git_environment())
+        .envs(tool_environment())
         .env("GIT_ALLOW_PROTOCOL", "none")
         .env("GIT_NO_LAZY_FETCH", "1")
         .env("GIT_TERMINAL_PROMPT", "0")

@@ -9,7 +9,7 @@ const LINES: usize = 16;
 /// Bytes in one line of a hex dump.
 const LINE: usize = 16;
 
-/// Of so many bytes one may be no text in what is still shown as text.
+/// Bytes for each one that is not printable, in an input that is still shown as text.
 const ODD: usize = 20;
 
 /// Shows the beginning of an input: as it is where it is text, with some bytes as `\xNN`

@@ -8,6 +8,7 @@
 use crate::common::WrongInput;
 use crate::display::Display;
 use anyhow::Context;
+use patchwright_config::tool_environment;
 use patchwright_evaluator::crash;
 use patchwright_evaluator::sandbox::EngineAddress;
 use std::collections::BTreeSet;
@@ -230,6 +231,8 @@ impl<'a> HelperScript<'a> {
             .arg("python3")
             .arg(&self.file)
             .args(words)
+            .env_clear()
+            .envs(tool_environment())
             .env("DOCKER_HOST", &socket)
             .env("CONTAINER_HOST", &socket)
             .env("CONTAINER_LABEL", &self.engine.label)
