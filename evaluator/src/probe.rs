@@ -8,6 +8,7 @@
 
 mod answer;
 mod expression;
+mod token;
 
 pub(crate) use answer::answer;
 pub use expression::Expression;

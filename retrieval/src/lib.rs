@@ -10,6 +10,7 @@ mod intent;
 mod language;
 mod memory;
 mod pattern;
+mod phrases;
 mod query;
 mod rank;
 mod relations;

@@ -6,6 +6,7 @@
 
 mod calls;
 mod definitions;
+mod hierarchy;
 mod name;
 mod nearest;
 mod places;

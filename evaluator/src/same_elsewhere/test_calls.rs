@@ -6,7 +6,7 @@
 //! may change: it is a doubt with arguments and both ends. What the tests themselves
 //! called decides about the calls within: where all of that ends as before and says
 //! something, the doubt is settled. Calls that end as before are evidence as inputs are.
-//! What differs between two runs of the unpatched program is not compared.
+//! A value that differs between two runs of the unpatched program is not compared.
 
 use super::Comparison;
 use crate::TargetError;

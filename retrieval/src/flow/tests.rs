@@ -3,14 +3,18 @@
 //! `@<` marks a line from which the asked value comes, `@>` one to which it
 //! goes. Precision and recall over all marked lines are printed and held.
 
-mod cases;
+mod classes;
+mod locals;
+mod members;
 
 use crate::flow::{Direction, FlowRequest, GuardKind};
 use crate::index::{Index, IndexLimits};
 use crate::sql::SqlLimits;
-use cases::cases;
 use patchwright_source::TreePath;
 use std::collections::BTreeSet;
+
+/// Title, file, question, and code with its marks.
+type Case = (&'static str, &'static str, &'static str, &'static str);
 
 fn index(name: &str, code: &str) -> (tempfile::TempDir, Index) {
     let folder = tempfile::tempdir().unwrap();
@@ -55,9 +59,10 @@ impl Score {
 
 #[test]
 fn flow_is_right_on_hand_checked_cases() {
-    assert!(cases().count() >= 40);
+    let cases = [members::CASES, locals::CASES, classes::CASES].concat();
+    assert!(cases.len() >= 40);
     let mut scores = [Score::default(), Score::default()];
-    for (title, file, query, code) in cases() {
+    for (title, file, query, code) in cases {
         let (_folder, index) = index(file, code);
         let steps = index.flow(query, &[], FlowRequest::default()).unwrap();
         let directions = [

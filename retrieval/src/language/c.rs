@@ -13,6 +13,7 @@ mod directives;
 mod function_end;
 mod function_head;
 mod keywords;
+mod outline;
 mod plain;
 pub(crate) mod prepare;
 mod tokens;

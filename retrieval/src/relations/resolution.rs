@@ -6,6 +6,7 @@
 
 use crate::index::Reader;
 use crate::language::facts::Receiver;
+use crate::relations::hierarchy::Hierarchy;
 use crate::relations::name::scope_parts;
 use crate::relations::rows::{name_id, name_text};
 use crate::symbol::SymbolKind;
@@ -13,9 +14,6 @@ use patchwright_source::{Language, TreePath};
 use rusqlite::{OptionalExtension, Result};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// Limit on how many bases of a class are followed.
-const BASES: usize = 64;
 
 /// Calls of one name from one symbol that are written alike.
 #[derive(Debug, Clone)]
@@ -60,8 +58,7 @@ struct CallPlace {
 pub(crate) struct Resolver<'r> {
     reader: &'r Reader<'r>,
     targets: FxHashMap<i64, Rc<Vec<Target>>>,
-    bases: FxHashMap<String, Rc<Vec<String>>>,
-    heirs: FxHashMap<String, Rc<Vec<String>>>,
+    hierarchy: Hierarchy<'r>,
     types: FxHashMap<String, bool>,
     places: FxHashMap<i64, Option<Rc<CallPlace>>>,
 }
@@ -80,8 +77,7 @@ impl<'r> Resolver<'r> {
         Self {
             reader,
             targets: FxHashMap::default(),
-            bases: FxHashMap::default(),
-            heirs: FxHashMap::default(),
+            hierarchy: Hierarchy::new(reader),
             types: FxHashMap::default(),
             places: FxHashMap::default(),
         }
@@ -151,7 +147,7 @@ impl<'r> Resolver<'r> {
             let own = targets.iter().filter(|one| one.scope == scope);
             let mut found = ids(own);
             if let (true, Some(class)) = (found.is_empty(), scope.last()) {
-                let bases = self.bases(class)?;
+                let bases = self.hierarchy.bases(class)?;
                 let inherited =
                     |one: &&&Target| one.scope.last().is_some_and(|last| bases.contains(last));
                 found = ids(targets.iter().filter(inherited));
@@ -227,14 +223,14 @@ impl<'r> Resolver<'r> {
             if name == "Self" {
                 return self.typed(&class.clone(), place, targets);
             }
-            let bases = self.bases(class)?;
+            let bases = self.hierarchy.bases(class)?;
             return Ok(Meaning::certain(inside(targets, &bases)));
         }
         let found = inside(targets, &[name.to_owned()]);
         if !found.is_empty() {
             return Ok(Meaning::certain(found));
         }
-        let found = inside(targets, &self.bases(name)?);
+        let found = inside(targets, &self.hierarchy.bases(name)?);
         if !found.is_empty() {
             return Ok(Meaning::certain(found));
         }
@@ -264,9 +260,9 @@ impl<'r> Resolver<'r> {
         }
         let mut certain = inside(targets, &[name.to_owned()]);
         if certain.is_empty() {
-            certain = inside(targets, &self.bases(name)?);
+            certain = inside(targets, &self.hierarchy.bases(name)?);
         }
-        let mut possible = inside(targets, &self.heirs(name)?);
+        let mut possible = inside(targets, &self.hierarchy.heirs(name)?);
         possible.retain(|id| !certain.contains(id));
         Ok(Meaning { certain, possible })
     }
@@ -317,7 +313,7 @@ impl<'r> Resolver<'r> {
             let Some(class) = place.scope.get(end - 1) else {
                 continue;
             };
-            let bases = self.bases(class)?;
+            let bases = self.hierarchy.bases(class)?;
             let holds = |scope: &str| {
                 let parts = scope_parts(scope);
                 parts
@@ -409,57 +405,6 @@ impl<'r> Resolver<'r> {
         };
         self.types.insert(name.to_owned(), known);
         Ok(known)
-    }
-
-    /// The names of all bases of a class, the nearest first.
-    fn bases(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
-        // Classes without a name are numbered: the number is no name.
-        if class.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(Rc::default());
-        }
-        if let Some(known) = self.bases.get(class) {
-            return Ok(Rc::clone(known));
-        }
-        let found = Rc::new(self.related(
-            class,
-            "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
-             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1",
-        )?);
-        self.bases.insert(class.to_owned(), Rc::clone(&found));
-        Ok(found)
-    }
-
-    /// The names of all classes that extend or implement a type.
-    fn heirs(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
-        if let Some(known) = self.heirs.get(class) {
-            return Ok(Rc::clone(known));
-        }
-        let found = Rc::new(self.related(
-            class,
-            "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
-             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1",
-        )?);
-        self.heirs.insert(class.to_owned(), Rc::clone(&found));
-        Ok(found)
-    }
-
-    fn related(&self, class: &str, sql: &str) -> Result<Vec<String>> {
-        let mut statement = self.reader.connection.prepare_cached(sql)?;
-        let mut found: Vec<String> = Vec::new();
-        let mut next = vec![class.to_owned()];
-        while let Some(name) = next.pop() {
-            let Some(id) = name_id(self.reader, &name)? else {
-                continue;
-            };
-            for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
-                let other = other?;
-                if other != class && !found.contains(&other) && found.len() < BASES {
-                    found.push(other.clone());
-                    next.push(other);
-                }
-            }
-        }
-        Ok(found)
     }
 }
 

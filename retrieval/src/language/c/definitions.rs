@@ -1,7 +1,7 @@
 //! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
-use super::declarations::FunctionHead;
+use super::outline::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};

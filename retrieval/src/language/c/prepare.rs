@@ -6,7 +6,8 @@
 //! as uses of names.
 
 use super::conditionals::resolve;
-use super::declarations::{FunctionHead, TypeHead, scan};
+use super::declarations::scan;
+use super::outline::{FunctionHead, TypeHead};
 use super::tokens::{Directive, Kind, Token, tokens};
 use crate::language::macros::is_keyword;
 use std::ops::Range;

@@ -1,8 +1,9 @@
 //! The heads of types, enumerations and namespaces: their names, and the macros
 //! among them.
 
-use super::declarations::{Scanner, ScopeKind, TypeHead};
+use super::declarations::{Scanner, ScopeKind};
 use super::keywords::is_class_key;
+use super::outline::TypeHead;
 use super::tokens::Kind;
 use std::ops::Range;
 

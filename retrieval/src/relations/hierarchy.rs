@@ -1,0 +1,79 @@
+//! Class hierarchy by names: the bases and the heirs of a class. Two classes of one name are
+//! one here.
+
+use crate::index::Reader;
+use crate::relations::rows::name_id;
+use rusqlite::Result;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Most bases or heirs of a class that are followed.
+const RELATED: usize = 64;
+
+/// Bases and heirs of classes; those that were looked up once are kept.
+pub(super) struct Hierarchy<'r> {
+    reader: &'r Reader<'r>,
+    bases: FxHashMap<String, Rc<Vec<String>>>,
+    heirs: FxHashMap<String, Rc<Vec<String>>>,
+}
+
+impl<'r> Hierarchy<'r> {
+    pub(super) fn new(reader: &'r Reader<'r>) -> Self {
+        Self {
+            reader,
+            bases: FxHashMap::default(),
+            heirs: FxHashMap::default(),
+        }
+    }
+
+    /// The names of all bases of a class, the nearest first.
+    pub(super) fn bases(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
+        // Classes without a name are numbered: the number is no name.
+        if class.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(Rc::default());
+        }
+        if let Some(known) = self.bases.get(class) {
+            return Ok(Rc::clone(known));
+        }
+        let found = Rc::new(self.related(
+            class,
+            "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
+             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1",
+        )?);
+        self.bases.insert(class.to_owned(), Rc::clone(&found));
+        Ok(found)
+    }
+
+    /// The names of all classes that extend or implement a type.
+    pub(super) fn heirs(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
+        if let Some(known) = self.heirs.get(class) {
+            return Ok(Rc::clone(known));
+        }
+        let found = Rc::new(self.related(
+            class,
+            "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
+             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1",
+        )?);
+        self.heirs.insert(class.to_owned(), Rc::clone(&found));
+        Ok(found)
+    }
+
+    fn related(&self, class: &str, sql: &str) -> Result<Vec<String>> {
+        let mut statement = self.reader.connection.prepare_cached(sql)?;
+        let mut found: Vec<String> = Vec::new();
+        let mut next = vec![class.to_owned()];
+        while let Some(name) = next.pop() {
+            let Some(id) = name_id(self.reader, &name)? else {
+                continue;
+            };
+            for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
+                let other = other?;
+                if other != class && !found.contains(&other) && found.len() < RELATED {
+                    found.push(other.clone());
+                    next.push(other);
+                }
+            }
+        }
+        Ok(found)
+    }
+}
