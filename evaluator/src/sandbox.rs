@@ -23,6 +23,7 @@ pub use supervisor::enter_from_arguments;
 use crate::TargetError;
 use crate::identity::{self, Caller};
 use crate::process::{self, Execution, Group, Launch, Limits, Namespace};
+use bubblewrap::Own;
 use container::Container;
 use enter::{Become, Doors};
 use rustix::process::DumpableBehavior;
@@ -131,7 +132,7 @@ enum World {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
-    Bubblewrap { own_proc: bool },
+    Bubblewrap(Own),
     Landlock { own_mounts: bool },
     Bare,
 }
@@ -206,14 +207,14 @@ impl Sandbox {
     pub(crate) fn maps_paths(&self) -> bool {
         matches!(
             self.world,
-            World::Host(Mode::Bubblewrap { .. }) | World::Image(_)
+            World::Host(Mode::Bubblewrap(_)) | World::Image(_)
         )
     }
 
     /// Tells whether commands need a copy of the system's configuration: they have a root of
     /// their own, made of this machine's files.
     pub(crate) fn needs_configuration(&self) -> bool {
-        matches!(self.world, World::Host(Mode::Bubblewrap { .. }))
+        matches!(self.world, World::Host(Mode::Bubblewrap(_)))
     }
 
     /// The system's configuration as a command with a root of its own sees it, written
@@ -265,14 +266,14 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
     let around = surroundings(mode, command, group.as_ref());
     let ids = identity::of_commands();
     let namespace = match (mode, ids) {
-        (Mode::Bubblewrap { .. }, Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
+        (Mode::Bubblewrap(_), Some(ids)) => Some(Namespace::of_root(bubblewrap::USER, ids)),
         (Mode::Landlock { own_mounts: true }, Some(ids)) => Some(Namespace::of_root(ids.user, ids)),
         (Mode::Landlock { own_mounts: true }, None) => Some(Namespace::of_caller()),
         _ => None,
     };
     let divided = namespace.is_some();
-    let supervised = if let Mode::Bubblewrap { own_proc } = mode {
-        let mut arguments = bubblewrap::arguments(host, command, (own_proc, divided));
+    let supervised = if let Mode::Bubblewrap(own) = mode {
+        let mut arguments = bubblewrap::arguments(host, command, (own, divided));
         let inside = Path::new(INNER_HELPER);
         arguments.push(inside.into());
         arguments.extend(entered(host, command, &bubblewrap::doors(divided)));
@@ -301,7 +302,7 @@ async fn execute(mode: Mode, host: &Host, command: &Command<'_>) -> Result<Execu
         environment: host.environment(command.network),
         streams_apart: command.streams_apart,
         writes: writable.map(|place| place.host.clone()).collect(),
-        in_memory: if matches!(mode, Mode::Bubblewrap { .. }) {
+        in_memory: if matches!(mode, Mode::Bubblewrap(_)) {
             IN_MEMORY
         } else {
             &[]
@@ -331,7 +332,7 @@ fn doors(mode: Mode, host: &Host, command: &Command<'_>, around: Surroundings) -
 /// Returns what else keeps a command away from the host.
 fn surroundings(mode: Mode, command: &Command<'_>, group: Option<&Group>) -> Surroundings {
     Surroundings {
-        namespaces: matches!(mode, Mode::Bubblewrap { .. }),
+        namespaces: matches!(mode, Mode::Bubblewrap(_)),
         network: command.network,
         counted: group.is_some(),
         open_files: mode == Mode::Landlock { own_mounts: false },
@@ -395,15 +396,17 @@ async fn probe(kind: IsolationChoice, host: &Host) -> Result<Probed, String> {
         IsolationChoice::Container => Err("only a task that names an image has one".to_owned()),
         IsolationChoice::Remote => Err("not an isolation of this machine".to_owned()),
         IsolationChoice::Bubblewrap => {
-            let own = Mode::Bubblewrap { own_proc: true };
-            let borrowed = Mode::Bubblewrap { own_proc: false };
-            match attempt(own, host).await {
-                Ok(()) => Ok((own, Vec::new())),
-                Err(reason) => attempt(borrowed, host).await.map_err(|_| reason).map(|()| {
-                    let open = "the host's /proc is seen: names and arguments of other processes";
-                    (borrowed, vec![open.to_owned()])
-                }),
+            // A container may keep parts back; what was wrong at first is told where none works.
+            let all = Mode::Bubblewrap(Own::ProcAndName);
+            let Err(refusal) = attempt(all, host).await else {
+                return Ok((all, Own::ProcAndName.leaves_open()));
+            };
+            for own in [Own::Proc, Own::Nothing] {
+                if attempt(Mode::Bubblewrap(own), host).await.is_ok() {
+                    return Ok((Mode::Bubblewrap(own), own.leaves_open()));
+                }
             }
+            Err(refusal)
         }
         IsolationChoice::Landlock => {
             let closed = Mode::Landlock { own_mounts: true };

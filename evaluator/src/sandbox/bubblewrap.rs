@@ -19,6 +19,33 @@ pub(super) const USER: u32 = 1000;
 /// Room for `/tmp` and `/dev/shm` together; they live in memory.
 const SCRATCH: u64 = 1 << 30;
 
+/// Parts of the system that a command in a root of its own has for itself, as far as they are
+/// not given everywhere: a container may refuse them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Own {
+    /// `/proc` and the machine's name.
+    ProcAndName,
+    /// `/proc`.
+    Proc,
+    /// None of them.
+    Nothing,
+}
+
+impl Own {
+    /// Gaps, for people to read.
+    pub(super) fn leaves_open(self) -> Vec<String> {
+        let gaps: &[&str] = match self {
+            Self::ProcAndName => &[],
+            Self::Proc => &["the machine's name is seen"],
+            Self::Nothing => &[
+                "the host's /proc is seen: names and arguments of other processes",
+                "leak checks and debuggers find no process of their own there and fail",
+            ],
+        };
+        gaps.iter().map(|gap| (*gap).to_owned()).collect()
+    }
+}
+
 /// The doors that are still to be closed inside. Root's command has become
 /// another user by then; an ordinary user's has been renumbered by `bwrap`.
 pub(super) fn doors(divided: bool) -> Doors {
@@ -35,10 +62,10 @@ pub(super) fn doors(divided: bool) -> Doors {
 pub(super) fn arguments(
     host: &Host,
     command: &Command<'_>,
-    (own_proc, divided): (bool, bool),
+    (own, divided): (Own, bool),
 ) -> Vec<OsString> {
     let mut words = Words::default();
-    words.unshare(command, (own_proc, divided));
+    words.unshare(command, (own, divided));
     let mut shown = host.shown(command.network);
     // The configuration may come as one folder.
     let copied = { command.places.iter() }.any(|place| place.inside == Path::new(ETC));
@@ -58,7 +85,7 @@ pub(super) fn arguments(
     for (link, name) in Host::links() {
         words.bind("--symlink", &link, name);
     }
-    words.own_file_systems(own_proc);
+    words.own_file_systems(own);
     words.bind("--ro-bind", &host.helper, Path::new(INNER_HELPER));
     for place in command.places {
         let kind = if place.writable {
@@ -85,13 +112,12 @@ fn above<'a>(paths: impl Iterator<Item = &'a Path>) -> BTreeSet<&'a Path> {
 
 impl Words {
     /// Adds the namespaces of the command, and the user that it is in them.
-    fn unshare(&mut self, command: &Command<'_>, (own_proc, divided): (bool, bool)) {
+    fn unshare(&mut self, command: &Command<'_>, (own, divided): (Own, bool)) {
         self.add(["--die-with-parent", "--new-session"]);
         self.add(["--unshare-ipc", "--unshare-pid", "--unshare-uts"]);
         self.add(["--unshare-cgroup-try", "--cap-drop", "ALL"]);
-        if own_proc {
-            // Where /proc cannot be mounted, which is in a container, names cannot
-            // be set either, and the name is the container's.
+        if own == Own::ProcAndName {
+            // Containers refuse to set it; the name is the container's there.
             self.add(["--hostname", "sandbox"]);
         }
         if divided {
@@ -109,8 +135,8 @@ impl Words {
     }
 
     /// Adds `/proc`, `/dev` and the folders in memory.
-    fn own_file_systems(&mut self, own_proc: bool) {
-        if own_proc {
+    fn own_file_systems(&mut self, own: Own) {
+        if own != Own::Nothing {
             self.add(["--proc", "/proc"]);
             for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
                 self.bind("--ro-bind", Path::new("/dev/null"), path);

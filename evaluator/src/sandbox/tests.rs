@@ -1,7 +1,7 @@
 //! Escapes from bubblewrap; those from Landlock need the helper and are integration tests.
 
 use super::test_host::host;
-use super::{Command, IsolationChoice, Place, Sandbox};
+use super::{Command, IsolationChoice, Mode, Own, Place, Sandbox, World};
 use crate::process::{Ending, Execution, Limit, Limits};
 use std::collections::BTreeMap;
 use std::os::linux::net::SocketAddrExt;
@@ -23,6 +23,10 @@ async fn run(script: &str, folder: &Path, limits: Limits) -> Execution {
     let sandbox = Sandbox::open(IsolationChoice::Bubblewrap, host())
         .await
         .unwrap();
+    run_in(&sandbox, script, folder, limits).await
+}
+
+async fn run_in(sandbox: &Sandbox, script: &str, folder: &Path, limits: Limits) -> Execution {
     crate::identity::give_all(folder).unwrap();
     let places = [Place {
         host: folder.to_path_buf(),
@@ -81,6 +85,21 @@ async fn sees_its_own_world_only() {
     ] {
         check(script, expected).await;
     }
+}
+
+/// A container lets bubblewrap mount `/proc` and refuses to set a name; debuggers and leak
+/// checks need the first only.
+#[tokio::test]
+async fn has_its_own_processes_where_the_name_cannot_be_set() {
+    let mut sandbox = Sandbox::open(IsolationChoice::Bubblewrap, host())
+        .await
+        .unwrap();
+    sandbox.world = World::Host(Mode::Bubblewrap(Own::Proc));
+    let folder = tempfile::tempdir().unwrap();
+    let script = "test -e /proc/self/task/$$ && cat /proc/1/comm && uname -n";
+    let execution = run_in(&sandbox, script, folder.path(), limits()).await;
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap();
+    assert_eq!(execution.text().trim(), format!("bwrap\n{}", name.trim()));
 }
 
 #[tokio::test]
