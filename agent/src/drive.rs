@@ -205,7 +205,9 @@ impl Drive {
             Step::Probe { probes } => self.probe(id, probes, attempts).await,
             Step::Locate { patch } => self.locate(id, patch, attempts).await,
             Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
-            Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+            Step::Challenge { inputs, log, .. } => {
+                self.challenge(id, (inputs, log), attempt.0).await
+            }
             Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
             Step::TestFiles { .. } => self.test_files(id, attempt.0).await,

@@ -82,6 +82,15 @@ fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     for words in ["one=1234", "one: 1234", "-1 records", "<contest>"] {
         assert!(question.contains(words), "{words}: {question}");
     }
+    // The log says what each input showed, behind what the comparison without them found.
+    let log = fs::read_to_string(out.join("logs/attempt-1-same-elsewhere.log")).unwrap();
+    for line in [
+        "challenge 1.1 is accepted by the unpatched program",
+        "challenge 1.2 makes the unpatched program crash as the PoV does",
+        "challenge 1.4 could not be made: it is no hex",
+    ] {
+        assert!(log.lines().any(|one| one == line), "{line}: {log}");
+    }
     // The input lies in the folder, and the story tells of it.
     let file = fs::read(out.join("doubts/attempt-1-same-elsewhere-1")).unwrap();
     assert_eq!(file, b"one=1234");

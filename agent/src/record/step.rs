@@ -89,6 +89,8 @@ pub enum Step {
         attempt: u32,
         /// The inputs.
         inputs: Vec<ChallengeRecord>,
+        /// The log of *same elsewhere* so far, among the blobs.
+        log: String,
     },
     /// Compare the behaviour of candidates.
     Agree {

@@ -126,6 +126,7 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
     let closed = closed_by_controls(&rung, &challenges);
     rung.seconds += challenges.seconds;
     rung.counts.extend(challenges.counts);
+    rung.log = challenges.log;
     rung.found.extend(challenges.found);
     match challenges.holds {
         Some(false) => {
@@ -133,7 +134,6 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
             rung.reason = challenges.reason;
             rung.feedback = challenges.feedback;
             rung.crash = challenges.crash;
-            rung.log = challenges.log;
         }
         None if counts > 0 => {
             if rung.holds == Some(true) {
