@@ -310,6 +310,14 @@ fn compacted_prompt() {
     insta::assert_snapshot!(text);
 }
 
+/// A difference that an experiment settled.
+fn settled(what: &str) -> DoubtRecord {
+    DoubtRecord {
+        settled: Some("it comes from the fault".into()),
+        ..difference(what)
+    }
+}
+
 #[test]
 fn critic_prompt() {
     let mut attempt = attempt();
@@ -317,7 +325,12 @@ fn critic_prompt() {
     let last = RungRecord {
         name: RungName::Reviewed,
         holds: Some(true),
-        doubts: vec![difference("exit 0 became exit 1 (derived)")],
+        doubts: vec![
+            settled("mutant 1"),
+            difference("exit 0 became exit 1 (derived)"),
+            settled("mutant 2"),
+            settled("mutant 3"),
+        ],
         ..attempt.rungs[0].clone()
     };
     let text = critic(Language::C, "crash", (&attempt, &last), "a.c:1-1\n1: x\n");
