@@ -326,6 +326,7 @@ pub fn critic(
             crash,
             explanation => attempt.patch.explanation.clone(),
             diff => attempt.diff.clone(),
+            surroundings => attempt.surroundings.clone(),
             code,
             observed => observed.join("\n"),
             answers,
@@ -373,7 +374,7 @@ const CHALLENGED: usize = 3;
 pub fn challenge(
     (plan, baseline): (&Plan, &BaselineSummary),
     crash: &str,
-    (diff, compared): (&str, &RungRecord),
+    (attempt, compared): (&Attempt, &RungRecord),
     code: &str,
 ) -> String {
     let povs = shown_povs(baseline);
@@ -385,7 +386,8 @@ pub fn challenge(
             crash,
             povs,
             harness => baseline.harness.clone(),
-            diff,
+            diff => attempt.diff.clone(),
+            surroundings => attempt.surroundings.clone(),
             answers,
             code,
             inputs => plan.limits.challenge_inputs,

@@ -59,6 +59,7 @@ fn it_is_told_everything_and_may_agree() {
     for part in [
         "heap-buffer-overflow in f",
         "diff of p",
+        "around p",
         "THE CODE",
         "robust holds: because",
         "reviewed holds: because",
