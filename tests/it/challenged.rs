@@ -186,6 +186,36 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
     assert_eq!(model.requests().len(), 1);
 }
 
+#[test]
+fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
+    let limit = "name > NAME_LIMIT && !*first";
+    let strict = FIRST_LINE.replace(limit, "name > NAME_LIMIT || length - name > 4");
+    let judged = |opinion| {
+        let scene = scene().with("PATCHWRIGHT_CRITIC__MODEL", "critic");
+        fs::write(scene.patchwright.scratch("a.diff"), &strict).unwrap();
+        let model = ScriptedModel::start([INPUTS, opinion]).unwrap();
+        let endpoint = model.base_url();
+        let mut asking = vec!["judge", "records", "--patch", "a.diff"];
+        asking.extend(["--model", "scripted", "--base-url", &endpoint]);
+        let told = scene.json(&asking);
+        let asked = model.requests();
+        assert_eq!(asked.len(), 2, "{told:#?}");
+        for words in ["one=1234", "one: 1234", "on each of the following inputs"] {
+            assert!(asked[1].last().contains(words), "{words}: {told:#?}");
+        }
+        told
+    };
+    let told = judged(ACCEPT);
+    told.expect("verified", 0, "attempt 1 holds every rung");
+    let doubts = told.rung(1, "same elsewhere")["doubts"].as_array().unwrap();
+    let mut settled = doubts.iter().filter_map(|doubt| doubt["settled"].as_str());
+    assert!(
+        settled.any(|why| why.contains("the critic was shown it")),
+        "{told:#?}"
+    );
+    judged(OBJECT).expect("no_patch", 1, "");
+}
+
 /// Cuts a long name off in silence.
 const CUT_OFF: &str = "--- a/records.c
 +++ b/records.c

@@ -10,7 +10,7 @@ use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{
     Baseline, BaselinePov, Target, TargetError, TargetTask, TestReport, TestRun, advice, feedback,
 };
-use patchwright_retrieval::{LineRange, function_around};
+use patchwright_retrieval::function_around;
 use patchwright_source::{Language, Role, Tree};
 use serde_json::json;
 use std::fmt::Write;
