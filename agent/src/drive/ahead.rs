@@ -23,12 +23,16 @@ impl Drop for Building {
 impl CleanBuilds {
     /// Starts the clean builds of an attempt.
     pub(super) fn start(&self, number: u32, target: Arc<dyn Target>, facts: Arc<AttemptFacts>) {
-        let building = Building(tokio::spawn(async move {
+        self.spawn(number, async move {
             // The confirmation meets the same error, and tells it.
             if let Err(error) = confirm_ahead(target.as_ref(), &facts).await {
                 tracing::debug!(%error, "no clean build ahead of time");
             }
-        }));
+        });
+    }
+
+    fn spawn(&self, number: u32, builds: impl Future<Output = ()> + Send + 'static) {
+        let building = Building(tokio::spawn(builds));
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.insert(number, building);
     }
@@ -48,5 +52,35 @@ impl CleanBuilds {
     fn take(&self, number: u32) -> Option<Building> {
         let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         all.remove(&number)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::CleanBuilds;
+    use futures::FutureExt;
+    use futures::channel::oneshot;
+    use std::future::pending;
+
+    /// A sender that is gone tells that the future which held it was dropped.
+    #[tokio::test]
+    async fn builds_are_waited_for_and_end_with_their_attempt() {
+        let builds = CleanBuilds::default();
+        let (done, told) = oneshot::channel();
+        builds.spawn(1, async move { done.send(7).unwrap() });
+        builds.finish(1).await;
+        assert_eq!(told.now_or_never(), Some(Ok(7)));
+        builds.finish(1).await;
+        for end in [|builds: CleanBuilds| builds.stop(2), drop] {
+            let builds = CleanBuilds::default();
+            let (held, told) = oneshot::channel::<u8>();
+            builds.spawn(2, async move {
+                let _held = held;
+                pending::<()>().await;
+            });
+            tokio::task::yield_now().await;
+            end(builds);
+            assert!(told.await.is_err());
+        }
     }
 }

@@ -9,8 +9,10 @@ use patchwright_source::Changes;
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
 
-/// Runs the build `$1` behind all that is not in the background.
+/// Runs the build `$1` behind all that is not in the background. A session of its own may be
+/// a scheduling group of its own, whose niceness is apart from that of its processes.
 const IN_THE_BACKGROUND: &str = r#"renice -n 10 -p $$ >/dev/null 2>&1 || :
+{ echo 10 >/proc/self/autogroup; } 2>/dev/null || :
 eval "$1""#;
 /// Builds of attempts that are kept for the following rungs.
 const KEPT_BUILDS: usize = 8;
