@@ -9,10 +9,11 @@ use patchwright_source::Changes;
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
 
-/// Runs the build `$1` behind all that is not in the background. A session of its own may be
-/// a scheduling group of its own, whose niceness is apart from that of its processes.
-const IN_THE_BACKGROUND: &str = r#"renice -n 10 -p $$ >/dev/null 2>&1 || :
-{ echo 10 >/proc/self/autogroup; } 2>/dev/null || :
+/// Runs the build `$1` with less weight than other commands; with little enough that these
+/// keep most of the processor, and enough that it ends on a busy machine. A session may be a
+/// scheduling group, whose niceness is apart from that of its processes.
+const IN_THE_BACKGROUND: &str = r#"renice -n 4 -p $$ >/dev/null 2>&1 || :
+{ echo 4 >/proc/self/autogroup; } 2>/dev/null || :
 eval "$1""#;
 /// Builds of attempts that are kept for the following rungs.
 const KEPT_BUILDS: usize = 8;
@@ -79,7 +80,7 @@ impl LocalTarget {
         Ok(build)
     }
 
-    /// Makes a clean build behind all other commands. One that fails is not kept: it may have
+    /// Makes a clean build beside other commands. One that fails is not kept: it may have
     /// waited too long for the processor. Where paths cannot be mapped, commands take turns,
     /// and others would wait for it.
     pub(super) async fn clean_build_ahead(
