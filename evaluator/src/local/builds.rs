@@ -9,11 +9,9 @@ use patchwright_source::Changes;
 use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
 
-/// Runs the build `$1` with less weight than other commands; with little enough that these
-/// keep most of the processor, and enough that it ends on a busy machine. A session may be a
-/// scheduling group, whose niceness is apart from that of its processes.
+/// Runs the build `$1` with less weight than other commands, where the system does not weigh
+/// sessions instead; with enough that it ends on a busy machine.
 const IN_THE_BACKGROUND: &str = r#"renice -n 4 -p $$ >/dev/null 2>&1 || :
-{ echo 4 >/proc/self/autogroup; } 2>/dev/null || :
 eval "$1""#;
 /// Builds of attempts that are kept for the following rungs.
 const KEPT_BUILDS: usize = 8;
