@@ -5,6 +5,7 @@
 //! turned into outcomes like everything else.
 
 mod agreement;
+mod ahead;
 mod ask;
 mod baseline;
 mod challenge;
@@ -64,6 +65,7 @@ pub struct Drive {
     parts: Arc<Parts>,
     journal: Arc<dyn Journal>,
     stop: CancellationToken,
+    clean_builds: ahead::CleanBuilds,
 }
 
 impl Drive {
@@ -74,6 +76,7 @@ impl Drive {
             parts,
             journal,
             stop,
+            clean_builds: ahead::CleanBuilds::default(),
         }
     }
 
