@@ -5,10 +5,8 @@
 //! model is asked and no network is used.
 
 mod beside;
-mod budget;
 mod card;
 mod crash;
-mod documents;
 mod form;
 mod pack;
 mod picks;
@@ -21,10 +19,9 @@ mod traceback;
 pub(crate) use request::headline;
 
 use crate::engine::Engine;
-use crate::intent::{Shares, detect};
+use crate::intent::detect;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
-pub(crate) use budget::Part;
 use patchwright_source::CrashFrame;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -63,6 +60,9 @@ impl Request {
 /// The tokens that a context usually takes when no budget is named.
 const USUAL: usize = 2_500;
 
+/// Least weight of what matters most: it is shown whole, and taken when the budget is nearly used.
+pub(crate) const MATTERS: f64 = 0.6;
+
 /// The code that belongs to a request, packed to its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Context {
@@ -78,8 +78,7 @@ pub struct Context {
     pub stack: Vec<String>,
     /// The code, most important first.
     pub snippets: Vec<Snippet>,
-    /// Types, macros and variables that the code names, and functions that belong
-    /// to it, by cards.
+    /// Types, macros and variables that the code names, by cards.
     pub definitions: Vec<Card>,
 }
 
@@ -108,15 +107,6 @@ pub struct Card {
     pub place: String,
     /// The text, line by line.
     pub text: String,
-    /// Why it is there, where the code does not name it.
-    pub why: Option<String>,
-}
-
-impl Card {
-    fn with_reason(mut self, why: &str) -> Self {
-        self.why = Some(why.to_owned());
-        self
-    }
 }
 
 /// One function or type that shall be shown.
@@ -129,8 +119,6 @@ pub(crate) struct Wanted {
     pub(crate) lines: Vec<u32>,
     /// Most lines of it that are shown; 0 leaves that to its weight.
     pub(crate) body: usize,
-    /// The part of the context that it is for.
-    pub(crate) part: Part,
     /// Why it is shown, for the reader.
     pub(crate) why: String,
 }
@@ -143,22 +131,9 @@ impl Wanted {
             weight,
             lines: Vec::new(),
             body: 0,
-            part: Part::Snippets,
             why: why.into(),
         }
     }
-}
-
-/// A definition that shall be mentioned by a card.
-#[derive(Debug, Clone)]
-pub(crate) struct Mention {
-    pub(crate) symbol: Symbol,
-    /// The part of the context that it is for.
-    pub(crate) part: Part,
-    /// Most detailed form that is worth its tokens.
-    pub(crate) fullest: Form,
-    /// Why it is mentioned, for the reader.
-    pub(crate) why: String,
 }
 
 /// The parts of a context before it is cut to the budget.
@@ -174,12 +149,6 @@ pub(crate) struct Plan {
     pub(crate) most_heads: usize,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: usize,
-    /// Related definitions that cards mention.
-    pub(crate) mentions: Vec<Mention>,
-    /// Division of the budget.
-    pub(crate) shares: Shares,
-    /// True when what the documentation says belongs to it.
-    pub(crate) with_documents: bool,
 }
 
 impl Engine {
@@ -223,9 +192,6 @@ impl Engine {
             most_heads: 0,
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget,
-            mentions: Vec::new(),
-            shares: intent.shares(),
-            with_documents: intent.wants_documents(),
         };
         let mut context = pack::pack(self, &plan, (budget, 1.0));
         self.forget_texts();

@@ -1,7 +1,7 @@
 //! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
 
-use crate::phrases::{BUG, IMPLEMENTATION, LOOKUP, Marks, REFACTOR, TESTS, TO_DO, USAGE};
+use crate::phrases::{BUG, LOOKUP, Marks, REFACTOR, TESTS, TO_DO, USAGE};
 
 /// The six kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,16 +12,6 @@ pub(crate) enum Intent {
     BugFix,
     Refactor,
     TestWriting,
-}
-
-/// Shares of the budget, in hundredths.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Shares {
-    pub(crate) definitions: u32,
-    pub(crate) snippets: u32,
-    pub(crate) imports: u32,
-    pub(crate) tests: u32,
-    pub(crate) callers: u32,
 }
 
 impl Intent {
@@ -46,37 +36,13 @@ impl Intent {
         }
     }
 
-    /// Returns how the budget is divided.
-    pub(crate) fn shares(self) -> Shares {
-        let shares = |definitions, snippets, imports, tests, callers| Shares {
-            definitions,
-            snippets,
-            imports,
-            tests,
-            callers,
-        };
-        match self {
-            Self::DefinitionLookup => shares(50, 30, 10, 10, 0),
-            Self::UsageExploration => shares(20, 10, 5, 0, 65),
-            Self::Implementation => shares(40, 35, 15, 10, 0),
-            Self::BugFix => shares(30, 25, 10, 20, 15),
-            Self::Refactor => shares(25, 20, 10, 15, 30),
-            Self::TestWriting => shares(40, 15, 5, 40, 0),
-        }
-    }
-
-    /// Returns whether it asks what code is for and how it is meant to be used, which
-    /// documentation says. A flaw is where code and documentation differ.
-    pub(crate) fn wants_documents(self) -> bool {
-        self != Self::BugFix
-    }
-
     /// Phrases that speak for it.
     fn marks(self) -> Marks {
         match self {
             Self::DefinitionLookup => LOOKUP,
             Self::UsageExploration => USAGE,
-            Self::Implementation => IMPLEMENTATION,
+            // What shall be done stands first.
+            Self::Implementation => &[],
             Self::BugFix => BUG,
             Self::Refactor => REFACTOR,
             Self::TestWriting => TESTS,
@@ -104,10 +70,11 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
         .into_iter()
         .map(|intent| {
             let marks = intent.marks().iter();
-            let said: u32 = marks
-                .filter(|(phrase, _)| says(&words, phrase))
-                .map(|(_, weight)| weight)
-                .sum();
+            let said = marks.map(|(weight, phrases)| {
+                let said = phrases.split(", ").filter(|phrase| says(&words, phrase));
+                weight * said.count() as u32
+            });
+            let said: u32 = said.sum();
             let begins = intent == Intent::Implementation && asks_to_do(&words);
             (said + if begins { BEGINS } else { 0 }, intent)
         })
@@ -124,44 +91,10 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
     }
 }
 
-/// Returns whether a word asks for something to be done.
-pub(crate) fn is_to_do(word: &str) -> bool {
-    TO_DO.contains(&word)
-}
-
-/// Words that tell the intent and nothing of the code.
-pub(crate) fn said_by_intent(intent: Intent) -> impl Iterator<Item = &'static str> {
-    let words: &[&str] = match intent {
-        Intent::TestWriting => &["test", "write", "add", "unit", "cover", "case"],
-        Intent::Refactor => &[
-            "refactor",
-            "rename",
-            "restructure",
-            "clean",
-            "simplify",
-            "move",
-        ],
-        Intent::BugFix => &[
-            "fix",
-            "bug",
-            "wrong",
-            "incorrect",
-            "issue",
-            "problem",
-            "broken",
-        ],
-        Intent::Implementation => &["implement", "feature"],
-        Intent::DefinitionLookup | Intent::UsageExploration => {
-            &["defin", "call", "caller", "use", "show", "find", "explain"]
-        }
-    };
-    words.iter().copied()
-}
-
 /// Returns whether a request begins with what shall be done.
 fn asks_to_do(words: &[String]) -> bool {
     let first = words.iter().find(|word| *word != "please");
-    first.is_some_and(|word| is_to_do(word))
+    first.is_some_and(|word| TO_DO.split(' ').any(|one| one == word))
 }
 
 fn is_stack_trace(text: &str) -> bool {
@@ -264,18 +197,5 @@ mod tests {
         }
         assert!(detect("Traceback (most recent call last):").1 >= 0.9);
         assert!(detect("hello").1 < 0.5);
-    }
-
-    #[test]
-    fn every_share_adds_up_to_the_whole() {
-        for intent in Intent::ALL {
-            let shares = intent.shares();
-            let sum = shares.definitions
-                + shares.snippets
-                + shares.imports
-                + shares.tests
-                + shares.callers;
-            assert_eq!(sum, 100, "{}", intent.as_str());
-        }
     }
 }

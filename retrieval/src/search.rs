@@ -23,14 +23,8 @@ use store::Words;
 /// BM25's saturation of repeated words and its regard for length.
 const SATURATION: f64 = 1.2;
 const LENGTH: f64 = 0.5;
-/// Weight of a word that only begins like the asked one: `init`, `len`.
-const BEGINS_ALIKE: f64 = 0.45;
 /// Weight of an abbreviation of the asked word: `buf`, `len`.
 const SHORTENED: f64 = 0.8;
-/// The shortest beginning that counts.
-const SHORTEST: usize = 3;
-/// Limit on how many words are looked at that begin like the asked one.
-const LONGER: usize = 20;
 /// Weight of a definition that contains all that was asked for
 /// rather than of one word often.
 const COVERAGE: f64 = 0.6;
@@ -116,7 +110,7 @@ fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> Result<Vec<
     let mut asked = 0.0;
     for stem in stems {
         let mut rarest: f64 = 0.0;
-        for (word, share) in alike(words, stem)? {
+        for (word, share) in alike(stem) {
             words.postings(&word, &mut found)?;
             if found.is_empty() {
                 continue;
@@ -180,21 +174,10 @@ impl Fitness {
 }
 
 /// The known words that a stem means, with what each counts.
-fn alike(words: &Words<'_>, stem: &str) -> Result<Vec<(String, f64)>> {
+fn alike(stem: &str) -> Vec<(String, f64)> {
     let mut alike = vec![(stem.to_owned(), 1.0)];
     alike.extend(shortened(stem).map(|short| (crate::words::stem(short), SHORTENED)));
-    for beginning in (SHORTEST..stem.len()).filter_map(|end| stem.get(..end)) {
-        // `con` begins `connect` and much else.
-        let share = beginning.len() as f64 / stem.len() as f64;
-        alike.push((beginning.to_owned(), BEGINS_ALIKE * share));
-    }
-    if stem.len() >= SHORTEST {
-        for word in words.from(stem, LONGER)? {
-            let share = stem.len() as f64 / word.len() as f64;
-            alike.push((word, BEGINS_ALIKE * share));
-        }
-    }
-    Ok(alike)
+    alike
 }
 
 #[cfg(test)]
@@ -257,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_only_begins_alike_counts_less() {
+    fn hits_come_by_falling_score() {
         let (_folder, engine) = fixture();
         let scored = engine.by_words(&stems(&["add"]), 10);
         assert!(!scored.is_empty());

@@ -14,80 +14,25 @@ const STOP_WORDS: [&str; 104] = [
     "function", "method", "class", "file", "files",
 ];
 
-/// Words and what names make of them.
-const SHORTENED: [(&str, &str); 64] = [
-    ("address", "addr"),
-    ("allocate", "alloc"),
-    ("argument", "arg"),
-    ("attribute", "attr"),
-    ("authentication", "auth"),
-    ("authorization", "auth"),
-    ("buffer", "buf"),
-    ("certificate", "cert"),
-    ("character", "char"),
-    ("command", "cmd"),
-    ("compare", "cmp"),
-    ("configuration", "cfg"),
-    ("context", "ctx"),
-    ("copy", "cpy"),
-    ("current", "cur"),
-    ("database", "db"),
-    ("declaration", "decl"),
-    ("decode", "dec"),
-    ("decompress", "inflate"),
-    ("definition", "def"),
-    ("delete", "del"),
-    ("destination", "dst"),
-    ("directory", "dir"),
-    ("element", "elem"),
-    ("encode", "enc"),
-    ("environment", "env"),
-    ("error", "err"),
-    ("expression", "expr"),
-    ("function", "func"),
-    ("header", "hdr"),
-    ("image", "img"),
-    ("index", "idx"),
-    ("initialize", "init"),
-    ("iterator", "iter"),
-    ("length", "len"),
-    ("maximum", "max"),
-    ("memory", "mem"),
-    ("message", "msg"),
-    ("minimum", "min"),
-    ("modulus", "mod"),
-    ("multiply", "mul"),
-    ("number", "num"),
-    ("object", "obj"),
-    ("packet", "pkt"),
-    ("parameter", "param"),
-    ("password", "passwd"),
-    ("pointer", "ptr"),
-    ("position", "pos"),
-    ("previous", "prev"),
-    ("reference", "ref"),
-    ("regular", "regex"),
-    ("request", "req"),
-    ("response", "resp"),
-    ("sequence", "seq"),
-    ("signature", "sig"),
-    ("source", "src"),
-    ("square", "sqrt"),
-    ("statement", "stmt"),
-    ("string", "str"),
-    ("symbol", "sym"),
-    ("temporary", "tmp"),
-    ("value", "val"),
-    ("variable", "var"),
-    ("version", "ver"),
-];
+/// Words, and what names make of each.
+const SHORTENED: &str = "address addr, allocate alloc, argument arg, attribute attr, authentication auth, \
+     authorization auth, buffer buf, certificate cert, character char, command cmd, compare \
+     cmp, configuration cfg, context ctx, copy cpy, current cur, database db, declaration \
+     decl, decode dec, decompress inflate, definition def, delete del, destination dst, \
+     directory dir, element elem, encode enc, environment env, error err, expression expr, \
+     function func, header hdr, image img, index idx, initialize init, iterator iter, length \
+     len, maximum max, memory mem, message msg, minimum min, modulus mod, multiply mul, \
+     number num, object obj, packet pkt, parameter param, password passwd, pointer ptr, \
+     position pos, previous prev, reference ref, regular regex, request req, response resp, \
+     sequence seq, signature sig, source src, square sqrt, statement stmt, string str, symbol \
+     sym, temporary tmp, value val, variable var, version ver";
 
 /// Returns what names write for a stem: `dir` for `directory`.
 pub(crate) fn shortened(asked: &str) -> impl Iterator<Item = &'static str> {
-    let found = SHORTENED
-        .iter()
-        .filter(move |(long, _)| stem(long) == asked);
-    found.map(|(_, short)| *short)
+    let pairs = SHORTENED.split(", ");
+    let pairs = pairs.filter_map(|pair| pair.split_once(' '));
+    let found = pairs.filter(move |(long, _)| stem(long) == asked);
+    found.map(|(_, short)| short)
 }
 
 /// The words of a name or of a text, lower case: `pngReadRow2` and
@@ -185,14 +130,7 @@ fn doubled(stem: &str) -> bool {
 /// The stems of the words of a request that say something, in order, each once.
 pub(crate) fn meaningful(text: &str) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
-    let mut letter = String::new();
     for word in split_words(text) {
-        // `n-gram` is written `ngram` in names.
-        let word = std::mem::take(&mut letter) + &word;
-        if word.len() == 1 && word != "a" && word != "i" {
-            letter = word;
-            continue;
-        }
         if word.len() < 2
             || STOP_WORDS.contains(&word.as_str())
             || word.bytes().all(|byte| byte.is_ascii_digit())

@@ -1,10 +1,9 @@
-//! Cards: the types, macros and variables that the shown code names, and what a
-//! plan mentions beside the code. What a card says stands in `form`.
+//! Cards: the types, macros and variables that the shown code names. What a card says stands in
+//! `form`.
 
-use crate::context::budget::Budget;
 use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
-use crate::context::{Card, Form, Mention, Wanted};
+use crate::context::{Card, Form, MATTERS, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::{Snippet, Tier, line};
@@ -12,8 +11,7 @@ use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Least weight of a name that is shown whole, and of one in standard form.
-const MATTERS: f64 = 0.6;
+/// Least weight of a name that is shown in standard form.
 const SAYS: f64 = 0.3;
 /// Tokens after which only compact cards are still added.
 const ENOUGH: usize = 400;
@@ -91,30 +89,11 @@ fn fullest(weight: f64, used: usize) -> Form {
     }
 }
 
-/// The cards of what shall be mentioned beside the code, each within the share
-/// of its part.
-pub(super) fn mentioned(engine: &Engine, mentions: &[Mention], budget: &mut Budget) -> Vec<Carded> {
-    let mut cards: Vec<Carded> = Vec::new();
-    for mention in mentions {
-        let room = budget.left(mention.part);
-        let form = (mention.fullest, room);
-        let card = fitting(engine, &mention.symbol, &BTreeSet::new(), form);
-        let card = card.map(|card| card.with_reason(&mention.why));
-        let is_new = cards.iter().all(|(one, _)| one.id != mention.symbol.id);
-        if let Some(card) = card.filter(|card| is_new && size_of(card) <= room) {
-            budget.spend(mention.part, size_of(&card));
-            cards.push((mention.symbol.clone(), card));
-        }
-    }
-    cards
-}
-
-/// The cards of what no snippet shows, each definition once.
-pub(super) fn unshown(cards: impl Iterator<Item = Carded>, snippets: &[Snippet]) -> Vec<Card> {
-    let mut seen = BTreeSet::new();
+/// The cards of what no snippet shows.
+pub(super) fn unshown(cards: Vec<Carded>, snippets: &[Snippet]) -> Vec<Card> {
+    let cards = cards.into_iter();
     cards
         .filter(|(symbol, _)| !snippets.iter().any(|shown| shows(shown, symbol)))
-        .filter(|(symbol, _)| seen.insert(symbol.id))
         .map(|(_, card)| card)
         .collect()
 }

@@ -14,13 +14,11 @@ use crate::context::Plan;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
-use crate::intent::Intent;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
 use patchwright_source::Role;
 use patchwright_source::Text;
-use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 /// Weight that says how much the next function down a stack matters, against the one above.
@@ -29,11 +27,6 @@ const DECAY: f64 = 0.62;
 const HARNESS: f64 = 0.05;
 /// Weight that says how much allocators and other small functions that everybody calls matter.
 const COMMON: f64 = 0.25;
-/// Weight that says how much a function matters that stands on one stack several times.
-const DISPATCHER: f64 = 0.4;
-/// More often than that: what an exception and its cause went through both
-/// stands on the stack twice.
-const AGAIN: usize = 2;
 /// Weight that says how much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.8;
 /// Limit on how many functions of the stacks are asked what they read.
@@ -57,18 +50,12 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     };
     let top = located.iter().find(|place| place.role == Role::Crash);
     for place in located {
-        let again = located
-            .iter()
-            .filter(|other| other.symbol.id == place.symbol.id && other.role == place.role)
-            .count();
-        let mut share = 1.0;
-        // A dispatcher stands on the stack again and again, far from the cause.
-        if again > AGAIN && place.rank > 1 {
-            share *= DISPATCHER;
-        }
-        if place.rank > 1 && top.is_some_and(|top| top.symbol.path != place.symbol.path) {
-            share *= ELSEWHERE;
-        }
+        let is_elsewhere = top.is_some_and(|top| top.symbol.path != place.symbol.path);
+        let share = if place.rank > 1 && is_elsewhere {
+            ELSEWHERE
+        } else {
+            1.0
+        };
         weighed.add_frame(engine, place, share);
     }
     for origin in arguments::origins(engine, located) {
@@ -82,7 +69,6 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         weighed.add_writers(engine, top);
     }
     weighed.add_surroundings(engine, &tops);
-    weighed.add_sisters(engine, located);
     let wanted = weighed.picks.into_wanted();
     let heads = call_neighbourhood::functions_near(engine, located, &wanted);
     Plan {
@@ -93,10 +79,6 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         heads,
         most_heads: NAMED,
         enough: ENOUGH,
-        // The stack brings what is called and who calls as code.
-        mentions: Vec::new(),
-        shares: Intent::BugFix.shares(),
-        with_documents: false,
     }
 }
 
@@ -155,12 +137,6 @@ impl Weighed {
         };
         self.picks.add(symbol, weight, &lines, &why);
     }
-
-    fn has_body_of(&self, name: &str) -> bool {
-        self.picks
-            .iter()
-            .any(|one| one.symbol.name == name && one.symbol.body_line.is_some())
-    }
 }
 
 /// A short function that many call: an allocator's wrapper, an accessor.
@@ -180,48 +156,4 @@ pub(super) fn identifiers_at(text: &Text, lines: &[u32]) -> BTreeSet<String> {
                 .collect::<Vec<_>>()
         })
         .collect()
-}
-
-/// Limit on how many lines are chosen.
-const LINES: usize = 3;
-/// Lines nearer to each other than this are seen together.
-const APART: u32 = 7;
-/// A function that names nothing of it is shown from its beginning on.
-const BEGINNING: u32 = 8;
-/// Lines of a function that are looked at.
-const LOOKED_AT: usize = 2_000;
-/// Words in the names of what is sized, grown or allocated: memory errors are
-/// made where these are wrong.
-const SIZES: [&str; 5] = ["alloc", "size", "len", "capacity", "grow"];
-
-/// The lines of a function that name most of what the crashing lines touch.
-fn lines_that_matter(engine: &Engine, symbol: &Symbol, touched: &BTreeSet<String>) -> Vec<u32> {
-    let Ok(text) = engine.text(&symbol.path) else {
-        return Vec::new();
-    };
-    let first = symbol.body_line.unwrap_or(symbol.name_line) + 1;
-    let mut found: Vec<(usize, u32)> = (first..symbol.end_line)
-        .take(LOOKED_AT)
-        .filter_map(|number| {
-            let names = identifiers_at(&text, &[number]);
-            // One letter means something else in each function.
-            let shared = names.iter().filter(|name| name.len() > 1);
-            let count = shared.filter(|name| touched.contains(*name)).count();
-            let code = line(&text, number);
-            let sizes = SIZES.iter().any(|word| code.contains(word));
-            (count > 0).then_some((2 * count + usize::from(sizes), number))
-        })
-        .collect();
-    found.sort_by_key(|(count, number)| (Reverse(*count), *number));
-    let mut lines: Vec<u32> = Vec::new();
-    for (_, number) in found {
-        if lines.len() < LINES && lines.iter().all(|one| one.abs_diff(number) >= APART) {
-            lines.push(number);
-        }
-    }
-    if lines.is_empty() {
-        lines.push(first + BEGINNING);
-    }
-    lines.sort_unstable();
-    lines
 }

@@ -69,7 +69,6 @@ fn card(symbol: &Symbol, form: Form, text: String) -> Card {
         name: symbol.qualified(),
         place: place(&symbol.path, symbol.start_line, symbol.end_line),
         text,
-        why: None,
     }
 }
 

@@ -1,12 +1,11 @@
 //! Packing of a plan into its budget: what matters most comes first and in full, what
 //! matters less as its lines of interest, and nothing beyond the budget.
 
-use super::budget::{Budget, Part};
 use super::card::further_heads;
-use super::card::{mentioned, named, unshown};
+use super::card::{named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{Context, Plan, Wanted, documents, tokens_of};
+use super::{Context, MATTERS, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
@@ -18,10 +17,10 @@ use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
+/// Share of the budget that is kept for cards, in hundredths.
+pub(super) const CARDS: usize = 30;
 /// A function with at most this weight is not worth its tokens.
 const FLOOR: f64 = 0.12;
-/// Least weight that is taken when the budget is already well used.
-const MATTERS: f64 = 0.6;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
 /// Weight that says how much size counts against weight.
@@ -54,46 +53,24 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
         ..Context::default()
     };
     let frame = tokens_of(&render(&context)) + 24;
-    let mut budget = Budget::of(budget.saturating_sub(frame), plan.shares);
-    let mentioned = mentioned(engine, &plan.mentions, &mut budget);
-    let mut code = Code::of(engine, plan, (frame, share));
-    // Of who shows no code and was mentioned the rest is free.
-    for part in [Part::Imports, Part::Tests, Part::Callers] {
-        if !plan.wanted.iter().any(|wanted| wanted.part == part) {
-            budget.hand_on(part);
-        }
-    }
-    code.take(engine, &mut budget);
-    for part in Part::ALL {
-        if part != Part::Definitions {
-            budget.hand_on(part);
-        }
-    }
-    let named = named(
-        engine,
-        &code.snippets(),
-        &plan.wanted,
-        budget.left(Part::Definitions),
-    );
-    let size = named.iter().map(|(_, card)| size_of(card)).sum();
-    budget.spend(Part::Definitions, size);
-    budget.hand_on(Part::Definitions);
+    let tokens = budget.saturating_sub(frame);
+    let kept = tokens * CARDS / 100;
+    let mut code = Code::of(engine, plan, (frame, share), tokens - kept);
+    code.take(engine);
+    let named = named(engine, &code.snippets(), &plan.wanted, kept + code.left);
+    let size: usize = named.iter().map(|(_, card)| size_of(card)).sum();
     // What the cards left lets in what there was no room for.
-    code.take(engine, &mut budget);
+    code.left = (kept + code.left).saturating_sub(size);
+    code.take(engine);
     context.snippets = code.snippets();
     for snippet in further_heads(engine, (&plan.heads, plan.most_heads), &context.snippets) {
         let size = section_size(&snippet);
-        if size <= budget.left(Part::Snippets) {
-            budget.spend(Part::Snippets, size);
+        if size <= code.left {
+            code.left -= size;
             context.snippets.push(snippet);
         }
     }
-    context.definitions = unshown(named.into_iter().chain(mentioned), &context.snippets);
-    if plan.with_documents {
-        let left = budget.left(Part::Definitions);
-        let document = documents::card(engine, &plan.wanted, left);
-        context.definitions.extend(document);
-    }
+    context.definitions = unshown(named, &context.snippets);
     context.tokens = tokens_of(&render(&context));
     context
 }
@@ -106,6 +83,8 @@ struct Code<'p> {
     taken: BTreeMap<usize, (usize, Snippet)>,
     /// Tokens that are used.
     used: usize,
+    /// Tokens that may still be used.
+    left: usize,
     /// Tokens after which only what matters much is still taken.
     enough: f64,
     /// Candidates of less weight are not worth their tokens.
@@ -113,7 +92,7 @@ struct Code<'p> {
 }
 
 impl<'p> Code<'p> {
-    fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64)) -> Self {
+    fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64), left: usize) -> Self {
         // Weights fall with each step away from the crash: who asks for more code
         // asks for what lies further away.
         let floor = FLOOR / (share * share);
@@ -121,25 +100,26 @@ impl<'p> Code<'p> {
             order: by_worth(engine, plan, floor),
             taken: BTreeMap::new(),
             used,
+            left,
             enough: plan.enough as f64 * share,
             floor,
         }
     }
 
     /// Takes what fits.
-    fn take(&mut self, engine: &Engine, budget: &mut Budget) {
+    fn take(&mut self, engine: &Engine) {
         for (index, wanted) in std::mem::take(&mut self.order) {
             let have = self.taken.get(&index).map_or(0, |(size, _)| *size);
             if have == 0 && wanted.weight < self.wants() {
                 continue;
             }
-            let (snippet, is_whole) = fitting(engine, wanted, budget.left(wanted.part) + have);
+            let (snippet, is_whole) = fitting(engine, wanted, self.left + have);
             if !is_whole {
                 self.order.push((index, wanted));
             }
             let size = snippet.as_ref().map_or(0, section_size);
             if let Some(snippet) = snippet.filter(|_| size > have) {
-                budget.spend(wanted.part, size - have);
+                self.left -= size - have;
                 self.used += size - have;
                 self.taken.insert(index, (size, snippet));
             }

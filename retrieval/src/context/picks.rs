@@ -1,7 +1,7 @@
 //! Choices for a context: each definition once, at its highest weight. The reasons
 //! for weights stand elsewhere.
 
-use super::{Part, Wanted};
+use super::Wanted;
 use crate::symbol::Symbol;
 use std::collections::BTreeMap;
 
@@ -14,8 +14,10 @@ impl Picks {
         self.0.is_empty()
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Wanted> {
-        self.0.values()
+    /// Returns whether a function of this name with its code is among them.
+    pub(super) fn has_body_of(&self, name: &str) -> bool {
+        let mut all = self.0.values().map(|one| &one.symbol);
+        all.any(|symbol| symbol.name == name && symbol.body_line.is_some())
     }
 
     pub(super) fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
@@ -26,31 +28,18 @@ impl Picks {
     pub(super) fn add_brief(
         &mut self,
         symbol: &Symbol,
-        worth: (f64, usize),
+        (weight, body): (f64, usize),
         lines: &[u32],
         why: &str,
     ) {
-        self.add_to(Part::Snippets, symbol, worth, (lines, why));
-    }
-
-    /// The same for a part of the context that has a share of its own.
-    pub(super) fn add_to(
-        &mut self,
-        part: Part,
-        symbol: &Symbol,
-        (weight, body): (f64, usize),
-        (lines, why): (&[u32], &str),
-    ) {
         let fresh = || Wanted {
             body,
-            part,
             ..Wanted::new(symbol.clone(), 0.0, why)
         };
         let wanted = self.0.entry(symbol.id).or_insert_with(fresh);
         if weight > wanted.weight {
             wanted.weight = weight;
             wanted.body = body;
-            wanted.part = part;
             why.clone_into(&mut wanted.why);
         }
         for line in lines {

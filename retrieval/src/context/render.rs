@@ -42,8 +42,6 @@ pub(super) fn code(context: &Context) -> String {
 
 /// One card with its head.
 pub(super) fn card_section(card: &Card) -> String {
-    let why = card.why.as_ref().map(|why| format!(" ({why})"));
-    let why = why.unwrap_or_default();
     let Card {
         kind,
         name,
@@ -51,7 +49,7 @@ pub(super) fn card_section(card: &Card) -> String {
         text,
         ..
     } = card;
-    format!("[{kind}] {name}  {place}{why}\n{text}")
+    format!("[{kind}] {name}  {place}\n{text}")
 }
 
 /// One snippet with its tag.

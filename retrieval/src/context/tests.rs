@@ -87,7 +87,6 @@ fn a_request_in_words_brings_what_it_names_or_means() {
         ("fix what adds to a point", "BUG_FIX", "add"),
         ("ERROR: crash at src/a.c:12", "BUG_FIX", "run"),
         ("write tests for run()", "TEST_WRITING", "main"),
-        ("zebra", "IMPLEMENTATION", "add"),
     ] {
         let request = Request {
             text: text.to_owned(),

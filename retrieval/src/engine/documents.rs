@@ -11,9 +11,9 @@ use std::collections::BTreeSet;
 /// Endings of files that people write for readers.
 const ENDINGS: [&str; 6] = ["md", "rst", "adoc", "pod", "txt", "markdown"];
 /// Longer ones are logs and lists.
-pub(crate) const LONGEST: usize = 20_000;
+const LONGEST: usize = 20_000;
 /// Lines of the paragraph that are shown.
-pub(crate) const LINES: u32 = 10;
+const LINES: u32 = 10;
 /// Weight of a word that every definition has.
 const LEAST_RARE: f64 = 0.1;
 /// Least share of the asked words, weighted by rarity, that a paragraph must contain.
@@ -29,7 +29,7 @@ pub(crate) struct Paragraph {
 }
 
 /// The files that people write for readers.
-pub(crate) fn documents(engine: &Engine) -> Vec<&TreePath> {
+fn documents(engine: &Engine) -> Vec<&TreePath> {
     let files = engine.files().iter();
     files
         .filter(|path| path.extension().is_some_and(|end| ENDINGS.contains(&end)))

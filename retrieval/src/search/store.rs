@@ -177,24 +177,6 @@ impl Words<'_> {
         }
         Ok(())
     }
-
-    /// Known words that begin with another and are longer, in their order.
-    pub(super) fn from(&self, start: &str, limit: usize) -> Result<Vec<String>> {
-        let mut statement = self.reader.connection.prepare_cached(
-            "SELECT DISTINCT word FROM word WHERE word > ?1 ORDER BY word LIMIT ?2",
-        )?;
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let words = statement.query_map((start, limit), |row| row.get::<_, String>(0))?;
-        let mut found = Vec::new();
-        for word in words {
-            let word = word?;
-            if !word.starts_with(start) {
-                break;
-            }
-            found.push(word);
-        }
-        Ok(found)
-    }
 }
 
 /// Returns whether a definition is in a file as it is now.

@@ -8,14 +8,11 @@ use super::{Weighed, identifiers_at, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
 use crate::engine::Engine;
-use crate::engine::frames::Located;
 use crate::error::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
-use patchwright_source::Role;
-use std::collections::BTreeSet;
 
 /// Weight that says how much more a function matters that is named like the crashing one.
 const SISTER: f64 = 1.5;
@@ -23,11 +20,6 @@ const SISTER: f64 = 1.5;
 const CALLEE: f64 = 0.42;
 /// Weight that says how much one counts at most.
 const MOST_CALLED: f64 = 0.55;
-/// A called function of more lines than this comes in brief: what it costs in
-/// whole pushes it behind short ones, and them out of the budget.
-const LONG: u32 = 60;
-/// Lines of one that are shown.
-const BRIEF: usize = 48;
 /// Weight that says how much the only function counts that writes what a line of a stack reads,
 /// against the reader; of several each less.
 const WRITER: f64 = 0.35;
@@ -37,13 +29,6 @@ const MAKER: f64 = 0.35;
 const HANDS_ON: u32 = 6;
 /// Weight that says how much the function counts that a method without a class name stands in.
 const OUTER: f64 = 0.7;
-/// More callers than these are everybody.
-const FEW_CALLERS: f64 = 6.0;
-/// Weight that says how much functions like the one that freed the memory count, how alike they
-/// must be, and how many there are.
-const LIKE: f64 = 0.5;
-const LIKE_SISTERS: f64 = 0.3;
-const SISTERS: usize = 4;
 
 impl Weighed {
     /// Functions named like the crashing one do the same for a sister case,
@@ -78,12 +63,12 @@ impl Weighed {
                 continue;
             }
             // What was really called stands on the stack, not its declaration.
-            if symbol.body_line.is_none() && self.has_body_of(&symbol.name) {
+            if symbol.body_line.is_none() && self.picks.has_body_of(&symbol.name) {
                 continue;
             }
             let weight = caller.weight
                 * CALLEE
-                * closeness(engine, caller, &symbol).max(on_the_line(&at, &caller.lines))
+                * closeness(caller, &symbol).max(on_the_line(&at, &caller.lines))
                 * nearness(&text, (&callee, &at), &caller.lines, &touched)
                 * self.kinship(&symbol.name);
             let weight = weight.min(MOST_CALLED);
@@ -92,23 +77,10 @@ impl Weighed {
         }
         sort(&mut found);
         for callee in found.iter().take(8) {
-            self.add_called(engine, callee, &touched);
+            self.picks
+                .add(&callee.symbol, callee.weight, &[], &callee.why);
             self.follow(engine, callee, depth - 1);
         }
-    }
-
-    /// Adds a called function; of a long one that is not there yet the lines
-    /// that touch what its caller's line does.
-    fn add_called(&mut self, engine: &Engine, callee: &Wanted, touched: &BTreeSet<String>) {
-        let symbol = &callee.symbol;
-        let is_known = self.picks.iter().any(|one| one.symbol.id == symbol.id);
-        if symbol.end_line - symbol.start_line <= LONG || is_known {
-            self.picks.add(symbol, callee.weight, &[], &callee.why);
-            return;
-        }
-        let lines = super::lines_that_matter(engine, symbol, touched);
-        self.picks
-            .add_brief(symbol, (callee.weight, BRIEF), &lines, &callee.why);
     }
 
     /// Returns what made a value that a frame handed on to the crash; what only hands
@@ -184,36 +156,13 @@ impl Weighed {
         }
     }
 
-    /// Functions like the one that freed or made the memory do the same for
-    /// other cases, and are wrong the same way.
-    pub(super) fn add_sisters(&mut self, engine: &Engine, located: &[Located]) {
-        let made = located
-            .iter()
-            .filter(|place| place.role == Role::Freed && !place.is_harness)
-            .find(|place| !place.is_wrapper);
-        let Some(made) = made else { return };
-        for similar in or_nothing(engine.index.similar(&made.symbol, SISTERS)) {
-            let near = similar.symbol.path == made.symbol.path;
-            if near && similar.likeness >= LIKE_SISTERS {
-                let why = format!("like {}", made.symbol.name);
-                self.picks
-                    .add(&similar.symbol, LIKE * similar.likeness, &[], &why);
-            }
-        }
-    }
-
     /// Returns who calls the crashing function has to be looked up.
     fn add_callers(&mut self, engine: &Engine, tops: &[Wanted]) {
         let Some(top) = tops.first() else { return };
         let callers = or_nothing(engine.index.callers(&top.symbol.name, 1, 40));
         let many = callers.len().max(1) as f64;
-        let on_a_stack = tops.iter().skip(1).any(|one| !one.lines.is_empty());
         for call in callers {
             let Some(caller) = call.caller else { continue };
-            // Beside a whole stack only the nearest are worth their lines.
-            if on_a_stack && (caller.path != top.symbol.path || many > FEW_CALLERS) {
-                continue;
-            }
             let local = if caller.path == top.symbol.path {
                 1.0
             } else {

@@ -20,8 +20,6 @@ const CALLED: f64 = 0.6;
 const LATER: f64 = 0.5;
 /// Weight that says how much the next function down the stack counts against the one above.
 const DEEPER: f64 = 0.75;
-/// A function of fewer lines hardly lacks a check.
-const SHORT: u32 = 4;
 
 /// Functions of the files of a crash's stacks, the likeliest to matter first.
 /// The longer of two that are as near to the stack comes first.
@@ -138,7 +136,6 @@ impl Neighbourhood {
             .into_values()
             .filter(|(_, symbol)| symbol.body_line.is_some())
             .map(|(weight, symbol)| (symbol.end_line - symbol.start_line, weight, symbol))
-            .filter(|(length, _, _)| *length >= SHORT)
             .map(|(length, weight, symbol)| (weight * f64::from(length).sqrt(), symbol))
             .collect();
         all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));

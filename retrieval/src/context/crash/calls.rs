@@ -14,28 +14,18 @@ const NEAR: u32 = 30;
 const AFTER: u32 = 6;
 /// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
-/// Weight of a method that is called on a value of the crashing line.
-const CHANGES: f64 = 1.3;
 /// Weight that says how much a call on the very line counts as close at least.
 const ON_THE_LINE: f64 = 0.6;
 
 /// Returns how closely a called function belongs to its caller.
-pub(super) fn closeness(engine: &Engine, caller: &Wanted, callee: &Symbol) -> f64 {
-    let place = if callee.path == caller.symbol.path {
+pub(super) fn closeness(caller: &Wanted, callee: &Symbol) -> f64 {
+    if callee.path == caller.symbol.path {
         1.0
     } else if callee.path.folder() == caller.symbol.path.folder() {
         0.45
     } else {
         0.25
-    };
-    // Other versions of the same code, in other folders, are no callers of it.
-    let others = engine
-        .caller_files(&callee.name, 100)
-        .iter()
-        .filter(|path| path.folder() == callee.path.folder())
-        .count()
-        .saturating_sub(1);
-    place / (1.0 + (others as f64 / 4.0).ln_1p())
+    }
 }
 
 /// The function that a call means: on a line of a stack the one whose class is
@@ -111,23 +101,11 @@ pub(super) fn nearness(
             .iter()
             .any(|crash| *at <= crash + AFTER && crash.saturating_sub(*at) <= NEAR)
     });
-    let on_the_line = calls.iter().any(|at| lines.contains(at));
-    match (sets || on_the_line, near) {
+    match (sets, near) {
         (true, _) => 1.6,
-        _ if changes(text, (callee, calls), touched) => CHANGES,
         (false, true) => 1.0,
         (false, false) => 0.4,
     }
-}
-
-/// Returns whether a call is one of a method of what the crashing line uses: it may
-/// stand after that line and have run before, in a loop.
-fn changes(text: &Text, (callee, calls): (&str, &[u32]), touched: &BTreeSet<String>) -> bool {
-    calls
-        .iter()
-        .filter_map(|at| called_on(&line(text, *at), callee))
-        .filter(|object| object != "self" && object != "this")
-        .any(|object| touched.iter().any(|name| name.to_lowercase() == object))
 }
 
 /// Returns whether one of these names is the result of a call.

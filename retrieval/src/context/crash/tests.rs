@@ -116,22 +116,6 @@ def render(state):
     );
 }
 
-#[test]
-fn a_method_of_what_crashed_may_have_run_in_an_earlier_round() {
-    let filler = "        total += 1\n".repeat(20);
-    let text = format!(
-        "def close(marks):\n    total = 0\n    while marks:\n        mark = marks.pop()\n        kind = mark.kind[0]\n        \
-         total += weigh(total)\n{filler}        mark.shorten(total)\n    return total\n\n\ndef weigh(n):\n    return n * 2\n\n\n\
-         class Mark:\n    def __init__(self, kind):\n        self.size = 0\n\n    def shorten(self, n):\n        self.size -= n\n"
-    );
-    let found = shown(&[("pkg/marks.py", &text)], &[("close", "pkg/marks.py", 5)]);
-    let at = |name: &str| found.iter().position(|(symbols, _)| symbols == name);
-    assert!(
-        at("Mark.shorten").is_some() && at("Mark.shorten") < at("weigh"),
-        "{found:?}"
-    );
-}
-
 const COMPILER: &str = "class Compiler {
     Prog compile(Node node) {
         switch (node.op) {
@@ -207,10 +191,9 @@ fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
         function("top", "return total;"),
         function("run", "first(n); return top(total);"),
         function("first", "return second(total) + far(total);"),
-        function("second", "return third(total) + tiny(total);"),
+        function("second", "return third(total);"),
         function("third", "return fourth(total);"),
         function("fourth", "return total;"),
-        "int tiny(int n)\n{\n    return n;\n}\n".to_owned(),
     ]
     .concat();
     let files = [
@@ -220,39 +203,12 @@ fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
     ];
     let found = shown(&files, &[("top", "src/a.c", 11), ("run", "src/a.c", 24)]);
     let heads = found.iter().find(|(_, why)| why.contains("by their first"));
-    // Three calls away, and no further; nothing short, and no further file.
+    // Three calls away, and no further; no further file.
     assert_eq!(
         heads.map(|(names, _)| names.as_str()),
-        Some("third"),
+        Some("second third"),
         "{found:?}"
     );
-}
-
-#[test]
-fn of_a_long_function_that_is_called_the_lines_that_matter_are_shown() {
-    let filler = |lines: usize| "    total += 1;\n".repeat(lines);
-    let text = format!(
-        "int last_of(struct bag *b)\n{{\n    fill(b);\n    return b->items[b->room];\n}}\n\nint fill(struct bag *b)\n{{\n    \
-         int total = 0;\n{}    b->room = total * 2;\n{}    return total;\n}}\n",
-        filler(60),
-        filler(60)
-    );
-    let (_folder, engine) = tree_of(&[("src/bag.c", &text)]);
-    let request = Request {
-        frames: vec![CrashFrame {
-            function: "last_of".to_owned(),
-            file: Some("src/bag.c".to_owned()),
-            line: Some(4),
-            role: Role::Crash,
-            depth: 0,
-        }],
-        ..Request::default()
-    };
-    let context = engine.context(&request);
-    let fill = context.snippets.iter().find(|one| one.symbols == ["fill"]);
-    let code = fill.map_or("", |one| one.text.as_str());
-    assert!(code.contains("b->room = total * 2"), "{code}");
-    assert!((20..60).contains(&code.lines().count()), "{code}");
 }
 
 #[test]

@@ -56,7 +56,7 @@ pub(super) fn writers(engine: &Engine, text: &Text, reader: &Symbol, at: u32) ->
         let written = if is_key {
             keyed_lines(text, &name)
         } else {
-            written_lines(engine, text, reader, &name)
+            written_lines(engine, reader, &name)
         };
         let mut by_function: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
         for number in written {
@@ -176,14 +176,10 @@ pub(super) fn words(code: &str) -> impl Iterator<Item = (&str, usize)> {
 }
 
 /// The lines of the reader's file that write a name which functions share.
-fn written_lines(engine: &Engine, text: &Text, reader: &Symbol, name: &str) -> BTreeSet<u32> {
+fn written_lines(engine: &Engine, reader: &Symbol, name: &str) -> BTreeSet<u32> {
     or_nothing(engine.index.uses_in(&reader.path, name))
         .into_iter()
-        .filter(|(number, kind)| match kind {
-            UseKind::Write => true,
-            UseKind::Read => fills(&line(text, *number), name),
-            UseKind::Call | UseKind::Type => false,
-        })
+        .filter(|(_, kind)| *kind == UseKind::Write)
         .map(|(number, _)| number)
         .collect()
 }

@@ -7,7 +7,7 @@ use crate::engine::frames::Located;
 use crate::error::or_nothing;
 use crate::rank::is_aside;
 use crate::snippet::line;
-use crate::symbol::{Symbol, SymbolKind};
+use crate::symbol::Symbol;
 use std::collections::{BTreeMap, VecDeque};
 
 /// Limit on how many calls the search goes away from the harness.
@@ -18,8 +18,6 @@ const VISITED: usize = 120;
 const OVERLOADS: usize = 12;
 /// Factor for each call between the harness and a function.
 const PER_HOP: f64 = 0.92;
-/// A function of at most this many lines only hands on.
-const HANDS_ON: u32 = 6;
 
 /// Library calls that a kind of finding is about: functions that use them come first.
 const SINKS: [(&[&str], &[&str]); 6] = [
@@ -92,9 +90,6 @@ pub(super) fn add(engine: &Engine, located: &[Located], picks: &mut Picks) {
             continue;
         }
         let mut weight = 0.5 * PER_HOP.powf(f64::from(hops));
-        if symbol.end_line - symbol.start_line < HANDS_ON {
-            weight *= 0.3;
-        }
         let mut why = format!("{hops} calls from the harness");
         if let Some(sink) = sink_in(engine, &symbol, &sinks) {
             weight *= 1.9;
@@ -128,32 +123,9 @@ fn called_from(engine: &Engine, symbol: &Symbol) -> Vec<Symbol> {
         let mut same = engine.named(&call.callee);
         same.retain(|other| other.path == nearest.path);
         same.truncate(OVERLOADS);
-        for one in same {
-            if one.kind == SymbolKind::Constructor || one.kind.is_type() {
-                found.extend(methods_beside(engine, &one));
-            }
-            found.push(one);
-        }
+        found.extend(same);
     }
     found
-}
-
-fn methods_beside(engine: &Engine, constructor: &Symbol) -> Vec<Symbol> {
-    let class = if constructor.kind.is_type() {
-        Some(constructor.clone())
-    } else {
-        constructor
-            .parent
-            .and_then(|id| or_nothing(engine.index.symbol(id)))
-    };
-    let mut methods = class
-        .map(|class| or_nothing(engine.index.members(&class)))
-        .unwrap_or_default();
-    methods.retain(|method| method.kind.is_callable());
-    if methods.len() > OVERLOADS {
-        methods.clear();
-    }
-    methods
 }
 
 /// The calls that a finding of this kind is done with.

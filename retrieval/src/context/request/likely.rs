@@ -2,15 +2,14 @@
 //! same words, weighed by several signals.
 
 use crate::context::picks::Picks;
-use crate::context::request::{asked_for, scoring};
+use crate::context::request::scoring;
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::intent::Intent;
-use crate::rank::is_aside;
 use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::{Beginnings, meaningful, split_words, stem, stems_of};
+use crate::words::{Beginnings, meaningful, stems_of};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +23,6 @@ const WORTH_READING: f64 = 0.15;
 const FILES: usize = 3;
 /// Least share of a further file, relative to the first.
 const AGAINST_FIRST: f64 = 0.35;
-/// When the files shown hold so much of it, no further one is.
-const CERTAIN: f64 = 0.8;
 /// Lines that are shown of the candidates in their order: what is likeliest is
 /// worth reading, of the others the beginning and what made them candidates.
 const LINES: [usize; 6] = [36, 20, 10, 10, 8, 6];
@@ -59,7 +56,7 @@ const HITS: usize = 3;
 /// Adds what is likely meant; gives the further functions of the files that
 /// this brings.
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
-    let stems = asked_for(text, intent);
+    let stems = meaningful(text);
     let scored = engine.by_words(&stems, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
     let likely = scoring::shares(engine, text, (&stems, intent), first);
@@ -75,9 +72,7 @@ fn choose(
     picks: &mut Picks,
 ) -> Vec<TreePath> {
     let named = picks.heaviest(8);
-    let has_names = named
-        .iter()
-        .any(|one| one.weight >= 0.5 && does_something(&one.symbol));
+    let has_names = named.iter().any(|one| one.weight >= 0.5);
     let most = if has_names { BESIDE } else { LINES.len() };
     let Some(best) = candidates.first().map(|(share, _)| *share) else {
         return Vec::new();
@@ -127,25 +122,15 @@ fn choose(
     files
 }
 
-/// Returns whether a definition is where something is done: a name of plain data says
-/// what a request speaks of, and not what is to be changed.
-fn does_something(symbol: &Symbol) -> bool {
-    symbol.kind.is_callable()
-        || symbol.kind.is_type() && symbol.end_line - symbol.start_line >= SHOWN_WHOLE
-}
-
-/// The files that most likely hold what is meant: the first, and others until
-/// that is nearly certain.
+/// The files that most likely hold what is meant: the first, and those nearly as likely.
 fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
-    let mut held = 0.0;
     let mut first = 0.0;
     let mut files = Vec::new();
     for (share, path) in scoring::of_files(candidates) {
-        if files.len() >= FILES || held >= CERTAIN || share < AGAINST_FIRST * first {
+        if files.len() >= FILES || share < AGAINST_FIRST * first {
             break;
         }
         first = f64::max(first, share);
-        held += share;
         files.push(path);
     }
     files
@@ -210,31 +195,4 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
     found.truncate(if room <= BESIDE_LINES { 1 } else { HITS });
     found.into_iter().map(|(_, number)| number).collect()
-}
-
-/// Nothing was found: the first definitions of the files whose paths say most
-/// of the request's words, so that there is at least a place to start from.
-pub(super) fn safety_net(engine: &Engine, text: &str, picks: &mut Picks) {
-    let stems = meaningful(text);
-    let mut files: Vec<(usize, bool, &TreePath)> = engine
-        .files()
-        .iter()
-        .filter(|path| patchwright_source::Language::of_path(path).is_some())
-        .map(|path| {
-            let words = split_words(path.as_str());
-            let hits = words.iter().filter(|word| stems.contains(&stem(word)));
-            (hits.count(), is_aside(path), path)
-        })
-        .collect();
-    files.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(b.2)));
-    let mut taken = 0;
-    for (_, _, path) in files.into_iter().take(3) {
-        for symbol in engine.symbols_in(path) {
-            let top_level = symbol.parent.is_none();
-            if top_level && taken < 5 && (symbol.kind.is_callable() || symbol.kind.is_type()) {
-                taken += 1;
-                picks.add(&symbol, 0.3, &[], "a place to start from");
-            }
-        }
-    }
 }

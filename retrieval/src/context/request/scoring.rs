@@ -11,7 +11,7 @@ use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
 use crate::symbol::{Symbol, SymbolKind};
-use crate::words::{shortened, stem, stems_of};
+use crate::words::stems_of;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,14 +40,6 @@ const ASIDE: f64 = 2.2;
 const TYPES: f64 = 1.9;
 /// Penalty of variables and macros.
 const VALUES: f64 = 1.5;
-/// Weight of a word that is an abbreviation of the asked one, that contains it, and
-/// that only begins alike.
-const SHORTENED: f64 = 0.8;
-const INSIDE: f64 = 0.7;
-const BEGINS_ALIKE: f64 = 0.45;
-/// The shortest word that is looked for inside others, and at their beginning.
-const SHORTEST_INSIDE: usize = 4;
-const SHORTEST_BEGINNING: usize = 3;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
@@ -66,8 +58,6 @@ struct Word<'t> {
     stem: &'t str,
     /// Its rarity; all words together have 1.
     rare: f64,
-    /// Abbreviations that names use for it.
-    short: Vec<String>,
 }
 
 /// Candidates with the share that each has, the likeliest first.
@@ -116,7 +106,6 @@ fn words_of<'t>(engine: &Engine, stems: &'t [String]) -> Vec<Word<'t>> {
     let words = stems.iter().zip(rare).map(|(asked, rare)| Word {
         stem: asked,
         rare: rare / all.max(f64::MIN_POSITIVE),
-        short: shortened(asked).map(stem).collect(),
     });
     words.collect()
 }
@@ -185,41 +174,21 @@ fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
 /// Returns how much of a name the request says, in whatever order and casing.
 fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
     let words = stems_of(&symbol.name);
-    let lower = symbol.name.to_lowercase();
-    let said = asked.words.iter().map(|asked| {
-        let inside = asked.stem.len() >= SHORTEST_INSIDE && lower.contains(asked.stem);
-        likeness(&words, asked).max(if inside { INSIDE } else { 0.0 })
-    });
-    (said.sum::<f64>() / words.len().max(1) as f64).min(1.0)
+    let said = asked
+        .words
+        .iter()
+        .filter(|asked| words.iter().any(|word| word == asked.stem));
+    (said.count() as f64 / words.len().max(1) as f64).min(1.0)
 }
 
 /// Returns how much of the request a path says, rare words counting most.
 fn path_says(path: &str, asked: &Asked<'_>) -> f64 {
     let words = stems_of(path);
-    let said = asked.words.iter();
-    said.map(|asked| asked.rare * likeness(&words, asked)).sum()
-}
-
-/// Returns how alike the likest of some words is to one that was asked for.
-fn likeness(words: &[String], asked: &Word<'_>) -> f64 {
-    let like = |word: &String| {
-        if word == asked.stem {
-            return 1.0;
-        }
-        if asked.short.contains(word) {
-            return SHORTENED;
-        }
-        let (short, long) = if word.len() < asked.stem.len() {
-            (word.as_str(), asked.stem)
-        } else {
-            (asked.stem, word.as_str())
-        };
-        if short.len() >= SHORTEST_BEGINNING && long.starts_with(short) {
-            return BEGINS_ALIKE * short.len() as f64 / long.len() as f64;
-        }
-        0.0
-    };
-    words.iter().map(like).fold(0.0, f64::max)
+    let said = asked
+        .words
+        .iter()
+        .filter(|asked| words.iter().any(|word| word == asked.stem));
+    said.map(|asked| asked.rare).sum()
 }
 
 /// The words before the first colon, where they can be the name of a part.
@@ -294,7 +263,6 @@ mod tests {
     #[test]
     fn each_signal_decides_between_what_is_alike() {
         let long = SUM.replace("return n;", &("n += 1;\n    ".repeat(40) + "return n;"));
-        let inside = SUM.replace("total", "mylist");
         let type_of = "struct sum_list {\n    int sum;\n    int list;\n};\n";
         for (signal, files, text, expected) in [
             (
@@ -326,12 +294,6 @@ mod tests {
                 [("src/a.c", SUM), ("src/z.c", &long)],
                 "n of a list is wrong",
                 "src/z.c total",
-            ),
-            (
-                "a word inside a name",
-                [("src/a.c", SUM), ("src/z.c", &inside)],
-                "the sum of a list is wrong",
-                "src/z.c mylist",
             ),
             (
                 "a function before a type",

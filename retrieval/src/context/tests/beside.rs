@@ -42,34 +42,6 @@ fn further_functions_of_a_shown_file_are_named_by_one_line_each() {
 }
 
 #[test]
-fn documentation_that_names_it_comes_along_but_not_with_a_flaw() {
-    let (_folder, engine) = tree_of(&[
-        ("src/a.c", "int read_row(int n)\n{\n    return n;\n}\n"),
-        ("docs/notes.md", "# Notes\n\nread_rows is gone.\n"),
-        (
-            "docs/manual.md",
-            "# Manual\n\nUse `read_row` for\none row at a time.\n\nOther things.\n",
-        ),
-    ]);
-    let cards = |text: &str| -> Vec<(String, String)> {
-        let request = Request {
-            text: text.to_owned(),
-            ..Request::default()
-        };
-        let all = engine.context(&request).definitions.into_iter();
-        all.map(|card| (card.place, card.text)).collect()
-    };
-    assert_eq!(
-        cards("where is read_row defined?"),
-        [(
-            "docs/manual.md:3-4".to_owned(),
-            "Use `read_row` for\none row at a time.\n".to_owned()
-        )]
-    );
-    assert!(cards("read_row returns a wrong number").is_empty());
-}
-
-#[test]
 fn of_many_namesakes_only_some_are_shown() {
     let overloads: String = (0..30)
         .map(|n| format!("    int unpack(int a{n}) {{ return a{n}; }}\n"))
@@ -101,28 +73,4 @@ fn what_the_likeliest_calls_comes_before_what_is_just_as_like() {
     let found = symbols(&engine, "checking of header names is wrong");
     let at = |name: &str| found.iter().position(|one| one == name).unwrap();
     assert!(at("header_beta") < at("header_alfa"), "{found:?}");
-}
-
-#[test]
-fn what_others_of_the_likely_call_comes_in_full_from_their_file_alone() {
-    let (_folder, engine) = tree_of(&[
-        (
-            "models.py",
-            "def check_body_length(body, content):\n    '''Checks the length of a body of content.'''\n    \
-             return content\n\n\ndef add_body_length(headers, body):\n    headers['x'] = total_len(body) + far_len(body)\n\n\n\
-             def total_len(it):\n    return it.end - it.start\n",
-        ),
-        ("utils.py", "def far_len(it):\n    return it.far\n"),
-    ]);
-    let request = Request {
-        text: "the length of a body with content is wrong".to_owned(),
-        ..Request::default()
-    };
-    let snippets = engine.context(&request).snippets;
-    let text: String = snippets.iter().map(|one| one.text.as_str()).collect();
-    assert!(text.contains("return it.end - it.start"), "{text}");
-    assert!(
-        snippets.iter().all(|one| one.path.as_str() == "models.py"),
-        "{snippets:?}"
-    );
 }

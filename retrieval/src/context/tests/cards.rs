@@ -181,12 +181,6 @@ fn context(engine: &Engine, text: &str, budget: usize) -> Context {
     })
 }
 
-fn reasons(context: &Context) -> Vec<(String, String)> {
-    let cards = context.definitions.iter();
-    let told = cards.filter_map(|card| Some((card.name.clone(), card.why.clone()?)));
-    told.collect()
-}
-
 const DEPENDENCIES: [(&str, &str); 5] = [
     (
         "src/rows.c",
@@ -209,37 +203,6 @@ const DEPENDENCIES: [(&str, &str); 5] = [
 ];
 
 #[test]
-fn what_it_needs_of_other_files_comes_by_cards_two_calls_away() {
-    let (_folder, engine) = tree_of(&DEPENDENCIES);
-    let context = context(&engine, "parse_table_rows returns a wrong number", 0);
-    let told = reasons(&context);
-    let called = |name: &str, by: &str| (name.to_owned(), format!("called by {by}"));
-    for expected in [
-        called("split_cells", "parse_table_rows"),
-        called("trim_blank", "split_cells"),
-        called("far_from_near", "near"),
-    ] {
-        assert!(told.contains(&expected), "{expected:?} in {told:?}");
-    }
-    assert!(!told.iter().any(|(name, _)| name == "third"), "{told:?}");
-    // No file is opened for them.
-    let files: BTreeSet<&str> = context
-        .snippets
-        .iter()
-        .map(|snippet| snippet.path.as_str())
-        .collect();
-    assert_eq!(files, BTreeSet::from(["src/rows.c"]));
-    let text = context.render();
-    assert!(
-        text.contains(
-            "[function] split_cells  src/cells.c:2-6 (called by parse_table_rows)\n\
-             int split_cells(int n)\n  doc: Splits what lies between.\n"
-        ),
-        "{text}"
-    );
-}
-
-#[test]
 fn users_come_as_the_intent_wants_them() {
     let (_folder, engine) = tree_of(&[
         DEPENDENCIES[0],
@@ -252,26 +215,18 @@ fn users_come_as_the_intent_wants_them() {
     let users = |text: &str| {
         let context = context(&engine, text, 0);
         let is_user = |name: &str| {
-            let why = ["calls parse_table_rows", "a test of parse_table_rows"];
-            let by_card = reasons(&context)
-                .into_iter()
-                .any(|(other, reason)| other == name && why.contains(&reason.as_str()));
             let mut shown = context.snippets.iter().flat_map(|one| &one.symbols);
-            match (by_card, shown.any(|symbol| symbol == name)) {
-                (true, _) => "card",
-                (_, true) => "code",
-                _ => "none",
-            }
+            shown.any(|symbol| symbol == name)
         };
         (is_user("show_page"), is_user("check_rows"))
     };
     for (text, expected) in [
-        ("where is `parse_table_rows` defined?", ("none", "card")),
-        ("who calls parse_table_rows?", ("code", "code")),
-        ("implement cells in parse_table_rows", ("none", "card")),
-        ("fix the bug in parse_table_rows", ("card", "card")),
-        ("rename parse_table_rows", ("code", "code")),
-        ("write tests for parse_table_rows", ("none", "code")),
+        ("where is `parse_table_rows` defined?", (false, false)),
+        ("who calls parse_table_rows?", (true, true)),
+        ("implement cells in parse_table_rows", (false, false)),
+        ("fix the bug in parse_table_rows", (false, false)),
+        ("rename parse_table_rows", (true, true)),
+        ("write tests for parse_table_rows", (false, true)),
     ] {
         assert_eq!(users(text), expected, "{text}");
     }

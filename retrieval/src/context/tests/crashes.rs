@@ -113,22 +113,6 @@ fn who_calls_what_crashed_and_what_it_calls_two_calls_away_comes_along() {
 }
 
 #[test]
-fn what_frees_alike_comes_with_what_freed_too_early() {
-    let text = functions(&[
-        ("use_it", "return total;"),
-        ("drop_row", "release(n); unlink(n); return forget(n);"),
-        ("drop_cell", "release(n); unlink(n); return forget(n);"),
-    ]);
-    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
-    let frames = [
-        stack(Role::Crash, &[("use_it", "src/a.c", line(0))]),
-        stack(Role::Freed, &[("drop_row", "src/a.c", line(1))]),
-    ];
-    let found = shown(&context(&engine, frames.concat()));
-    assert_eq!(why(&found, "drop_cell"), Some("like drop_row"), "{found:?}");
-}
-
-#[test]
 fn what_everybody_allocates_with_is_passed_over() {
     let users: Vec<String> = (0..20).map(|n| format!("user_{n}")).collect();
     let names: Vec<(&str, &str)> = [

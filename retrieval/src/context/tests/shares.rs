@@ -1,10 +1,8 @@
-//! Tests of the shares of the budget: what each takes, and what it
-//! leaves to others.
+//! Tests of how a budget is divided between code and cards.
 
 use super::tree_of;
-use crate::context::pack::pack;
-use crate::context::{Form, Mention, Part, Plan, Wanted, tokens_of};
-use crate::intent::{Intent, Shares};
+use crate::context::pack::{CARDS, pack};
+use crate::context::{Form, Plan, Wanted, tokens_of};
 use crate::{Context, Engine};
 
 /// Functions of one size, and the types that they name, three each.
@@ -25,89 +23,33 @@ fn crowd() -> (tempfile::TempDir, Engine) {
     tree_of(&[("src/jobs.c", &functions), ("src/kinds.h", &types)])
 }
 
-fn plan(engine: &Engine, shares: Shares) -> Plan {
+fn plan(engine: &Engine, most: usize) -> Plan {
     let function = |n: usize| engine.named(&format!("job_{n}")).remove(0);
-    let wanted = |n: usize, part| Wanted {
-        part,
-        ..Wanted::new(function(n), 0.9, format!("as {part:?}"))
-    };
-    let mentions = (30..40).map(|n| Mention {
-        symbol: function(n),
-        part: Part::Imports,
-        fullest: Form::Full,
-        why: "as Imports".to_owned(),
-    });
-    let parts = [Part::Snippets, Part::Tests, Part::Callers];
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.5,
         stack: Vec::new(),
-        wanted: (0..30).map(|n| wanted(n, parts[n % 3])).collect(),
+        wanted: (0..most)
+            .map(|n| Wanted::new(function(n), 0.9, ""))
+            .collect(),
         heads: Vec::new(),
         most_heads: 0,
-        mentions: mentions.collect(),
         enough: usize::MAX,
-        shares,
-        with_documents: false,
     }
 }
 
-/// The tokens that each part takes of a context.
-fn taken(context: &Context) -> [usize; 5] {
-    let by_note = |part: Part| -> usize {
-        let notes = context.snippets.iter();
-        let of_part = notes.filter(|one| one.note == Some(format!("as {part:?}")));
-        of_part.map(|one| tokens_of(&one.text)).sum()
-    };
-    let cards = |named: bool| -> usize {
-        let cards = context.definitions.iter();
-        let these = cards.filter(|card| card.why.is_none() == named);
-        these.map(|card| tokens_of(&card.text)).sum()
-    };
-    Part::ALL.map(|part| match part {
-        Part::Definitions => cards(true),
-        Part::Imports => cards(false),
-        part => by_note(part),
-    })
-}
-
-#[test]
-fn every_share_steers_its_part() {
-    let (_folder, engine) = crowd();
-    let shares = |large: Part| {
-        let of = |part: Part| if part == large { 60 } else { 10 };
-        Shares {
-            definitions: of(Part::Definitions),
-            snippets: of(Part::Snippets),
-            imports: of(Part::Imports),
-            tests: of(Part::Tests),
-            callers: of(Part::Callers),
-        }
-    };
-    for (at, part) in Part::ALL.into_iter().enumerate() {
-        let of =
-            |large: Part| taken(&pack(&engine, &plan(&engine, shares(large)), (1_200, 1.0)))[at];
-        let large = of(part);
-        for other in Part::ALL.into_iter().filter(|other| *other != part) {
-            let small = of(other);
-            assert!(
-                large > small + 90,
-                "{part:?}: {large}, {small} for {other:?}"
-            );
-        }
-    }
+/// Returns how many functions a context shows, and the tokens that its cards take.
+fn taken(context: &Context) -> (usize, usize) {
+    let functions = context.snippets.iter().map(|one| one.symbols.len());
+    let cards = context.definitions.iter().map(|one| tokens_of(&one.text));
+    (functions.sum(), cards.sum())
 }
 
 #[test]
 fn what_matters_less_is_said_in_fewer_words() {
     let (_folder, engine) = crowd();
-    let shares = Intent::BugFix.shares();
-    let cards = pack(&engine, &plan(&engine, shares), (8_000, 1.0)).definitions;
-    let forms: Vec<Form> = cards
-        .iter()
-        .filter(|card| card.why.is_none())
-        .map(|card| card.form)
-        .collect();
+    let cards = pack(&engine, &plan(&engine, 30), (8_000, 1.0)).definitions;
+    let forms: Vec<Form> = cards.iter().map(|card| card.form).collect();
     assert_eq!(forms.first(), Some(&Form::Full), "{cards:?}");
     assert_eq!(forms.last(), Some(&Form::Compact), "{cards:?}");
     assert!(forms.is_sorted_by(|a, b| a >= b), "{forms:?}");
@@ -116,26 +58,13 @@ fn what_matters_less_is_said_in_fewer_words() {
 #[test]
 fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
     let (_folder, engine) = crowd();
-    let shares = Shares {
-        definitions: 60,
-        snippets: 40,
-        imports: 0,
-        tests: 0,
-        callers: 0,
-    };
-    let taken_by = |engine: &Engine, most: usize, shares: Shares| {
-        let mut plan = plan(engine, shares);
-        plan.mentions.clear();
-        plan.wanted.truncate(most);
-        for one in &mut plan.wanted {
-            one.part = Part::Snippets;
-            one.why = "as Snippets".to_owned();
-        }
-        let context = pack(engine, &plan, (900, 1.0));
+    let taken_by = |engine: &Engine, most: usize| {
+        let context = pack(engine, &plan(engine, most), (900, 1.0));
         assert!(context.tokens <= 900, "{}", context.tokens);
         taken(&context)
     };
-    let [cards, code, ..] = taken_by(&engine, 30, shares);
+    let (code, cards) = taken_by(&engine, 30);
+    assert!(code > 0 && cards > 0, "{code}, {cards}");
     // Functions that name no type have no cards: their code takes all.
     let plain: String = (0..40)
         .map(|n| {
@@ -143,20 +72,15 @@ fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
         })
         .collect();
     let (_other, plain) = tree_of(&[("src/jobs.c", &plain)]);
-    let [no_cards, more_code, ..] = taken_by(&plain, 30, shares);
+    let (more_code, no_cards) = taken_by(&plain, 30);
     assert_eq!(no_cards, 0);
     assert!(
-        more_code > code + cards / 2,
+        more_code > code + code / 4,
         "{more_code}, {code} beside {cards}"
     );
     // What little code leaves is for the cards, beyond their share.
-    let shares_of_code = Shares {
-        definitions: 5,
-        snippets: 95,
-        ..shares
-    };
-    let [cards, ..] = taken_by(&engine, 3, shares_of_code);
-    assert!(cards > 3 * 900 * 5 / 100, "{cards}");
+    let (_, cards) = taken_by(&engine, 3);
+    assert!(cards > 900 * CARDS / 100, "{cards}");
 }
 
 #[test]
