@@ -412,10 +412,8 @@ impl Comparison<'_> {
             .doubts(self.doubts.clone())
             .answers(self.answers.clone());
         result.counts.clone_from(&self.counts);
-        let open = self.doubts.iter().filter(|doubt| doubt.is_open()).count();
-        let mut result = result.count("open doubts", open as u64);
         if let (None, Some(reach)) = (holds, &self.reach)
-            && open == 0
+            && !self.doubts.iter().any(Doubt::is_open)
             && self.turned_away.is_empty()
             && !self.compared.is_empty()
         {
