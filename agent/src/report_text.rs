@@ -5,6 +5,9 @@ use crate::report::{AttemptReport, Report, Seconds, SmallestReport};
 use patchwright_source::{counted, visible};
 use std::fmt::Write;
 
+/// Lines of a regression test that are printed.
+const TEST_LINES: usize = 30;
+
 /// Renders a report as text. What a terminal would obey or a reader could not
 /// see is escaped.
 pub fn render(report: &Report) -> String {
@@ -43,7 +46,7 @@ pub fn render(report: &Report) -> String {
             };
             let _ = writeln!(text, "\nRegression test: {word}: {}", test.reason);
             if test.holds {
-                let _ = writeln!(text, "\n{}", test.diff.trim_end());
+                let _ = writeln!(text, "\n{}", beginning(&test.diff));
             }
         }
     }
@@ -58,6 +61,21 @@ pub fn render(report: &Report) -> String {
         totals(&mut text, report);
     }
     visible(&text).into_owned()
+}
+
+/// Returns the first lines of a diff whose whole is written to a file, and the number of others:
+/// a test may hold its input, which nobody reads.
+fn beginning(diff: &str) -> String {
+    let lines: Vec<&str> = diff.trim_end().lines().collect();
+    let (shown, others) = match lines.split_at_checked(TEST_LINES) {
+        Some((shown, others)) if !others.is_empty() => (shown, others),
+        _ => return lines.join("\n"),
+    };
+    let others = counted(others.len() as u64, "more line");
+    format!(
+        "{}\n[{others}: test.diff of --out, or of an export]",
+        shown.join("\n")
+    )
 }
 
 /// Tells of the smallest input in a sentence.
@@ -224,10 +242,20 @@ fn first_line(text: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::{Seconds, render, times};
+    use super::{Seconds, TEST_LINES, beginning, render, times};
     use crate::repair::Run;
     use crate::report::{AttemptReport, DoubtReport, Report, RungReport};
     use std::collections::BTreeMap;
+
+    #[test]
+    fn a_test_that_holds_a_large_input_is_printed_in_part() {
+        let lines = |count: usize| "+AAAA\n".repeat(count);
+        assert_eq!(beginning(&lines(TEST_LINES)).lines().count(), TEST_LINES);
+        let cut = beginning(&lines(TEST_LINES + 7));
+        let last = cut.lines().last().unwrap();
+        assert_eq!(last, "[7 more lines: test.diff of --out, or of an export]");
+        assert_eq!(cut.lines().count(), TEST_LINES + 1);
+    }
 
     #[test]
     fn the_parts_of_the_time_add_up() {
