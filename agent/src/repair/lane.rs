@@ -289,23 +289,14 @@ impl Lane {
                 attempt: *attempt,
                 rung: *rung,
             },
-            Stage::Review(review) => Step::Ask {
-                purpose: Purpose::Critic,
-                messages: review.messages.clone(),
-            },
-            Stage::AskChallenge(challenge) => Step::Ask {
-                purpose: Purpose::Challenge,
-                messages: challenge.messages.clone(),
-            },
+            Stage::Review(review) => ask(Purpose::Critic, &review.messages),
+            Stage::AskChallenge(challenge) => ask(Purpose::Challenge, &challenge.messages),
             Stage::Challenge(challenge) => Step::Challenge {
                 attempt: challenge.attempt,
                 inputs: challenge.inputs.clone(),
                 log: challenge.rung.log.clone(),
             },
-            Stage::Contest(contest) => Step::Ask {
-                purpose: Purpose::Critic,
-                messages: contest.messages.clone(),
-            },
+            Stage::Contest(contest) => ask(Purpose::Critic, &contest.messages),
             Stage::Follow(_) | Stage::Done(_) => return None,
         })
     }
@@ -318,4 +309,9 @@ impl Lane {
         messages.push(Message::user(prompt::compact()));
         messages
     }
+}
+
+fn ask(purpose: Purpose, messages: &[Message]) -> Step {
+    let messages = messages.to_vec();
+    Step::Ask { purpose, messages }
 }

@@ -22,7 +22,7 @@ pub fn input(bytes: &[u8]) -> String {
         let mut characters = text.chars();
         characters.all(|one| !one.is_control() || matches!(one, '\n' | '\t'))
     };
-    if text.filter(printable).is_some() {
+    if text.as_ref().is_some_and(printable) {
         let as_it_is = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
         return both_ends(bytes, "of text", as_it_is);
     }
