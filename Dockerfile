@@ -27,7 +27,13 @@ RUN --mount=type=cache,target=/usr/local/cargo/registry --mount=type=cache,targe
       cargo build --release --locked --package patchwright && install -D target/release/patchwright /out/patchwright; \
     fi
 
-FROM ${BASE} AS slim
+# What both images add to the system: the program with what belongs to it.
+FROM scratch AS program
+COPY --from=build /out/patchwright /usr/local/bin/patchwright
+COPY scripts/repair-crashes.sh /usr/local/bin/repair-crashes
+COPY Cargo.lock scripts/sbom.sh /usr/share/patchwright/
+
+FROM ${BASE} AS system
 LABEL org.opencontainers.image.title="Patchwright" \
       org.opencontainers.image.description="Repairs crashes on its own and proves the patches" \
       org.opencontainers.image.licenses="MIT OR Apache-2.0" \
@@ -36,12 +42,6 @@ RUN apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends bubblewrap ca-certificates \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
  && useradd --create-home --home-dir /var/lib/patchwright --uid 1000 patchwright
-COPY --from=build /out/patchwright /usr/local/bin/patchwright
-COPY scripts/repair-crashes.sh /usr/local/bin/repair-crashes
-COPY Cargo.lock scripts/sbom.sh /usr/share/patchwright/
-# The bill of materials: crates and Debian packages, as CycloneDX.
-RUN sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
-USER patchwright
 # Other machines reach the daemon, so it wants a token: the first lies in this file.
 ENV HOME=/var/lib/patchwright \
     PATCHWRIGHT_HTTP__LISTEN=0.0.0.0:8080 \
@@ -55,14 +55,23 @@ HEALTHCHECK --interval=30s --timeout=5s --start-period=30s \
 ENTRYPOINT ["patchwright"]
 CMD ["--help"]
 
-FROM slim AS full
-USER root
+# The tools come before the program, so that a change of our code installs none of them again.
+FROM system AS tools
 # A slim base has no folders of manuals, without which the JDK cannot be configured.
 RUN mkdir -p /usr/share/man/man1 \
  && apt-get update -qq \
  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
       autoconf automake ccache clang cmake curl g++ gcc gdb git libc6-dev libclang-rt-14-dev libtool llvm make maven meson \
       ninja-build openjdk-17-jdk-headless patch perl pkg-config python3 unzip xz-utils \
- && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log \
- && sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt /var/log/apt /var/log/dpkg.log
+
+FROM system AS slim
+COPY --from=program / /
+# The bill of materials: crates and Debian packages, as CycloneDX.
+RUN sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
+USER patchwright
+
+FROM tools AS full
+COPY --from=program / /
+RUN sh /usr/share/patchwright/sbom.sh /usr/share/patchwright/Cargo.lock >/usr/share/patchwright/sbom.cdx.json
 USER patchwright

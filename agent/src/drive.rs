@@ -5,6 +5,7 @@
 //! turned into outcomes like everything else.
 
 mod agreement;
+mod ahead;
 mod ask;
 mod baseline;
 mod challenge;
@@ -64,6 +65,7 @@ pub struct Drive {
     parts: Arc<Parts>,
     journal: Arc<dyn Journal>,
     stop: CancellationToken,
+    clean_builds: ahead::CleanBuilds,
 }
 
 impl Drive {
@@ -74,6 +76,7 @@ impl Drive {
             parts,
             journal,
             stop,
+            clean_builds: ahead::CleanBuilds::default(),
         }
     }
 
@@ -205,7 +208,9 @@ impl Drive {
             Step::Probe { probes } => self.probe(id, probes, attempts).await,
             Step::Locate { patch } => self.locate(id, patch, attempts).await,
             Step::Climb { rung, .. } => self.climb(id, rung, attempt).await,
-            Step::Challenge { inputs, .. } => self.challenge(id, inputs, attempt.0).await,
+            Step::Challenge { inputs, log, .. } => {
+                self.challenge(id, (inputs, log), attempt.0).await
+            }
             Step::Agree { inputs, .. } => self.agree(id, inputs, attempts).await,
             Step::Minimize { budget } => self.minimize(id, budget).await,
             Step::TestFiles { .. } => self.test_files(id, attempt.0).await,

@@ -168,6 +168,7 @@ mod tests {
             patch: Patch::default(),
             diff: "--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-x\n+y\n".into(),
             latin1: false,
+            surroundings: String::new(),
             normal_form: String::new(),
             warnings: Vec::new(),
             rungs: vec![same],

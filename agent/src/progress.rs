@@ -88,7 +88,9 @@ impl Progress {
                 counted(patch.edits.len() as u64, "edit")
             ),
             Step::Climb { attempt, rung } => format!("attempt {attempt}: {}", rung.name()),
-            Step::Challenge { attempt, inputs } => {
+            Step::Challenge {
+                attempt, inputs, ..
+            } => {
                 format!(
                     "attempt {attempt}: {}",
                     counted(inputs.len() as u64, "challenge")

@@ -308,10 +308,7 @@ pub fn critic(
             format!("{} {word}: {}", rung.name.name(), rung.reason)
         })
         .collect();
-    let doubts: Vec<String> = rungs
-        .iter()
-        .flat_map(|rung| rung.doubts.iter().map(DoubtRecord::line))
-        .collect();
+    let doubts = doubt_lines(rungs.iter().flat_map(|rung| &rung.doubts));
     let answers: Vec<String> = rungs
         .iter()
         .flat_map(|rung| rung.answers.clone())
@@ -320,7 +317,7 @@ pub fn critic(
     let differences: Vec<Difference<'_>> = rungs
         .iter()
         .flat_map(|rung| rung.open_differences())
-        .take(SHOWN)
+        .take(CRITIC_DIFFERENCES)
         .collect();
     render(
         "critic.md",
@@ -329,6 +326,7 @@ pub fn critic(
             crash,
             explanation => attempt.patch.explanation.clone(),
             diff => attempt.diff.clone(),
+            surroundings => attempt.surroundings.clone(),
             code,
             observed => observed.join("\n"),
             answers,
@@ -339,9 +337,30 @@ pub fn critic(
 }
 
 /// Differences that a critic is shown with their inputs.
-const SHOWN: usize = 4;
+pub(crate) const CRITIC_DIFFERENCES: usize = 4;
 /// Answers to crashing inputs that a critic is shown.
 const ANSWERS: usize = 12;
+
+/// Returns a line for each open doubt, and one for all that were settled alike.
+fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d DoubtRecord>) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut settled: Vec<(&DoubtRecord, usize)> = Vec::new();
+    for doubt in doubts {
+        let alike = settled
+            .iter_mut()
+            .find(|(one, _)| one.settled == doubt.settled);
+        match (&doubt.settled, alike) {
+            (None, _) => lines.push(doubt.line()),
+            (Some(_), Some((_, more))) => *more += 1,
+            (Some(_), None) => settled.push((doubt, 0)),
+        }
+    }
+    lines.extend(settled.into_iter().map(|(first, more)| match more {
+        0 => first.line(),
+        more => format!("{}; {more} more settled in the same way", first.line()),
+    }));
+    lines
+}
 
 /// A critic's answer that holds no verdict.
 pub fn critic_again() -> String {
@@ -355,7 +374,7 @@ const CHALLENGED: usize = 3;
 pub fn challenge(
     (plan, baseline): (&Plan, &BaselineSummary),
     crash: &str,
-    (diff, compared): (&str, &RungRecord),
+    (attempt, compared): (&Attempt, &RungRecord),
     code: &str,
 ) -> String {
     let povs = shown_povs(baseline);
@@ -367,7 +386,8 @@ pub fn challenge(
             crash,
             povs,
             harness => baseline.harness.clone(),
-            diff,
+            diff => attempt.diff.clone(),
+            surroundings => attempt.surroundings.clone(),
             answers,
             code,
             inputs => plan.limits.challenge_inputs,

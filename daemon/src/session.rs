@@ -24,8 +24,9 @@ use patchwright_store::submissions::Claimed;
 use patchwright_store::{Journal, Store};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio_util::sync::CancellationToken;
 
 /// The steps whose intents hold a prompt.
@@ -87,7 +88,6 @@ impl Beginning {
 }
 
 /// A run that is ready to go on.
-#[derive(Debug)]
 pub struct Session {
     /// Its task.
     pub task: Task,
@@ -101,6 +101,16 @@ pub struct Session {
     pub journal: Journal,
     /// The history of the crash.
     pub history: CrashHistory,
+    /// The target of the run, kept until its result is told: to remove the workspaces of a
+    /// large tree takes longer than everything else that is left to do.
+    target: OnceLock<Arc<dyn Target>>,
+}
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut shown = f.debug_struct("Session");
+        shown.field("task", &self.task.id).finish_non_exhaustive()
+    }
 }
 
 /// Start of a new run.
@@ -183,6 +193,7 @@ impl Session {
             models,
             journal,
             history,
+            target: OnceLock::new(),
         })
     }
 
@@ -215,6 +226,7 @@ impl Session {
             models,
             journal,
             history: beginning.history.clone(),
+            target: OnceLock::new(),
         };
         Ok(PickedUp {
             session,
@@ -254,6 +266,9 @@ impl Session {
             Ok(parts) => parts,
             Err(ending) => return Ok(start(plan)?.stopped(ending)),
         };
+        if let Some(target) = &parts.target {
+            self.target.get_or_init(|| Arc::clone(target));
+        }
         let run = start(wire::with_first_issue(plan, &self.task, &parts.tree))?;
         let finished = Drive::new(parts, Arc::new(self.journal.clone()), stop.clone())
             .to_the_end(run)

@@ -57,7 +57,7 @@ pub use minimize::{SmallestPov, minimize};
 pub use patchwright_source::{Changes, Touched};
 pub use process::{Captured, Ending, Execution, Limit};
 pub use regression::{RegressionProof, RegressionRun, RegressionTest, prove_regression_test};
-pub use rung::confirm::confirm;
+pub use rung::confirm::{confirm, confirm_ahead};
 pub use rung::silent::stopped;
 pub use runner::{
     Baseline, BaselinePov, Build, BuildKind, CommandLimits, Commands, Outcome, Pov, Replay, Target,

@@ -254,6 +254,14 @@ impl Target for LocalTarget {
         self.build_changed(changes, name, how).boxed()
     }
 
+    fn build_ahead<'a>(
+        &'a self,
+        changes: &'a Changes,
+        name: &'a str,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        self.clean_build_ahead(changes, name).boxed()
+    }
+
     fn replay<'a>(
         &'a self,
         build: &'a Build,

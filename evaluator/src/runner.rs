@@ -198,6 +198,17 @@ pub trait Target: Send + Sync {
         how: BuildKind,
     ) -> BoxFuture<'a, Result<Build, TargetError>>;
 
+    /// Makes the clean build of the changed tree ahead of time, at a low priority, so that
+    /// the confirmation of a patch finds it at hand. Only a build that succeeds is kept. Does
+    /// nothing where builds cannot be made beside other commands.
+    fn build_ahead<'a>(
+        &'a self,
+        _changes: &'a Changes,
+        _name: &'a str,
+    ) -> BoxFuture<'a, Result<(), TargetError>> {
+        Box::pin(async { Ok(()) })
+    }
+
     /// Runs one PoV once.
     fn replay<'a>(
         &'a self,

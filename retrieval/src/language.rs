@@ -20,6 +20,7 @@ pub(crate) mod walk;
 #[cfg(test)]
 mod tests;
 
+use crate::query::LineRange;
 use facts::Facts;
 use patchwright_source::Language;
 
@@ -28,6 +29,16 @@ use patchwright_source::Language;
 pub(crate) struct Extracted {
     pub(crate) facts: Facts,
     pub(crate) broken: bool,
+}
+
+/// Returns the lines of the innermost function around a line of a file.
+pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<LineRange> {
+    let facts = extract(language, bytes)?.facts;
+    let functions = facts.symbols.iter().filter(|symbol| {
+        symbol.kind.is_callable() && (symbol.line..=symbol.end_line).contains(&line)
+    });
+    let innermost = functions.min_by_key(|symbol| symbol.end_line - symbol.line)?;
+    Some(LineRange::new(innermost.line, innermost.end_line))
 }
 
 /// Reads the facts of a file. `None` when the parser gave up.

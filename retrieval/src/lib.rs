@@ -32,6 +32,7 @@ pub use error::RetrievalError;
 pub use flow::{Direction, FlowKind, FlowRequest, FlowStep, GuardFact, GuardKind};
 pub use index::files::FileRow;
 pub use index::{Index, IndexLimits, IndexReport};
+pub use language::function_around;
 pub use memory::Memory;
 pub use patchwright_source::{CrashFrame, Role};
 pub use query::{KINDS, LineRange, Query, QueryError};

@@ -82,6 +82,15 @@ fn a_challenge_shows_what_no_mutation_finds_and_the_author_may_contest_it() {
     for words in ["one=1234", "one: 1234", "-1 records", "<contest>"] {
         assert!(question.contains(words), "{words}: {question}");
     }
+    // The log says what each input showed, behind what the comparison without them found.
+    let log = fs::read_to_string(out.join("logs/attempt-1-same-elsewhere.log")).unwrap();
+    for line in [
+        "challenge 1.1 is accepted by the unpatched program",
+        "challenge 1.2 makes the unpatched program crash as the PoV does",
+        "challenge 1.4 could not be made: it is no hex",
+    ] {
+        assert!(log.lines().any(|one| one == line), "{line}: {log}");
+    }
     // The input lies in the folder, and the story tells of it.
     let file = fs::read(out.join("doubts/attempt-1-same-elsewhere-1")).unwrap();
     assert_eq!(file, b"one=1234");
@@ -175,6 +184,36 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
     // Without a model nobody is asked.
     scene.json(&judged);
     assert_eq!(model.requests().len(), 1);
+}
+
+#[test]
+fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
+    let limit = "name > NAME_LIMIT && !*first";
+    let strict = FIRST_LINE.replace(limit, "name > NAME_LIMIT || length - name > 4");
+    let judged = |opinion| {
+        let scene = scene().with("PATCHWRIGHT_CRITIC__MODEL", "critic");
+        fs::write(scene.patchwright.scratch("a.diff"), &strict).unwrap();
+        let model = ScriptedModel::start([INPUTS, opinion]).unwrap();
+        let endpoint = model.base_url();
+        let mut asking = vec!["judge", "records", "--patch", "a.diff"];
+        asking.extend(["--model", "scripted", "--base-url", &endpoint]);
+        let told = scene.json(&asking);
+        let asked = model.requests();
+        assert_eq!(asked.len(), 2, "{told:#?}");
+        for words in ["one=1234", "one: 1234", "on each of the following inputs"] {
+            assert!(asked[1].last().contains(words), "{words}: {told:#?}");
+        }
+        told
+    };
+    let told = judged(ACCEPT);
+    told.expect("verified", 0, "attempt 1 holds every rung");
+    let doubts = told.rung(1, "same elsewhere")["doubts"].as_array().unwrap();
+    let mut settled = doubts.iter().filter_map(|doubt| doubt["settled"].as_str());
+    assert!(
+        settled.any(|why| why.contains("the critic was shown it")),
+        "{told:#?}"
+    );
+    judged(OBJECT).expect("no_patch", 1, "");
 }
 
 /// Cuts a long name off in silence.

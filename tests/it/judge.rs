@@ -45,6 +45,29 @@ fn a_right_patch_gets_the_evidence_that_a_run_would_give_it() {
     );
 }
 
+#[test]
+fn the_result_is_written_before_the_workspaces_are_removed() {
+    let scene = Scene::new().with("PATCHWRIGHT_MODEL__API_KEY", "");
+    let broken = RIGHT.replace("NAME_LIMIT", "UNKNOWN");
+    std::fs::write(scene.patchwright.scratch("a.diff"), broken).unwrap();
+    let told = scene.json(&["judge", "records", "--patch", "a.diff", "--out", "out"]);
+    refuted_at(&told, "builds", "");
+    let changed = |path: std::path::PathBuf| {
+        let about = std::fs::metadata(&path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+        about.modified().unwrap()
+    };
+    let workspaces = scene
+        .patchwright
+        .folder()
+        .join("cache/patchwright/workspaces");
+    assert_eq!(std::fs::read_dir(&workspaces).unwrap().count(), 0);
+    let report = changed(scene.patchwright.scratch("out/report.json"));
+    assert!(
+        report <= changed(workspaces),
+        "the workspaces were removed first"
+    );
+}
+
 /// Lists the rungs of the attempt that were answered from the cache.
 fn known(told: &Told) -> Vec<String> {
     let rungs = told.report["attempts"][0]["rungs"].as_array().unwrap();

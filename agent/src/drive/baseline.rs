@@ -10,7 +10,8 @@ use patchwright_evaluator::test_report::Status;
 use patchwright_evaluator::{
     Baseline, BaselinePov, Target, TargetError, TargetTask, TestReport, TestRun, advice, feedback,
 };
-use patchwright_source::{Role, Tree};
+use patchwright_retrieval::function_around;
+use patchwright_source::{Language, Role, Tree};
 use serde_json::json;
 use std::fmt::Write;
 use std::io::ErrorKind;
@@ -20,7 +21,9 @@ use std::time::Duration;
 /// PoVs that are shown to whoever writes other inputs.
 const MOST_POVS: usize = 3;
 /// Lines of a harness before and after the one on the crash stack.
-const HARNESS_LINES: usize = 80;
+const HARNESS_LINES: u32 = 80;
+/// First lines of the function of a harness, where the others begin within it.
+const HARNESS_HEAD: u32 = 40;
 /// Number of times that a failing infrastructure is tried again before the run ends.
 pub(super) const INFRASTRUCTURE_TRIES: u32 = 3;
 
@@ -201,8 +204,8 @@ impl Drive {
         .collect()
     }
 
-    /// The code of the outermost function of a crash stack whose file is at hand: in the
-    /// tree, or in the task's folder.
+    /// Returns the code of the outermost function of a crash stack whose file is at hand: in
+    /// the tree, or in the task's folder.
     fn harness(&self, crashes: &[Crash]) -> Option<String> {
         let task = self.parts.target.as_ref()?.task();
         let folder = Tree::open(&task.task_folder).ok();
@@ -216,16 +219,47 @@ impl Drive {
         frames.into_iter().find_map(|frame| {
             let file = frame.file.as_deref()?;
             let trees = [Some(self.parts.tree.as_ref()), folder.as_ref()];
-            let text = trees.into_iter().flatten().find_map(|tree| {
-                let found = tree.read(&tree.rebase(file)?).ok()?;
-                Some(String::from_utf8_lossy(found.bytes()).into_owned())
-            })?;
-            let line = frame.line.unwrap_or(1) as usize;
-            let from = line.saturating_sub(HARNESS_LINES);
-            let lines = text.lines().skip(from).take(2 * HARNESS_LINES);
-            Some(lines.collect::<Vec<_>>().join("\n"))
+            trees.into_iter().flatten().find_map(|tree| {
+                let path = tree.rebase(file)?;
+                let found = tree.read(&path).ok()?;
+                let language = Language::of(&path, found.bytes());
+                Some(function_at(
+                    language,
+                    found.bytes(),
+                    frame.line.unwrap_or(1),
+                ))
+            })
         })
     }
+}
+
+/// Returns the lines around a line; where they begin within a function, its beginning, which
+/// says what the program is given, takes the place of some of them.
+fn function_at(language: Option<Language>, code: &[u8], line: u32) -> String {
+    let text = String::from_utf8_lossy(code);
+    let shown = |first: u32, last: u32| {
+        let first = first.max(1);
+        let count = last.saturating_sub(first).saturating_add(1) as usize;
+        let lines = text.lines().skip(first as usize - 1);
+        lines.take(count).collect::<Vec<_>>().join("\n")
+    };
+    let around = |reach: u32| (line.saturating_sub(reach), line.saturating_add(reach));
+    let (from, to) = around(HARNESS_LINES);
+    let function = language.and_then(|language| function_around(language, code, line));
+    let Some(function) = function.filter(|function| function.first < from) else {
+        return shown(from, to);
+    };
+    let (from, to) = around(HARNESS_LINES - HARNESS_HEAD / 2);
+    let head = function.first + HARNESS_HEAD;
+    if from <= head {
+        return shown(function.first, to);
+    }
+    format!(
+        "{}\n[... {} lines not shown ...]\n{}",
+        shown(function.first, head - 1),
+        from - head,
+        shown(from, to)
+    )
 }
 
 fn without_tests() -> Observed {
@@ -393,5 +427,31 @@ mod tests {
             };
             assert_eq!(ending(&error).kind, expected);
         }
+    }
+
+    #[test]
+    fn a_harness_is_shown_from_the_beginning_of_its_function() {
+        let code: String = [String::from("int unrelated;\n\nint main(int argc) {\n")]
+            .into_iter()
+            .chain((4..=300).map(|line| format!("  step({line});\n")))
+            .chain([String::from("}\n\nint after;\n")])
+            .collect();
+        let shown = |line| function_at(Some(Language::C), code.as_bytes(), line);
+        let lines = |line| -> Vec<String> { shown(line).lines().map(str::to_owned).collect() };
+        // All of it is near, its beginning is, and it is not.
+        let (all, near, far) = (lines(50), lines(90), lines(290));
+        assert_eq!((all[0].as_str(), all.len()), ("int unrelated;", 130));
+        assert_eq!(
+            (near[0].as_str(), near.len()),
+            ("int main(int argc) {", 148)
+        );
+        assert_eq!(far[0], "int main(int argc) {");
+        assert_eq!(far[40], "[... 187 lines not shown ...]");
+        assert_eq!(
+            (far[41].as_str(), far.last().unwrap().as_str()),
+            ("  step(230);", "int after;")
+        );
+        assert_eq!(shown(u32::MAX), "");
+        assert!(function_at(None, code.as_bytes(), 290).starts_with("  step(210);"));
     }
 }

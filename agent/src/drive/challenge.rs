@@ -20,10 +20,11 @@ use std::sync::Arc;
 const LARGEST: usize = 1 << 20;
 
 impl Drive {
+    /// Runs inputs; `log` names the log of the rung so far, which the new one continues.
     pub(super) async fn challenge(
         &self,
         id: StepId,
-        inputs: Vec<ChallengeRecord>,
+        (inputs, log): (Vec<ChallengeRecord>, String),
         attempt: Option<Attempt>,
     ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
@@ -54,11 +55,24 @@ impl Drive {
             Err(error) => return Ok(stopped(ending(&error))),
         };
         match challenge_patiently(target.as_ref(), (&baseline, &facts), &made).await {
-            Ok(told) => Ok(Outcome::Challenged(
-                self.challenged(told, &facts, (made, unmade)).await?,
-            )),
+            Ok(mut told) => {
+                told.result.log = self.continued(&log, &told.result.log).await?;
+                let told = self.challenged(told, &facts, (made, unmade)).await?;
+                Ok(Outcome::Challenged(told))
+            }
             Err(error) => Ok(stopped(ending(&error))),
         }
+    }
+
+    /// Returns a rung's log, which stands among the blobs, with what the challenges add to it.
+    async fn continued(&self, before: &str, challenges: &str) -> Result<String, JournalError> {
+        let before = self.journal.blob(before).await?.unwrap_or_default();
+        let mut log = String::from_utf8_lossy(&before).into_owned();
+        if !log.is_empty() && !log.ends_with('\n') {
+            log.push('\n');
+        }
+        log.push_str(challenges);
+        Ok(log)
     }
 
     /// The bytes of the inputs; and why some of them could not be made.

@@ -14,6 +14,7 @@ use patchwright_evaluator::{
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError};
+use std::time::Instant;
 
 /// Inputs found by earlier attempts that a patch is run on, the latest ones.
 const MOST_FOUND: usize = 16;
@@ -56,13 +57,24 @@ impl Drive {
             Err(ending) => return Ok(stopped(ending)),
         };
         let facts = self.with_inputs(facts, found, &attempt.accepted).await?;
+        if rung == RungName::Tested {
+            let target = Arc::clone(&target);
+            self.clean_builds
+                .start(attempt.number, target, facts.clone());
+        }
         let ladder = Ladder::new(target.as_ref(), &baseline);
         let ladder = ladder.with_verdicts(self.parts.verdicts.as_ref());
         match climb_patiently(ladder, &facts, (&attempt, rung)).await {
             Ok(result) => {
+                if result.holds == Some(false) {
+                    self.clean_builds.stop(attempt.number);
+                }
                 let at_the_top = rung.next().is_none() && result.holds != Some(false);
                 let result = if at_the_top {
-                    match confirmed(target.as_ref(), &baseline, &facts, result).await {
+                    let started = Instant::now();
+                    self.clean_builds.finish(attempt.number).await;
+                    let waited = started.elapsed().as_secs_f64();
+                    match confirmed(target.as_ref(), &baseline, &facts, (result, waited)).await {
                         Ok(result) => result,
                         Err(error) => return Ok(stopped(ending(&error))),
                     }
@@ -208,12 +220,12 @@ impl Drive {
 }
 
 /// The last rung's result, when the patch also holds on a clean build, as
-/// somebody else would build it; else what refuted it there.
+/// somebody else would build it; else what refuted it there. The clean build was waited for.
 async fn confirmed(
     target: &dyn Target,
     baseline: &Baseline,
     facts: &AttemptFacts,
-    mut top: RungResult,
+    (mut top, waited): (RungResult, f64),
 ) -> Result<RungResult, TargetError> {
     let clean = confirm(target, baseline, facts).await?;
     if clean.holds == Some(false) {
@@ -222,7 +234,7 @@ async fn confirmed(
             ..clean
         });
     }
-    top.seconds += clean.seconds;
+    top.seconds += waited + clean.seconds;
     top.counts.insert("clean builds".to_owned(), 1);
     Ok(top)
 }

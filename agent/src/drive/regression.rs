@@ -12,7 +12,7 @@ use patchwright_evaluator::{
     prove_regression_test,
 };
 use patchwright_patcher::{Edit, Guard, Patch, Prepared};
-use patchwright_source::{Tree, TreePath};
+use patchwright_source::{Language, Tree, TreePath};
 use serde_json::json;
 
 /// Names of test files that are listed, and files that are shown.
@@ -261,7 +261,8 @@ fn words_of(diff: &str) -> Vec<String> {
 }
 
 /// The test files of a tree with their content, those first that say the most of these
-/// words; among equals the shorter.
+/// words; among equals programs before data, because they tell how a test is written, and the
+/// shorter before the longer.
 fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
     let mut files: Vec<(usize, TreePath, String)> = tree
         .entries()
@@ -273,19 +274,32 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
             let said = words.iter().filter(|word| text.contains(*word)).count();
             Some((said, entry.path, text))
         })
-        .filter(|(.., text)| !text.is_empty() && !text.contains('\0'))
+        .filter(|(.., text)| !text.is_empty() && is_text(text))
         .collect();
     files.sort_by(
         |(one, one_path, one_text), (other, other_path, other_text)| {
             let by_words = other.cmp(one);
+            let by_kind = is_data(one_path, one_text).cmp(&is_data(other_path, other_text));
             let by_size = one_text.len().cmp(&other_text.len());
-            by_words.then(by_size).then(one_path.cmp(other_path))
+            (by_words.then(by_kind).then(by_size)).then(one_path.cmp(other_path))
         },
     );
     files
         .into_iter()
         .map(|(_, path, text)| (path, text))
         .collect()
+}
+
+/// Tells whether bytes that are valid UTF-8 are text that people write.
+fn is_text(text: &str) -> bool {
+    !text
+        .chars()
+        .any(|one| one.is_control() && !"\t\n\r\u{c}".contains(one))
+}
+
+/// Tells whether a file holds data of the tests: neither source code nor a script.
+fn is_data(path: &TreePath, text: &str) -> bool {
+    Language::of_path(path).is_none() && !text.starts_with("#!")
 }
 
 /// The files of the task's folder that the test command names.
@@ -319,4 +333,37 @@ fn shown(name: &str, content: &str) -> String {
         "`{name}`\n\n{}\n\n",
         fence(&numbered.join("\n"), "text", FILE)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_come_before_data_and_bytes_that_nobody_writes_are_left_out() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("tests")).unwrap();
+        for (name, content) in [
+            ("a.txt", "1"),
+            ("b.tlv", "\u{1}x"),
+            ("check.c", "int main(void) { return 0; }"),
+            ("run.sh", "#!/bin/sh\nexec ./check tests/a.txt\n"),
+            (
+                "parse.txt",
+                "what parse_item answers, in many more words than the others",
+            ),
+        ] {
+            std::fs::write(folder.path().join("tests").join(name), content).unwrap();
+        }
+        let tree = Tree::open(folder.path()).unwrap();
+        let files = ranked(&tree, &["parse_item".to_owned()]);
+        let names: Vec<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+        let expected = [
+            "tests/parse.txt",
+            "tests/check.c",
+            "tests/run.sh",
+            "tests/a.txt",
+        ];
+        assert_eq!(names, expected);
+    }
 }

@@ -146,6 +146,9 @@ pub struct Attempt {
     /// the bytes of the same numbers.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub latin1: bool,
+    /// The lines around the touched ones, as they are without the patch.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub surroundings: String,
     /// For recognising the same patch again.
     pub normal_form: String,
     /// Warnings that came up while it was placed.

@@ -151,6 +151,7 @@ mod tests {
             patch: Patch::default(),
             diff: String::new(),
             latin1: false,
+            surroundings: String::new(),
             normal_form: String::new(),
             warnings: Vec::new(),
             rungs: vec![rung],

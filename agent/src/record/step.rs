@@ -89,6 +89,8 @@ pub enum Step {
         attempt: u32,
         /// The inputs.
         inputs: Vec<ChallengeRecord>,
+        /// The log of *same elsewhere* so far, among the blobs.
+        log: String,
     },
     /// Compare the behaviour of candidates.
     Agree {
@@ -347,4 +349,7 @@ pub struct LocatedPatch {
     pub normal_form: String,
     /// Warnings for the model; nothing is refused for them.
     pub warnings: Vec<String>,
+    /// The lines around the touched ones, as they are without the patch.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub surroundings: String,
 }

@@ -300,6 +300,7 @@ impl Lane {
             Stage::Challenge(challenge) => Step::Challenge {
                 attempt: challenge.attempt,
                 inputs: challenge.inputs.clone(),
+                log: challenge.rung.log.clone(),
             },
             Stage::Contest(contest) => Step::Ask {
                 purpose: Purpose::Critic,

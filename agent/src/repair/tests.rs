@@ -109,6 +109,7 @@ fn placed(normal_form: &str) -> Outcome {
         latin1: false,
         normal_form: normal_form.into(),
         warnings: Vec::new(),
+        surroundings: format!("around {normal_form}"),
     }))
 }
 

@@ -50,7 +50,7 @@ pub(crate) fn render(draft: &Draft) -> String {
     text.push_str("\n# Inputs that the program accepts: a patch must not change what it does with them.\n[inputs]\n");
     remark(&mut text, &remarks.harmless);
     if keys.inputs.harmless.is_empty() {
-        text.push_str("# None were found: without them the rung `same elsewhere` stays open.\n# harmless = [\"corpus/*\"]\n");
+        text.push_str("# No file of the PoV's kind was found. Files that the tests read are compared too; name more where there are none.\n# harmless = [\"corpus/*\"]\n");
     } else {
         list(&mut text, "harmless", &keys.inputs.harmless);
     }

@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 /// Bytes that are shown of an input that is text.
 const TEXT: usize = 1_500;
+/// The part of them that is taken from the end of a longer one.
+const END: usize = 400;
 /// Lines of a hex dump that are shown.
 const LINES: usize = 16;
 /// Bytes in one line of a hex dump.
@@ -12,34 +14,55 @@ const LINE: usize = 16;
 /// Bytes for each one that is not printable, in an input that is still shown as text.
 const ODD: usize = 20;
 
-/// Shows the beginning of an input: as it is where it is text, with some bytes as `\xNN`
-/// where nearly all of it is, else as a hex dump.
+/// Shows an input: its beginning and its end as they are where it is text, with some bytes
+/// as `\xNN` where nearly all of it is, else its beginning as a hex dump.
 pub fn input(bytes: &[u8]) -> String {
     let text = std::str::from_utf8(bytes).ok();
     let printable = |text: &&str| {
         let mut characters = text.chars();
         characters.all(|one| !one.is_control() || matches!(one, '\n' | '\t'))
     };
-    if let Some(text) = text.filter(printable) {
-        let shown: String = text.chars().take(TEXT).collect();
-        return format!("{}{shown}", head("of text", shown.len(), bytes.len()));
+    if text.filter(printable).is_some() {
+        let as_it_is = |part: &[u8]| String::from_utf8_lossy(part).into_owned();
+        return both_ends(bytes, "of text", as_it_is);
     }
     let odd = |byte: &&u8| !matches!(byte, b' '..=b'~' | b'\n' | b'\t');
     if bytes.iter().filter(odd).count() * ODD > bytes.len() {
         return dump(bytes);
     }
-    let shown = bytes.get(..TEXT).unwrap_or(bytes);
-    let what = "of text, other bytes as \\xNN";
-    let mut text = head(what, shown.len(), bytes.len());
-    for byte in shown {
-        if odd(&byte) {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "\\x{byte:02x}");
-        } else {
-            text.push(char::from(*byte));
+    both_ends(bytes, "of text, other bytes as \\xNN", |part| {
+        let mut text = String::new();
+        for byte in part {
+            if odd(&byte) {
+                // Writing to a string cannot fail.
+                let _ = write!(text, "\\x{byte:02x}");
+            } else {
+                text.push(char::from(*byte));
+            }
         }
+        text
+    })
+}
+
+/// Shows the beginning of a text and its end, where what is cut off crashes a program.
+fn both_ends(bytes: &[u8], what: &str, show: impl Fn(&[u8]) -> String) -> String {
+    let all = bytes.len();
+    // No character is cut in two.
+    let boundary = |from: usize| {
+        let starts = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        (from..all).find(starts).unwrap_or(all)
+    };
+    let (first, last) = (boundary(TEXT - END), boundary(all.saturating_sub(END)));
+    match (bytes.get(..first), bytes.get(last..)) {
+        (Some(start), Some(end)) if all > TEXT && first < last => format!(
+            "(the first {first} and the last {} of {all} bytes {what})\n{}\n[... {} bytes not shown ...]\n{}",
+            end.len(),
+            show(start),
+            last - first,
+            show(end)
+        ),
+        _ => format!("({all} bytes {what})\n{}", show(bytes)),
     }
-    text
 }
 
 fn head(what: &str, shown: usize, all: usize) -> String {
@@ -105,6 +128,17 @@ mod tests {
         let page = input(&[b"a line of a page\n".repeat(3), b"\xb6".to_vec()].concat());
         let start = "(52 bytes of text, other bytes as \\xNN)\na line of a page\n";
         assert!(page.starts_with(start) && page.ends_with("\\xb6"), "{page}");
+        let long = format!("<{}\u{e9}{}END", "a".repeat(1098), "b".repeat(4000));
+        let shown = input(long.as_bytes());
+        let start = "(the first 1101 and the last 400 of 5104 bytes of text)\n<aaa";
+        assert!(
+            shown.starts_with(start) && shown.ends_with("bEND"),
+            "{shown}"
+        );
+        assert!(
+            shown.contains("a\u{e9}\n[... 3603 bytes not shown ...]\nb"),
+            "{shown}"
+        );
         // What a terminal or a fence would read is never shown as it is.
         assert!(input(b"\x1b[2J").contains("1b 5b 32 4a"));
     }

@@ -271,6 +271,33 @@ mod tests {
         );
     }
 
+    #[tokio::test]
+    async fn a_clean_build_made_ahead_is_the_one_that_confirms_and_a_failed_one_is_not_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = target(folder.path()).await;
+        let fix = attempt("if (n < 2)", "if (n < 2 || b[0] > 8)");
+        let broken = attempt("if (n < 2)", "if (n < )");
+        for changes in [&fix.changes, &broken.changes] {
+            crate::confirm_ahead(
+                &target,
+                &crate::AttemptFacts {
+                    changes: changes.clone(),
+                    ..Default::default()
+                },
+            )
+            .await
+            .unwrap();
+        }
+        let key = |changes: &Changes| (changes.digest(), "address".to_owned(), BuildKind::Clean);
+        let ahead = target.at_hand(&key(&fix.changes)).expect("a build at hand");
+        assert!(target.at_hand(&key(&broken.changes)).is_none());
+        let clean = target.build(&fix.changes, "address", BuildKind::Clean);
+        let clean = clean.await.unwrap();
+        assert_eq!(marks(&clean), marks(&ahead), "it was built again");
+        let broken = target.build(&broken.changes, "address", BuildKind::Clean);
+        assert!(!broken.await.unwrap().succeeded());
+    }
+
     /// Reproducible builds set the times of what they make; here the lengths
     /// are equal too.
     #[tokio::test]

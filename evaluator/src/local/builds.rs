@@ -6,8 +6,13 @@ use crate::runner::{Build, BuildKind};
 use crate::workspace::Workspace;
 use crate::{Ending, Execution, TargetError};
 use patchwright_source::Changes;
+use std::ffi::OsString;
 use std::sync::{Arc, PoisonError};
 
+/// Runs the build `$1` with less weight than other commands, where the system does not weigh
+/// sessions instead; with enough that it ends on a busy machine.
+const IN_THE_BACKGROUND: &str = r#"renice -n 4 -p $$ >/dev/null 2>&1 || :
+eval "$1""#;
 /// Builds of attempts that are kept for the following rungs.
 const KEPT_BUILDS: usize = 8;
 
@@ -58,11 +63,7 @@ impl LocalTarget {
         how: BuildKind,
     ) -> Result<Build, TargetError> {
         let key = (changes.digest(), name.to_owned(), how);
-        if let Some(build) = self.at_hand(&key) {
-            return Ok(build);
-        }
-        if let Some(build) = self.kept_build(changes, &key).await? {
-            self.keep(key, &build);
+        if let Some(build) = self.known(changes, &key).await? {
             return Ok(build);
         }
         let workspace = match how {
@@ -75,6 +76,51 @@ impl LocalTarget {
         self.keep_build(&key, &build).await?;
         self.keep(key, &build);
         Ok(build)
+    }
+
+    /// Makes a clean build beside other commands. One that fails is not kept: it may have
+    /// waited too long for the processor. Where paths cannot be mapped, commands take turns,
+    /// and others would wait for it.
+    pub(super) async fn clean_build_ahead(
+        &self,
+        changes: &Changes,
+        name: &str,
+    ) -> Result<(), TargetError> {
+        let key = (changes.digest(), name.to_owned(), BuildKind::Clean);
+        if !self.maps_paths() || self.known(changes, &key).await?.is_some() {
+            return Ok(());
+        }
+        let workspace = Arc::new(self.copy(&self.prepared().await?).await?);
+        workspace.apply(changes)?;
+        let arguments = [OsString::from(&self.task.commands.build)];
+        let job = Job {
+            wall: self.task.limits.build,
+            arguments: &arguments,
+            ..Job::new(IN_THE_BACKGROUND, &workspace, name)
+        };
+        let build = Build {
+            name: key.1.clone(),
+            changes: key.0.clone(),
+            execution: self.command(job).await?,
+            workspace: Some(workspace),
+        };
+        if build.succeeded() {
+            self.keep_build(&key, &build).await?;
+            self.keep(key, &build);
+        }
+        Ok(())
+    }
+
+    /// Returns a build of this run or of an earlier one.
+    async fn known(&self, changes: &Changes, key: &BuildKey) -> Result<Option<Build>, TargetError> {
+        if let Some(build) = self.at_hand(key) {
+            return Ok(Some(build));
+        }
+        let kept = self.kept_build(changes, key).await?;
+        if let Some(build) = &kept {
+            self.keep(key.clone(), build);
+        }
+        Ok(kept)
     }
 
     pub(super) async fn run_build(

@@ -25,6 +25,14 @@ pub async fn confirm(
     Ok(result)
 }
 
+/// Makes the builds of [`confirm`] ahead of time, beside the rungs that come before it.
+pub async fn confirm_ahead(target: &dyn Target, attempt: &AttemptFacts) -> Result<(), TargetError> {
+    for name in target.task().used_builds() {
+        target.build_ahead(&attempt.changes, &name).await?;
+    }
+    Ok(())
+}
+
 async fn check(
     target: &dyn Target,
     baseline: &Baseline,

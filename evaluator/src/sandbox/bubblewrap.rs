@@ -136,7 +136,9 @@ impl Words {
 
     /// Adds `/proc`, `/dev` and the folders in memory.
     fn own_file_systems(&mut self, own: Own) {
-        if own != Own::Nothing {
+        if own == Own::Nothing {
+            self.add(["--ro-bind", "/proc", "/proc"]);
+        } else {
             self.add(["--proc", "/proc"]);
             for path in KEYS.iter().map(Path::new).filter(|p| p.exists()) {
                 self.bind("--ro-bind", Path::new("/dev/null"), path);
@@ -144,8 +146,6 @@ impl Words {
             // Parts of it are the whole system's, and a process could else write to its own
             // memory past its sanitizer.
             self.add(["--remount-ro", "/proc"]);
-        } else {
-            self.add(["--ro-bind", "/proc", "/proc"]);
         }
         let half = (SCRATCH / 2).to_string();
         self.add(["--dev", "/dev"]);

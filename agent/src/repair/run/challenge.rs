@@ -42,13 +42,12 @@ impl Run {
         self.challenge_calls += 1;
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
-        let diff = self
-            .attempt(number)
-            .map_or("", |attempt| attempt.diff.as_str());
         let code = self.lanes.get(index).map_or("", |lane| lane.code.as_str());
-        let compared = (diff, &challenge.rung);
-        let text = prompt::challenge((&self.plan, &baseline), &crash.text, compared, code);
-        challenge.messages.push(Message::user(text));
+        let text = self.attempt(number).map(|attempt| {
+            let compared = (attempt, &challenge.rung);
+            prompt::challenge((&self.plan, &baseline), &crash.text, compared, code)
+        });
+        challenge.messages.extend(text.map(Message::user));
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.stage = Stage::AskChallenge(Box::new(challenge));
         }
@@ -126,6 +125,7 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
     let closed = closed_by_controls(&rung, &challenges);
     rung.seconds += challenges.seconds;
     rung.counts.extend(challenges.counts);
+    rung.log = challenges.log;
     rung.found.extend(challenges.found);
     match challenges.holds {
         Some(false) => {
@@ -133,7 +133,6 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
             rung.reason = challenges.reason;
             rung.feedback = challenges.feedback;
             rung.crash = challenges.crash;
-            rung.log = challenges.log;
         }
         None if counts > 0 => {
             if rung.holds == Some(true) {

@@ -146,8 +146,7 @@ impl Run {
         self.climb_on(index, attempt);
     }
 
-    /// The critic agrees with the author: the behaviours are compared again,
-    /// without the inputs that were decided.
+    /// The critic agrees with the author.
     fn accept(&mut self, index: usize, contest: &Contest) {
         let number = contest.contested.attempt;
         self.remark(format!(
@@ -157,20 +156,27 @@ impl Run {
             "the critic agrees with the author: {}",
             contest.reason.lines().next().unwrap_or_default()
         );
+        if !contest.contested.stands
+            && let Some(lane) = self.lanes.get_mut(index)
+        {
+            lane.failures.pop();
+        }
+        self.accept_differences(index, number, &reason);
+    }
+
+    /// Compares the behaviours again, without the inputs of the open differences.
+    pub(super) fn accept_differences(&mut self, index: usize, number: u32, reason: &str) {
         if let Some(attempt) = self.attempt_mut(number) {
             let decided: Vec<AcceptedRecord> = open(attempt.rung(COMPARED))
                 .into_iter()
                 .map(|(_, input)| AcceptedRecord {
                     blob: input.blob.clone(),
-                    reason: reason.clone(),
+                    reason: reason.to_owned(),
                 })
                 .collect();
             attempt.accepted.extend(decided);
         }
         if let Some(lane) = self.lanes.get_mut(index) {
-            if !contest.contested.stands {
-                lane.failures.pop();
-            }
             lane.stage = Stage::Climb {
                 attempt: number,
                 rung: COMPARED,

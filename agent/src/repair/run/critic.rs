@@ -5,9 +5,10 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{ReplyRecord, RungRecord};
+use crate::record::{Attempt, ReplyRecord, RungRecord};
 use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
+use patchwright_evaluator::RungName;
 use patchwright_model::Message;
 
 /// Number of times that a critic is asked about one patch, when its answer holds no verdict.
@@ -51,7 +52,7 @@ impl Run {
         match opinion::verdict(&record.text) {
             Some(Opinion::Accepts) => {
                 review.rung.reason.push_str("; the critic has no objection");
-                self.decide(index, &review);
+                self.on_acceptance(index, &review);
             }
             Some(Opinion::Objects(reason)) => {
                 let first = reason.lines().next().unwrap_or_default();
@@ -69,6 +70,24 @@ impl Run {
             }
             None => self.unheard(index, review, "it gave no verdict"),
         }
+    }
+
+    /// Takes the critic's agreement. A patch that was handed in has no author who could
+    /// contest a difference, so the critic decides about those that it was shown.
+    fn on_acceptance(&mut self, index: usize, review: &Review) {
+        let number = review.attempt;
+        if !self.is_foreign(index) || !self.attempt(number).is_some_and(shows_every_difference) {
+            return self.decide(index, review);
+        }
+        self.write_down(number, &review.rung);
+        self.remark(format!(
+            "attempt {number}: the critic was shown every open difference and has no objection"
+        ));
+        self.accept_differences(
+            index,
+            number,
+            "the critic was shown it and has no objection",
+        );
     }
 
     fn ask_critic(&mut self, index: usize, mut review: Review) {
@@ -94,4 +113,11 @@ impl Run {
     fn decide(&mut self, index: usize, review: &Review) {
         self.keep(index, review.attempt, &review.rung);
     }
+}
+
+/// Tells whether differences are open, and the critic's question holds all of them.
+fn shows_every_difference(attempt: &Attempt) -> bool {
+    let rung = attempt.rung(RungName::SameElsewhere);
+    let open = rung.map_or(0, |rung| rung.open_differences().len());
+    (1..=prompt::CRITIC_DIFFERENCES).contains(&open)
 }

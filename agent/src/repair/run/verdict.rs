@@ -81,6 +81,7 @@ impl Run {
             patch,
             diff: placed.diff,
             latin1: placed.latin1,
+            surroundings: placed.surroundings,
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: Vec::new(),
@@ -121,6 +122,7 @@ impl Run {
             patch,
             diff: placed.diff,
             latin1: placed.latin1,
+            surroundings: placed.surroundings,
             normal_form: placed.normal_form,
             warnings: placed.warnings,
             rungs: vec![RungRecord::refuted(RungName::Applies, &reason)],
@@ -168,24 +170,27 @@ impl Run {
         }
     }
 
-    /// Writes a rung down, and goes on: to the next one, to the next issue, or
+    /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
     pub(super) fn keep(&mut self, index: usize, number: u32, rung: &RungRecord) {
-        let refuted = rung.holds == Some(false);
-        let Some(attempt) = self.attempt_mut(number) else {
-            return;
-        };
-        // One that is climbed again takes the place of its earlier result.
-        attempt.rungs.retain(|known| known.name != rung.name);
-        attempt.rungs.push(rung.clone());
-        attempt.rungs.sort_by_key(|known| known.name);
-        if refuted {
+        self.write_down(number, rung);
+        if rung.holds == Some(false) {
             if let Some(lane) = self.lanes.get_mut(index) {
                 lane.failures.push(rung.name);
             }
             self.on_refuted(index, number, rung);
         } else {
             self.climb_on(index, number);
+        }
+    }
+
+    /// Adds a rung to its attempt. One that is climbed again takes the place of its earlier
+    /// result.
+    pub(super) fn write_down(&mut self, number: u32, rung: &RungRecord) {
+        if let Some(attempt) = self.attempt_mut(number) {
+            attempt.rungs.retain(|known| known.name != rung.name);
+            attempt.rungs.push(rung.clone());
+            attempt.rungs.sort_by_key(|known| known.name);
         }
     }
 

@@ -104,6 +104,7 @@ fn a_model_is_told_everything_and_its_inputs_are_run() {
     for part in [
         "heap-buffer-overflow in f",
         "diff of p",
+        "around p",
         "THE CODE",
         "up to 10 inputs",
     ] {

@@ -3,7 +3,8 @@
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ContextText, DoubtRecord, EndingKind, Full, Outcome, Purpose, RungRecord, Step, Unanswered,
+    ContextText, DoubtRecord, DoubtedInputRecord, EndingKind, Full, Outcome, Purpose, RungRecord,
+    Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -58,6 +59,7 @@ fn it_is_told_everything_and_may_agree() {
     for part in [
         "heap-buffer-overflow in f",
         "diff of p",
+        "around p",
         "THE CODE",
         "robust holds: because",
         "reviewed holds: because",
@@ -132,4 +134,76 @@ fn a_refuted_patch_and_a_foreign_one_are_not_shown_to_it() {
     let run = play(run, [baseline(), placed("p")]);
     let run = play(run, RungName::ALL.map(|name| rung(name, Some(true))));
     assert_eq!((kind(&run), run.spent().calls), (EndingKind::Verified, 0));
+}
+
+/// A patch from outside that stands, and answers as many inputs differently as are named.
+fn judged_with_differences(inputs: usize) -> Run {
+    let plan = Plan {
+        critic: Some(9),
+        ..plan()
+    };
+    let run = Run::challenging(plan, patchwright_patcher::Patch::default());
+    let code = Outcome::Context(ContextText::default());
+    let run = play(run, [baseline(), code, placed("p")]);
+    play(run, RungName::ALL.map(|name| compared(name, inputs)))
+}
+
+/// A rung, and where it compares behaviour, the differences of as many inputs.
+fn compared(name: RungName, inputs: usize) -> Outcome {
+    match rung(name, Some(true)) {
+        Outcome::Climbed(record) if name == RungName::SameElsewhere && inputs > 0 => {
+            let doubts = (0..inputs).map(|number| DoubtRecord {
+                what: format!("DIFFERENCE {number}"),
+                input: Some(DoubtedInputRecord {
+                    blob: format!("input {number}"),
+                    ..DoubtedInputRecord::default()
+                }),
+                ..DoubtRecord::default()
+            });
+            Outcome::Climbed(RungRecord {
+                holds: None,
+                doubts: doubts.collect(),
+                ..record
+            })
+        }
+        other => other,
+    }
+}
+
+#[test]
+fn its_agreement_settles_the_differences_that_it_was_shown_of_a_patch_from_outside() {
+    let run = judged_with_differences(2);
+    for shown in [
+        "DIFFERENCE 0",
+        "DIFFERENCE 1",
+        "on each of the following inputs",
+    ] {
+        assert!(last_message(&run).contains(shown), "{shown}");
+    }
+    let run = play(run, [reply(ACCEPT)]);
+    let accepted = &run.attempts()[0].accepted;
+    let blobs: Vec<&str> = accepted.iter().map(|one| one.blob.as_str()).collect();
+    assert_eq!(blobs, ["input 0", "input 1"]);
+    // The behaviours are compared again, and nobody is asked again.
+    let same = RungName::SameElsewhere;
+    let again = Step::Climb {
+        attempt: 1,
+        rung: same,
+    };
+    assert!(matches!(run.ready().as_slice(), [(_, step)] if *step == again));
+    let calls = run.spent().calls;
+    let run = play(run, [compared(same, 0)]);
+    assert_eq!(
+        (kind(&run), run.spent().calls),
+        (EndingKind::Verified, calls)
+    );
+}
+
+#[test]
+fn differences_beyond_those_shown_stay_open_and_an_objection_refutes() {
+    let run = play(judged_with_differences(5), [reply(ACCEPT)]);
+    assert_eq!(kind(&run), EndingKind::Plausible);
+    assert!(run.attempts()[0].accepted.is_empty());
+    let run = play(judged_with_differences(1), [reply(OBJECT)]);
+    assert_eq!(kind(&run), EndingKind::NoPatch);
 }

@@ -16,6 +16,7 @@ fn rejected() -> FollowUp {
         patch: Patch::default(),
         diff: "diff of the earlier one".to_owned(),
         latin1: false,
+        surroundings: String::new(),
         normal_form: "earlier".to_owned(),
         warnings: Vec::new(),
         rungs: Vec::new(),

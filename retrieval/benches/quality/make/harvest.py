@@ -72,6 +72,29 @@ def functions(path):
     return rows
 
 
+def sanitizer_report(log):
+    """The report of AddressSanitizer without its shadow bytes, and the frames (function, file, line) of its first stack."""
+    start = log.find("=================")
+    if start < 0 or "AddressSanitizer" not in log:
+        return log, []
+    log = log[start:].split("Shadow bytes around")[0].split("SUMMARY")[0] + "".join(re.findall("SUMMARY.*\n", log))
+    stack = re.search(r"(#0 [\s\S]*?)\n\n", log)
+    frames = re.findall(r"#\d+ 0x[0-9a-f]+ in (.+?) /src/([^ :]+):(\d+)", stack.group(1) if stack else "")
+    return log, [(function, file, int(line)) for function, file, line in frames]
+
+
+def java_frames(log, sources):
+    """The frames (function, file, line) of an exception that lie in one of the sources; a file is told by its package."""
+    frames = []
+    for function, file, line in re.findall(r"\tat ([\w.$<>]+)\((\w+\.java):(\d+)\)", log):
+        folder = "/".join(function.split("$")[0].split(".")[:-1])
+        for p in sources:
+            if p.name == file and (str(p.parent).endswith(folder) or str(p.parent).endswith(folder.rpartition("/")[0] or "?")):
+                frames.append((function, str(p), int(line)))
+                break
+    return frames
+
+
 def around(rows, line):
     inside = [row for row in rows if row[0] <= line <= row[1]]
     return max(inside, default=None)
@@ -139,15 +162,10 @@ class Native:
         log = done.stderr
         for folder, short in ((str(self.tree), "/src"), (str(HERE), "/case"), (str(self.work), "/out")):
             log = log.replace(folder, short)
-        start = log.find("=================")
-        if start < 0 or "AddressSanitizer" not in log:
-            return None
-        log = log[start:].split("Shadow bytes around")[0].split("SUMMARY")[0] + "".join(re.findall("SUMMARY.*\n", log))
-        stack = re.search(r"(#0 [\s\S]*?)\n\n", log)
-        frames = re.findall(r"#\d+ 0x[0-9a-f]+ in (.+?) /src/([^ :]+):(\d+)", stack.group(1) if stack else "")
+        log, frames = sanitizer_report(log)
         if not frames:
             return None
-        return log, (frames[0][1], int(frames[0][2])), inputs[0].read_bytes()
+        return log, frames[0][1:], inputs[0].read_bytes()
 
     def crashes_anyway(self, data):
         return False  # looked at before
@@ -198,15 +216,9 @@ class Script:
             return None
         data = found.read_bytes()
         if self.java:
-            frames = re.findall(r"\tat ([\w.$<>]+)\((\w+\.java):(\d+)\)", log)
-            names = {}
-            for p in self.sources:
-                names.setdefault(p.name, []).append(p)
-            for function, file, line in frames:
-                package = "/".join(function.split("$")[0].split(".")[:-1])
-                for p in names.get(file, []):
-                    if str(p.parent).endswith("/".join(package.split("/")[:-1])) or str(p.parent).endswith(package):
-                        return log, (str(p.relative_to(self.tree)), int(line)), data
+            frames = java_frames(log, [p.relative_to(self.tree) for p in self.sources])
+            if frames:
+                return log, frames[0][1:], data
             return None
         frames = re.findall(r'File "/src/([^"]+)", line (\d+)', log)
         if not frames:

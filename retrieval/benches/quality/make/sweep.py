@@ -10,7 +10,7 @@ crash is in the function that lost its check. TREE is not changed.
 """
 import difflib, os, random, re, shlex, shutil, subprocess, sys, tempfile
 from pathlib import Path
-from harvest import around, checks, functions
+from harvest import around, checks, functions, java_frames, sanitizer_report
 from libraries import LIBRARIES
 
 HERE = Path(__file__).resolve().parent
@@ -219,13 +219,8 @@ class Native(Library):
             return None
         objects = [mine if source == path else output for source, output in self.objects(self.plain)] + [self.work / "run_one.c.o"]
         log = self.tidy_log(run([self.link(objects, "removed", ["-fsanitize=address"]), given], timeout=60, env=environment).stderr)
-        start = log.find("=================")
-        if start < 0 or "AddressSanitizer" not in log:
-            return None
-        log = log[start:].split("Shadow bytes around")[0].split("SUMMARY")[0] + "".join(re.findall("SUMMARY.*\n", log))
-        stack = re.search(r"(#0 [\s\S]*?)\n\n", log)
-        frames = re.findall(r"#\d+ 0x[0-9a-f]+ in (.+?) /src/([^ :]+):(\d+)", stack.group(1) if stack else "")
-        return (log, [(f, p, int(n)) for f, p, n in frames], old, new) if frames else None
+        log, frames = sanitizer_report(log)
+        return (log, frames, old, new) if frames else None
 
 
 class Java(Library):
@@ -310,13 +305,7 @@ class Java(Library):
         if log is None:
             return None
         log = self.tidy_log("\n".join(log.split("\n")[:200]) + "\n" if log.count("\n") > 200 else log)
-        frames = []
-        for function, file, line in re.findall(r"\tat ([\w.$<>]+)\((\w+\.java):(\d+)\)", log):
-            folder = "/".join(function.split("$")[0].split(".")[:-1])
-            for p in self.sources:
-                if p.name == file and (str(p.parent).endswith(folder) or str(p.parent).endswith(folder.rpartition("/")[0] or "?")):
-                    frames.append((function, str(p), int(line)))
-                    break
+        frames = java_frames(log, self.sources)
         return (log, frames, old, new) if frames else None
 
 
