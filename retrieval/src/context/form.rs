@@ -4,9 +4,8 @@
 //! much room one has, is decided elsewhere.
 
 use super::crash::identifiers_at;
-use super::pack::COMMENT;
 use super::render::card_section;
-use super::{Card, Form, tokens_of};
+use super::{COMMENT, Card, Form, tokens_of};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::with_comment;

@@ -5,7 +5,7 @@ use super::card::further_heads;
 use super::card::{named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{Context, LIKELY, MATTERS, Plan, Wanted, tokens_of};
+use super::{COMMENT, Context, LIKELY, MATTERS, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
@@ -29,8 +29,6 @@ const SIZE_MATTERS: f64 = 0.4;
 const STRETCH: f64 = 1.5;
 /// Bodies up to this many lines are shown in full.
 const BODY: usize = 100;
-/// Lines of a comment that are shown above a definition in brief.
-pub(super) const COMMENT: u32 = 8;
 /// Lines before and after a line of interest that are seen with it.
 const AROUND: u32 = 6;
 /// Lines that the head of a definition may go on after its name.
