@@ -60,6 +60,12 @@ impl Request {
 /// The tokens that a context usually takes when no budget is named.
 const USUAL: usize = 2_500;
 
+/// Lines that a comment above a definition may have to belong to it.
+pub(crate) const COMMENT: u32 = 8;
+/// Limit on how many of what matters most are followed to what belongs to them.
+pub(crate) const FOLLOWED: usize = 4;
+/// Weight below which a definition is there for a few lines alone.
+pub(crate) const LIKELY: f64 = 0.28;
 /// Least weight of what matters most: it is shown whole, and taken when the budget is nearly used.
 pub(crate) const MATTERS: f64 = 0.6;
 

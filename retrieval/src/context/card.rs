@@ -3,7 +3,7 @@
 
 use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
-use crate::context::{Card, Form, MATTERS, Wanted};
+use crate::context::{Card, Form, LIKELY, MATTERS, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::{Snippet, Tier, line};
@@ -11,8 +11,6 @@ use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Least weight of a name that is shown in standard form.
-const SAYS: f64 = 0.3;
 /// Tokens after which only compact cards are still added.
 const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
@@ -42,7 +40,7 @@ pub(super) fn named(
             if snippets.iter().any(|shown| shows(shown, &symbol)) {
                 continue;
             }
-            let weight = named.weight * kind_weight(&symbol);
+            let weight = named.weight;
             let entry = found.entry(symbol.id).or_insert((0.0, symbol));
             entry.0 = entry.0.max(weight);
         }
@@ -84,7 +82,7 @@ fn fullest(weight: f64, used: usize) -> Form {
     match weight {
         _ if used >= ENOUGH => Form::Compact,
         weight if weight >= MATTERS => Form::Full,
-        weight if weight >= SAYS => Form::Standard,
+        weight if weight >= LIKELY => Form::Standard,
         _ => Form::Compact,
     }
 }
@@ -191,15 +189,6 @@ fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) 
         kind if kind.is_callable() => Vec::new(),
         SymbolKind::Prototype | SymbolKind::Namespace => Vec::new(),
         _ => vec![symbol],
-    }
-}
-
-fn kind_weight(symbol: &Symbol) -> f64 {
-    match symbol.kind {
-        SymbolKind::Macro | SymbolKind::Struct | SymbolKind::Union => 1.0,
-        kind if kind.is_type() => 0.8,
-        SymbolKind::Variable => 0.7,
-        _ => 0.5,
     }
 }
 

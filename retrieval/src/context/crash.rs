@@ -10,8 +10,8 @@ mod calls;
 mod tests;
 mod writers;
 
-use crate::context::Plan;
 use crate::context::picks::Picks;
+use crate::context::{FOLLOWED, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::snippet::line;
@@ -23,16 +23,11 @@ use std::collections::BTreeSet;
 
 /// Weight that says how much the next function down a stack matters, against the one above.
 const DECAY: f64 = 0.62;
-/// Weight that says how much harness code matters: it feeds the input and is seldom wrong.
-const HARNESS: f64 = 0.05;
-/// Weight that says how much allocators and other small functions that everybody calls matter.
+/// Weight that says how much harness code, allocators and other small functions that everybody
+/// calls matter: they are seldom wrong.
 const COMMON: f64 = 0.25;
 /// Weight that says how much deep frames of other files than the crash's matter.
 const ELSEWHERE: f64 = 0.8;
-/// Limit on how many functions of the stacks are asked what they read.
-const READERS: usize = 3;
-/// Limit on how many functions of the stacks are followed into what they call.
-const FOLLOWED: usize = 4;
 /// Tokens after which only what matters much is still taken: what the fix
 /// needs is nearly always among the first few functions.
 const ENOUGH: usize = 2_200;
@@ -65,7 +60,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     for top in &tops {
         weighed.follow(engine, top, 2);
     }
-    for top in tops.iter().take(READERS) {
+    for top in &tops {
         weighed.add_writers(engine, top);
     }
     weighed.add_surroundings(engine, &tops);
@@ -124,7 +119,7 @@ impl Weighed {
         let symbol = &place.symbol;
         let mut weight = share * role_weight(place.role) * DECAY.powf(f64::from(place.rank));
         if place.is_harness {
-            weight *= HARNESS;
+            weight *= COMMON;
         }
         let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
         if hands_on || is_common(engine, symbol) {

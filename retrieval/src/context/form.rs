@@ -5,7 +5,7 @@
 
 use super::crash::identifiers_at;
 use super::render::card_section;
-use super::{Card, Form, tokens_of};
+use super::{COMMENT, Card, Form, tokens_of};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::with_comment;
@@ -17,20 +17,14 @@ use std::fmt::Write as _;
 
 /// A definition of at most this many lines is shown whole.
 const WHOLE: u32 = 14;
-/// Tokens of a card in standard form, and those after which only members are
-/// added that the code names.
-const STANDARD: usize = 120;
-const TELLS_ENOUGH: usize = 60;
-/// Characters of a declaration, of one member's and of a line of documentation.
-const SIGNATURE: usize = 120;
-const MEMBER: usize = 80;
-const DOCUMENTED: usize = 100;
+/// Tokens of a card in standard form.
+const STANDARD: usize = 60;
+/// Characters of a declaration and of a line of documentation.
+const WIDTH: usize = 100;
 /// Lines that a declaration may go on.
 const DECLARED: u32 = 8;
 /// Lines of a definition that are looked through for those that matter.
 const LOOKED_AT: u32 = 2_000;
-/// A comment that reaches further up than this does not begin here.
-const COMMENT: u32 = 30;
 /// A line of documentation has at least so many words.
 const WORDS: usize = 2;
 
@@ -85,7 +79,7 @@ fn full(text: &Text, symbol: &Symbol) -> Option<String> {
 
 /// Returns how it is declared, and what its documentation begins with.
 fn compact(text: &Text, symbol: &Symbol) -> String {
-    let mut shown = signature(text, symbol, SIGNATURE) + "\n";
+    let mut shown = signature(text, symbol, WIDTH) + "\n";
     if let Some(said) = documentation(text, symbol) {
         let _ = writeln!(shown, "  doc: {said}");
     }
@@ -106,7 +100,7 @@ fn standard(
         .parent
         .and_then(|id| or_nothing(engine.index.symbol(id)));
     if let Some(parent) = parent.filter(|parent| parent.kind.is_type()) {
-        let _ = writeln!(shown, "  in: {}", signature(text, &parent, MEMBER));
+        let _ = writeln!(shown, "  in: {}", signature(text, &parent, WIDTH));
     }
     let parts = if symbol.kind.is_type() {
         members(engine, text, symbol, mentioned)
@@ -116,9 +110,8 @@ fn standard(
         lines_that_matter(text, symbol, mentioned)
     };
     let count = parts.len();
-    for (number, (part, is_named)) in parts.into_iter().enumerate() {
-        let room = if is_named { STANDARD } else { TELLS_ENOUGH };
-        if tokens_of(&shown) + tokens_of(&part) > room {
+    for (number, part) in parts.into_iter().enumerate() {
+        if tokens_of(&shown) + tokens_of(&part) > STANDARD {
             let _ = writeln!(shown, "  ... {} more", count - number);
             break;
         }
@@ -127,30 +120,25 @@ fn standard(
     (shown.len() > before).then_some(shown)
 }
 
-/// The declarations of a type's members, those first that the code names, each
-/// with whether it is named.
+/// The declarations of a type's members, those first that the code names.
 fn members(
     engine: &Engine,
     text: &Text,
     symbol: &Symbol,
     mentioned: &BTreeSet<&str>,
-) -> Vec<(String, bool)> {
+) -> Vec<String> {
     let is_named = |member: &Symbol| mentioned.contains(member.name.as_str());
     let mut all = or_nothing(engine.index.members(symbol));
     all.sort_by_key(|member| (!is_named(member), member.name_line));
     all.dedup_by_key(|member| member.name_line);
     all.iter()
-        .map(|member| (signature(text, member, MEMBER), is_named(member)))
-        .filter(|(declared, _)| !declared.is_empty())
+        .map(|member| signature(text, member, WIDTH))
+        .filter(|declared| !declared.is_empty())
         .collect()
 }
 
 /// The lines of a long macro or variable that name what the code names.
-fn lines_that_matter(
-    text: &Text,
-    symbol: &Symbol,
-    mentioned: &BTreeSet<&str>,
-) -> Vec<(String, bool)> {
+fn lines_that_matter(text: &Text, symbol: &Symbol, mentioned: &BTreeSet<&str>) -> Vec<String> {
     let last = symbol.end_line.min(symbol.start_line + LOOKED_AT);
     (symbol.name_line + 1..=last)
         .filter(|number| {
@@ -158,7 +146,7 @@ fn lines_that_matter(
             let mut names = names.iter().filter(|name| **name != symbol.name);
             names.any(|name| mentioned.contains(name.as_str()))
         })
-        .map(|number| (line(text, number).trim().to_owned(), true))
+        .map(|number| line(text, number).trim().to_owned())
         .collect()
 }
 
@@ -257,5 +245,5 @@ fn says_something(raw: &str) -> Option<String> {
         letters > 1
     });
     let is_prose = !said.starts_with(['@', '\\', '#']) && words.count() >= WORDS;
-    is_prose.then(|| said.chars().take(DOCUMENTED).collect())
+    is_prose.then(|| said.chars().take(WIDTH).collect())
 }

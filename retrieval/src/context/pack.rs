@@ -5,7 +5,7 @@ use super::card::further_heads;
 use super::card::{named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{Context, MATTERS, Plan, Wanted, tokens_of};
+use super::{COMMENT, Context, LIKELY, MATTERS, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
@@ -20,23 +20,15 @@ use std::ops::RangeInclusive;
 /// Share of the budget that is kept for cards, in hundredths.
 pub(super) const CARDS: usize = 30;
 /// A function with at most this weight is not worth its tokens.
-const FLOOR: f64 = 0.12;
+const FLOOR: f64 = 0.15;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
 /// Weight that says how much size counts against weight.
 const SIZE_MATTERS: f64 = 0.4;
 /// Past what is enough by this factor, only what matters most is taken.
 const STRETCH: f64 = 1.5;
-/// Least weight that is taken before that.
-const LIKELY: f64 = 0.28;
-/// Bodies up to this many lines are shown in full when they matter most.
-const FULL_BODY: usize = 130;
-/// The same for what matters less.
-const LESSER_BODY: usize = 80;
-/// Below this weight a function on the stack is there for its call alone.
-const LESS: f64 = 0.36;
-/// Lines of a comment that are shown above a definition in brief.
-const COMMENT: u32 = 8;
+/// Bodies up to this many lines are shown in full.
+const BODY: usize = 100;
 /// Lines before and after a line of interest that are seen with it.
 const AROUND: u32 = 6;
 /// Lines that the head of a definition may go on after its name.
@@ -168,12 +160,12 @@ fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p 
         .collect()
 }
 
+/// Returns how many lines of a definition are shown in full. Below some weight a function on the
+/// stack is there for its call alone.
 fn full_body(wanted: &Wanted) -> usize {
     match wanted.weight {
         _ if wanted.body > 0 => wanted.body,
-        weight if weight >= MATTERS => FULL_BODY,
-        weight if weight >= LESS => LESSER_BODY,
-        _ if wanted.lines.is_empty() => LESSER_BODY,
+        weight if weight >= LIKELY || wanted.lines.is_empty() => BODY,
         _ => CALL_SITE,
     }
 }

@@ -10,9 +10,9 @@ mod users;
 
 pub(crate) use harness::headline;
 
-use super::Plan;
 use super::crash::stack_lines;
 use super::picks::Picks;
+use super::{FOLLOWED, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::intent::{Intent, detect};
@@ -20,8 +20,6 @@ use crate::intent::{Intent, detect};
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
 const ENOUGH: usize = 800;
-/// Limit on how many of what was chosen are followed to what belongs to them.
-const FOLLOWED: usize = 5;
 
 pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     let (intent, confidence) = detect(text);

@@ -3,7 +3,7 @@
 //! is like them. How much each counts is told here, what comes of it elsewhere.
 
 use super::arguments::Origin;
-use super::calls::{called, closeness, is_result, nearness, on_the_line};
+use super::calls::{called, closeness, is_result, on_the_line, setting};
 use super::{Weighed, identifiers_at, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
@@ -20,15 +20,11 @@ const SISTER: f64 = 1.5;
 const CALLEE: f64 = 0.42;
 /// Weight that says how much one counts at most.
 const MOST_CALLED: f64 = 0.55;
-/// Weight that says how much the only function counts that writes what a line of a stack reads,
-/// against the reader; of several each less.
-const WRITER: f64 = 0.35;
-/// Weight that says how much a function counts that made what a frame handed on to the crash.
-const MAKER: f64 = 0.35;
+/// Weight that says how much a function counts that calls what crashed, that made what a frame
+/// handed on, or that writes what a line of a stack reads; of several each less.
+const SOURCE: f64 = 0.35;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
-/// Weight that says how much the function counts that a method without a class name stands in.
-const OUTER: f64 = 0.7;
 
 impl Weighed {
     /// Functions named like the crashing one do the same for a sister case,
@@ -69,7 +65,7 @@ impl Weighed {
             let weight = caller.weight
                 * CALLEE
                 * closeness(caller, &symbol).max(on_the_line(&at, &caller.lines))
-                * nearness(&text, (&callee, &at), &caller.lines, &touched)
+                * setting(&text, (&callee, &at), &touched)
                 * self.kinship(&symbol.name);
             let weight = weight.min(MOST_CALLED);
             let why = format!("called by {}", caller.symbol.name);
@@ -111,7 +107,7 @@ impl Weighed {
             }
             if maker.kind.is_callable() && !is_aside(&maker.path) {
                 let why = format!("made what {} handed on", place.symbol.name);
-                self.picks.add(&maker, MAKER, &[], &why);
+                self.picks.add(&maker, SOURCE, &[], &why);
             }
         }
     }
@@ -123,7 +119,7 @@ impl Weighed {
         };
         for at in &reader.lines {
             for writer in writers::writers(engine, &text, &reader.symbol, *at) {
-                let weight = reader.weight * WRITER / writer.among as f64
+                let weight = reader.weight * SOURCE / writer.among as f64
                     * self.kinship(&writer.symbol.name);
                 let why = format!("writes {}", writer.name);
                 self.picks
@@ -143,8 +139,12 @@ impl Weighed {
             };
             has_outer = true;
             let why = format!("holds {}", top.symbol.name);
-            self.picks
-                .add(&outer, OUTER * top.weight, &[top.symbol.start_line], &why);
+            self.picks.add(
+                &outer,
+                MOST_CALLED * top.weight,
+                &[top.symbol.start_line],
+                &why,
+            );
             let made = Wanted {
                 symbol: outer,
                 ..top.clone()
@@ -168,7 +168,7 @@ impl Weighed {
             } else {
                 0.5
             };
-            let weight = 0.35 * local / many.sqrt();
+            let weight = SOURCE * local / many.sqrt();
             let why = format!("calls {}", top.symbol.name);
             self.picks.add(&caller, weight, &call.lines, &why);
         }

@@ -2,6 +2,7 @@
 //! through, named by their first lines because they ran on the way, or may have. Their code is
 //! not shown for it, and no file either.
 
+use super::DECAY;
 use crate::context::Wanted;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
@@ -14,12 +15,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const ASKED: usize = 24;
 /// Limit on how many calls away from the stack a function may be.
 const HOPS: usize = 3;
-/// Weight of a called function relative to its caller.
-const CALLED: f64 = 0.6;
 /// Weight that says how much one counts that is called only after the frame's own call.
 const LATER: f64 = 0.5;
-/// Weight that says how much the next function down the stack counts against the one above.
-const DEEPER: f64 = 0.75;
 
 /// Functions of the files of a crash's stacks, the likeliest to matter first.
 /// The longer of two that are as near to the stack comes first.
@@ -43,7 +40,7 @@ pub(super) fn functions_near(
         .iter()
         .map(|place| Caller {
             symbol: place.symbol.clone(),
-            weight: DEEPER.powf(f64::from(place.rank)),
+            weight: DECAY.powf(f64::from(place.rank)),
             line: place.line,
         })
         .collect();
@@ -118,7 +115,7 @@ impl Neighbourhood {
                 continue;
             };
             let is_later = line.is_some_and(|line| at.iter().all(|at| *at > line));
-            let weight = weight * CALLED * if is_later { LATER } else { 1.0 };
+            let weight = weight * DECAY * if is_later { LATER } else { 1.0 };
             if self.add(&symbol, weight) {
                 next.push(Caller {
                     symbol,

@@ -1,5 +1,5 @@
 //! Weight of a call in a function of the stack: by where
-//! the called function lies, and by how near the call is to the crash.
+//! the called function lies, and by what the call sets.
 
 use crate::context::Wanted;
 use crate::engine::Engine;
@@ -8,10 +8,8 @@ use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::BTreeSet;
 
-/// Lines before the crash in which a call counts as near.
-const NEAR: u32 = 30;
-/// Lines after it in which one does: what is tried next often shares the flaw.
-const AFTER: u32 = 6;
+/// Weight of a call that sets what the crashing line uses.
+const SETS: f64 = 1.6;
 /// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
 /// Weight that says how much a call on the very line counts as close at least.
@@ -80,32 +78,18 @@ pub(super) fn on_the_line(calls: &[u32], lines: &[u32]) -> f64 {
     }
 }
 
-/// A call counts more when it is shortly before the crash, most when it sets
-/// what the crashing line uses.
-pub(super) fn nearness(
+/// Returns how much more a call counts that sets what the crashing line uses.
+pub(super) fn setting(
     text: &Text,
     (callee, calls): (&str, &[u32]),
-    lines: &[u32],
     touched: &BTreeSet<String>,
 ) -> f64 {
-    if lines.is_empty() {
-        return 0.9;
-    }
     let sets = calls.iter().any(|at| {
         let code = line(text, *at);
         let mut set = set_by(&code, callee);
         set.any(|name| touched.contains(name))
     });
-    let near = calls.iter().any(|at| {
-        lines
-            .iter()
-            .any(|crash| *at <= crash + AFTER && crash.saturating_sub(*at) <= NEAR)
-    });
-    match (sets, near) {
-        (true, _) => 1.6,
-        (false, true) => 1.0,
-        (false, false) => 0.4,
-    }
+    if sets { SETS } else { 1.0 }
 }
 
 /// Returns whether one of these names is the result of a call.

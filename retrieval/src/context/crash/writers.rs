@@ -12,32 +12,8 @@ use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lines before the crash in which locals are followed to what they are made of.
-const TRACED: u32 = 40;
 /// Lines that a statement may go on.
 pub(super) const STATEMENT: u32 = 4;
-/// Names that are looked at for one line.
-const NAMES: usize = 12;
-/// Lines of a file that are searched.
-const LINES: usize = 30_000;
-/// Methods that change what they are called on.
-const FILLS: [&str; 14] = [
-    "add",
-    "addAll",
-    "append",
-    "push",
-    "push_back",
-    "emplace_back",
-    "insert",
-    "put",
-    "set",
-    "extend",
-    "remove",
-    "pop",
-    "clear",
-    "erase",
-];
-
 /// A function that writes what a line reads.
 pub(super) struct Writer {
     pub(super) symbol: Symbol,
@@ -52,7 +28,7 @@ pub(super) struct Writer {
 /// The functions of the same file that write what a line of a function reads.
 pub(super) fn writers(engine: &Engine, text: &Text, reader: &Symbol, at: u32) -> Vec<Writer> {
     let mut found: BTreeMap<i64, Writer> = BTreeMap::new();
-    for (name, is_key) in read_by(text, reader, at).into_iter().take(NAMES) {
+    for (name, is_key) in read_by(text, reader, at) {
         let written = if is_key {
             keyed_lines(text, &name)
         } else {
@@ -97,7 +73,7 @@ pub(super) fn read_names(text: &Text, reader: &Symbol, at: u32) -> Vec<String> {
 fn read_by(text: &Text, reader: &Symbol, at: u32) -> Vec<(String, bool)> {
     let mut traced: BTreeSet<String> = BTreeSet::new();
     let mut shared: Vec<(String, bool)> = Vec::new();
-    let first = reader.start_line.max(at.saturating_sub(TRACED));
+    let first = reader.start_line;
     let end = statement_end(text, reader, at);
     for number in (first..=end).rev() {
         let code = line(text, number);
@@ -184,57 +160,13 @@ fn written_lines(engine: &Engine, reader: &Symbol, name: &str) -> BTreeSet<u32> 
         .collect()
 }
 
-/// The lines that write the entry of a table with a key.
+/// The lines that name the entry of a table with a key.
 fn keyed_lines(text: &Text, key: &str) -> BTreeSet<u32> {
     let quoted = ['"', '\''].map(|quote| format!("[{quote}{key}{quote}]"));
-    (1..=text.line_count().min(LINES) as u32)
+    (1..=text.line_count() as u32)
         .filter(|number| {
             let code = line(text, *number);
-            quoted.iter().any(|entry| code.contains(entry)) && fills(&code, key)
+            quoted.iter().any(|entry| code.contains(entry))
         })
         .collect()
-}
-
-/// Returns whether a line writes, grows or hands out for writing what it names.
-fn fills(code: &str, name: &str) -> bool {
-    words(code)
-        .filter(|(word, _)| *word == name)
-        .any(|(word, place)| {
-            let before = code.get(..place).unwrap_or_default();
-            let after = code.get(place + word.len()..).unwrap_or_default();
-            let after = past_index(after.trim_start_matches(['"', '\'', ']']).trim_start());
-            is_set(before, after) || is_grown(after) || is_handed_out(before)
-        })
-}
-
-fn is_set(before: &str, after: &str) -> bool {
-    let signs = ["=", "+=", "-=", "*=", "|=", "&=", ":="];
-    let stepped = ["++", "--"]
-        .iter()
-        .any(|sign| after.starts_with(sign) || before.ends_with(sign));
-    stepped || signs.iter().any(|sign| after.starts_with(sign)) && !after.starts_with("==")
-}
-
-fn is_grown(after: &str) -> bool {
-    let Some(method) = after.strip_prefix("->").or(after.strip_prefix('.')) else {
-        return false;
-    };
-    let called = method.split('(').next().unwrap_or_default();
-    called.len() < method.len() && FILLS.contains(&called)
-}
-
-fn is_handed_out(before: &str) -> bool {
-    let argument = before.rsplit([',', '(']).next().unwrap_or_default();
-    argument.trim_start().starts_with('&')
-}
-
-/// Returns what follows the index, if one follows.
-fn past_index(after: &str) -> &str {
-    match after
-        .strip_prefix('[')
-        .and_then(|rest| rest.split_once(']'))
-    {
-        Some((_, rest)) => rest.trim_start(),
-        None => after,
-    }
 }

@@ -10,10 +10,8 @@ use crate::words::identifiers;
 
 /// Weight that says how alike a misspelt name must be.
 const ALIKE: f64 = 0.78;
-/// Limit on how many near names are taken for one that was not found.
-const NEAR_NAMES: usize = 3;
-/// Limit on how many definitions of one name are taken.
-const SAME_NAME: usize = 4;
+/// Limit on how many near names are taken for one that was not found, and definitions of one name.
+const FEW: usize = 2;
 
 pub(super) fn add(engine: &Engine, text: &str, picks: &mut Picks) {
     add_places(engine, text, picks);
@@ -23,7 +21,7 @@ pub(super) fn add(engine: &Engine, text: &str, picks: &mut Picks) {
             add_near(engine, &name, picks);
         }
         let share = 1.0 / (found.len().max(1) as f64).sqrt();
-        for symbol in found.iter().take(SAME_NAME) {
+        for symbol in found.iter().take(FEW) {
             picks.add(symbol, share, &[], "named by the request");
         }
     }
@@ -44,12 +42,12 @@ fn definitions(engine: &Engine, name: &str) -> Vec<Symbol> {
 
 fn add_near(engine: &Engine, name: &str, picks: &mut Picks) {
     let lower = name.to_lowercase();
-    for near in or_nothing(engine.index.nearest(name, NEAR_NAMES)) {
+    for near in or_nothing(engine.index.nearest(name, FEW)) {
         let likeness = strsim::normalized_levenshtein(&lower, &near.name.to_lowercase());
         if likeness < ALIKE {
             continue;
         }
-        for symbol in definitions(engine, &near.name).iter().take(2) {
+        for symbol in definitions(engine, &near.name).iter().take(FEW) {
             let why = format!("named like {name}");
             picks.add(symbol, 0.7 * likeness, &[], &why);
         }

@@ -10,14 +10,8 @@ use crate::snippet::line;
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Limit on how many calls the search goes away from the harness.
-const HOPS: u32 = 4;
 /// Limit on how many definitions are visited.
 const VISITED: usize = 120;
-/// Limit on how many definitions of one called name are followed, in the nearest file.
-const OVERLOADS: usize = 12;
-/// Factor for each call between the harness and a function.
-const PER_HOP: f64 = 0.92;
 
 /// Library calls that a kind of finding is about: functions that use them come first.
 const SINKS: [(&[&str], &[&str]); 6] = [
@@ -71,7 +65,7 @@ pub(super) fn add(engine: &Engine, located: &[Located], picks: &mut Picks) {
         .map(|place| (place.symbol.clone(), 0))
         .collect();
     while let Some((symbol, hops)) = queue.pop_front() {
-        if reached.len() >= VISITED || hops > HOPS {
+        if reached.len() >= VISITED {
             break;
         }
         if reached.contains_key(&symbol.id) {
@@ -89,7 +83,7 @@ pub(super) fn add(engine: &Engine, located: &[Located], picks: &mut Picks) {
         if is_aside(&symbol.path) || !symbol.kind.is_callable() {
             continue;
         }
-        let mut weight = 0.5 * PER_HOP.powf(f64::from(hops));
+        let mut weight = 0.5;
         let mut why = format!("{hops} calls from the harness");
         if let Some(sink) = sink_in(engine, &symbol, &sinks) {
             weight *= 1.9;
@@ -122,7 +116,6 @@ fn called_from(engine: &Engine, symbol: &Symbol) -> Vec<Symbol> {
         };
         let mut same = engine.named(&call.callee);
         same.retain(|other| other.path == nearest.path);
-        same.truncate(OVERLOADS);
         found.extend(same);
     }
     found

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Limit on how many candidates are weighed.
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
-const CLOSE_TO_BEST: f64 = 0.02;
+const CLOSE_TO_BEST: f64 = 0.05;
 /// Below this share of the best only heads are shown.
 const WORTH_READING: f64 = 0.15;
 /// Limit on how many files candidates may bring.
@@ -40,8 +40,6 @@ const SAME_NAME: usize = 2;
 const LIKELIEST: f64 = 0.95;
 /// Weight that says how much the next candidate counts against the one before.
 const PER_RANK: f64 = 0.06;
-/// Limit on how many candidates are shown beside what was named.
-const BESIDE: usize = 14;
 /// Lines that are shown of a candidate beside what was named.
 const BESIDE_LINES: usize = 12;
 /// Weight that says how much a candidate counts beside what was named.
@@ -73,7 +71,6 @@ fn choose(
 ) -> Vec<TreePath> {
     let named = picks.heaviest(8);
     let has_names = named.iter().any(|one| one.weight >= 0.5);
-    let most = if has_names { BESIDE } else { LINES.len() };
     let Some(best) = candidates.first().map(|(share, _)| *share) else {
         return Vec::new();
     };
@@ -87,7 +84,7 @@ fn choose(
     let mut taken = 0;
     for (share, symbol) in candidates {
         let share = share / best;
-        if taken >= most || share < CLOSE_TO_BEST {
+        if taken >= LINES.len() || share < CLOSE_TO_BEST {
             break;
         }
         if chosen.iter().any(|other| overlap(other, symbol)) {

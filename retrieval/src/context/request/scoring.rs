@@ -10,15 +10,13 @@ use crate::error::or_nothing;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
-use crate::symbol::{Symbol, SymbolKind};
+use crate::symbol::Symbol;
 use crate::words::stems_of;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Log-odds of one point of the settings' weights.
 const POINT: f64 = 10.0;
-/// Weight of the words of the path.
-const PATHS: f64 = 1.2;
 /// Weight of each doubling of the length: requests are mostly about the code where
 /// something is done.
 const LENGTH: f64 = 0.43;
@@ -38,26 +36,17 @@ const ASIDE: f64 = 2.2;
 /// Penalty of types: requests are mostly about behaviour, and the
 /// members of a type are candidates themselves.
 const TYPES: f64 = 1.9;
-/// Penalty of variables and macros.
-const VALUES: f64 = 1.5;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
 /// The request, cut into the parts that are compared.
 struct Asked<'t> {
-    words: Vec<Word<'t>>,
+    stems: &'t [String],
     intent: Intent,
     /// The words that the request begins with, before a colon.
     area: Vec<String>,
     /// Files that it names.
     files: Vec<TreePath>,
-}
-
-/// A word that is asked for.
-struct Word<'t> {
-    stem: &'t str,
-    /// Its rarity; all words together have 1.
-    rare: f64,
 }
 
 /// Candidates with the share that each has, the likeliest first.
@@ -76,7 +65,7 @@ pub(super) fn shares(
         .collect();
     let crowds = crowds(&found);
     let asked = Asked {
-        words: words_of(engine, stems),
+        stems,
         intent,
         area: area_of(text),
         files: named_files(engine, text),
@@ -100,16 +89,6 @@ pub(super) fn shares(
     weighed
 }
 
-fn words_of<'t>(engine: &Engine, stems: &'t [String]) -> Vec<Word<'t>> {
-    let rare = engine.rarities(stems);
-    let all: f64 = rare.iter().sum();
-    let words = stems.iter().zip(rare).map(|(asked, rare)| Word {
-        stem: asked,
-        rare: rare / all.max(f64::MIN_POSITIVE),
-    });
-    words.collect()
-}
-
 /// The files that hold candidates, with the share of each, the likeliest first.
 pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
     let mut shares: BTreeMap<&TreePath, f64> = BTreeMap::new();
@@ -131,9 +110,7 @@ fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &S
     let by_settings =
         weights.semantic * fit + weights.keyword * named(symbol, asked) + standing(engine, symbol);
     let lines = (symbol.end_line - symbol.start_line).min(LONG);
-    let path = symbol.path.as_str();
     let mut odds = POINT * by_settings
-        + PATHS * path_says(path, asked)
         + LENGTH * f64::from(lines + 1).log2()
         + CROWD * crowd.ln_1p()
         + AREA * begins_with(asked, &symbol.path);
@@ -145,8 +122,6 @@ fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &S
     }
     if symbol.kind.is_type() {
         odds -= TYPES;
-    } else if matches!(symbol.kind, SymbolKind::Variable | SymbolKind::Macro) {
-        odds -= VALUES;
     }
     odds
 }
@@ -174,21 +149,8 @@ fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
 /// Returns how much of a name the request says, in whatever order and casing.
 fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
     let words = stems_of(&symbol.name);
-    let said = asked
-        .words
-        .iter()
-        .filter(|asked| words.iter().any(|word| word == asked.stem));
+    let said = asked.stems.iter().filter(|stem| words.contains(*stem));
     (said.count() as f64 / words.len().max(1) as f64).min(1.0)
-}
-
-/// Returns how much of the request a path says, rare words counting most.
-fn path_says(path: &str, asked: &Asked<'_>) -> f64 {
-    let words = stems_of(path);
-    let said = asked
-        .words
-        .iter()
-        .filter(|asked| words.iter().any(|word| word == asked.stem));
-    said.map(|asked| asked.rare).sum()
 }
 
 /// The words before the first colon, where they can be the name of a part.
@@ -270,12 +232,6 @@ mod tests {
                 [("src/a.c", SUM), ("src/use.c", SUM)],
                 "use: the sum of a list is wrong",
                 "src/use.c total",
-            ),
-            (
-                "the words of the path",
-                [("alpha/a.c", SUM), ("tables/a.c", SUM)],
-                "the sum of a list of a table is wrong",
-                "tables/a.c total",
             ),
             (
                 "a file that is named",
