@@ -39,7 +39,15 @@ pub struct Cache {
 #[derive(Debug)]
 pub(crate) struct Entry {
     path: PathBuf,
-    _held: File,
+    held: File,
+}
+
+impl Drop for Entry {
+    /// Gives the lock up for good: a process that is being started has a copy of the open file
+    /// until it runs its own program, and closing ours alone would leave the lock with that copy.
+    fn drop(&mut self) {
+        let _ = self.held.unlock();
+    }
 }
 
 impl Cache {
@@ -70,7 +78,7 @@ impl Cache {
             return None;
         }
         let _ = held.set_modified(SystemTime::now());
-        Some(Entry { path, _held: held })
+        Some(Entry { path, held })
     }
 
     /// Moves a folder into the cache; none where it is too large, or where another process
@@ -101,7 +109,7 @@ impl Cache {
             return Ok(None);
         }
         self.prune();
-        Ok(Some(Entry { path, _held: held }))
+        Ok(Some(Entry { path, held }))
     }
 
     /// Removes the least recently used entries until the rest fits.
@@ -137,8 +145,8 @@ impl Entry {
     /// Removes a damaged entry, unless others hold it.
     pub(crate) fn discard(self) {
         tracing::warn!(path = %self.path.display(), "an entry of the cache was damaged");
-        let Self { path, _held: held } = self;
-        drop(held);
+        let path = self.path.clone();
+        drop(self);
         remove_unused(&path);
     }
 
@@ -252,6 +260,18 @@ mod tests {
             assert!(cache.read::<i32>("a").is_none(), "{damage}");
             assert!(cache.take("a").is_none(), "{damage}");
         }
+    }
+
+    /// As a process does that is started meanwhile, until it runs its own program.
+    #[test]
+    fn a_copy_of_an_open_entry_keeps_no_lock() {
+        let root = tempfile::tempdir().unwrap();
+        let cache = Cache::new(root.path().join("cache"), 1 << 20);
+        let made = made(root.path(), "1", 10);
+        let entry = cache.put("a", &made, &7).unwrap().unwrap();
+        let _copy = entry.held.try_clone().unwrap();
+        entry.discard();
+        assert!(cache.take("a").is_none());
     }
 
     #[test]

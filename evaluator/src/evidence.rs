@@ -94,7 +94,7 @@ pub struct RungResult {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
     /// Answers of the patched program to inputs that crash the unpatched one, where nothing
-    /// can be compared: each with its input, as text.
+    /// can be compared, and to challenges that both answer alike: each with its input, as text.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
     /// Inputs that refute the patch, and serve as PoVs for later attempts.

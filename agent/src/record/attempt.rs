@@ -32,7 +32,8 @@ pub struct RungRecord {
     /// Observations that somebody has to weigh.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<DoubtRecord>,
-    /// Answers of the patched program to inputs that crash the unpatched one.
+    /// Answers of the patched program to inputs that crash the unpatched one, and to challenges
+    /// that both answer alike.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub answers: Vec<String>,
 }

@@ -62,7 +62,7 @@ impl Comparison<'_> {
         for (index, input) in inputs.iter().enumerate() {
             if let Some(run) = patched.get(&index) {
                 self.own_fault(input, run);
-                self.keep_answer(input, run);
+                self.keep_answer(&input.name, &input.bytes, run);
             }
         }
         let Some(build) = self.recovering_build().await? else {
@@ -105,18 +105,20 @@ impl Comparison<'_> {
             .collect())
     }
 
-    /// Keeps what the patched program says on an input that crashes the unpatched one, for
-    /// somebody who knows what a right program says there. Answers that are alike but for
+    /// Keeps what the patched program says on an input, for somebody who knows what a right
+    /// program says there. Answers that end in the same way and are alike but for
     /// numbers are kept once.
-    pub(super) fn keep_answer(&mut self, input: &ComparedInput, after: &InputRun) {
+    pub(super) fn keep_answer(&mut self, name: &str, bytes: &[u8], after: &InputRun) {
         let said = shown(after);
         let plain = without_digits(&said);
+        let ending = said.lines().next().unwrap_or_default();
         let mut kept = self.answers.iter();
-        let known = kept.any(|answer| without_digits(answer).contains(&plain));
+        let known =
+            kept.any(|answer| answer.contains(ending) && without_digits(answer).contains(&plain));
         if self.answers.len() < MOST_INPUTS && !known {
-            let bytes = feedback::input(&input.bytes);
+            let bytes = feedback::input(bytes);
             self.answers
-                .push(format!("{}: {said}\nThe input: {bytes}", input.name));
+                .push(format!("{name}: {said}\nThe input: {bytes}"));
         }
     }
 

@@ -137,11 +137,13 @@ async fn challenges_count_by_what_running_them_shows() {
         assert_eq!(result.counts["challenges: controls"], 2);
         assert_eq!(result.found.len(), usize::from(holds == Some(false)));
         if holds == Some(true) {
-            let [answer] = result.answers.as_slice() else {
-                panic!("the answer to the variant: {result:#?}");
+            let [variant, control] = result.answers.as_slice() else {
+                panic!("an answer to the variant and one to a control: {result:#?}");
             };
-            assert!(answer.starts_with("challenge 1: "), "{answer}");
-            assert!(answer.contains("exit status 1"), "{answer}");
+            assert!(variant.starts_with("challenge 1: "), "{variant}");
+            assert!(variant.contains("exit status 1"), "{variant}");
+            let both = "challenge 2, with and without the patch: exit status 0";
+            assert!(control.starts_with(both), "{control}");
             assert_eq!(result.counts[CONTROLS_REACH], 2, "{result:#?}");
         }
         // What was found right before is no doubt any more.
