@@ -16,7 +16,7 @@ check test: export PROPTEST_RNG_SEED = 20
 
 # Unit tests that build programs with real toolchains and take minutes each: `make check` leaves them out (cargo counts
 # them as filtered out), `make test` runs them.
-MINUTES = cheat_tests toolchain_tests
+MINUTES = cheat_tests toolchain_tests doubt_tests
 
 # For every change: formatting, lints, unit tests, house rules. Needs no network and installs nothing.
 check:
