@@ -32,48 +32,45 @@ impl<'r> Hierarchy<'r> {
         if class.bytes().all(|byte| byte.is_ascii_digit()) {
             return Ok(Rc::default());
         }
-        if let Some(known) = self.bases.get(class) {
-            return Ok(Rc::clone(known));
-        }
-        let found = Rc::new(self.related(
-            class,
-            "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
-             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1",
-        )?);
-        self.bases.insert(class.to_owned(), Rc::clone(&found));
-        Ok(found)
+        let sql = "SELECT DISTINCT b.name FROM inherit i JOIN name b ON b.id = i.base_id
+             JOIN symbol s ON s.id = i.symbol_id WHERE s.name_id = ?1";
+        related(self.reader, &mut self.bases, class, sql)
     }
 
     /// The names of all classes that extend or implement a type.
     pub(super) fn heirs(&mut self, class: &str) -> Result<Rc<Vec<String>>> {
-        if let Some(known) = self.heirs.get(class) {
-            return Ok(Rc::clone(known));
-        }
-        let found = Rc::new(self.related(
-            class,
-            "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
-             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1",
-        )?);
-        self.heirs.insert(class.to_owned(), Rc::clone(&found));
-        Ok(found)
+        let sql = "SELECT DISTINCT n.name FROM inherit i JOIN symbol s ON s.id = i.symbol_id
+             JOIN name n ON n.id = s.name_id WHERE i.base_id = ?1";
+        related(self.reader, &mut self.heirs, class, sql)
     }
+}
 
-    fn related(&self, class: &str, sql: &str) -> Result<Vec<String>> {
-        let mut statement = self.reader.connection.prepare_cached(sql)?;
-        let mut found: Vec<String> = Vec::new();
-        let mut next = vec![class.to_owned()];
-        while let Some(name) = next.pop() {
-            let Some(id) = name_id(self.reader, &name)? else {
-                continue;
-            };
-            for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
-                let other = other?;
-                if other != class && !found.contains(&other) && found.len() < RELATED {
-                    found.push(other.clone());
-                    next.push(other);
-                }
+/// Returns the classes that a query leads to, and those that it leads to from there.
+fn related(
+    reader: &Reader<'_>,
+    known: &mut FxHashMap<String, Rc<Vec<String>>>,
+    class: &str,
+    sql: &str,
+) -> Result<Rc<Vec<String>>> {
+    if let Some(known) = known.get(class) {
+        return Ok(Rc::clone(known));
+    }
+    let mut statement = reader.connection.prepare_cached(sql)?;
+    let mut found: Vec<String> = Vec::new();
+    let mut next = vec![class.to_owned()];
+    while let Some(name) = next.pop() {
+        let Some(id) = name_id(reader, &name)? else {
+            continue;
+        };
+        for other in statement.query_map([id], |row| row.get::<_, String>(0))? {
+            let other = other?;
+            if other != class && !found.contains(&other) && found.len() < RELATED {
+                found.push(other.clone());
+                next.push(other);
             }
         }
-        Ok(found)
     }
+    let found = Rc::new(found);
+    known.insert(class.to_owned(), Rc::clone(&found));
+    Ok(found)
 }
