@@ -74,7 +74,7 @@ fn it_is_told_everything_and_may_agree() {
     assert_eq!((run.spent().calls, run.spent().format_retries), (2, 0));
 }
 
-/// What the inputs of an objection show: a rung with as many variants, and the inputs of
+/// The result of the inputs of an objection: a rung with as many variants, and inputs of
 /// differences.
 fn examined(holds: Option<bool>, variants: u64, differences: usize) -> Outcome {
     let Outcome::Climbed(record) = compared(RungName::SameElsewhere, differences) else {
