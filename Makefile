@@ -39,9 +39,9 @@ deny:
 
 # The same tests with the full counts: hundreds of kills, and ten minutes of fuzzing for each reader.
 soak: setup
-	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
-	$(CARGO) test --package patchwright-patcher --locked --release --features soak --test soak
-	$(CARGO) test --package patchwright-tests --locked --release --test fuzz -- --seconds 600
+	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile bench
+	$(CARGO) test --package patchwright-patcher --locked --profile bench --features soak --test soak
+	$(CARGO) test --package patchwright-tests --locked --profile bench --test fuzz -- --seconds 600
 
 bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)
