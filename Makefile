@@ -14,6 +14,9 @@ demo:
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
 
+# Unit tests wait for programs and time limits more than they compute: four of them fit on two cores.
+check: export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
+
 # Unit tests that build programs with real toolchains and take minutes each: `make check` leaves them out (cargo counts
 # them as filtered out), `make test` runs them.
 MINUTES = cheat_tests toolchain_tests doubt_tests
