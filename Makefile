@@ -14,6 +14,9 @@ demo:
 # The property tests draw the same cases each time, so that a pass is a pass everywhere; `make soak` draws new ones.
 check test: export PROPTEST_RNG_SEED = 20
 
+# Unit tests wait for programs and time limits more than they compute: four of them fit on two cores.
+check: export RUST_TEST_THREADS ?= $(shell expr 2 \* $$(nproc))
+
 # Unit tests that build programs with real toolchains and take minutes each: `make check` leaves them out (cargo counts
 # them as filtered out), `make test` runs them.
 MINUTES = cheat_tests toolchain_tests doubt_tests
@@ -39,9 +42,9 @@ deny:
 
 # The same tests with the full counts: hundreds of kills, and ten minutes of fuzzing for each reader.
 soak: setup
-	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --release
-	$(CARGO) test --package patchwright-patcher --locked --release --features soak --test soak
-	$(CARGO) test --package patchwright-tests --locked --release --test fuzz -- --seconds 600
+	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile bench
+	$(CARGO) test --package patchwright-patcher --locked --profile bench --features soak --test soak
+	$(CARGO) test --package patchwright-tests --locked --profile bench --test fuzz -- --seconds 600
 
 bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)

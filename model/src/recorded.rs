@@ -12,10 +12,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use diffy::DiffOptions;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
-use similar::TextDiff;
 
 use crate::{Model, ModelError, Reply, Request, Role};
 
@@ -142,7 +142,7 @@ fn best_fit(waiting: &[Turn], request: &Request) -> Option<usize> {
     let (replies, prompt) = (replies(request), prompt(request));
     let score = |turn: &Turn| {
         let recorded = &turn.exchange.request;
-        let similarity = TextDiff::from_lines(self::prompt(recorded), &*prompt).ratio();
+        let similarity = similarity(&self::prompt(recorded), &prompt);
         (self::replies(recorded) == replies, similarity)
     };
     let scores = waiting.iter().map(score).enumerate();
@@ -152,6 +152,16 @@ fn best_fit(waiting: &[Turn], request: &Request) -> Option<usize> {
         by_replies.then(left.1.total_cmp(&right.1))
     });
     best.map(|(at, _)| at)
+}
+
+/// Returns the share of the lines of two texts that both have, from 0 to 1.
+fn similarity(left: &str, right: &str) -> f64 {
+    let patch = DiffOptions::new()
+        .set_context_len(0)
+        .create_patch(left, right);
+    let changed: usize = patch.hunks().iter().map(|hunk| hunk.lines().len()).sum();
+    let lines = left.lines().count() + right.lines().count();
+    1.0 - changed as f64 / lines.max(1) as f64
 }
 
 impl Model for Recorded {
@@ -245,10 +255,11 @@ fn difference(recorded: &Request, asked: &Request) -> Option<String> {
     if recorded == asked {
         return None;
     }
-    let diff = TextDiff::from_lines(&recorded, &asked)
-        .unified_diff()
-        .context_radius(CONTEXT_LINES)
-        .header("recorded", "asked")
+    let diff = DiffOptions::new()
+        .set_context_len(CONTEXT_LINES)
+        .set_original_filename("recorded")
+        .set_modified_filename("asked")
+        .create_patch(&recorded, &asked)
         .to_string();
     let mut lines: Vec<_> = diff.lines().take(SHOWN_LINES).collect();
     let rest = diff.lines().count() - lines.len();

@@ -7,9 +7,8 @@
 use crate::indent::lead;
 use crate::pristine::is_space;
 use crate::splice::{COMPARE_LIMIT, Splice};
-use patchwright_source::{Language, Text, TreePath};
+use patchwright_source::{DiffOp, Language, Text, TreePath, difference};
 use sha2::{Digest, Sha256};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Write;
@@ -124,7 +123,7 @@ struct Changed {
 
 impl Changed {
     fn write_lines(&self, out: &mut String) {
-        for op in capture_diff_slices(Algorithm::Myers, &self.old, &self.new) {
+        for op in difference(&self.old, &self.new) {
             if matches!(op, DiffOp::Equal { .. }) {
                 continue;
             }

@@ -1,6 +1,6 @@
 //! Edit script: the steps from the old side of an edit to the new one.
 
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use patchwright_source::{DiffOp, difference};
 use std::ops::Range;
 
 /// Longest line that can stand for lines that are left out, in bytes.
@@ -62,7 +62,7 @@ pub(crate) fn steps(old: &[String], new: &[String], verbatim: bool) -> Vec<Step>
     };
     let a: Vec<String> = old.iter().map(seen).collect();
     let b: Vec<String> = new.iter().map(seen).collect();
-    capture_diff_slices(Algorithm::Myers, &a, &b)
+    difference(&a, &b)
         .into_iter()
         .map(|op| match op {
             DiffOp::Equal { .. } => Step::Keep {

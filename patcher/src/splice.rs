@@ -1,7 +1,6 @@
 //! Old lines that become new lines, and the file that results.
 
-use patchwright_source::Text;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use patchwright_source::{DiffOp, Text, difference};
 use std::ops::Range;
 
 /// Beyond this many lines a replaced range is not compared line by line.
@@ -31,7 +30,7 @@ pub(crate) fn reduce(text: &Text, splice: &Splice) -> Vec<Splice> {
         };
     }
     let mut parts = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    for op in difference(&old, &new) {
         if matches!(op, DiffOp::Equal { .. }) {
             continue;
         }

@@ -13,6 +13,7 @@
 //! do: search, index, write, or run anything.
 
 mod changes;
+mod difference;
 mod error;
 mod frame;
 mod language;
@@ -24,6 +25,7 @@ mod tree;
 mod visible;
 
 pub use changes::{Changes, Touched};
+pub use difference::{DiffOp, difference};
 pub use error::SourceError;
 pub use frame::{CrashFrame, Frame, Role, UNKNOWN_FUNCTION};
 pub use language::{Language, UnknownLanguage, product_of_template};

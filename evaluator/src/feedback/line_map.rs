@@ -1,7 +1,6 @@
 //! Line map: the lines of a patched file and those of the pristine one.
 
-use patchwright_source::{Changes, Tree, TreePath};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use patchwright_source::{Changes, DiffOp, Tree, TreePath, difference};
 
 /// The origin of a line of the patched file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,7 +35,7 @@ impl LineMap {
     pub fn between(pristine: &str, patched: &str) -> Self {
         let old: Vec<&str> = pristine.lines().collect();
         let new: Vec<&str> = patched.lines().collect();
-        let changes = capture_diff_slices(Algorithm::Histogram, &old, &new)
+        let changes = difference(&old, &new)
             .into_iter()
             .filter_map(|op| match op {
                 DiffOp::Equal { .. } => None,

@@ -11,7 +11,7 @@ use crate::names::is_standard;
 use crate::pristine::{Pristine, bare, key};
 use crate::script::is_elision;
 use crate::tokens::tokens;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use patchwright_source::{DiffOp, difference};
 use std::ops::Range;
 
 /// Slips of the pen are only seen in names of this length.
@@ -167,7 +167,7 @@ impl Pairing<'_> {
             .iter()
             .map(|at| self.file.key(*at).unwrap_or_default())
             .collect();
-        for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+        for op in difference(&old, &new) {
             let mut candidates = theirs.get(op.new_range()).unwrap_or_default().iter();
             let equal = matches!(op, DiffOp::Equal { .. });
             for at in ours.get(op.old_range()).unwrap_or_default() {

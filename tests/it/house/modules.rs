@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "error frame pattern text visible path changes language tree parse",
+        "error frame pattern text visible path changes difference language tree parse",
     ),
     (
         "retrieval",
