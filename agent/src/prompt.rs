@@ -12,8 +12,8 @@ mod template;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use candidate::CRITIC_DIFFERENCES;
-pub use candidate::{challenge, critic, critic_again, judge, regression_test};
+pub(crate) use candidate::{CRITIC_DIFFERENCES, CRITIC_INPUTS};
+pub use candidate::{challenge, critic, critic_again, examined, judge, regression_test};
 pub use template::fence;
 
 use crate::hints::delta;
@@ -187,6 +187,20 @@ pub fn differences(attempt: &Attempt, differences: &[Difference<'_>], budget: &L
         context! {
             number => attempt.number,
             differences => shown(differences),
+            patch => attempt.diff.clone(),
+            left => left(budget),
+        },
+    )
+}
+
+/// The question about a patch that stands, and that a reviewer objects to without a run
+/// that shows it.
+pub fn objection(attempt: &Attempt, objection: &str, budget: &Left) -> String {
+    render(
+        "objection.md",
+        context! {
+            number => attempt.number,
+            objection,
             patch => attempt.diff.clone(),
             left => left(budget),
         },

@@ -190,22 +190,22 @@ fn a_foreign_patch_is_challenged_when_a_model_is_named() {
 fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
     let limit = "name > NAME_LIMIT && !*first";
     let strict = FIRST_LINE.replace(limit, "name > NAME_LIMIT || length - name > 4");
-    let judged = |opinion| {
+    let judged = |opinions: &[&str]| {
         let scene = scene().with("PATCHWRIGHT_CRITIC__MODEL", "critic");
         fs::write(scene.patchwright.scratch("a.diff"), &strict).unwrap();
-        let model = ScriptedModel::start([INPUTS, opinion]).unwrap();
+        let model = ScriptedModel::start([INPUTS].iter().chain(opinions).copied()).unwrap();
         let endpoint = model.base_url();
         let mut asking = vec!["judge", "records", "--patch", "a.diff"];
         asking.extend(["--model", "scripted", "--base-url", &endpoint]);
         let told = scene.json(&asking);
         let asked = model.requests();
-        assert_eq!(asked.len(), 2, "{told:#?}");
+        assert_eq!(asked.len(), 1 + opinions.len(), "{told:#?}");
         for words in ["one=1234", "one: 1234", "on each of the following inputs"] {
             assert!(asked[1].last().contains(words), "{words}: {told:#?}");
         }
-        told
+        (told, asked.last().unwrap().last())
     };
-    let told = judged(ACCEPT);
+    let (told, _) = judged(&[ACCEPT]);
     told.expect("verified", 0, "attempt 1 holds every rung");
     let doubts = told.rung(1, "same elsewhere")["doubts"].as_array().unwrap();
     let mut settled = doubts.iter().filter_map(|doubt| doubt["settled"].as_str());
@@ -213,7 +213,22 @@ fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
         settled.any(|why| why.contains("the critic was shown it")),
         "{told:#?}"
     );
-    judged(OBJECT).expect("no_patch", 1, "");
+    // An objection refutes when a run shows it, and is left to a person when none does.
+    let naming = |input: &str| format!("{OBJECT}\n<challenge>{input}</challenge>");
+    let (told, question) = judged(&[&naming("two=5678"), OBJECT]);
+    told.expect("no_patch", 1, "");
+    for words in [
+        "two: 5678",
+        "-1 records",
+        "accepted by the unpatched program",
+    ] {
+        assert!(question.contains(words), "{words}: {question}");
+    }
+    let (told, question) = judged(&[&naming("two=56"), OBJECT]);
+    told.expect("plausible", 6, "no run shows it: 1234 is a number");
+    assert!(question.contains("Nothing of this shows"), "{question}");
+    let (told, _) = judged(&[OBJECT]);
+    told.expect("plausible", 6, "no run shows it: 1234 is a number");
 }
 
 /// Cuts a long name off in silence.

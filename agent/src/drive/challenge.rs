@@ -55,23 +55,22 @@ impl Drive {
             Err(error) => return Ok(stopped(ending(&error))),
         };
         match challenge_patiently(target.as_ref(), (&baseline, &facts), &made).await {
-            Ok(mut told) => {
-                told.result.log = self.continued(&log, &told.result.log).await?;
-                let told = self.challenged(told, &facts, (made, unmade)).await?;
+            Ok(told) => {
+                let told = self.challenged(told, &facts, (made, unmade, log)).await?;
                 Ok(Outcome::Challenged(told))
             }
             Err(error) => Ok(stopped(ending(&error))),
         }
     }
 
-    /// Returns a rung's log, which stands among the blobs, with what the challenges add to it.
-    async fn continued(&self, before: &str, challenges: &str) -> Result<String, JournalError> {
+    /// Returns a rung's log, which stands among the blobs, with lines added to it.
+    async fn continued(&self, before: &str, lines: &[String]) -> Result<String, JournalError> {
         let before = self.journal.blob(before).await?.unwrap_or_default();
         let mut log = String::from_utf8_lossy(&before).into_owned();
         if !log.is_empty() && !log.ends_with('\n') {
             log.push('\n');
         }
-        log.push_str(challenges);
+        log.push_str(&lines.join("\n"));
         Ok(log)
     }
 
@@ -107,7 +106,7 @@ impl Drive {
         &self,
         told: Challenged,
         facts: &AttemptFacts,
-        (made, unmade): (Vec<ChallengeInput>, Vec<String>),
+        (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, String),
     ) -> Result<ChallengedRecord, JournalError> {
         let mut kept = Vec::new();
         for input in told.counted.iter().filter_map(|index| made.get(*index)) {
@@ -117,14 +116,13 @@ impl Drive {
             });
         }
         let mut result = told.result;
-        for line in &unmade {
-            result.log.push_str(line);
-            result.log.push('\n');
-        }
+        let mut lines: Vec<String> = result.log.lines().map(ToOwned::to_owned).collect();
+        lines.extend(unmade);
+        result.log = self.continued(&log, &lines).await?;
         Ok(ChallengedRecord {
             rung: self.record_of(result, facts).await?,
             kept,
-            unmade,
+            lines,
         })
     }
 }

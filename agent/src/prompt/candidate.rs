@@ -5,12 +5,16 @@
 use super::template::render;
 use super::{Difference, language_name, shown};
 use crate::plan::Plan;
-use crate::record::{Attempt, BaselineSummary, DoubtRecord, RungRecord, TestFiles};
+use crate::record::{
+    Attempt, BaselineSummary, ChallengedRecord, DoubtRecord, RungRecord, TestFiles,
+};
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
 /// Differences that a critic is shown with their inputs.
 pub(crate) const CRITIC_DIFFERENCES: usize = 4;
+/// Inputs that a critic may name with an objection.
+pub(crate) const CRITIC_INPUTS: usize = 3;
 /// Answers to crashing inputs that a critic is shown.
 const ANSWERS: usize = 12;
 /// Answers to crashing inputs that the author of challenges is shown.
@@ -18,7 +22,7 @@ const CHALLENGED: usize = 3;
 
 /// The question what a critic thinks of a patch that nothing refuted.
 pub fn critic(
-    language: Language,
+    (language, baseline): (Language, &BaselineSummary),
     crash: &str,
     (attempt, last): (&Attempt, &RungRecord),
     code: &str,
@@ -51,6 +55,8 @@ pub fn critic(
         context! {
             language => language_name(language),
             crash,
+            povs => shown_povs(baseline),
+            inputs => CRITIC_INPUTS,
             explanation => attempt.patch.explanation.clone(),
             diff => attempt.diff.clone(),
             surroundings => attempt.surroundings.clone(),
@@ -87,6 +93,21 @@ fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d DoubtRecord>) -> Vec<String>
 /// A critic's answer that holds no verdict.
 pub fn critic_again() -> String {
     render("critic_again.md", context! {})
+}
+
+/// The answers of both programs to the inputs that a critic named; `shows` tells whether any
+/// of them is one that could bear an objection out.
+pub fn examined(told: &ChallengedRecord, shows: bool) -> String {
+    let rung = &told.rung;
+    render(
+        "examined.md",
+        context! {
+            lines => told.lines.join("\n"),
+            answers => rung.answers.clone(),
+            differences => shown(&rung.open_differences()),
+            shows,
+        },
+    )
 }
 
 /// The request for inputs that show a patch to be wrong.
@@ -156,4 +177,68 @@ pub fn judge(language: Language, crash: &str, candidates: &[&Attempt]) -> String
         "judge.md",
         context! { language => language_name(language), crash, candidates },
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::objection;
+    use super::super::tests::{attempt, difference, left, settled};
+    use super::{critic, critic_again, examined};
+    use crate::record::{BaselineSummary, ChallengedRecord, PovRecord, RungRecord};
+    use patchwright_evaluator::RungName;
+    use patchwright_source::Language;
+
+    #[test]
+    fn critic_prompt() {
+        let mut attempt = attempt();
+        attempt.patch.explanation = Some("the length was not checked".into());
+        let last = RungRecord {
+            name: RungName::Reviewed,
+            holds: Some(true),
+            doubts: vec![
+                settled("mutant 1"),
+                difference("exit 0 became exit 1 (derived)"),
+                settled("mutant 2"),
+                settled("mutant 3"),
+            ],
+            ..attempt.rungs[0].clone()
+        };
+        let baseline = BaselineSummary {
+            povs: vec![PovRecord {
+                name: "long.txt".into(),
+                command: "\"$OUT\"/harness \"$POV\"".into(),
+                text: "(3 bytes of text)\nabc".into(),
+            }],
+            ..BaselineSummary::default()
+        };
+        let of = (Language::C, &baseline);
+        let text = critic(of, "crash", (&attempt, &last), "a.c:1-1\n1: x\n");
+        insta::assert_snapshot!(text);
+        insta::assert_snapshot!(critic_again());
+    }
+
+    #[test]
+    fn objection_prompts() {
+        let rung = RungRecord {
+            doubts: vec![difference("objection 1.2: exit 0 became exit 1")],
+            answers: vec!["objection 1.1 (\"x\"): exit 0, prints 7".into()],
+            ..attempt().rungs[0].clone()
+        };
+        let told = ChallengedRecord {
+            rung,
+            kept: Vec::new(),
+            lines: vec![
+                "objection 1.1 makes the unpatched program crash as the PoV does".into(),
+                "objection 1.2 is accepted by the unpatched program".into(),
+                "objection 1.3 could not be made: it is no hex".into(),
+            ],
+        };
+        insta::assert_snapshot!(examined(&told, true));
+        let nothing = ChallengedRecord {
+            rung: attempt().rungs[0].clone(),
+            ..told
+        };
+        insta::assert_snapshot!(examined(&nothing, false));
+        insta::assert_snapshot!(objection(&attempt(), "a.c:3 is off by one", &left(1, 9)));
+    }
 }

@@ -5,7 +5,7 @@ use super::control_tokens;
 use minijinja::{Environment, UndefinedBehavior, Value};
 use std::sync::LazyLock;
 
-const TEMPLATES: [(&str, &str); 22] = [
+const TEMPLATES: [(&str, &str); 25] = [
     ("system.md", include_str!("../../../prompts/system.md")),
     ("issue.md", include_str!("../../../prompts/issue.md")),
     ("answers.md", include_str!("../../../prompts/answers.md")),
@@ -30,6 +30,12 @@ const TEMPLATES: [(&str, &str); 22] = [
         "critic_again.md",
         include_str!("../../../prompts/critic_again.md"),
     ),
+    ("examined.md", include_str!("../../../prompts/examined.md")),
+    (
+        "objection.md",
+        include_str!("../../../prompts/objection.md"),
+    ),
+    ("inputs.md", include_str!("../../../prompts/inputs.md")),
     (
         "challenge.md",
         include_str!("../../../prompts/challenge.md"),

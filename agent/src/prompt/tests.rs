@@ -1,13 +1,14 @@
 //! Each prompt as a snapshot, and what must never happen in any.
 
 use super::{
-    anchors, answers, challenge, compact, compacted, contest, critic, critic_again, differences,
-    feedback, fence, first_issue, judge, patterns, problem, regression_test, system, words,
+    anchors, answers, challenge, compact, compacted, contest, critic, differences, examined,
+    feedback, fence, first_issue, judge, objection, patterns, problem, regression_test, system,
+    words,
 };
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, PovRecord, ProbeTold,
-    RunLimits, RungRecord, TestFiles,
+    Attempt, BaselineSummary, ChallengedRecord, Crash, DoubtRecord, DoubtedInputRecord, Left,
+    PovRecord, ProbeTold, RunLimits, RungRecord, TestFiles,
 };
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -16,7 +17,7 @@ use patchwright_retrieval::Candidate;
 use patchwright_source::Language;
 use std::time::Duration;
 
-fn left(attempts: u32, rounds: u32) -> Left {
+pub(super) fn left(attempts: u32, rounds: u32) -> Left {
     Left {
         attempts,
         attempts_of: 5,
@@ -73,7 +74,7 @@ fn crash(text: &str) -> Crash {
     }
 }
 
-fn attempt() -> Attempt {
+pub(super) fn attempt() -> Attempt {
     Attempt {
         number: 2,
         lane: 1,
@@ -101,7 +102,7 @@ fn attempt() -> Attempt {
     }
 }
 
-fn difference(text: &str) -> DoubtRecord {
+pub(super) fn difference(text: &str) -> DoubtRecord {
     DoubtRecord {
         what: text.into(),
         input: Some(DoubtedInputRecord {
@@ -312,31 +313,11 @@ fn compacted_prompt() {
 }
 
 /// A difference that an experiment settled.
-fn settled(what: &str) -> DoubtRecord {
+pub(super) fn settled(what: &str) -> DoubtRecord {
     DoubtRecord {
         settled: Some("it comes from the fault".into()),
         ..difference(what)
     }
-}
-
-#[test]
-fn critic_prompt() {
-    let mut attempt = attempt();
-    attempt.patch.explanation = Some("the length was not checked".into());
-    let last = RungRecord {
-        name: RungName::Reviewed,
-        holds: Some(true),
-        doubts: vec![
-            settled("mutant 1"),
-            difference("exit 0 became exit 1 (derived)"),
-            settled("mutant 2"),
-            settled("mutant 3"),
-        ],
-        ..attempt.rungs[0].clone()
-    };
-    let text = critic(Language::C, "crash", (&attempt, &last), "a.c:1-1\n1: x\n");
-    insta::assert_snapshot!(text);
-    insta::assert_snapshot!(critic_again());
 }
 
 #[test]
@@ -375,6 +356,11 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         harness: PLANTED.into(),
         ..BaselineSummary::default()
     };
+    let told = ChallengedRecord {
+        rung: last.clone(),
+        kept: Vec::new(),
+        lines: vec![PLANTED.into()],
+    };
     for text in [
         first_issue(
             (&plan, Origin::Seen),
@@ -387,7 +373,9 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         differences(&attempt, &doubts, &left(5, 12)),
         contest((Language::C, PLANTED), &attempt, &doubts, PLANTED),
         compacted(PLANTED, PLANTED, &[&attempt], "", ""),
-        critic(Language::C, PLANTED, (&attempt, &last), ""),
+        critic((Language::C, &baseline), PLANTED, (&attempt, &last), ""),
+        examined(&told, true),
+        objection(&attempt, PLANTED, &left(5, 12)),
         judge(Language::C, PLANTED, &[&attempt]),
         challenge((&plan, &baseline), PLANTED, (&attempt, &last), ""),
         regression_test((&plan, &baseline), PLANTED, PLANTED, &TestFiles::default()),

@@ -41,7 +41,7 @@ pub struct ChallengedRecord {
     pub rung: RungRecord,
     /// The inputs that count, for later attempts.
     pub kept: Vec<ChallengeRecord>,
-    /// Why an input could not be made, one line each.
+    /// Lines that tell how each input counts, or why it could not be made.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unmade: Vec<String>,
+    pub lines: Vec<String>,
 }

@@ -69,6 +69,8 @@ pub(super) enum Stage {
     Challenge(Box<Challenge>),
     /// A critic is to look at an attempt that nothing refuted.
     Review(Box<Review>),
+    /// The inputs that a critic names with its objection are to be run.
+    Examine(Box<Review>),
     /// A critic is to decide about a difference that the author contests.
     Contest(Box<Contest>),
     /// Another lane has the same patch under evaluation: its fate is shared.
@@ -86,8 +88,20 @@ pub(super) struct Review {
     pub(super) rung: RungRecord,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,
-    /// The times that a critic was asked.
+    /// The times that a critic was asked without a verdict.
     pub(super) tries: u32,
+    /// Its objection, once there is one.
+    pub(super) objection: Option<Objection>,
+}
+
+/// The inputs of an objection.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Objection {
+    /// The inputs.
+    pub(super) inputs: Vec<ChallengeRecord>,
+    /// True once they were run and one of them shows something: a difference, or the answer
+    /// to an input that crashes the unpatched program.
+    pub(super) shows: bool,
 }
 
 /// An attempt that is challenged.
@@ -172,6 +186,8 @@ pub(super) struct Lane {
     pub(super) failures: Vec<RungName>,
     /// The attempt whose other behaviour may be contested now.
     pub(super) contestable: Option<Contestable>,
+    /// An objection that no run shows, and that the author was not told yet.
+    pub(super) unproven: Option<String>,
 }
 
 impl Lane {
@@ -194,6 +210,7 @@ impl Lane {
             probed: Vec::new(),
             failures: Vec::new(),
             contestable: None,
+            unproven: None,
         }
     }
 
@@ -235,6 +252,14 @@ impl Lane {
             .rev()
             .take_while(|rung| Some(*rung) == last)
             .count() as u32
+    }
+}
+
+impl Review {
+    /// Returns the inputs that the critic named.
+    fn inputs(&self) -> Vec<ChallengeRecord> {
+        let objection = self.objection.as_ref();
+        objection.map_or_else(Vec::new, |objection| objection.inputs.clone())
     }
 }
 
@@ -290,6 +315,11 @@ impl Lane {
                 rung: *rung,
             },
             Stage::Review(review) => ask(Purpose::Critic, &review.messages),
+            Stage::Examine(review) => Step::Challenge {
+                attempt: review.attempt,
+                inputs: review.inputs(),
+                log: review.rung.log.clone(),
+            },
             Stage::AskChallenge(challenge) => ask(Purpose::Challenge, &challenge.messages),
             Stage::Challenge(challenge) => Step::Challenge {
                 attempt: challenge.attempt,

@@ -9,6 +9,7 @@ mod compact;
 mod contest;
 mod critic;
 mod idle;
+mod objection;
 mod reply;
 mod round;
 mod verdict;

@@ -93,24 +93,27 @@ impl Run {
 
     /// Takes what the inputs showed into the rung.
     pub(super) fn on_challenged(&mut self, index: usize, told: ChallengedRecord) {
-        let Some(Stage::Challenge(challenge)) =
-            self.lanes.get(index).map(|lane| lane.stage.clone())
-        else {
-            return;
-        };
-        for kept in told.kept {
-            if !self
-                .challenges
-                .iter()
-                .any(|known| known.source == kept.source)
-            {
-                self.challenges.push(kept);
+        self.keep_challenges(&told);
+        match self.lanes.get(index).map(|lane| lane.stage.clone()) {
+            Some(Stage::Challenge(challenge)) => {
+                let rung = joined(challenge.rung, told.rung);
+                self.keep(index, challenge.attempt, &rung);
+            }
+            Some(Stage::Examine(review)) => self.on_examined(index, *review, told),
+            _ => {}
+        }
+    }
+
+    /// Keeps the inputs that count for later attempts, each once.
+    fn keep_challenges(&mut self, told: &ChallengedRecord) {
+        for kept in &told.kept {
+            let mut known = self.challenges.iter();
+            if !known.any(|known| known.source == kept.source) {
+                self.challenges.push(kept.clone());
             }
         }
         let surplus = self.challenges.len().saturating_sub(MOST_KEPT);
         self.challenges.drain(..surplus);
-        let rung = joined(challenge.rung, told.rung);
-        self.keep(index, challenge.attempt, &rung);
     }
 }
 

@@ -73,6 +73,14 @@ impl Run {
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.contestable = None;
         }
+        if open(
+            self.attempt(contested.attempt)
+                .and_then(|attempt| attempt.rung(COMPARED)),
+        )
+        .is_empty()
+        {
+            return self.leave_objection(index, contested.attempt, &reason);
+        }
         let crash = self.first_crash();
         let text = self.attempt(contested.attempt).map(|attempt| {
             prompt::contest(

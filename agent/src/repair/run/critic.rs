@@ -1,7 +1,10 @@
 //! The last part of the rung *reviewed*: a model that looks at a patch which
-//! nothing refuted. What it objects to refutes the patch, and goes to the author.
-//! A critic that cannot be heard leaves the rung open: a check that fails to run
-//! denies.
+//! nothing refuted. An objection is put to the test: the inputs that it names are run on
+//! both programs, and the critic decides again. One that a run shows refutes the patch. One
+//! that no run shows leaves the rung open, and goes to the author ([`objection`]). A critic
+//! that cannot be heard leaves the rung open too: a check that fails to run denies.
+//!
+//! [`objection`]: super::objection
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
@@ -23,10 +26,11 @@ impl Run {
 
     pub(super) fn review(&mut self, index: usize, number: u32, rung: RungRecord) {
         let crash = self.first_crash();
+        let baseline = self.baseline.clone().unwrap_or_default();
         let code = self.lanes.get(index).map(|lane| lane.code.as_str());
         let messages = self.attempt(number).map(|attempt| {
             let text = prompt::critic(
-                self.plan.language,
+                (self.plan.language, &baseline),
                 &crash.text,
                 (attempt, &rung),
                 code.unwrap_or_default(),
@@ -38,6 +42,7 @@ impl Run {
             rung,
             messages: messages.unwrap_or_default(),
             tries: 0,
+            objection: None,
         };
         self.ask_critic(index, review);
     }
@@ -52,19 +57,13 @@ impl Run {
         match opinion::verdict(&record.text) {
             Some(Opinion::Accepts) => {
                 review.rung.reason.push_str("; the critic has no objection");
-                self.on_acceptance(index, &review);
+                self.on_acceptance(index, review);
             }
             Some(Opinion::Objects(reason)) => {
-                let first = reason.lines().next().unwrap_or_default();
-                review.rung.holds = Some(false);
-                review.rung.reason = format!("the critic objects: {first}");
-                review.rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
-                self.decide(index, &review);
+                self.on_objection(index, review, (&reason, &record.text));
             }
             None if review.tries < TRIES => {
-                review
-                    .messages
-                    .push(Message::assistant(control_tokens::break_up(&record.text)));
+                review.messages.push(assistant(&record.text));
                 review.messages.push(Message::user(prompt::critic_again()));
                 self.ask_critic(index, review);
             }
@@ -72,25 +71,30 @@ impl Run {
         }
     }
 
-    /// Takes the critic's agreement. A patch that was handed in has no author who could
-    /// contest a difference, so the critic decides about those that it was shown.
-    fn on_acceptance(&mut self, index: usize, review: &Review) {
+    /// Takes the critic's agreement: it settles what the inputs of an earlier objection left
+    /// open. A patch that was handed in has no author who could contest a difference, so the
+    /// critic decides about those too that it was shown.
+    fn on_acceptance(&mut self, index: usize, mut review: Review) {
+        const SHOWN: &str = "the critic was shown it and has no objection";
+        if review.objection.is_some() {
+            for doubt in &mut review.rung.doubts {
+                if doubt.input.is_some() && doubt.settled.is_none() {
+                    doubt.settled = Some(SHOWN.to_owned());
+                }
+            }
+        }
         let number = review.attempt;
         if !self.is_foreign(index) || !self.attempt(number).is_some_and(shows_every_difference) {
-            return self.decide(index, review);
+            return self.decide(index, &review);
         }
         self.write_down(number, &review.rung);
         self.remark(format!(
             "attempt {number}: the critic was shown every open difference and has no objection"
         ));
-        self.accept_differences(
-            index,
-            number,
-            "the critic was shown it and has no objection",
-        );
+        self.accept_differences(index, number, SHOWN);
     }
 
-    fn ask_critic(&mut self, index: usize, mut review: Review) {
+    pub(super) fn ask_critic(&mut self, index: usize, mut review: Review) {
         let limit = self.plan.critic.unwrap_or_default();
         if self.critic_calls >= limit {
             let why = format!("all {limit} calls (critic.calls) are used");
@@ -110,9 +114,14 @@ impl Run {
         self.decide(index, &review);
     }
 
-    fn decide(&mut self, index: usize, review: &Review) {
+    pub(super) fn decide(&mut self, index: usize, review: &Review) {
         self.keep(index, review.attempt, &review.rung);
     }
+}
+
+/// Returns a reply as a part of a conversation.
+pub(super) fn assistant(text: &str) -> Message {
+    Message::assistant(control_tokens::break_up(text))
 }
 
 /// Tells whether differences are open, and the critic's question holds all of them.

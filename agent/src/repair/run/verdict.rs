@@ -89,6 +89,7 @@ impl Run {
             regression: None,
         });
         lane.contestable = None;
+        lane.unproven = None;
         lane.stage = match ladder.first() {
             Some(rung) if !dry_run => Stage::Climb {
                 attempt: number,
@@ -229,7 +230,7 @@ impl Run {
         if let Some(ending) = ending.filter(|_| verified && !own) {
             return self.conclude(ending, Some(number));
         }
-        let asked = self.ask_author(index, number);
+        let asked = self.tell_objection(index, number) || self.ask_author(index, number);
         if let Some(lane) = self.lanes.get_mut(index).filter(|_| !asked) {
             lane.stage = Stage::Done(Finished::Held);
         }

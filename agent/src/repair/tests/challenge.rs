@@ -76,7 +76,7 @@ fn told(holds: Option<bool>) -> Outcome {
             name: "challenge 1.1".into(),
             source: ChallengeSource::Kept("kept".into()),
         }],
-        unmade: Vec::new(),
+        lines: Vec::new(),
     })
 }
 

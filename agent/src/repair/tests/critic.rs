@@ -3,15 +3,15 @@
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ContextText, DoubtRecord, DoubtedInputRecord, EndingKind, Full, Outcome, Purpose, RungRecord,
-    Step, Unanswered,
+    ChallengedRecord, ContextText, DoubtRecord, DoubtedInputRecord, EndingKind, Full, Outcome,
+    Purpose, RungRecord, Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Usage};
 
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
-const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>";
+const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>\n<challenge>abc</challenge>";
 
 /// An attempt that holds every rung that can be run.
 fn climbed(calls: u32) -> Run {
@@ -74,15 +74,101 @@ fn it_is_told_everything_and_may_agree() {
     assert_eq!((run.spent().calls, run.spent().format_retries), (2, 0));
 }
 
+/// The result of the inputs of an objection: a rung with as many variants, and inputs of
+/// differences.
+fn examined(holds: Option<bool>, variants: u64, differences: usize) -> Outcome {
+    let Outcome::Climbed(record) = compared(RungName::SameElsewhere, differences) else {
+        unreachable!()
+    };
+    Outcome::Challenged(ChallengedRecord {
+        rung: RungRecord {
+            holds,
+            reason: "objection 1.1 fails".into(),
+            counts: [("challenges: variants".to_owned(), variants)].into(),
+            ..record
+        },
+        kept: Vec::new(),
+        lines: vec!["objection 1.1 IS ACCEPTED".into()],
+    })
+}
+
 #[test]
-fn its_objection_is_the_next_issue() {
+fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
     let run = play(climbed(9), [reply(OBJECT)]);
-    let last = run.attempts()[0].refuted_by().unwrap();
-    assert_eq!(last.reason, "the critic objects: LEAKS AT A.C:3");
-    let run = play(run, [Outcome::Context(ContextText::default())]);
+    let step = run.ready().into_iter().next().map(|(_, step)| step);
+    let Some(Step::Challenge { inputs, .. }) = step else {
+        panic!("not run: {step:?}")
+    };
+    assert_eq!(inputs[0].name, "objection 1.1");
+    let asked = play(run.clone(), [examined(Some(true), 0, 1)]);
+    assert!(asks_critic(&asked));
+    for part in ["objection 1.1 IS ACCEPTED", "DIFFERENCE 0"] {
+        assert!(last_message(&asked).contains(part), "{part}");
+    }
+    // What it was shown and accepts is settled.
+    let accepted = play(asked.clone(), [reply(ACCEPT)]);
+    assert_eq!(kind(&accepted), EndingKind::Verified);
+    let reviewed = accepted.attempts()[0].rung(RungName::Reviewed).unwrap();
+    assert!(reviewed.doubts.iter().all(|doubt| doubt.settled.is_some()));
+    // Upheld with something to show, or shown by a failure, it refutes.
+    for (run, reason) in [
+        (
+            play(asked, [reply(OBJECT)]),
+            "the critic objects: LEAKS AT A.C:3",
+        ),
+        (
+            play(run.clone(), [examined(Some(true), 1, 0), reply(OBJECT)]),
+            "the critic objects: LEAKS AT A.C:3",
+        ),
+        (
+            play(run, [examined(Some(false), 0, 0)]),
+            "the critic objects, and is right: objection 1.1 fails",
+        ),
+    ] {
+        assert_eq!(run.attempts()[0].refuted_by().unwrap().reason, reason);
+    }
+}
+
+#[test]
+fn a_proven_objection_is_the_next_issue() {
+    let told = examined(Some(true), 1, 0);
+    let code = Outcome::Context(ContextText::default());
+    let run = play(climbed(9), [reply(OBJECT), told, reply(OBJECT), code]);
     let issue = last_message(&run);
     for part in ["does not stand up to review", "LEAKS AT A.C:3\nand more"] {
         assert!(issue.contains(part), "{part}: {issue}");
+    }
+}
+
+#[test]
+fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_author() {
+    let words = "<verdict>object</verdict><reason>LEAKS AT A.C:3</reason>";
+    let shown_nothing = vec![reply(OBJECT), examined(Some(true), 0, 0), reply(words)];
+    for outcomes in [vec![reply(words)], shown_nothing] {
+        let run = play(climbed(9), outcomes);
+        let reviewed = run.attempts()[0].rung(RungName::Reviewed);
+        assert_eq!(reviewed.unwrap().holds, None);
+        let question = last_message(&run);
+        for part in ["LEAKS AT A.C:3", "diff of p", "<contest>"] {
+            assert!(question.contains(part), "{part}: {question}");
+        }
+        // A person decides about what the author contests.
+        let contested = play(
+            run.clone(),
+            [reply("<contest>it is freed in b.c</contest>")],
+        );
+        assert_eq!(kind(&contested), EndingKind::Plausible);
+        let detail = &contested.ending().unwrap().detail;
+        assert!(
+            detail.contains("no run shows it: LEAKS AT A.C:3"),
+            "{detail}"
+        );
+        // A better patch is climbed, and the first one is kept beside it.
+        let better = play(run, [reply(&patch("z")), placed("q")]);
+        assert!(better.attempts()[0].refuted_by().is_none());
+        let better = play(better, RungName::ALL.map(|name| rung(name, Some(true))));
+        let better = play(better, [reply(ACCEPT)]);
+        assert_eq!(kind(&better), EndingKind::Verified);
     }
 }
 
@@ -204,6 +290,8 @@ fn differences_beyond_those_shown_stay_open_and_an_objection_refutes() {
     let run = play(judged_with_differences(5), [reply(ACCEPT)]);
     assert_eq!(kind(&run), EndingKind::Plausible);
     assert!(run.attempts()[0].accepted.is_empty());
-    let run = play(judged_with_differences(1), [reply(OBJECT)]);
+    let told = examined(Some(true), 1, 0);
+    let objects = [reply(OBJECT), told, reply(OBJECT)];
+    let run = play(judged_with_differences(1), objects);
     assert_eq!(kind(&run), EndingKind::NoPatch);
 }

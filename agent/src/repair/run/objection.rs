@@ -1,0 +1,137 @@
+//! Objections of a critic: what the inputs show that it names, and the way of one that no
+//! run shows to the author of the patch. A critic can be wrong about code that it reads, so
+//! its word alone refutes nothing.
+
+use super::Run;
+use super::critic::assistant;
+use crate::prompt;
+use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, DoubtRecord};
+use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
+use patchwright_model::Message;
+use patchwright_patcher::reply;
+
+impl Run {
+    /// Takes an objection, with the whole reply that it stands in. Its inputs are run first.
+    pub(super) fn on_objection(
+        &mut self,
+        index: usize,
+        mut review: Review,
+        (reason, text): (&str, &str),
+    ) {
+        let first = reason.lines().next().unwrap_or_default();
+        let shows = match &review.objection {
+            Some(objection) => objection.shows,
+            None => {
+                let inputs = self.named_inputs(review.attempt, text);
+                if !inputs.is_empty() {
+                    review.messages.push(assistant(text));
+                    review.objection = Some(Objection {
+                        inputs,
+                        shows: false,
+                    });
+                    return self.examine(index, review);
+                }
+                false
+            }
+        };
+        let rung = &mut review.rung;
+        rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
+        if shows {
+            rung.holds = Some(false);
+            rung.reason = format!("the critic objects: {first}");
+        } else {
+            rung.holds = None;
+            rung.reason = format!("the critic objects, and no run shows it: {first}");
+            rung.doubts.push(DoubtRecord {
+                what: format!("the critic objects: {first}"),
+                ..DoubtRecord::default()
+            });
+            if let Some(lane) = self.lanes.get_mut(index) {
+                lane.unproven = Some(reason.to_owned());
+            }
+        }
+        self.decide(index, &review);
+    }
+
+    fn named_inputs(&self, attempt: u32, text: &str) -> Vec<ChallengeRecord> {
+        if !self.plan.has_povs {
+            return Vec::new();
+        }
+        let written = reply::challenges(text).into_iter();
+        let numbered = written.take(prompt::CRITIC_INPUTS).enumerate();
+        numbered
+            .map(|(number, raw)| ChallengeRecord {
+                name: format!("objection {attempt}.{}", number + 1),
+                source: ChallengeSource::Written(raw),
+            })
+            .collect()
+    }
+
+    fn examine(&mut self, index: usize, review: Review) {
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Examine(Box::new(review));
+        }
+    }
+
+    /// Takes what the inputs show: a failure refutes, all else is put before the critic again.
+    pub(super) fn on_examined(&mut self, index: usize, mut review: Review, told: ChallengedRecord) {
+        let rung = &mut review.rung;
+        rung.seconds += told.rung.seconds;
+        rung.log.clone_from(&told.rung.log);
+        if told.rung.holds == Some(false) {
+            rung.holds = Some(false);
+            rung.reason = format!("the critic objects, and is right: {}", told.rung.reason);
+            rung.feedback = told.rung.feedback;
+            rung.crash = told.rung.crash;
+            rung.found.extend(told.rung.found);
+            return self.decide(index, &review);
+        }
+        let variants = told.rung.counts.get("challenges: variants");
+        let shows =
+            variants.is_some_and(|count| *count > 0) || !told.rung.open_differences().is_empty();
+        let text = prompt::examined(&told, shows);
+        rung.doubts.extend(told.rung.doubts);
+        if let Some(objection) = &mut review.objection {
+            objection.shows = shows;
+        }
+        review.messages.push(Message::user(text));
+        review.tries = 0;
+        self.ask_critic(index, review);
+    }
+
+    /// Tells the author of a patch that stands what the critic objects; false where it objects
+    /// to nothing, or no other patch could be tried.
+    pub(super) fn tell_objection(&mut self, index: usize, number: u32) -> bool {
+        let left = self.left();
+        if self.foreign.is_some() || left.attempts == 0 {
+            return false;
+        }
+        let objection = self
+            .lanes
+            .get_mut(index)
+            .and_then(|lane| lane.unproven.take());
+        let text = objection
+            .zip(self.attempt(number))
+            .map(|(objection, attempt)| prompt::objection(attempt, &objection, &left));
+        let (Some(text), Some(lane)) = (text, self.lanes.get_mut(index)) else {
+            return false;
+        };
+        lane.contestable = Some(Contestable {
+            attempt: number,
+            stands: true,
+        });
+        lane.tell(text);
+        true
+    }
+
+    /// Takes the author's word against an objection: a person decides.
+    pub(super) fn leave_objection(&mut self, index: usize, number: u32, reason: &str) {
+        let first = reason.lines().next().unwrap_or_default();
+        self.remark(format!(
+            "attempt {number}: its author contests the critic's objection, which is left to a person: {first}"
+        ));
+        if let Some(lane) = self.lanes.get_mut(index) {
+            lane.stage = Stage::Done(Finished::Held);
+        }
+    }
+}
