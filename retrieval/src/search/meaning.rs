@@ -4,7 +4,7 @@
 //! The vectors are made at the first search and kept in memory; they follow what changes.
 
 use super::Scored;
-use super::count::count_file;
+use super::count::{Counted, Document, count_file};
 use super::model::StaticModel;
 use crate::error::or_nothing;
 use crate::index::Index;
@@ -45,8 +45,8 @@ impl MeaningIndex {
         limit: usize,
     ) -> Vec<Scored> {
         let best = by_words.first().map_or(1.0, |one| one.score);
-        let mut joined: FxHashMap<i64, f64> =
-            by_words.iter().map(|one| (one.id, one.score)).collect();
+        let known = by_words.into_iter().map(|one| (one.id, one.score));
+        let mut joined: FxHashMap<i64, f64> = known.collect();
         for (rank, near) in self.nearest(index, words).into_iter().enumerate() {
             let score = WEIGHT * best * near.score.max(0.0);
             match joined.get_mut(&near.id) {
@@ -106,49 +106,17 @@ struct Vectors {
 
 impl Vectors {
     fn of(index: &Index, model: &StaticModel) -> Self {
-        let paths: Vec<TreePath> = index
-            .files()
-            .into_iter()
-            .filter(|file| file.language.is_some())
-            .map(|file| file.path)
-            .collect();
-        let counted: Vec<_> = paths
-            .par_iter()
-            .map(|path| count_file(index, path, str::to_owned))
-            .collect();
+        let counted = count(index);
         let mut made = Self::default();
         for file in &counted {
             for document in &file.documents {
                 made.ids.push(document.id);
-                for number in document.words.keys() {
-                    if let Some(word) = file.words.get(*number as usize) {
-                        *made.with.entry(word.clone()).or_default() += 1;
-                    }
+                for (word, _) in words_of(file, document) {
+                    *made.with.entry(word.to_owned()).or_default() += 1;
                 }
             }
         }
-        let known: FxHashMap<&str, Vec<f32>> = made
-            .with
-            .par_iter()
-            .filter_map(|(word, _)| Some((word.as_str(), model.vector(word)?)))
-            .collect();
-        let sums: Vec<Sum> = counted
-            .par_iter()
-            .flat_map_iter(|file| {
-                let (known, made) = (&known, &made);
-                file.documents.iter().map(move |document| {
-                    let mut sum = Sum::new(model.width());
-                    for (number, count) in &document.words {
-                        let word = file.words.get(*number as usize).map_or("", String::as_str);
-                        if let Some(vector) = known.get(word) {
-                            sum.add(vector, made.rarity(word) * (*count as f32).ln_1p());
-                        }
-                    }
-                    sum
-                })
-            })
-            .collect();
-        drop(known);
+        let sums = made.sums(&counted, model);
         let mut middle = Sum::new(model.width());
         let nowhere = vec![0.0; model.width()];
         for direction in sums.iter().filter_map(|sum| sum.direction(&nowhere)) {
@@ -162,11 +130,60 @@ impl Vectors {
         made
     }
 
+    /// The sum of the vectors of each definition's words.
+    fn sums(&self, counted: &[Counted], model: &StaticModel) -> Vec<Sum> {
+        let words = self.with.par_iter().map(|(word, _)| word.as_str());
+        let known: FxHashMap<&str, Vec<f32>> = words
+            .filter_map(|word| Some((word, model.vector(word)?)))
+            .collect();
+        let sum = |file: &Counted, document: &Document| {
+            let mut sum = Sum::new(model.width());
+            for (word, count) in words_of(file, document) {
+                if let Some(vector) = known.get(word) {
+                    sum.add(vector, self.rarity(word) * (count as f32).ln_1p());
+                }
+            }
+            sum
+        };
+        let of_file = |file: &Counted| -> Vec<Sum> {
+            let documents = file.documents.iter();
+            documents.map(|document| sum(file, document)).collect()
+        };
+        counted.par_iter().flat_map_iter(of_file).collect()
+    }
+
     /// Returns how much a word tells the definitions apart.
     fn rarity(&self, word: &str) -> f32 {
         let with = self.with.get(word).copied().unwrap_or_default();
         ((self.ids.len() as f32 + 1.0) / (with as f32 + 1.0)).ln()
     }
+}
+
+/// Counts the words of all definitions as they are written.
+fn count(index: &Index) -> Vec<Counted> {
+    let files = index.files().into_iter();
+    let paths: Vec<TreePath> = files
+        .filter(|file| file.language.is_some())
+        .map(|file| file.path)
+        .collect();
+    let count = |path| count_file(index, path, str::to_owned);
+    paths.par_iter().map(count).collect()
+}
+
+/// The words of a definition, in the order of their numbers: sums of floats depend on it.
+fn words_of<'c>(
+    file: &'c Counted,
+    document: &Document,
+) -> impl Iterator<Item = (&'c str, u32)> + use<'c> {
+    let mut numbered: Vec<(u32, u32)> = document
+        .words
+        .iter()
+        .map(|(n, count)| (*n, *count))
+        .collect();
+    numbered.sort_unstable();
+    let word = |number: u32| file.words.get(number as usize).map(String::as_str);
+    let words = numbered.into_iter();
+    words.filter_map(move |(number, count)| Some((word(number)?, count)))
 }
 
 /// A weighted sum of vectors.
@@ -196,7 +213,9 @@ fn unit_of(vector: &[f32], middle: &[f32]) -> Option<Vec<f32>> {
 
 fn unit(mut vector: Vec<f32>) -> Option<Vec<f32>> {
     let length = product(&vector, &vector).sqrt();
-    vector.iter_mut().for_each(|one| *one /= length);
+    for one in &mut vector {
+        *one /= length;
+    }
     (length > 0.0).then_some(vector)
 }
 

@@ -61,7 +61,9 @@ impl StaticModel {
             found += 1.0;
             sum.iter_mut().zip(row).for_each(|(sum, one)| *sum += one);
         }
-        sum.iter_mut().for_each(|one| *one /= found);
+        for one in &mut sum {
+            *one /= found;
+        }
         (found > 0.0).then_some(sum)
     }
 }
