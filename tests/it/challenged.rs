@@ -215,7 +215,8 @@ fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
     );
     // An objection refutes when a run shows it, and is left to a person when none does.
     let naming = |input: &str| format!("{OBJECT}\n<challenge>{input}</challenge>");
-    let (told, question) = judged(&[&naming("two=5678"), OBJECT]);
+    let upheld = format!("{OBJECT}<shown>objection 1.1</shown>");
+    let (told, question) = judged(&[&naming("two=5678"), &upheld]);
     told.expect("no_patch", 1, "");
     for words in [
         "two: 5678",
@@ -224,7 +225,7 @@ fn a_critic_settles_the_differences_of_a_foreign_patch_that_it_was_shown() {
     ] {
         assert!(question.contains(words), "{words}: {question}");
     }
-    let (told, question) = judged(&[&naming("two=56"), OBJECT]);
+    let (told, question) = judged(&[&naming("two=56"), &upheld]);
     told.expect("plausible", 6, "no run shows it: 1234 is a number");
     assert!(question.contains("Nothing of this shows"), "{question}");
     let (told, _) = judged(&[OBJECT]);

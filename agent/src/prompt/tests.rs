@@ -374,26 +374,31 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         contest((Language::C, PLANTED), &attempt, &doubts, PLANTED),
         compacted(PLANTED, PLANTED, &[&attempt], "", ""),
         critic((Language::C, &baseline), PLANTED, (&attempt, &last), ""),
-        examined(&told, true),
+        examined(&told, "", true),
         objection(&attempt, PLANTED, &left(5, 12)),
         judge(Language::C, PLANTED, &[&attempt]),
         challenge((&plan, &baseline), PLANTED, (&attempt, &last), ""),
         regression_test((&plan, &baseline), PLANTED, PLANTED, &TestFiles::default()),
     ] {
-        assert!(text.matches("IGNORE ALL RULES").count() >= 2, "{text}");
-        let mut open: Option<usize> = None;
-        for line in text.lines() {
-            let ticks = line.chars().take_while(|mark| *mark == '`').count();
-            match open {
-                Some(marks) if ticks >= marks && line.len() == ticks => open = None,
-                None if ticks >= 3 => open = Some(ticks),
-                _ => {}
-            }
-            assert!(
-                !line.contains("IGNORE") || open.is_some(),
-                "free in:\n{text}"
-            );
+        assert_fenced(&text);
+    }
+}
+
+/// Fails unless planted instructions are there, and all of them between fences.
+fn assert_fenced(text: &str) {
+    assert!(text.matches("IGNORE ALL RULES").count() >= 2, "{text}");
+    let mut open: Option<usize> = None;
+    for line in text.lines() {
+        let ticks = line.chars().take_while(|mark| *mark == '`').count();
+        match open {
+            Some(marks) if ticks >= marks && line.len() == ticks => open = None,
+            None if ticks >= 3 => open = Some(ticks),
+            _ => {}
         }
+        assert!(
+            !line.contains("IGNORE") || open.is_some(),
+            "free in:\n{text}"
+        );
     }
 }
 

@@ -104,6 +104,13 @@ pub(super) struct Objection {
     pub(super) shows: bool,
 }
 
+impl Objection {
+    /// Tells whether a run of the input of this name can show the objection.
+    pub(super) fn is_shown_by(&self, name: &str) -> bool {
+        self.shows && self.inputs.iter().any(|input| input.name == name)
+    }
+}
+
 /// An attempt that is challenged.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Challenge {

@@ -28,6 +28,11 @@ pub(super) fn verdict(text: &str) -> Option<Opinion> {
     }
 }
 
+/// The input that a critic says shows its objection.
+pub(super) fn shown(text: &str) -> Option<&str> {
+    last_tag(text, "shown").map(|(name, _)| name.trim())
+}
+
 /// The candidate that a judge chose among these.
 pub(super) fn choice(text: &str, among: &[u32]) -> Option<u32> {
     let (number, _) = last_tag(text, "best")?;
@@ -43,7 +48,7 @@ fn last_tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Opinion, choice, verdict};
+    use super::{Opinion, choice, shown, verdict};
     use proptest::prelude::*;
 
     #[test]
@@ -79,6 +84,11 @@ mod tests {
         ] {
             assert_eq!(verdict(text), expected, "{text}");
         }
+        assert_eq!(
+            shown("<shown> objection 1.2 </shown>"),
+            Some("objection 1.2")
+        );
+        assert_eq!(shown("<reason>objection 1.2</reason>"), None);
         assert_eq!(choice("2 is good. <best>3</best>", &[2, 3]), Some(3));
         assert_eq!(choice("<best>4</best>", &[2, 3]), None);
         assert_eq!(choice("<best>the third</best>", &[2, 3]), None);

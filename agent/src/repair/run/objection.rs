@@ -7,6 +7,7 @@ use super::critic::assistant;
 use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, DoubtRecord};
 use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
+use crate::repair::opinion;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 
@@ -18,25 +19,22 @@ impl Run {
         mut review: Review,
         (reason, text): (&str, &str),
     ) {
-        let first = reason.lines().next().unwrap_or_default();
-        let shows = match &review.objection {
-            Some(objection) => objection.shows,
-            None => {
-                let inputs = self.named_inputs(review.attempt, text);
-                if !inputs.is_empty() {
-                    review.messages.push(assistant(text));
-                    review.objection = Some(Objection {
-                        inputs,
-                        shows: false,
-                    });
-                    return self.examine(index, review);
-                }
-                false
+        if review.objection.is_none() {
+            let inputs = self.named_inputs(review.attempt, text);
+            if !inputs.is_empty() {
+                review.messages.push(assistant(text));
+                let shows = false;
+                review.objection = Some(Objection { inputs, shows });
+                return self.examine(index, review);
             }
-        };
+        }
+        let first = reason.lines().next().unwrap_or_default();
+        let shown = opinion::shown(text)
+            .zip(review.objection.as_ref())
+            .is_some_and(|(name, objection)| objection.is_shown_by(name));
         let rung = &mut review.rung;
         rung.feedback = Some(format!("A reviewer objects to the patch:\n{reason}"));
-        if shows {
+        if shown {
             rung.holds = Some(false);
             rung.reason = format!("the critic objects: {first}");
         } else {
@@ -89,7 +87,9 @@ impl Run {
         let variants = told.rung.counts.get("challenges: variants");
         let shows =
             variants.is_some_and(|count| *count > 0) || !told.rung.open_differences().is_empty();
-        let text = prompt::examined(&told, shows);
+        let first = review.objection.iter().flat_map(|one| &one.inputs).next();
+        let first = first.map_or("", |input| input.name.as_str());
+        let text = prompt::examined(&told, first, shows);
         rung.doubts.extend(told.rung.doubts);
         if let Some(objection) = &mut review.objection {
             objection.shows = shows;

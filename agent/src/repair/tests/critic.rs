@@ -13,6 +13,9 @@ use patchwright_model::{Finish, Usage};
 const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
 const OBJECT: &str = "<verdict>object</verdict><reason>LEAKS AT A.C:3\nand more</reason>\n<challenge>abc</challenge>";
 
+/// The same, upheld with an input that shows it.
+const UPHELD: &str = "<verdict>object</verdict><shown>objection 1.1</shown><reason>LEAKS AT A.C:3\nand more</reason>";
+
 /// An attempt that holds every rung that can be run.
 fn climbed(calls: u32) -> Run {
     let plan = Plan {
@@ -113,11 +116,11 @@ fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
     // Upheld with something to show, or shown by a failure, it refutes.
     for (run, reason) in [
         (
-            play(asked, [reply(OBJECT)]),
+            play(asked, [reply(UPHELD)]),
             "the critic objects: LEAKS AT A.C:3",
         ),
         (
-            play(run.clone(), [examined(Some(true), 1, 0), reply(OBJECT)]),
+            play(run.clone(), [examined(Some(true), 1, 0), reply(UPHELD)]),
             "the critic objects: LEAKS AT A.C:3",
         ),
         (
@@ -133,7 +136,7 @@ fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
 fn a_proven_objection_is_the_next_issue() {
     let told = examined(Some(true), 1, 0);
     let code = Outcome::Context(ContextText::default());
-    let run = play(climbed(9), [reply(OBJECT), told, reply(OBJECT), code]);
+    let run = play(climbed(9), [reply(OBJECT), told, reply(UPHELD), code]);
     let issue = last_message(&run);
     for part in ["does not stand up to review", "LEAKS AT A.C:3\nand more"] {
         assert!(issue.contains(part), "{part}: {issue}");
@@ -143,8 +146,15 @@ fn a_proven_objection_is_the_next_issue() {
 #[test]
 fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_author() {
     let words = "<verdict>object</verdict><reason>LEAKS AT A.C:3</reason>";
-    let shown_nothing = vec![reply(OBJECT), examined(Some(true), 0, 0), reply(words)];
-    for outcomes in [vec![reply(words)], shown_nothing] {
+    let after = |variants, words| {
+        vec![
+            reply(OBJECT),
+            examined(Some(true), variants, 0),
+            reply(words),
+        ]
+    };
+    let cases = [vec![reply(words)], after(1, words), after(0, UPHELD)];
+    for outcomes in cases {
         let run = play(climbed(9), outcomes);
         let reviewed = run.attempts()[0].rung(RungName::Reviewed);
         assert_eq!(reviewed.unwrap().holds, None);
@@ -291,7 +301,7 @@ fn differences_beyond_those_shown_stay_open_and_an_objection_refutes() {
     assert_eq!(kind(&run), EndingKind::Plausible);
     assert!(run.attempts()[0].accepted.is_empty());
     let told = examined(Some(true), 1, 0);
-    let objects = [reply(OBJECT), told, reply(OBJECT)];
+    let objects = [reply(OBJECT), told, reply(UPHELD)];
     let run = play(judged_with_differences(1), objects);
     assert_eq!(kind(&run), EndingKind::NoPatch);
 }
