@@ -1,7 +1,8 @@
 //! Quality of the context of requests and crash reports, beside two others.
 //!
 //! `cargo bench -p patchwright-retrieval --bench quality [-- [--half HALF] [--ours] [--show CASE]
-//! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [NAME...]]`: fetches the trees of
+//! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [--weights FILE --tokenizer FILE]
+//! [NAME...]]`, with the files of a static embedding model last: fetches the trees of
 //! `quality/trees.toml` once, runs every case and those of a further folder and file (or those
 //! whose name holds NAME) through ours, through a plain dump of the fifteen best files, and
 //! through a pipeline of four stages rebuilt from its published description, and prints recall,
@@ -33,6 +34,7 @@ mod table;
 mod world;
 
 use cases::Case;
+use patchwright_retrieval::{ModelFiles, Settings};
 use score::{Outcome, Score};
 use world::World;
 
@@ -56,6 +58,14 @@ fn main() {
         arguments.get(at + 1).cloned()
     };
     let (half, show) = (value("--half"), value("--show"));
+    let model = value("--weights").zip(value("--tokenizer"));
+    let settings = Settings {
+        model: model.map(|(weights, tokenizer)| ModelFiles {
+            weights: weights.into(),
+            tokenizer: tokenizer.into(),
+        }),
+        ..Settings::default()
+    };
     let only_ours = arguments.iter().any(|argument| argument == "--ours");
     let names = names(&arguments);
     let store = cases::store(value("--trees"));
@@ -75,7 +85,7 @@ fn main() {
             continue;
         };
         if world.as_ref().is_none_or(|world| world.tree != place.tree) {
-            world = Some(World::open(&place.tree));
+            world = Some(World::open(&place.tree, settings.clone()));
         }
         let world = world.as_ref().unwrap();
         for (number, (_, system)) in SYSTEMS.iter().enumerate() {

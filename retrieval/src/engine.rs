@@ -22,10 +22,11 @@ use crate::error::{RetrievalError, or_nothing};
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::query::Query;
 use crate::rank::Proximity;
-use crate::search::{Scored, WordIndex};
+use crate::search::{MeaningIndex, Scored, StaticModel, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
+use crate::words::meaningful;
 pub(crate) use lookup::Around;
 use patchwright_source::CrashFrame;
 use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
@@ -70,6 +71,7 @@ pub struct Engine {
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
     words: WordIndex,
+    meaning: Option<MeaningIndex>,
     preferences: Preferences,
 }
 
@@ -81,6 +83,8 @@ impl Engine {
             file_size: settings.file_size_limit,
             ..IndexLimits::default()
         };
+        let model = settings.model.as_ref().map(StaticModel::load);
+        let meaning = model.transpose()?.map(MeaningIndex::new);
         Ok(Self {
             index: Index::open(tree, cache, limits)?,
             settings,
@@ -90,6 +94,7 @@ impl Engine {
             files: OnceLock::new(),
             texts: Texts::default(),
             words: WordIndex::default(),
+            meaning,
             preferences: Preferences::default(),
         })
     }
@@ -235,6 +240,15 @@ impl Engine {
     /// Definitions ranked by words alone.
     pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
         self.words.search(&self.index, stems, limit)
+    }
+
+    /// Definitions ranked by words, and by meaning where there is a static model.
+    pub(crate) fn ranked(&self, words: &str, limit: usize) -> Vec<Scored> {
+        let by_words = self.by_words(&meaningful(words), limit);
+        match &self.meaning {
+            Some(meaning) => meaning.join(&self.index, words, by_words, limit),
+            None => by_words,
+        }
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the

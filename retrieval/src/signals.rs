@@ -143,7 +143,7 @@ impl Engine {
     }
 
     fn ids_for(&self, words: &str) -> Vec<i64> {
-        let scored = self.by_words(&meaningful(words), CANDIDATES);
+        let scored = self.ranked(words, CANDIDATES);
         scored.into_iter().map(|one| one.id).collect()
     }
 

@@ -97,7 +97,7 @@ impl Engine {
             );
         }
         let mut ranked: Vec<(f64, Symbol)> = self
-            .by_words(&stems, RANKED)
+            .ranked(words, RANKED)
             .into_iter()
             .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
             .map(|(score, symbol)| {

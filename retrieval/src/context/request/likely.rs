@@ -55,7 +55,7 @@ const HITS: usize = 3;
 /// this brings.
 pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
     let stems = meaningful(text);
-    let scored = engine.by_words(&stems, SEARCHED);
+    let scored = engine.ranked(text, SEARCHED);
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
     let likely = scoring::shares(engine, text, (&stems, intent), first);
     let candidates = engine.with_signals(text, likely);
