@@ -159,15 +159,6 @@ impl Default for CommandLimits {
 }
 
 impl TargetTask {
-    /// Returns the names of the builds; one empty name when the task names none.
-    pub fn build_names(&self) -> Vec<String> {
-        if self.builds.is_empty() {
-            vec![String::new()]
-        } else {
-            self.builds.keys().cloned().collect()
-        }
-    }
-
     /// Returns the build that a PoV runs on.
     pub fn build_of(&self, pov: &Pov) -> String {
         pov.build.clone().unwrap_or_else(|| self.main_build())
