@@ -95,9 +95,8 @@ pub fn critic_again() -> String {
     render("critic_again.md", context! {})
 }
 
-/// The answers of both programs to the inputs that a critic named, the first by its name;
-/// `shows` tells whether any of them is one that could bear an objection out.
-pub fn examined(told: &ChallengedRecord, first: &str, shows: bool) -> String {
+/// The answers of both programs to the inputs that a critic named; `first` is the name of one.
+pub fn examined(told: &ChallengedRecord, first: &str) -> String {
     let rung = &told.rung;
     render(
         "examined.md",
@@ -106,7 +105,7 @@ pub fn examined(told: &ChallengedRecord, first: &str, shows: bool) -> String {
             answers => rung.answers.clone(),
             differences => shown(&rung.open_differences()),
             first,
-            shows,
+            shows => told.shows_something(),
         },
     )
 }
@@ -234,12 +233,12 @@ mod tests {
                 "objection 1.3 could not be made: it is no hex".into(),
             ],
         };
-        insta::assert_snapshot!(examined(&told, "objection 1.1", true));
+        insta::assert_snapshot!(examined(&told, "objection 1.1"));
         let nothing = ChallengedRecord {
             rung: attempt().rungs[0].clone(),
             ..told
         };
-        insta::assert_snapshot!(examined(&nothing, "objection 1.1", false));
+        insta::assert_snapshot!(examined(&nothing, "objection 1.1"));
         insta::assert_snapshot!(objection(&attempt(), "a.c:3 is off by one", &left(1, 9)));
     }
 }

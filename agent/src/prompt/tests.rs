@@ -374,7 +374,7 @@ fn planted_instructions_stay_fenced_in_every_prompt() {
         contest((Language::C, PLANTED), &attempt, &doubts, PLANTED),
         compacted(PLANTED, PLANTED, &[&attempt], "", ""),
         critic((Language::C, &baseline), PLANTED, (&attempt, &last), ""),
-        examined(&told, "", true),
+        examined(&told, ""),
         objection(&attempt, PLANTED, &left(5, 12)),
         judge(Language::C, PLANTED, &[&attempt]),
         challenge((&plan, &baseline), PLANTED, (&attempt, &last), ""),

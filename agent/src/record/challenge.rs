@@ -45,3 +45,12 @@ pub struct ChallengedRecord {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lines: Vec<String>,
 }
+
+impl ChallengedRecord {
+    /// Tells whether an input shows anything that a critic could find wrong: a difference, or
+    /// the answer to an input that crashes the unpatched program.
+    pub fn shows_something(&self) -> bool {
+        let variants = self.rung.counts.get("challenges: variants");
+        variants.is_some_and(|count| *count > 0) || !self.rung.open_differences().is_empty()
+    }
+}

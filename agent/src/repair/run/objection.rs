@@ -8,6 +8,7 @@ use crate::prompt;
 use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, DoubtRecord};
 use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
 use crate::repair::opinion;
+use patchwright_evaluator::RungName;
 use patchwright_model::Message;
 use patchwright_patcher::reply;
 
@@ -84,16 +85,13 @@ impl Run {
             rung.found.extend(told.rung.found);
             return self.decide(index, &review);
         }
-        let variants = told.rung.counts.get("challenges: variants");
-        let shows =
-            variants.is_some_and(|count| *count > 0) || !told.rung.open_differences().is_empty();
         let first = review.objection.iter().flat_map(|one| &one.inputs).next();
         let first = first.map_or("", |input| input.name.as_str());
-        let text = prompt::examined(&told, first, shows);
-        rung.doubts.extend(told.rung.doubts);
+        let text = prompt::examined(&told, first);
         if let Some(objection) = &mut review.objection {
-            objection.shows = shows;
+            objection.shows = told.shows_something();
         }
+        rung.doubts.extend(told.rung.doubts);
         review.messages.push(Message::user(text));
         review.tries = 0;
         self.ask_critic(index, review);
@@ -130,6 +128,14 @@ impl Run {
         self.remark(format!(
             "attempt {number}: its author contests the critic's objection, which is left to a person: {first}"
         ));
+        let reviewed = self.attempt_mut(number).into_iter();
+        let rungs = reviewed.flat_map(|attempt| &mut attempt.rungs);
+        let doubts = rungs.filter(|rung| rung.name == RungName::Reviewed);
+        for doubt in doubts.flat_map(|rung| &mut rung.doubts) {
+            if doubt.input.is_none() && doubt.settled.is_none() {
+                doubt.contested = Some(reason.to_owned());
+            }
+        }
         if let Some(lane) = self.lanes.get_mut(index) {
             lane.stage = Stage::Done(Finished::Held);
         }

@@ -173,6 +173,12 @@ fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_auth
             detail.contains("no run shows it: LEAKS AT A.C:3"),
             "{detail}"
         );
+        let doubts = &contested.attempts()[0]
+            .rung(RungName::Reviewed)
+            .unwrap()
+            .doubts;
+        let reason = doubts.iter().find_map(|doubt| doubt.contested.as_deref());
+        assert_eq!(reason, Some("it is freed in b.c"));
         // A better patch is climbed, and the first one is kept beside it.
         let better = play(run, [reply(&patch("z")), placed("q")]);
         assert!(better.attempts()[0].refuted_by().is_none());
