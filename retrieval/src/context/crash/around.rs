@@ -4,7 +4,6 @@
 
 use super::arguments::Origin;
 use super::calls::{called, closeness, is_result, on_the_line, setting};
-use super::writers::Writer;
 use super::{Weighed, identifiers_at, writers};
 use crate::context::Wanted;
 use crate::context::picks::sort;
@@ -14,8 +13,6 @@ use crate::rank::is_aside;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
-use patchwright_source::Text;
-use std::collections::BTreeSet;
 
 /// Weight that says how much more a function matters that is named like the crashing one.
 const SISTER: f64 = 1.5;
@@ -26,9 +23,6 @@ const MOST_CALLED: f64 = 0.55;
 /// Weight that says how much a function counts that calls what crashed, that made what a frame
 /// handed on, or that writes what a line of a stack reads; of several each less.
 const SOURCE: f64 = 0.35;
-/// Weight that says how much more the function counts whose result a writer stores: chosen on
-/// the harvested cases, where 2 and 3 give the same and 1 gives nothing.
-const GIVES: f64 = 2.0;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
 
@@ -130,30 +124,6 @@ impl Weighed {
                 let why = format!("writes {}", writer.name);
                 self.picks
                     .add(&writer.symbol, weight.min(MOST_CALLED), &writer.lines, &why);
-                self.add_givers(engine, &text, &writer, weight);
-            }
-        }
-    }
-
-    /// Adds the functions whose results a writer stores: what is wrong with a value is often
-    /// wrong where it was made.
-    fn add_givers(&mut self, engine: &Engine, text: &Text, writer: &Writer, weight: f64) {
-        let names = BTreeSet::from([writer.name.clone()]);
-        let storing = Wanted {
-            lines: writer.lines.clone(),
-            ..Wanted::new(writer.symbol.clone(), 1.0, "")
-        };
-        for (callee, mut at) in engine.calls_from(&writer.symbol) {
-            at.retain(|at| {
-                writer.lines.contains(at) && is_result(&line(text, *at), &callee, &names)
-            });
-            let giver = (!at.is_empty()).then(|| called(engine, text, (&callee, &at), &storing));
-            if let Some(giver) = giver.flatten()
-                && giver.kind.is_callable()
-                && !is_aside(&giver.path)
-            {
-                let why = format!("gives {} its value", writer.name);
-                self.picks.add(&giver, GIVES * weight, &[], &why);
             }
         }
     }

@@ -64,32 +64,6 @@ fn who_sets_what_the_crashing_line_reads_comes_along() {
 }
 
 #[test]
-fn who_made_what_a_writer_stores_comes_along() {
-    let choice = "class Choice {\n    String pick(int n) {\n        return n > 0 ? \"one\" : null;\n    }\n    String other(int n) {\n        return null;\n    }\n}\n";
-    let user = "class User {
-    private final String name;
-
-    User(Choice choice) {
-        this.name = choice.pick(0);
-        choice.other(1);
-    }
-
-    int size() {
-        return name.length();
-    }
-}
-";
-    let files = [("a/Choice.java", choice), ("b/User.java", user)];
-    let found = shown(&files, &[("size", "b/User.java", 10)]);
-    assert_eq!(
-        reason(&found, "Choice.pick").as_deref(),
-        Some("gives name its value"),
-        "{found:?}"
-    );
-    assert_eq!(reason(&found, "Choice.other"), None, "{found:?}");
-}
-
-#[test]
 fn what_everybody_sets_is_nobodys() {
     let many: String = (0..12)
         .map(|n| format!("void step_{n}(struct bag *b)\n{{\n    b->used = {n};\n}}\n\n"))
