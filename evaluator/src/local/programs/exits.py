@@ -120,11 +120,15 @@ class Call(gdb.Breakpoint):
     """Notes calls of a function by the project, and never stops."""
 
     def __init__(self, name, among=None):
-        super().__init__(name, internal=True)
+        # The whole name: a method `clone` of some class is not the system call.
+        super().__init__(f"-qualified -function {name}", internal=True)
         placed.append(self)
         self.name, self.among = name, among
 
     def stop(self):
+        # The project's own function of that name is none of the C library or sanitizer.
+        if describe(gdb.newest_frame())["file"] is not None:
+            return False
         if self.among is not None:
             at = int(gdb.parse_and_eval("(unsigned long)$rdi"))
             if not self.among[0] <= at < self.among[1]:

@@ -212,6 +212,20 @@ async fn what_blinds_the_sanitizer_while_it_runs_is_seen() {
     }
 }
 
+/// Classes that copy themselves have a `clone`, and C projects functions with common names.
+#[tokio::test]
+async fn functions_of_the_project_with_the_names_of_system_calls_blind_nothing() {
+    const CLASS: &str = "#define APART __attribute__((noinline))\nstruct Node { APART Node *clone() const { return new Node(*this); } };\nnamespace own { APART int dlsym(int x) { return x; } }\nAPART static int munmap(int x) { return x; }\n";
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    let build = &mut task.commands.build;
+    *build = build.replace("make", "make CC='g++ -fpermissive -w'");
+    let target = open(task, folder.path()).await;
+    let begin = "Node one; Node *two = one.clone(); delete two; if (own::dlsym(0) != munmap(0)) return 7; if (b[0] > 8) return -1;";
+    let result = judged(&target, CLASS, begin).await;
+    assert_eq!(result.holds, Some(true), "{result:#?}");
+}
+
 #[tokio::test]
 async fn a_new_function_without_checks_is_a_doubt() {
     let folder = tempfile::tempdir().unwrap();
