@@ -4,6 +4,7 @@ use super::reach::{ENOUGH_AIMED, Reach};
 use crate::attempt::AttemptFacts;
 use crate::review;
 use crate::runner::{Counted, Coverage, LineRange};
+use patchwright_source::{Language, parse};
 use std::collections::BTreeMap;
 
 impl Reach {
@@ -28,10 +29,9 @@ impl Reach {
 
     /// Reads from the counts which ways of the patch's branches are not accounted for.
     pub(super) fn settle(&mut self, attempt: &AttemptFacts) {
-        let (all, accepted) = (ways(&self.all), ways(&self.accepted));
-        let counted = &self.counted;
-        let written = |(path, line): &(&str, u32)| is_written(attempt, counted, path, *line);
-        let lines: Vec<_> = all.iter().filter(|(place, _)| written(place)).collect();
+        let places = places(&self.all, attempt, &self.counted);
+        let (all, accepted) = (ways(&self.all, &places), ways(&self.accepted, &places));
+        let lines: Vec<_> = all.iter().collect();
         self.branches = lines.len();
         (self.unaccounted, self.reasons) = account(&lines, &accepted, self.aimed);
     }
@@ -52,6 +52,10 @@ fn account(
         let enough = aimed >= ENOUGH_AIMED;
         match state(**seen, by_accepted) {
             State::BothWays => {}
+            // Behind one that all of them pass by, whose other way they do not take.
+            State::NeverReached if accepted_come && enough => reasons.push(format!(
+                "{path}:{line}: {aimed} inputs aimed at the patch do not come there"
+            )),
             State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
             // Behind another branch of the patch that accepted inputs pass by.
             State::NotByAccepted if accepted_come => reasons.push(format!(
@@ -116,13 +120,59 @@ fn state(seen: Ways, by_accepted: Ways) -> State {
     }
 }
 
-/// Returns the ways out of branches by file and line.
-fn ways(coverage: &Coverage) -> BTreeMap<(&str, u32), Ways> {
+/// Lines of the patch that have branches, each with the line that stands for it: of a condition
+/// on several lines the first one that the patch wrote, so that it counts as on a single line.
+type Places<'a> = BTreeMap<(&'a str, u32), u32>;
+
+fn places<'a>(all: &'a Coverage, attempt: &'a AttemptFacts, counted: &Counted) -> Places<'a> {
+    let branches = all.branches.keys();
+    let mut places: Places<'a> = branches
+        .map(|(path, line, _)| ((path.as_str(), *line), *line))
+        .filter(|((path, line), _)| is_written(attempt, counted, path, *line))
+        .collect();
+    for (name, bytes) in &attempt.changes.files {
+        let Some(language) = Language::of_path(name) else {
+            continue;
+        };
+        for (first, last) in conditions(language, bytes) {
+            let here = (name.as_str(), first)..=(name.as_str(), last);
+            let mut lines = places.range_mut(here);
+            let head = lines.next().map(|(_, line)| *line);
+            lines.for_each(|(_, line)| *line = head.unwrap_or(*line));
+        }
+    }
+    places
+}
+
+/// Returns the first and last lines of the conditions that stand on several lines.
+fn conditions(language: Language, text: &[u8]) -> Vec<(u32, u32)> {
+    let tree = parse(language, text);
+    let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
+    let mut found = Vec::new();
+    while let Some(node) = open.pop() {
+        let rows = (node.start_position().row, node.end_position().row);
+        if rows.0 == rows.1 {
+            continue;
+        }
+        if matches!(node.kind(), "binary_expression" | "boolean_operator") {
+            found.push((rows.0 as u32 + 1, rows.1 as u32 + 1));
+        } else {
+            let mut cursor = node.walk();
+            open.extend(node.children(&mut cursor));
+        }
+    }
+    found
+}
+
+/// Returns the ways out of branches by file and line, at the lines that stand for them.
+fn ways<'a>(coverage: &'a Coverage, places: &Places<'_>) -> BTreeMap<(&'a str, u32), Ways> {
     let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
     for ((path, line, _), taken) in &coverage.branches {
-        let ways = ways.entry((path, *line)).or_default();
-        ways.all += 1;
-        ways.taken += usize::from(*taken > 0);
+        if let Some(line) = places.get(&(path.as_str(), *line)) {
+            let ways = ways.entry((path, *line)).or_default();
+            ways.all += 1;
+            ways.taken += usize::from(*taken > 0);
+        }
     }
     ways
 }
@@ -152,8 +202,55 @@ fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) 
 
 #[cfg(test)]
 mod tests {
-    use super::{State, Ways, account, state};
+    use super::{ENOUGH_AIMED, State, Ways, account, conditions, places, state, ways};
+    use crate::attempt::AttemptFacts;
+    use crate::runner::{Counted, Coverage, LineRange};
+    use patchwright_source::{Language, Touched, TreePath};
     use std::collections::BTreeMap;
+
+    const SPLIT: &str = "int f(int a, int b) {\n  if (a > 3\n      || (b < 2 &&\n          b > a))\n    return 1;\n  return a\n    + b;\n}\n";
+
+    #[test]
+    fn a_condition_on_several_lines_is_one() {
+        assert_eq!(conditions(Language::C, SPLIT.as_bytes()), [(6, 7), (2, 4)]);
+        let path = TreePath::new("a.c").unwrap();
+        for (wrote, places_of, open) in [
+            ((2, 4), vec![(2, 2), (3, 2), (4, 2)], 0),
+            // What the patch left as it was stands for nothing.
+            ((3, 4), vec![(3, 3), (4, 3)], 1),
+        ] {
+            let mut attempt = AttemptFacts::default();
+            attempt.changes.files.insert(path.clone(), SPLIT.into());
+            attempt.touched = vec![Touched {
+                path: path.clone(),
+                old: vec![],
+                new: vec![wrote],
+            }];
+            let range = LineRange {
+                path: "a.c".into(),
+                first: 1,
+                last: 8,
+            };
+            let counted = Counted {
+                lines: vec![range],
+                functions: vec![],
+            };
+            let mut all = Coverage::default();
+            // The first two lines were seen both ways, the third never.
+            for (line, taken) in [(2, [1, 4]), (3, [4, 2]), (4, [0, 0])] {
+                for (way, count) in taken.into_iter().enumerate() {
+                    let way = ("a.c".to_owned(), line, u32::try_from(way).unwrap());
+                    all.branches.insert(way, count);
+                }
+            }
+            let places = places(&all, &attempt, &counted);
+            let lines: Vec<_> = places.iter().map(|((_, at), line)| (*at, *line)).collect();
+            assert_eq!(lines, places_of);
+            let ways = ways(&all, &places);
+            let (unaccounted, _) = account(&ways.iter().collect::<Vec<_>>(), &ways, 0);
+            assert_eq!(unaccounted.len(), open, "{unaccounted:?}");
+        }
+    }
 
     #[test]
     fn a_branch_behind_another_may_be_the_povs_alone() {
@@ -163,6 +260,13 @@ mod tests {
             let accepted = BTreeMap::from([(("a.c", 4), guard), (("a.c", 5), way(0))]);
             let lines: Vec<_> = all.iter().collect();
             let (unaccounted, reasons) = account(&lines, &accepted, 9);
+            assert_eq!((unaccounted.len(), reasons.len()), (open, 2 - open));
+        }
+        // One that nothing comes to, where many inputs pass by.
+        let all = BTreeMap::from([(("a.c", 4), way(1)), (("a.c", 5), way(0))]);
+        for (aimed, open) in [(ENOUGH_AIMED - 1, 2), (ENOUGH_AIMED, 0)] {
+            let lines: Vec<_> = all.iter().collect();
+            let (unaccounted, reasons) = account(&lines, &all, aimed);
             assert_eq!((unaccounted.len(), reasons.len()), (open, 2 - open));
         }
     }
