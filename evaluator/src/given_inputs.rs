@@ -1,6 +1,9 @@
 //! Given inputs, which the unpatched program accepts: the task's own, and files of the tree
 //! and of the task's folder with the file extension of the PoV. Files of the tree's tests
-//! may be inputs as well, whatever they are called.
+//! may be inputs as well, whatever they are called. Of many files those are taken that are
+//! most alike to the PoVs (`likeness`).
+
+mod likeness;
 
 use crate::TargetError;
 use crate::runner::{Pov, TargetTask};
@@ -27,7 +30,9 @@ const TEST_FOLDERS: [&str; 8] = [
     "corpus",
     "seeds",
 ];
-/// The most files of tests, spread over all of them, and the largest of them.
+/// The most bytes that are read to choose files from.
+const MOST_READ: usize = 64 << 20;
+/// The most files of tests, and the largest of them.
 const MOST_OF_TESTS: usize = 48;
 const LARGEST_OF_TESTS: usize = 1 << 16;
 
@@ -35,20 +40,19 @@ const LARGEST_OF_TESTS: usize = 1 << 16;
 pub(crate) fn inputs(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
     let mut seen: BTreeSet<Vec<u8>> = povs(task)?.into_iter().collect();
     let mut found = Vec::new();
-    let mut add = |path: &Path, bytes: Option<Vec<u8>>| {
-        if let Some(bytes) = bytes.filter(|bytes| seen.insert(bytes.clone())) {
-            let name = path.file_name().unwrap_or_default();
-            found.push((name.to_string_lossy().into_owned(), bytes));
+    let mut add = |name: String, bytes: Vec<u8>| {
+        if found.len() < MOST && seen.insert(bytes.clone()) {
+            found.push((name, bytes));
         }
     };
-    let harmless = task.harmless.iter().take(MOST);
-    let left = MOST - harmless.len();
-    for path in harmless {
-        add(path, read(path)?);
+    for path in task.harmless.iter().take(MOST) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if let Some(bytes) = read(path)? {
+            add(name.into_owned(), bytes);
+        }
     }
-    // Nobody named these as inputs, so one that cannot be read is none.
-    for path in alike(task, pov)?.iter().take(left) {
-        add(path, read(path).unwrap_or(None));
+    for (name, bytes) in alike(task, pov)? {
+        add(name, bytes);
     }
     Ok(found)
 }
@@ -68,19 +72,32 @@ pub(crate) fn of_tests(
         parts.any(|part| TEST_FOLDERS.contains(&part.to_ascii_lowercase().as_str()))
     };
     let files = tree.files().into_iter();
-    let files: Vec<TreePath> = files
+    let files = files
         .filter(|path| in_tests(path) && Language::of_path(path).is_none())
-        .collect();
-    let step = files.len().div_ceil(MOST_OF_TESTS).max(1);
+        .map(|path| (path.as_str().to_owned(), tree.absolute(&path)));
+    let mut found = read_some(files);
+    found.retain(|(_, bytes)| {
+        (1..=LARGEST_OF_TESTS).contains(&bytes.len()) && seen.insert(bytes.clone())
+    });
+    Ok(likeness::choose(&povs(task)?, found, MOST_OF_TESTS))
+}
+
+/// Reads files by their names, up to a limit. Nobody named these as inputs, so one that
+/// cannot be read is none.
+fn read_some(files: impl Iterator<Item = (String, PathBuf)>) -> Vec<(String, Vec<u8>)> {
+    let mut left = MOST_READ;
     let mut found = Vec::new();
-    for path in files.iter().step_by(step) {
-        let bytes = read(&tree.absolute(path)).unwrap_or(None);
-        let small = bytes.filter(|bytes| bytes.len() <= LARGEST_OF_TESTS && !bytes.is_empty());
-        if let Some(bytes) = small.filter(|bytes| seen.insert(bytes.clone())) {
-            found.push((path.as_str().to_owned(), bytes));
-        }
+    for (name, path) in files {
+        let Some(bytes) = read(&path).unwrap_or(None) else {
+            continue;
+        };
+        let Some(rest) = left.checked_sub(bytes.len()) else {
+            break;
+        };
+        left = rest;
+        found.push((name, bytes));
     }
-    Ok(found)
+    found
 }
 
 /// Returns the contents of a task's PoVs.
@@ -103,27 +120,28 @@ pub(crate) fn read(path: &Path) -> Result<Option<Vec<u8>>, TargetError> {
     fs::read(path).map(Some).map_err(fail)
 }
 
-/// Returns the files of the tree and of the task's folder with the file extension of the
-/// PoV, which are mostly inputs of tests.
-fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<PathBuf>, TargetError> {
+/// Returns files of the tree and of the task's folder with the file extension of the PoV, which
+/// are mostly inputs of tests, by their names.
+fn alike(task: &TargetTask, pov: &Pov) -> Result<Vec<(String, Vec<u8>)>, TargetError> {
     let Some(ending) = pov.file.extension().and_then(|e| e.to_str()) else {
         return Ok(Vec::new());
     };
-    let povs: BTreeSet<&Path> = task
-        .povs
-        .iter()
-        .filter_map(|pov| pov.file.parent())
-        .collect();
+    let folders = task.povs.iter().filter_map(|pov| pov.file.parent());
+    let folders: BTreeSet<&Path> = folders.collect();
     let mut found = Vec::new();
     for root in [&task.tree, &task.task_folder] {
         let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
-        let files = tree.files();
-        let alike = files
-            .iter()
-            .filter(|path: &&TreePath| path.extension() == Some(ending))
-            .map(|path| tree.absolute(path))
-            .filter(|path| !povs.iter().any(|folder| path.starts_with(folder)));
-        found.extend(alike.take(MOST_ALIKE));
+        let files = tree.files().into_iter();
+        let paths = files
+            .filter(|path: &TreePath| path.extension() == Some(ending))
+            .map(|path| tree.absolute(&path))
+            .filter(|path| !folders.iter().any(|folder| path.starts_with(folder)));
+        let named = paths.filter_map(|path| {
+            let name = path.file_name()?.to_string_lossy().into_owned();
+            Some((name, path))
+        });
+        let files = read_some(named);
+        found.extend(likeness::choose(&povs(task)?, files, MOST_ALIKE));
     }
     Ok(found)
 }
