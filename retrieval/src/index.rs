@@ -20,7 +20,7 @@ use files::{FileRow, Files};
 use patchwright_source::{Tree, TreePath};
 use rusqlite::{Connection, ErrorCode};
 use rustc_hash::FxHashMap;
-use std::any::Any;
+use std::any::{Any, TypeId};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::Instant;
@@ -80,8 +80,8 @@ pub struct Index {
     database: PathBuf,
     pool: Mutex<Pool>,
     files: RwLock<Arc<Files>>,
-    /// Results computed for symbols that were asked about, by symbol number.
-    computed: Mutex<FxHashMap<i64, Arc<Computed>>>,
+    /// Results computed for symbols that were asked about, by their type and symbol number.
+    computed: Mutex<FxHashMap<(TypeId, i64), Arc<Computed>>>,
     /// The names of all symbols, once somebody asked for names like another.
     names: Mutex<Option<Arc<str>>>,
     report: IndexReport,
@@ -223,17 +223,21 @@ impl Index {
 
     /// Returns what was computed of a symbol since the index last changed.
     pub(crate) fn computed<T: Any + Send + Sync>(&self, symbol: i64) -> Option<Arc<T>> {
-        let known = self.lock_computed().get(&symbol).cloned()?;
+        let known = self
+            .lock_computed()
+            .get(&(TypeId::of::<T>(), symbol))
+            .cloned()?;
         known.downcast().ok()
     }
 
     /// Keeps what was computed of a symbol until the index changes.
     pub(crate) fn keep_computed<T: Any + Send + Sync>(&self, symbol: i64, computed: &Arc<T>) {
         let computed: Arc<Computed> = Arc::<T>::clone(computed);
-        self.lock_computed().insert(symbol, computed);
+        self.lock_computed()
+            .insert((TypeId::of::<T>(), symbol), computed);
     }
 
-    fn lock_computed(&self) -> MutexGuard<'_, FxHashMap<i64, Arc<Computed>>> {
+    fn lock_computed(&self) -> MutexGuard<'_, FxHashMap<(TypeId, i64), Arc<Computed>>> {
         self.computed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

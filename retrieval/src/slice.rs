@@ -7,8 +7,9 @@ mod tests;
 
 use crate::engine::Engine;
 use crate::symbol::Symbol;
-use statements::{Statements, read};
+pub(crate) use statements::{Call, Statements};
 use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
 
 /// Limit on how many assignments away from the lines a name is followed.
 const STEPS: u32 = 3;
@@ -24,29 +25,59 @@ struct Slice {
     names: BTreeMap<String, u32>,
 }
 
+/// The statements of a function; read once.
+pub(crate) fn statements(engine: &Engine, symbol: &Symbol) -> Arc<Statements> {
+    if let Some(known) = engine.index.computed(symbol.id) {
+        return known;
+    }
+    let text = engine.text(&symbol.path);
+    let read = text.map_or_else(
+        |_| Statements::default(),
+        |text| statements::read(&text, symbol),
+    );
+    let read = Arc::new(read);
+    engine.index.keep_computed(symbol.id, &read);
+    read
+}
+
 /// The lines of a function that some of its lines depend on, or that depend on these, each with how
 /// many assignments away it is.
 pub(crate) fn slice(engine: &Engine, symbol: &Symbol, at: &[u32]) -> BTreeMap<u32, u32> {
-    let Ok(text) = engine.text(&symbol.path) else {
-        return BTreeMap::new();
-    };
-    let statements = read(&text, symbol);
-    let mut found = Slice::default();
-    let mut open: VecDeque<(String, u32)> = VecDeque::new();
-    for line in at {
-        found.lines.insert(*line, 0);
-        found.begin(&statements, *line, &mut open);
-    }
-    while let Some((name, step)) = open.pop_front() {
-        if step < STEPS {
-            found.backward(&statements, at, (&name, step + 1), &mut open);
-        }
-    }
+    let statements = statements(engine, symbol);
+    let mut found = Slice::backwards(&statements, at);
     found.add_guards(&statements);
     found.lines
 }
 
+/// The names that a line depends on, itself or through assignments before it, the nearest first.
+pub(crate) fn names_read(statements: &Statements, line: u32) -> Vec<String> {
+    let found = Slice::backwards(statements, &[line]);
+    let mut names: Vec<(u32, String)> = found
+        .names
+        .into_iter()
+        .map(|(name, step)| (step, name))
+        .collect();
+    names.sort();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
 impl Slice {
+    /// Follows back what some lines read.
+    fn backwards(statements: &Statements, at: &[u32]) -> Self {
+        let mut found = Self::default();
+        let mut open: VecDeque<(String, u32)> = VecDeque::new();
+        for line in at {
+            found.lines.insert(*line, 0);
+            found.begin(statements, *line, &mut open);
+        }
+        while let Some((name, step)) = open.pop_front() {
+            if step < STEPS {
+                found.backward(statements, at, (&name, step + 1), &mut open);
+            }
+        }
+        found
+    }
+
     /// Takes the names that a line reads, and where what it writes goes.
     fn begin(&mut self, statements: &Statements, line: u32, open: &mut VecDeque<(String, u32)>) {
         let on_line =

@@ -4,10 +4,16 @@
 //! and `right` of an assignment, `declarator`, `name` or `pattern` beside a `value`, `arguments`
 //! beside a `function`, the `condition` of a branch. No language has code of its own here.
 
+mod call;
+
+pub(crate) use call::Call;
+use call::parameters;
+
 use crate::language::walk::{NodeContext, Visitor, walk};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use tree_sitter::Node;
 
 /// A statement, or the part of one that writes or reads.
@@ -30,11 +36,14 @@ pub(super) struct Guard {
 
 /// Describes what a function's statements do.
 #[derive(Debug, Default)]
-pub(super) struct Statements {
+pub(crate) struct Statements {
     pub(super) all: Vec<Statement>,
     pub(super) guards: Vec<Guard>,
     /// The lines of its loops.
     pub(super) loops: Vec<(u32, u32)>,
+    pub(crate) calls: Vec<Call>,
+    /// The names of the function's parameters.
+    pub(crate) parameters: Vec<String>,
 }
 
 /// Reads the statements of a function.
@@ -52,6 +61,7 @@ pub(super) fn read(text: &Text, symbol: &Symbol) -> Statements {
     };
     let mut reader = Reader {
         bytes,
+        assigned: (0..0, Vec::new()),
         found: Statements::default(),
     };
     walk(&tree, &mut reader);
@@ -60,6 +70,8 @@ pub(super) fn read(text: &Text, symbol: &Symbol) -> Statements {
 
 struct Reader<'b> {
     bytes: &'b [u8],
+    /// Where the last value stands that was assigned, and the names that get it.
+    assigned: (Range<usize>, Vec<String>),
     found: Statements,
 }
 
@@ -71,6 +83,9 @@ impl Visitor for Reader<'_> {
             return false;
         }
         let field = |name| node.child_by_field_name(name);
+        if let (Some(list), true) = (field("parameters"), self.found.parameters.is_empty()) {
+            self.found.parameters = parameters(list, self.bytes);
+        }
         let target = field("declarator")
             .or_else(|| field("name"))
             .or_else(|| field("pattern"));
@@ -93,13 +108,28 @@ impl Visitor for Reader<'_> {
         if let Some(condition) = field("condition") {
             self.guard(node, condition, place.parent());
         }
-        if kind.starts_with("for_") || kind.starts_with("while_") || kind.starts_with("do_") {
+        let loops = [
+            "for_",
+            "while_",
+            "do_",
+            "list_comp",
+            "set_comp",
+            "dictionary_comp",
+        ];
+        if loops.iter().any(|start| kind.starts_with(start)) {
             self.found.loops.push(lines(node));
         }
         true
     }
 
     fn leave(&mut self, _depth: u32) {}
+}
+
+impl Statements {
+    /// The names that conditions of the function read.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = &String> {
+        self.guards.iter().flat_map(|guard| &guard.reads)
+    }
 }
 
 impl Reader<'_> {
@@ -121,6 +151,7 @@ impl Reader<'_> {
         if node.kind().starts_with("augmented") || node.kind().starts_with("compound_assign") {
             reads.extend(written.iter().cloned());
         }
+        self.assigned = (value.byte_range(), written.clone());
         // A loop over a value spans its body: only its head is meant.
         let (first, last) = (
             lines(target).0.min(lines(value).0),
@@ -144,16 +175,15 @@ impl Reader<'_> {
                 writes.extend(written(argument, self.bytes));
             }
         }
-        let function = node.child_by_field_name("function");
-        let receiver = node.child_by_field_name("object").or_else(|| {
-            let function = function?;
-            ["argument", "object", "operand", "value"]
-                .iter()
-                .find_map(|field| function.child_by_field_name(field))
-        });
-        if let Some(receiver) = receiver {
-            writes.extend(written(receiver, self.bytes));
+        let mut call = Call::read(node, arguments, self.bytes);
+        let receiver = call::receiver(node).map(|receiver| written(receiver, self.bytes));
+        call.receiver = receiver.iter().flatten().next().cloned();
+        call.sets.clone_from(&writes);
+        if self.assigned.0.contains(&node.start_byte()) {
+            call.sets.extend(self.assigned.1.iter().cloned());
         }
+        self.found.calls.push(call);
+        writes.extend(receiver.into_iter().flatten());
         self.add(node, writes, reads);
     }
 
@@ -199,7 +229,14 @@ fn is_name(node: Node<'_>) -> bool {
 /// Limit on how many nodes of one expression are looked at.
 const NODES: usize = 400;
 
-/// The names in a node from its beginning, bodies of blocks and what is called apart.
+/// A string of one word, which may be the key of a table: with its quotes, so that it is no name.
+fn key(literal: &str) -> Option<String> {
+    let word = literal.trim_matches(['"', '\'']);
+    let is_word = !word.is_empty() && word.chars().all(|c| c.is_alphanumeric() || c == '_');
+    is_word.then(|| format!("\"{word}\""))
+}
+
+/// The names in a node from its beginning, and the keys; bodies of blocks and what is called apart.
 fn names(node: Node<'_>, bytes: &[u8]) -> Vec<String> {
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -215,6 +252,10 @@ fn names(node: Node<'_>, bytes: &[u8]) -> Vec<String> {
         }
         let kind = node.kind();
         if kind.ends_with("block") || kind == "compound_statement" || kind.ends_with("_body") {
+            continue;
+        }
+        if kind.contains("string") {
+            found.extend(key(&text(node, bytes)));
             continue;
         }
         let is_call = node.child_by_field_name("arguments").is_some();

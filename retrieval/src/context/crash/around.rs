@@ -10,9 +10,10 @@ use crate::context::picks::sort;
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::rank::is_aside;
-use crate::snippet::line;
+use crate::slice::statements;
 use crate::symbol::Symbol;
 use crate::words::split_words;
+use std::sync::Arc;
 
 /// Weight that says how much more a function matters that is named like the crashing one.
 const SISTER: f64 = 1.5;
@@ -48,10 +49,16 @@ impl Weighed {
         let Ok(text) = engine.text(&caller.symbol.path) else {
             return;
         };
+        // Only of a function of the stack it is known which lines matter.
+        let statements = if caller.lines.is_empty() {
+            Arc::default()
+        } else {
+            statements(engine, &caller.symbol)
+        };
         let touched = identifiers_at(&text, &caller.lines);
         let mut found: Vec<Wanted> = Vec::new();
         for (callee, at) in engine.calls_from(&caller.symbol) {
-            let Some(symbol) = called(engine, &text, (&callee, &at), caller) else {
+            let Some(symbol) = called(engine, &statements, &callee, caller) else {
                 continue;
             };
             if !symbol.kind.is_callable() || is_aside(&symbol.path) || symbol.id == caller.symbol.id
@@ -65,7 +72,7 @@ impl Weighed {
             let weight = caller.weight
                 * CALLEE
                 * closeness(caller, &symbol).max(on_the_line(&at, &caller.lines))
-                * setting(&text, (&callee, &at), &touched)
+                * setting(&statements, &callee, &touched)
                 * self.kinship(&symbol.name);
             let weight = weight.min(MOST_CALLED);
             let why = format!("called by {}", caller.symbol.name);
@@ -82,22 +89,18 @@ impl Weighed {
     /// Returns what made a value that a frame handed on to the crash; what only hands
     /// on stands for what it calls.
     pub(super) fn add_makers(&mut self, engine: &Engine, origin: &Origin<'_>) {
-        let (place, Ok(text)) = (origin.place, engine.text(&origin.place.symbol.path)) else {
-            return;
-        };
+        let place = origin.place;
         let frame = Wanted {
             lines: place.line.into_iter().collect(),
             ..Wanted::new(place.symbol.clone(), 1.0, "")
         };
-        for (callee, mut at) in engine.calls_from(&place.symbol) {
-            at.retain(|at| place.line.is_some_and(|last| *at <= last));
-            if !at
-                .iter()
-                .any(|at| is_result(&line(&text, *at), &callee, &origin.names))
-            {
+        let statements = statements(engine, &place.symbol);
+        let Some(last) = place.line else { return };
+        for (callee, _) in engine.calls_from(&place.symbol) {
+            if !is_result(&statements, &callee, (&origin.names, last)) {
                 continue;
             }
-            let Some(mut maker) = called(engine, &text, (&callee, &at), &frame) else {
+            let Some(mut maker) = called(engine, &statements, &callee, &frame) else {
                 continue;
             };
             if maker.end_line - maker.start_line < HANDS_ON

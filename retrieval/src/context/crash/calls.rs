@@ -3,9 +3,8 @@
 
 use crate::context::Wanted;
 use crate::engine::Engine;
-use crate::snippet::line;
+use crate::slice::{Call, Statements};
 use crate::symbol::Symbol;
-use patchwright_source::Text;
 use std::collections::BTreeSet;
 
 /// Weight of a call that sets what the crashing line uses.
@@ -30,14 +29,15 @@ pub(super) fn closeness(caller: &Wanted, callee: &Symbol) -> f64 {
 /// named like what it is called on, else the nearest.
 pub(super) fn called(
     engine: &Engine,
-    text: &Text,
-    (callee, calls): (&str, &[u32]),
+    statements: &Statements,
+    callee: &str,
     caller: &Wanted,
 ) -> Option<Symbol> {
-    let on_the_line = calls.iter().find(|at| caller.lines.contains(at));
-    if let Some(at) = on_the_line
-        && let Some(object) = called_on(&line(text, *at), callee)
-    {
+    let mut calls = calls_of(statements, callee);
+    let on_the_line = calls.find(|call| caller.lines.iter().any(|at| call.is_at(*at)));
+    let object = on_the_line.and_then(|call| call.receiver.as_deref());
+    if let Some(object) = object.filter(|object| object.len() > 2) {
+        let object = object.to_lowercase();
         let mut named = engine.named(callee);
         named.retain(|symbol| symbol.kind.is_callable() && is_called_like(&symbol.scope, &object));
         if let [only] = named.as_slice() {
@@ -49,17 +49,10 @@ pub(super) fn called(
     (meant.path == caller.symbol.path || is_certain()).then_some(meant)
 }
 
-/// `object` of `object.callee(`, lower case.
-fn called_on(code: &str, callee: &str) -> Option<String> {
-    let (before, _) = code.split_once(&format!("{callee}("))?;
-    let before = before.strip_suffix("->").or(before.strip_suffix('.'))?;
-    let name: Vec<char> = before
-        .chars()
-        .rev()
-        .take_while(|c| c.is_alphanumeric() || *c == '_')
-        .collect();
-    let name: String = name.into_iter().rev().collect();
-    (name.len() > 2).then(|| name.to_lowercase())
+/// The calls of a function by its name.
+fn calls_of<'s>(statements: &'s Statements, callee: &str) -> impl Iterator<Item = &'s Call> {
+    let calls = statements.calls.iter();
+    calls.filter(move |call| call.name == callee)
 }
 
 fn is_called_like(scope: &str, object: &str) -> bool {
@@ -79,35 +72,21 @@ pub(super) fn on_the_line(calls: &[u32], lines: &[u32]) -> f64 {
 }
 
 /// Returns how much more a call counts that sets what the crashing line uses.
-pub(super) fn setting(
-    text: &Text,
-    (callee, calls): (&str, &[u32]),
-    touched: &BTreeSet<String>,
-) -> f64 {
-    let sets = calls.iter().any(|at| {
-        let code = line(text, *at);
-        let mut set = set_by(&code, callee);
-        set.any(|name| touched.contains(name))
-    });
-    if sets { SETS } else { 1.0 }
+pub(super) fn setting(statements: &Statements, callee: &str, touched: &BTreeSet<String>) -> f64 {
+    let mut sets = calls_of(statements, callee).flat_map(|call| &call.sets);
+    if sets.any(|name| touched.contains(name)) {
+        SETS
+    } else {
+        1.0
+    }
 }
 
-/// Returns whether one of these names is the result of a call.
-pub(super) fn is_result(code: &str, callee: &str, names: &BTreeSet<String>) -> bool {
-    let (before, _) = code.split_once(callee).unwrap_or_default();
-    let (target, _) = before.rsplit_once('=').unwrap_or_default();
-    let mut set = target.split(|c: char| !c.is_alphanumeric() && c != '_');
-    set.any(|name| names.contains(name))
-}
-
-/// The names that a line with a call may give a new value: what stands before
-/// the `=`, and what is passed by address.
-fn set_by<'c>(code: &'c str, callee: &str) -> impl Iterator<Item = &'c str> {
-    let (before, after) = code.split_once(callee).unwrap_or(("", code));
-    let assigned = before.rsplit_once('=').map_or("", |(names, _)| names);
-    let by_address = after.split('&').skip(1);
-    std::iter::once(assigned)
-        .chain(by_address.map(|rest| rest.split([',', ')']).next().unwrap_or_default()))
-        .flat_map(|part| part.split(|c: char| !c.is_alphanumeric() && c != '_'))
-        .filter(|name| !name.is_empty())
+/// Returns whether one of these names gets the result of a call that stands before a line.
+pub(super) fn is_result(
+    statements: &Statements,
+    callee: &str,
+    (names, last): (&BTreeSet<String>, u32),
+) -> bool {
+    let mut calls = calls_of(statements, callee).filter(|call| call.first <= last);
+    calls.any(|call| call.sets.iter().any(|name| names.contains(name)))
 }
