@@ -17,6 +17,13 @@ pub struct LineRange {
     pub last: u32,
 }
 
+impl LineRange {
+    /// Tells whether a line of a file is one of these.
+    pub(crate) fn holds(&self, path: &str, line: u32) -> bool {
+        self.path == path && (self.first..=self.last).contains(&line)
+    }
+}
+
 /// The lines and functions that are asked about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Counted {

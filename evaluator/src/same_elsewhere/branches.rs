@@ -33,7 +33,8 @@ impl Reach {
         let (all, accepted) = (ways(&self.all, &places), ways(&self.accepted, &places));
         let lines: Vec<_> = all.iter().collect();
         self.branches = lines.len();
-        (self.unaccounted, self.reasons) = account(&lines, &accepted, self.aimed);
+        let written = written(attempt);
+        (self.unaccounted, self.reasons) = account(&lines, &accepted, (self.aimed, &written));
     }
 }
 
@@ -41,10 +42,19 @@ impl Reach {
 fn account(
     lines: &[(&(&str, u32), &Ways)],
     accepted: &BTreeMap<(&str, u32), Ways>,
-    aimed: u64,
+    (aimed, written): (u64, &[LineRange]),
 ) -> (Vec<String>, Vec<String>) {
     let taken = |place: &(&str, u32)| accepted.get(place).is_some_and(|ways| ways.taken > 0);
     let accepted_come = lines.iter().any(|(place, _)| taken(place));
+    // Written in one piece with a branch above that accepted inputs pass by.
+    let is_passed_by = |(path, line): (&str, u32)| {
+        let piece = written.iter().find(|range| range.holds(path, line));
+        let mut above = lines.iter().map(|(place, _)| *place);
+        above.any(|place| {
+            let (other, at) = *place;
+            at < line && taken(place) && piece.is_some_and(|range| range.holds(other, at))
+        })
+    };
     let (mut unaccounted, mut reasons) = (Vec::new(), Vec::new());
     for (place, seen) in lines {
         let (path, line) = *place;
@@ -52,8 +62,7 @@ fn account(
         let enough = aimed >= ENOUGH_AIMED;
         match state(**seen, by_accepted) {
             State::BothWays => {}
-            // Behind one that all of them pass by, whose other way they do not take.
-            State::NeverReached if accepted_come && enough => reasons.push(format!(
+            State::NeverReached if enough && is_passed_by(**place) => reasons.push(format!(
                 "{path}:{line}: {aimed} inputs aimed at the patch do not come there"
             )),
             State::NeverReached => unaccounted.push(format!("{path}:{line} (never reached)")),
@@ -179,9 +188,7 @@ fn ways<'a>(coverage: &'a Coverage, places: &Places<'_>) -> BTreeMap<(&'a str, u
 
 /// Tells whether the patch wrote a line, and not only a comment there.
 fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) -> bool {
-    let of_patch =
-        |range: &LineRange| range.path == path && (range.first..=range.last).contains(&line);
-    if !counted.lines.iter().any(of_patch) {
+    if !counted.lines.iter().any(|range| range.holds(path, line)) {
         return false;
     }
     let mut files = attempt.changes.files.iter();
@@ -191,13 +198,23 @@ fn is_written(attempt: &AttemptFacts, counted: &Counted, path: &str, line: u32) 
         let at = (line as usize).checked_sub(1)?;
         Some(review::without_comments(text.lines().nth(at)?))
     });
-    let touched = attempt.touched.iter().filter(|touched| {
-        let renamed = attempt.changes.renamed.get(&touched.path);
-        renamed.unwrap_or(&touched.path).as_str() == path
-    });
-    let mut ranges = touched.flat_map(|touched| &touched.new);
     code.is_some_and(|code| !code.is_empty())
-        && ranges.any(|(first, last)| (*first..=*last).contains(&line))
+        && written(attempt).iter().any(|range| range.holds(path, line))
+}
+
+/// The pieces that the patch wrote, in the patched tree.
+fn written(attempt: &AttemptFacts) -> Vec<LineRange> {
+    let touched = attempt.touched.iter();
+    let pieces = touched.flat_map(|touched| {
+        let renamed = attempt.changes.renamed.get(&touched.path);
+        let path = renamed.unwrap_or(&touched.path);
+        touched.new.iter().map(|(first, last)| LineRange {
+            path: path.as_str().to_owned(),
+            first: *first,
+            last: *last,
+        })
+    });
+    pieces.collect()
 }
 
 #[cfg(test)]
@@ -247,7 +264,7 @@ mod tests {
             let lines: Vec<_> = places.iter().map(|((_, at), line)| (*at, *line)).collect();
             assert_eq!(lines, places_of);
             let ways = ways(&all, &places);
-            let (unaccounted, _) = account(&ways.iter().collect::<Vec<_>>(), &ways, 0);
+            let (unaccounted, _) = account(&ways.iter().collect::<Vec<_>>(), &ways, (0, &[]));
             assert_eq!(unaccounted.len(), open, "{unaccounted:?}");
         }
     }
@@ -259,14 +276,24 @@ mod tests {
         for (guard, open) in [(way(1), 0), (way(0), 2)] {
             let accepted = BTreeMap::from([(("a.c", 4), guard), (("a.c", 5), way(0))]);
             let lines: Vec<_> = all.iter().collect();
-            let (unaccounted, reasons) = account(&lines, &accepted, 9);
+            let (unaccounted, reasons) = account(&lines, &accepted, (9, &[]));
             assert_eq!((unaccounted.len(), reasons.len()), (open, 2 - open));
         }
-        // One that nothing comes to, where many inputs pass by.
+        // One that nothing comes to, where many inputs pass by; in another place of the file
+        // they do not.
         let all = BTreeMap::from([(("a.c", 4), way(1)), (("a.c", 5), way(0))]);
-        for (aimed, open) in [(ENOUGH_AIMED - 1, 2), (ENOUGH_AIMED, 0)] {
+        for (aimed, first, open) in [
+            (ENOUGH_AIMED - 1, 3, 2),
+            (ENOUGH_AIMED, 3, 0),
+            (ENOUGH_AIMED, 5, 1),
+        ] {
             let lines: Vec<_> = all.iter().collect();
-            let (unaccounted, reasons) = account(&lines, &all, aimed);
+            let written = LineRange {
+                path: "a.c".into(),
+                first,
+                last: 6,
+            };
+            let (unaccounted, reasons) = account(&lines, &all, (aimed, &[written]));
             assert_eq!((unaccounted.len(), reasons.len()), (open, 2 - open));
         }
     }
