@@ -4,7 +4,7 @@ use super::{Drive, Parts};
 use crate::journal::JournalError;
 use crate::record::{Attempt, Located, LocatedPatch, Outcome, StepId};
 use patchwright_patcher::{Background, Patch, Prepared, Refusal};
-use patchwright_source::{Touched, Tree};
+use patchwright_source::{Language, Touched, Tree};
 use serde_json::json;
 use std::fmt::Write;
 
@@ -63,7 +63,11 @@ pub(super) async fn prepare(
 /// patch: the three lines of a diff do not show where a jump goes or what a check follows.
 fn surroundings(tree: &Tree, touched: &[Touched]) -> String {
     let mut text = String::new();
-    for file in touched {
+    // What is no code (a list of ignored files, a change log) says nothing about the patch.
+    let of_code = touched
+        .iter()
+        .filter(|file| Language::of_path(&file.path).is_some());
+    for file in of_code {
         // A file that the patch creates has none.
         let Ok(found) = tree.read(&file.path) else {
             continue;
@@ -106,6 +110,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let code: String = (1..=200).map(|line| format!("line {line};\n")).collect();
         std::fs::write(folder.path().join("a.c"), code).unwrap();
+        std::fs::write(folder.path().join(".gitignore"), "*.o\n").unwrap();
         let tree = Tree::open(folder.path()).unwrap();
         let touched = |path: &str, old: &[(u32, u32)]| Touched {
             path: TreePath::new(path).unwrap(),
@@ -117,6 +122,7 @@ mod tests {
             &[
                 touched("a.c", &[(10, 10), (40, 41), (190, 190)]),
                 touched("new.c", &[(0, 0)]),
+                touched(".gitignore", &[(1, 1)]),
             ],
         );
         let lines: Vec<&str> = text.lines().collect();

@@ -27,7 +27,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 /// Compared inputs that are counted at most.
-const MOST: usize = 96;
+const MOST: usize = 12 * CHUNK;
 /// Inputs that are counted in one go.
 const CHUNK: usize = 24;
 /// Inputs aimed at the patch that have to be counted before a way that none of them
