@@ -5,8 +5,9 @@
 //! patched program that still fails on it is refuted. One that the unpatched program
 //! accepts is a *control*: a patched program that fails on it is refuted; one that
 //! behaves differently is treated as on any derived input, by experiment and else by
-//! a doubt, because the old program may be wrong there in silence. All others say
-//! nothing.
+//! a doubt, because the old program may be wrong there in silence. One on which both
+//! fail at another place with an error of the PoV's kind refutes nothing, for it was
+//! there before, and is told: the same mistake may stand there. All others say nothing.
 
 use super::doubts::Differing;
 use super::outputs::differing;
@@ -15,6 +16,7 @@ use super::{Comparison, run_how};
 use crate::TargetError;
 use crate::attempt::AttemptFacts;
 use crate::evidence::{Doubt, FoundInput, RungName, RungResult};
+use crate::feedback;
 use crate::rung::{builds, replay_input};
 use crate::runner::{Baseline, Capture, InputRun, Replay, Target};
 use patchwright_source::counted;
@@ -26,6 +28,9 @@ use std::time::Instant;
 pub const CONTROLS_REACH: &str = "controls that run the patched lines";
 /// Count of the patch's branches that the controls and the PoV do not account for.
 pub const CONTROLS_LEAVE_OPEN: &str = "branches that controls leave open";
+
+/// Inputs on which both programs fail that are looked at.
+const MOST_FAILURES: usize = 3;
 
 /// An input against a patch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -148,11 +153,40 @@ impl Comparison<'_> {
                 self.keep_answer(&input.name, &input.bytes, run);
             }
         }
+        self.tell_same_mistakes(inputs, (&before, &after)).await?;
         let controls: Vec<usize> = sorted.of(ChallengeKind::Control).collect();
         self.compare_controls(inputs, &controls, (&before, &after))
             .await?;
         self.reach_of_controls().await?;
         Ok((self.challenges_held(&sorted), counted))
+    }
+
+    /// Tells on which inputs both programs fail with an error of the PoV's kind at another place.
+    async fn tell_same_mistakes(
+        &mut self,
+        inputs: &[ComparedInput],
+        (before, after): (&BTreeMap<usize, InputRun>, &BTreeMap<usize, InputRun>),
+    ) -> Result<(), TargetError> {
+        let Some(of_the_pov) = &self.before.replay.crash else {
+            return Ok(());
+        };
+        let fails = |runs: &BTreeMap<usize, InputRun>, index: usize| {
+            runs.get(&index).is_some_and(InputRun::is_failure)
+        };
+        let both =
+            |(index, _): &(usize, &ComparedInput)| fails(before, *index) && fails(after, *index);
+        for (_, input) in inputs.iter().enumerate().filter(both).take(MOST_FAILURES) {
+            let now = replay_input(self.target, self.builds.1, self.pov, &input.bytes).await?;
+            let same = now.crash.filter(|crash| crash.kind == of_the_pov.kind);
+            let Some(crash) = same else { continue };
+            self.answers.push(format!(
+                "{}: both programs fail on it, with an error of the same kind at another place: {}\nThe input: {}",
+                input.name,
+                crash.summary,
+                feedback::input(&input.bytes)
+            ));
+        }
+        Ok(())
     }
 
     /// Counts which controls that both programs answer alike run the patched lines.

@@ -163,6 +163,35 @@ async fn challenges_count_by_what_running_them_shows() {
 }
 
 #[tokio::test]
+async fn the_same_mistake_at_another_place_is_told_and_refutes_nothing() {
+    const TWICE: &str = "__attribute__((noinline)) static int twice(const unsigned char *b) { char *q = malloc(8); memset(q, 2, b[1]); int r = q[0]; free(q); return r; }\nint parse(";
+    let twice = |text: &str| {
+        let text = text.replace("int parse(", TWICE);
+        text.replace("  if (n < 2", "  if (n == 3) return twice(b);\n  if (n < 2")
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let task = task(folder.path());
+    fs::write(task.tree.join("parse.c"), twice(PARSE)).unwrap();
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let input = |name: &str, bytes: &[u8]| ChallengeInput {
+        name: name.to_owned(),
+        bytes: bytes.to_vec(),
+    };
+    let inputs = [input("elsewhere", &[1, 200, 0]), input("fine", &[3, 1])];
+    let fix = PARSE.replace("if (n < 2)", "if (n < 2 || b[0] > 8)");
+    let attempt = attempt_with(twice(&fix), (6, 6));
+    let told = challenge(&target, &baseline, &attempt, &inputs).await;
+    let told = told.unwrap();
+    assert_ne!(told.result.holds, Some(false), "{told:#?}");
+    let mut answers = told.result.answers.iter();
+    let same = answers.any(|answer| {
+        answer.starts_with("elsewhere: both programs fail") && answer.contains("in twice")
+    });
+    assert!(same, "{told:#?}");
+}
+
+#[tokio::test]
 async fn a_script_runs_in_the_sandbox_and_gives_bytes_or_a_reason() {
     let folder = tempfile::tempdir().unwrap();
     let target = open(task(folder.path()), folder.path()).await;
