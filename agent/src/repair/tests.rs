@@ -12,6 +12,7 @@ mod critic;
 mod endings;
 mod lanes;
 mod pause;
+mod plays;
 mod probes;
 mod replies;
 mod revised;

@@ -1,0 +1,42 @@
+//! Replies that were written by hand for known patches (`tests/plays`), read as the run reads them.
+
+use crate::repair::opinion::{self, Opinion};
+use patchwright_model::{Role, recorded};
+use patchwright_patcher::reply;
+use std::path::Path;
+
+#[test]
+fn every_reply_of_the_plays_says_what_was_asked_for() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/plays");
+    let files = std::fs::read_dir(folder).unwrap();
+    let files = files.map(|entry| entry.unwrap().path());
+    let (mut verdicts, mut challenges, mut patches) = (0, 0, 0);
+    for file in files.filter(|path| path.extension().is_some_and(|end| end == "jsonl")) {
+        for exchange in recorded::read(&file).unwrap() {
+            let messages = &exchange.request.messages;
+            let asked = messages.iter().rfind(|one| one.role == Role::User).unwrap();
+            let (asked, text) = (&asked.text, &exchange.reply.text);
+            if asked.contains("Decide again.") {
+                verdicts += 1;
+                let upheld = matches!(opinion::verdict(text), Some(Opinion::Objects(_)));
+                assert_eq!(opinion::shown(text).is_some(), upheld, "{text}");
+            } else if asked.contains("# Your verdict") {
+                verdicts += 1;
+                let objects = matches!(opinion::verdict(text).unwrap(), Opinion::Objects(_));
+                assert_eq!(!reply::challenges(text).is_empty(), objects, "{text}");
+            } else if asked.contains("# Your inputs") {
+                challenges += 1;
+                assert!(reply::challenges(text).len() >= 8, "{text}");
+            } else {
+                patches += 1;
+                let read = reply::read(text, false);
+                assert!(read.problems.is_empty(), "{:?}", read.problems);
+                assert!(read.patch.is_some() || !read.queries.is_empty(), "{text}");
+            }
+        }
+    }
+    assert!(
+        verdicts >= 14 && challenges >= 10 && patches >= 10,
+        "{verdicts} {challenges} {patches}"
+    );
+}
