@@ -22,6 +22,7 @@ use crate::runner::{
     Baseline, BaselinePov, Build, Capture, InputRun, Inputs, Outcome, Pov, Target,
 };
 use failure::{Failure, FailureJudge, FailureKind};
+pub(crate) use harness::is_fuzzer;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 

@@ -336,6 +336,8 @@ pub struct Fuzzed {
     pub executions: u64,
     /// The inputs that crashed or hung.
     pub found: Vec<Vec<u8>>,
+    /// Inputs that it kept because they run something new, or come nearer to a compared value.
+    pub kept: Vec<Vec<u8>>,
 }
 
 /// Instrumentation that a compiler adds to some files of a build.

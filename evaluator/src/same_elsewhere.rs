@@ -9,7 +9,8 @@
 //! program may be wrong there in silence, so a difference never refutes; it is
 //! settled by experiment or stays a doubt (`doubts`), and an open doubt leaves
 //! the rung open. Inputs *aimed* at the patch's own numbers (`aimed`) count as
-//! what they were made from does. What differs between two runs of the unpatched
+//! what they were made from does; those that the project's own fuzzer finds (`searched`) are
+//! derived ones. What differs between two runs of the unpatched
 //! program is not compared.
 
 mod aimed;
@@ -23,6 +24,7 @@ mod outputs;
 mod pool;
 mod povs;
 mod reach;
+mod searched;
 mod test_calls;
 mod values;
 
@@ -80,6 +82,9 @@ pub(crate) async fn climb(
         return Ok(comparison.refuted(&difference));
     }
     if let Some(difference) = comparison.aimed(&attempt.diff).await? {
+        return Ok(comparison.refuted(&difference));
+    }
+    if let Some(difference) = comparison.searched(attempt).await? {
         return Ok(comparison.refuted(&difference));
     }
     comparison.povs().await?;

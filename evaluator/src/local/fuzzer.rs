@@ -1,5 +1,8 @@
 //! Fuzzer: runs the project's own libFuzzer harness, and commands for several inputs.
 //!
+//! With its value profile libFuzzer keeps inputs that come nearer to a value that the program
+//! compares with, so it finds both sides of a new check where mutation alone does not.
+//!
 //! A command is changed by replacing its input, and only where the input is a word of its
 //! own.
 
@@ -20,6 +23,9 @@ const SPELLINGS: [&str; 4] = ["\"$POV\"", "\"${POV}\"", "${POV}", "$POV"];
 const GRACE: Duration = Duration::from_secs(10);
 /// The largest input that is taken from a fuzzer.
 const LARGEST: u64 = 16 << 20;
+/// Inputs of a fuzzer's corpus that are taken, spread over all of them, and the largest of these.
+const MOST_KEPT: usize = 192;
+const LARGEST_KEPT: u64 = 1 << 16;
 
 /// Returns the command for all inputs of a batch; none where it has no input.
 pub(super) fn command_for_many(command: &str) -> Option<String> {
@@ -42,7 +48,7 @@ pub(super) async fn fuzz(
         return Ok(None);
     }
     let options = format!(
-        "-seed=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$WORK\"/out/ \"$WORK\"/in",
+        "-seed=1 -use_value_profile=1 -max_total_time={} -rss_limit_mb=0 -print_final_stats=1 -artifact_prefix=\"$WORK\"/out/ \"$WORK\"/in",
         time.as_secs().max(1)
     );
     let Some(script) = with(target.pov_command(pov)?, &options) else {
@@ -58,14 +64,16 @@ pub(super) async fn fuzz(
         ..Job::new(&script, build.place()?, &build.name)
     };
     let text = target.command(job).await?.text();
-    let found = found(folder.path())
-        .map_err(|e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e))?;
+    let fail = |e| TargetError::io("a fuzzer's findings cannot be read", folder.path(), e);
+    let found = found(folder.path()).map_err(fail)?;
+    let kept = kept(folder.path()).map_err(fail)?;
     Ok(match executions(&text) {
         // A fuzzer that was killed before it printed its count may still have findings.
         None if found.is_empty() => None,
         executions => Some(Fuzzed {
             executions: executions.unwrap_or(found.len() as u64),
             found,
+            kept,
         }),
     })
 }
@@ -127,9 +135,30 @@ fn found(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
         .collect()
 }
 
+/// Reads inputs that a fuzzer put beside its seeds, which are named by numbers of four digits.
+fn kept(folder: &Path) -> std::io::Result<Vec<Vec<u8>>> {
+    let below = ContainedFolder::open(folder)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.join("in"))? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let facts = entry.metadata()?;
+        if facts.is_file() && name.len() > 4 && facts.len() <= LARGEST_KEPT {
+            names.push(name);
+        }
+    }
+    names.sort();
+    let step = names.len().div_ceil(MOST_KEPT).max(1);
+    names
+        .iter()
+        .step_by(step)
+        .map(|name| below.read(&format!("in/{name}"), LARGEST_KEPT))
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{command_for_many, executions, found};
+    use super::{command_for_many, executions, found, kept};
 
     #[test]
     fn many_inputs_take_the_place_of_one() {
@@ -154,6 +183,16 @@ mod tests {
         let long = std::fs::File::create(out.join("oom-1")).unwrap();
         long.set_len(super::LARGEST + 1).unwrap();
         assert!(found(folder.path()).is_err(), "too long");
+    }
+
+    #[test]
+    fn what_a_fuzzer_kept_stands_beside_its_seeds() {
+        let folder = tempfile::tempdir().unwrap();
+        let inside = folder.path().join("in");
+        std::fs::create_dir(&inside).unwrap();
+        std::fs::write(inside.join("0000"), "seed").unwrap();
+        std::fs::write(inside.join("da39a3ee"), "new").unwrap();
+        assert_eq!(kept(folder.path()).unwrap(), [b"new"]);
     }
 
     #[test]

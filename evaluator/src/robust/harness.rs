@@ -5,7 +5,7 @@ use super::{EACH, FIRST, Group, Search};
 use crate::TargetError;
 use crate::given_inputs;
 use crate::mutation::Mutator;
-use crate::runner::{Build, Capture, Inputs};
+use crate::runner::{BaselinePov, Build, Capture, Inputs};
 use std::time::Duration;
 
 /// Inputs that are run before a known crash in one process.
@@ -62,8 +62,7 @@ impl Search<'_> {
         group: &Group<'_>,
         budget: Duration,
     ) -> Result<Option<Failure>, TargetError> {
-        let printed = group.before.replay.execution.text();
-        if !printed.contains("libFuzzer") && !printed.contains("INFO: Seed: ") {
+        if !is_fuzzer(group.before) {
             return Ok(None);
         }
         let mut seeds = group.seeds.clone();
@@ -84,4 +83,10 @@ impl Search<'_> {
         }
         Ok(None)
     }
+}
+
+/// Tells by what it printed on a PoV whether a harness may be a fuzzer.
+pub(crate) fn is_fuzzer(before: &BaselinePov) -> bool {
+    let printed = before.replay.execution.text();
+    printed.contains("libFuzzer") || printed.contains("INFO: Seed: ")
 }

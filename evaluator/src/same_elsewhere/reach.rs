@@ -13,6 +13,7 @@
 use super::clock::Part;
 use super::doubts::Differing;
 use super::outputs::turns_away;
+use super::pool::ComparedInput;
 use super::pool::InputKind;
 use super::povs::reads_outside;
 use super::values::mixed;
@@ -216,18 +217,29 @@ impl Comparison<'_> {
             if left.is_zero() {
                 break;
             }
-            let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
-            for (index, coverage) in self.count_runs(reach, contents, left).await? {
-                let reached = coverage.reached();
-                let input = chunk.get(index);
-                if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
-                    reach.accepted.add(&coverage);
-                }
-                reach.looked_at += 1;
-                if reached {
-                    reach.reached += 1;
-                    self.reaching.extend(input.cloned());
-                }
+            self.count_chunk(reach, chunk, left).await?;
+        }
+        Ok(())
+    }
+
+    /// Counts what some compared inputs run.
+    pub(super) async fn count_chunk(
+        &mut self,
+        reach: &mut Reach,
+        chunk: &[ComparedInput],
+        left: Duration,
+    ) -> Result<(), TargetError> {
+        let contents = chunk.iter().map(|input| input.bytes.clone()).collect();
+        for (index, coverage) in self.count_runs(reach, contents, left).await? {
+            let reached = coverage.reached();
+            let input = chunk.get(index);
+            if input.is_some_and(|input| !self.refused.contains(&input.bytes)) {
+                reach.accepted.add(&coverage);
+            }
+            reach.looked_at += 1;
+            if reached {
+                reach.reached += 1;
+                self.reaching.extend(input.cloned());
             }
         }
         Ok(())

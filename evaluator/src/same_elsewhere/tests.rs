@@ -162,6 +162,35 @@ async fn challenges_count_by_what_running_them_shows() {
     }
 }
 
+/// A harness for libFuzzer. Its records may say any size, and the patch brings a number of two
+/// bytes that no mutant is likely to hit.
+const FUZZER: &str = "#include <stdlib.h>\n#include <string.h>\nstatic volatile char seen;\nint LLVMFuzzerTestOneInput(const unsigned char *b, unsigned long n) {\n  if (n != 6 || b[2] != 'R') return 0;\n  char *p = malloc(8);\n  memset(p, 1, b[5]);\n  seen = p[0];\n  free(p);\n  return 0;\n}\n";
+
+#[tokio::test]
+async fn the_projects_own_fuzzer_finds_both_sides_of_a_new_branch() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.commands.build = r#"clang $CFLAGS -fsanitize=fuzzer parse.c -o "$OUT"/prog"#.to_owned();
+    task.commands.test = None;
+    fs::write(task.tree.join("parse.c"), FUZZER).unwrap();
+    fs::write(folder.path().join("pov.bin"), [0, 0, b'R', 0, 0, 200]).unwrap();
+    task.limits.same = Duration::from_secs(20);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (b[5] > 8) return 0;\n  unsigned of = (b[0] ^ 0x35) << 8 | (b[1] ^ 0x5a);\n  if (of == 40000u - 1234u) return 0;\n  char *p";
+    let attempt = attempt_with(FUZZER.replace("  char *p", fix), (6, 8));
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt, &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    assert!(result.counts["found by the fuzzer"] > 0, "{result:#?}");
+    assert_eq!(
+        result.counts["branches not accounted for"], 0,
+        "{result:#?}"
+    );
+    assert!(!result.log.contains("do not take"), "{result:#?}");
+}
+
 #[tokio::test]
 async fn the_same_mistake_at_another_place_is_told_and_refutes_nothing() {
     const TWICE: &str = "__attribute__((noinline)) static int twice(const unsigned char *b) { char *q = malloc(8); memset(q, 2, b[1]); int r = q[0]; free(q); return r; }\nint parse(";
