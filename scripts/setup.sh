@@ -51,6 +51,8 @@ sanitizes() { # sanitizes COMPILER LANGUAGE FLAGS..: compiles, links and runs a 
   "$compiler" "$@" -o "$scratch/try" "$scratch/try.$language" && ASAN_OPTIONS=detect_leaks=0 "$scratch/try" -runs=1
 }
 browser() { command -v chromium && command -v chromedriver; }
+# crun, Podman's own choice, refuses control groups of the older kind; runc takes both.
+containers() { command -v podman && { [ -f /sys/fs/cgroup/cgroup.controllers ] || command -v runc; }; }
 postgresql() { ls /usr/lib/postgresql/*/bin/initdb; }
 java_17() { command -v jar && javac -version 2>&1 | awk '{ split($2, v, "."); exit !(v[1] >= 17) }'; }
 
@@ -72,7 +74,7 @@ check() {
   need "Autoconf" "autoconf" command -v autoreconf
   need "Automake" "automake" command -v automake
   need "Maven" "maven" command -v mvn
-  need "Podman" "podman" command -v podman
+  need "Podman and its runtime" "podman runc" containers
   need "PostgreSQL's server" "postgresql" postgresql
   need "Chromium and its driver" "chromium chromium-driver" browser
   need "npm" "npm" command -v npm
