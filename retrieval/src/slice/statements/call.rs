@@ -68,7 +68,7 @@ fn callee(call: Node<'_>) -> Option<Node<'_>> {
     Some(node)
 }
 
-/// What a method is called on.
+/// The value that a method is called on.
 pub(super) fn receiver(call: Node<'_>) -> Option<Node<'_>> {
     let function = call.child_by_field_name("function");
     call.child_by_field_name("object").or_else(|| {
