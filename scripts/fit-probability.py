@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Fits P(right): the weights of agent/src/probability/weights.json.
 
-  scripts/fit-probability.py RESULTS.jsonl.. [--write]
+  scripts/fit-probability.py RESULTS.jsonl.. [--figures NAME,NAME..] [--write]
 
 RESULTS are the lines that `make judge-bench` writes: patches that are known to be
 right or wrong ("patch" begins with either word), each with the figures of its
-evidence ("features"). Every project is left out once: the table shows how well the
-others predict it. With --write the weights fitted on all of them are stored.
+evidence ("features"). Those that the stored weights were fitted to lie beside them
+(judged.jsonl). Every case, and every project, is left out once: the tables show how
+well the others predict it. With --write the weights fitted on all of them are stored.
 """
 import json
 import math
@@ -14,17 +15,22 @@ import pathlib
 import sys
 
 WEIGHTS = pathlib.Path(__file__).parent.parent / "agent/src/probability/weights.json"
-# Few patches and many figures: the penalty keeps weights small that few patches support.
-PENALTY = 1.0
+# Few patches: the penalty keeps weights small that few patches support.
+PENALTY = 3.0
 FEWEST = 20
+# What some fifty patches support: whether a rung refutes the patch or is open, and how many
+# inputs that a model wrote against it both programs were run on. With all figures other cases
+# are predicted worse than by the bare share of right patches.
+FIGURES = "refuted,open rungs,challenges"
 
 
-def rows(files):
+def rows(files, figures):
     for file in files:
         for line in pathlib.Path(file).read_text().splitlines():
             row = json.loads(line)
             if row.get("features"):
-                yield project(row["case"]), row["patch"].startswith("right"), row["features"]
+                kept = {name: value for name, value in row["features"].items() if name in figures}
+                yield row["case"], row["patch"].startswith("right"), kept
 
 
 def project(case):
@@ -80,16 +86,16 @@ def predict(model, figures):
     return chance(odds)
 
 
-def held_out(data):
-    """Predicts each project by a model that was fitted without it."""
+def held_out(data, group):
+    """Predicts each group of cases by a model that was fitted without it."""
     predicted = []
-    for left_out in sorted({name for name, _, _ in data}):
-        others = [row for row in data if row[0] != left_out]
+    for left_out in sorted({group(case) for case, _, _ in data}):
+        others = [row for row in data if group(row[0]) != left_out]
         if len({right for _, right, _ in others}) < 2:
             continue
         model = fit(others)
         predicted += [
-            (predict(model, figures), right) for name, right, figures in data if name == left_out
+            (predict(model, figures), right) for case, right, figures in data if group(case) == left_out
         ]
     return predicted
 
@@ -111,12 +117,19 @@ def show(title, predicted):
 
 
 def main():
-    files = [word for word in sys.argv[1:] if not word.startswith("--")]
-    data = list(rows(files))
+    words = sys.argv[1:]
+    figures = FIGURES
+    if "--figures" in words:
+        at = words.index("--figures")
+        figures = words[at + 1]
+        del words[at : at + 2]
+    files = [word for word in words if not word.startswith("--")]
+    data = list(rows(files, figures.split(",")))
     if len(data) < FEWEST or len({right for _, right, _ in data}) < 2:
         sys.exit(f"{len(data)} judged patches with figures are too few: at least {FEWEST}, right and wrong ones")
     model = fit(data)
-    show("each project left out", held_out(data))
+    show("each case left out", held_out(data, lambda case: case))
+    show("each project left out", held_out(data, project))
     show("on the patches that it was fitted to", [(predict(model, figures), right) for _, right, figures in data])
     for one in sorted(model["features"], key=lambda one: -abs(one["weight"])):
         print(f"  {one['weight']:+.2f}  {one['name']}")

@@ -2,8 +2,8 @@
 //!
 //! A logistic model over a few figures of the evidence. Its weights are data
 //! (`probability/weights.json`), made by `scripts/fit-probability.py` from judged
-//! patches that are known to be right or wrong; the program fits nothing. Where no
-//! weights were fitted there is no number.
+//! patches that are known to be right or wrong (`probability/judged.jsonl`); the program
+//! fits nothing. Where no weights were fitted there is no number.
 
 use crate::record::{Attempt, RungRecord};
 use patchwright_evaluator::RungName;
@@ -35,7 +35,7 @@ static WEIGHTS: LazyLock<Weights> = LazyLock::new(|| {
     serde_json::from_str(include_str!("probability/weights.json")).unwrap_or_default()
 });
 
-/// Returns the probability that an attempt is right; nothing while no weights are fitted.
+/// Returns the probability that an attempt is right.
 pub(crate) fn of_right(attempt: &Attempt) -> Option<f64> {
     WEIGHTS.of(&features(attempt))
 }
@@ -151,7 +151,7 @@ fn lines_changed(diff: &str) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Weight, Weights, features};
+    use super::{Weight, Weights, features, of_right};
     use crate::record::{Attempt, DoubtRecord, RungRecord};
     use patchwright_evaluator::RungName;
     use patchwright_patcher::Patch;
@@ -226,5 +226,17 @@ mod tests {
             assert!(figures.contains_key(one.name.as_str()), "{}", one.name);
             assert!(one.scale > 0.0 && one.factor.is_finite(), "{one:?}");
         }
+    }
+
+    #[test]
+    fn a_rung_that_is_open_or_refuted_makes_a_patch_less_probable() {
+        let with = |holds| {
+            let mut attempt = attempt();
+            attempt.rungs[0].holds = holds;
+            of_right(&attempt).unwrap()
+        };
+        let (held, open, refuted) = (with(Some(true)), with(None), with(Some(false)));
+        assert!(held > 0.5, "{held}");
+        assert!(open < 0.5 && refuted < 0.5, "{open} {refuted}");
     }
 }
