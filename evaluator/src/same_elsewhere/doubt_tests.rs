@@ -51,18 +51,25 @@ async fn a_difference_on_a_mutant_of_a_pov_is_settled_or_stays_a_doubt() {
                 .as_ref()
                 .is_some_and(|why| why.contains("memory that it has not written"))
         };
-        let settled_ones = result.doubts.iter().filter(|doubt| !doubt.is_open());
+        // Values that differ where all else is the same are told and not counted.
+        let values =
+            |doubt: &&Doubt| doubt.settled.as_deref() == Some("what the program says is the same");
+        let settled_ones = result
+            .doubts
+            .iter()
+            .filter(|doubt| !doubt.is_open() && !values(doubt));
         assert!(
             result.doubts.iter().any(why) || !settled,
             "{fix}: {result:#?}"
         );
         assert_eq!(
             settled_ones.count() as u64,
-            result
-                .counts
-                .get("differences settled")
-                .copied()
-                .unwrap_or(0)
+            // How many inputs are aimed at the patch's numbers hangs on the time that is left.
+            ["differences settled", "aimed and answered differently"]
+                .iter()
+                .filter_map(|name| result.counts.get(*name))
+                .sum::<u64>(),
+            "{fix}: {result:#?}"
         );
         for input in open.iter().filter_map(|doubt| doubt.input.as_ref()) {
             assert_eq!(input.bytes[0] & 7, 3, "{fix}: {input:#?}");
