@@ -2,13 +2,14 @@
 //!
 //! `cargo bench -p patchwright-retrieval --bench quality [-- [--half HALF] [--ours] [--show CASE]
 //! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [--weights FILE --tokenizer FILE]
-//! [NAME...]]`, with the files of a static embedding model last: fetches the trees of
+//! [--fit GROUP] [NAME...]]`, with the files of a static embedding model: fetches the trees of
 //! `quality/trees.toml` once, runs every case and those of a further folder and file (or those
 //! whose name holds NAME) through ours, through a plain dump of the fifteen best files, and
 //! through a pipeline of four stages rebuilt from its published description, and prints recall,
 //! fix lines, wrong files, efficiency and time. HALF is `tuned`, `held`, `fresh`, `unseen`,
 //! `harvested` or `measured-once`; cases of the last are run only when it is given. It judges
-//! nothing: a worse figure does not fail.
+//! nothing: a worse figure does not fail. With `--fit crash` or `--fit request` it fits the
+//! weights of `src/ranking.json` to the cases instead, and prints them.
 
 #![expect(
     clippy::print_stdout,
@@ -22,6 +23,8 @@
 mod baseline;
 #[path = "quality/cases.rs"]
 mod cases;
+#[path = "quality/fit.rs"]
+mod fit;
 #[path = "quality/frames.rs"]
 mod frames;
 #[path = "quality/score.rs"]
@@ -58,14 +61,7 @@ fn main() {
         arguments.get(at + 1).cloned()
     };
     let (half, show) = (value("--half"), value("--show"));
-    let model = value("--weights").zip(value("--tokenizer"));
-    let settings = Settings {
-        model: model.map(|(weights, tokenizer)| ModelFiles {
-            weights: weights.into(),
-            tokenizer: tokenizer.into(),
-        }),
-        ..Settings::default()
-    };
+    let settings = settings(value("--weights").zip(value("--tokenizer")));
     let only_ours = arguments.iter().any(|argument| argument == "--ours");
     let names = names(&arguments);
     let store = cases::store(value("--trees"));
@@ -73,6 +69,9 @@ fn main() {
     let mut all = cases::read(half.as_deref(), further.as_deref(), requested.as_deref());
     all.retain(|case| half.as_ref().is_none_or(|half| case.half == *half));
     all.retain(|case| names.is_empty() || names.iter().any(|name| case.id.contains(*name)));
+    if let Some(group) = value("--fit") {
+        return fit::run(&store, &all, &group);
+    }
     let mut scores: Vec<Vec<Score>> = SYSTEMS.iter().map(|_| Vec::new()).collect();
     let mut world: Option<World> = None;
     println!(
@@ -93,7 +92,7 @@ fn main() {
                 continue;
             }
             let outcome = system(world, case);
-            let score = Score::of(world, case, &place, &outcome);
+            let score = Score::of(case, &score::hunks(world, case, &place), &outcome);
             if number == 0 {
                 table::line(case, &score);
             }
@@ -110,6 +109,16 @@ fn main() {
     }
 }
 
+fn settings(model: Option<(String, String)>) -> Settings {
+    Settings {
+        model: model.map(|(weights, tokenizer)| ModelFiles {
+            weights: weights.into(),
+            tokenizer: tokenizer.into(),
+        }),
+        ..Settings::default()
+    }
+}
+
 /// Returns the arguments that name cases: no options, and no values of these.
 fn names(arguments: &[String]) -> Vec<&String> {
     let of_option =
@@ -122,6 +131,10 @@ fn names(arguments: &[String]) -> Vec<&String> {
 /// The second call is measured: the first reads what later ones share.
 fn ours(world: &World, case: &Case) -> Outcome {
     world.engine.context(&case.request);
+    ours_once(world, case)
+}
+
+fn ours_once(world: &World, case: &Case) -> Outcome {
     let context = world.engine.context(&case.request);
     Outcome {
         symbols: context

@@ -64,10 +64,6 @@ const USUAL: usize = 2_500;
 pub(crate) const COMMENT: u32 = 8;
 /// Limit on how many of what matters most are followed to what belongs to them.
 pub(crate) const FOLLOWED: usize = 4;
-/// Weight below which a definition is there for a few lines alone.
-pub(crate) const LIKELY: f64 = 0.28;
-/// Least weight of what matters most: it is shown whole, and taken when the budget is nearly used.
-pub(crate) const MATTERS: f64 = 0.6;
 
 /// The code that belongs to a request, packed to its budget.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -154,7 +150,7 @@ pub(crate) struct Plan {
     /// Most of them that are named.
     pub(crate) most_heads: usize,
     /// Tokens after which only what matters much is still taken.
-    pub(crate) enough: usize,
+    pub(crate) enough: f64,
 }
 
 impl Engine {
@@ -197,7 +193,7 @@ impl Engine {
             heads: Vec::new(),
             most_heads: 0,
             // Whoever chose knows what matters: the budget is the limit.
-            enough: budget,
+            enough: budget as f64,
         };
         let mut context = pack::pack(self, &plan, (budget, 1.0));
         self.forget_texts();

@@ -22,6 +22,7 @@ use crate::error::{RetrievalError, or_nothing};
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::query::Query;
 use crate::rank::Proximity;
+use crate::ranking::Ranking;
 use crate::search::{MeaningIndex, Scored, StaticModel, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
@@ -63,6 +64,7 @@ const FIRST_LINES: u32 = 12;
 pub struct Engine {
     pub(crate) index: Index,
     pub(crate) settings: Settings,
+    pub(crate) ranking: Arc<Ranking>,
     pub(crate) near: Proximity,
     /// The functions of the crash, where plain names of variables are meant.
     pub(crate) crash: Vec<Symbol>,
@@ -88,6 +90,7 @@ impl Engine {
         Ok(Self {
             index: Index::open(tree, cache, limits)?,
             settings,
+            ranking: Ranking::shipped(),
             near: Proximity::default(),
             crash: Vec::new(),
             recent: BTreeMap::new(),
@@ -97,6 +100,11 @@ impl Engine {
             meaning,
             preferences: Preferences::default(),
         })
+    }
+
+    /// Ranks by other weights than those that are shipped.
+    pub fn rank_by(&mut self, ranking: Arc<Ranking>) {
+        self.ranking = ranking;
     }
 
     /// Returns what opening the index took, and which files it skipped and why.

@@ -17,7 +17,7 @@ pub(super) struct Case {
     pub(super) intent: Option<String>,
     pub(super) files: Vec<String>,
     pub(super) functions: Vec<String>,
-    tree: String,
+    pub(super) tree: String,
     fixed: Option<String>,
     /// The folder of a crash case.
     folder: Option<PathBuf>,

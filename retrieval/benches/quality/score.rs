@@ -34,7 +34,7 @@ pub(super) struct Score {
 }
 
 impl Score {
-    pub(super) fn of(world: &World, case: &Case, place: &Place, outcome: &Outcome) -> Self {
+    pub(super) fn of(case: &Case, hunks: &Hunks, outcome: &Outcome) -> Self {
         let missing: Vec<String> = case
             .functions
             .iter()
@@ -54,7 +54,7 @@ impl Score {
             group: if case.is_crash { "crash" } else { "request" },
             half: case.half.clone(),
             recall,
-            fix_lines: fix_lines(world, case, place, outcome),
+            fix_lines: fix_lines(hunks, outcome),
             wrong_files: 1.0 - right / found.len().max(1) as f64,
             f1: 2.0 * right / (found.len() + wanted.len()).max(1) as f64,
             efficiency: recall / (outcome.tokens.max(1) as f64 / 1000.0),
@@ -81,13 +81,15 @@ pub(super) fn is_named(have: &str, wanted: &str) -> bool {
     have.len() >= wanted.len() && have[have.len() - wanted.len()..] == wanted[..]
 }
 
-/// The share of the real fix's hunks, inside the functions that it changes,
-/// whose lines are in the returned text.
-fn fix_lines(world: &World, case: &Case, place: &Place, outcome: &Outcome) -> f64 {
+/// Lines that the real fix changes, inside the functions that it changes.
+pub(super) type Hunks = Vec<(TreePath, (u32, u32))>;
+
+/// Returns the hunks of the real fix; none where no release repaired the bug.
+pub(super) fn hunks(world: &World, case: &Case, place: &Place) -> Hunks {
+    let mut hunks = Hunks::new();
     let Some(repaired) = &place.repaired else {
-        return f64::NAN;
+        return hunks;
     };
-    let (mut all, mut shown) = (0, 0);
     for path in case.files.iter().map(|path| TreePath::new(path).unwrap()) {
         let Some(new) = find_repaired(repaired, path.as_str()) else {
             continue;
@@ -111,16 +113,22 @@ fn fix_lines(world: &World, case: &Case, place: &Place, outcome: &Outcome) -> f6
                     .any(|one| is_named(one, &name) || name.ends_with("operator()"))
             });
             if counts {
-                all += 1;
-                shown += u32::from(is_shown(outcome, &path, (first, last)));
+                hunks.push((path.clone(), (first, last)));
             }
         }
     }
-    if all == 0 {
-        f64::NAN
-    } else {
-        f64::from(shown) / f64::from(all)
+    hunks
+}
+
+/// The share of the hunks whose lines are in the returned text.
+fn fix_lines(hunks: &Hunks, outcome: &Outcome) -> f64 {
+    if hunks.is_empty() {
+        return f64::NAN;
     }
+    let shown = hunks
+        .iter()
+        .filter(|(path, lines)| is_shown(outcome, path, *lines));
+    shown.count() as f64 / hunks.len() as f64
 }
 
 fn is_shown(outcome: &Outcome, path: &TreePath, (first, last): (u32, u32)) -> bool {

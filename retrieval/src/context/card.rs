@@ -3,7 +3,7 @@
 
 use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
-use crate::context::{Card, Form, LIKELY, MATTERS, Wanted};
+use crate::context::{Card, Form, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::{Snippet, Tier, line};
@@ -60,7 +60,7 @@ pub(super) fn named(
         if cards.iter().any(|(other, _)| says_the_same(other, &symbol)) {
             continue;
         }
-        let form = (fullest(weight, used), budget - used);
+        let form = (fullest(engine, weight, used), budget - used);
         if let Some(card) = fitting(engine, &symbol, &names, form) {
             used += size_of(&card);
             cards.push((symbol, card));
@@ -78,11 +78,12 @@ fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
 }
 
 /// The fullest form that a definition is worth.
-fn fullest(weight: f64, used: usize) -> Form {
+fn fullest(engine: &Engine, weight: f64, used: usize) -> Form {
+    let packing = engine.ranking.packing;
     match weight {
         _ if used >= ENOUGH => Form::Compact,
-        weight if weight >= MATTERS => Form::Full,
-        weight if weight >= LIKELY => Form::Standard,
+        weight if weight >= packing.matters => Form::Full,
+        weight if weight >= packing.likely => Form::Standard,
         _ => Form::Compact,
     }
 }

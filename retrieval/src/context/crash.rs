@@ -14,6 +14,7 @@ use crate::context::picks::Picks;
 use crate::context::{FOLLOWED, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
+use crate::ranking::CrashWeights;
 use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::split_words;
@@ -21,16 +22,6 @@ use patchwright_source::Role;
 use patchwright_source::Text;
 use std::collections::BTreeSet;
 
-/// Weight that says how much the next function down a stack matters, against the one above.
-const DECAY: f64 = 0.62;
-/// Weight that says how much harness code, allocators and other small functions that everybody
-/// calls matter: they are seldom wrong.
-const COMMON: f64 = 0.25;
-/// Weight that says how much deep frames of other files than the crash's matter.
-const ELSEWHERE: f64 = 0.8;
-/// Tokens after which only what matters much is still taken: what the fix
-/// needs is nearly always among the first few functions.
-const ENOUGH: usize = 2_200;
 /// Limit on how many further functions are named: of 8, 16 and 24 the fewest found as
 /// much as the most, and each costs a line.
 const NAMED: usize = 10;
@@ -44,10 +35,11 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         ..Weighed::default()
     };
     let top = located.iter().find(|place| place.role == Role::Crash);
+    let weights = &engine.ranking.crash;
     for place in located {
         let is_elsewhere = top.is_some_and(|top| top.symbol.path != place.symbol.path);
         let share = if place.rank > 1 && is_elsewhere {
-            ELSEWHERE
+            weights.frame_elsewhere
         } else {
             1.0
         };
@@ -73,7 +65,8 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         wanted,
         heads,
         most_heads: NAMED,
-        enough: ENOUGH,
+        // What the fix needs is nearly always among the first few functions.
+        enough: engine.ranking.packing.enough,
     }
 }
 
@@ -96,13 +89,12 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
     lines
 }
 
-fn role_weight(role: Role) -> f64 {
+fn role_weight(weights: &CrashWeights, role: Role) -> f64 {
     match role {
         Role::Crash => 1.0,
-        // A use after free is made where the memory was freed too early.
-        Role::Freed => 0.9,
-        Role::Allocated | Role::Stored => 0.5,
-        _ => 0.2,
+        Role::Freed => weights.freed,
+        Role::Allocated | Role::Stored => weights.allocated,
+        _ => weights.other_stack,
     }
 }
 
@@ -117,13 +109,15 @@ struct Weighed {
 impl Weighed {
     fn add_frame(&mut self, engine: &Engine, place: &Located, share: f64) {
         let symbol = &place.symbol;
-        let mut weight = share * role_weight(place.role) * DECAY.powf(f64::from(place.rank));
+        let weights = &engine.ranking.crash;
+        let down = weights.next_frame.powf(f64::from(place.rank));
+        let mut weight = share * role_weight(weights, place.role) * down;
         if place.is_harness {
-            weight *= COMMON;
+            weight *= weights.common;
         }
         let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
         if hands_on || is_common(engine, symbol) {
-            weight *= COMMON;
+            weight *= weights.common;
         }
         let lines: Vec<u32> = place.line.into_iter().collect();
         let why = match place.line {

@@ -5,10 +5,11 @@ use super::card::further_heads;
 use super::card::{named, unshown};
 use super::form::size_of;
 use super::render::{file_section, render};
-use super::{COMMENT, Context, LIKELY, MATTERS, Plan, Wanted, tokens_of};
+use super::{COMMENT, Context, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
 use crate::error::or_nothing;
+use crate::ranking::PackingWeights;
 use crate::slice::slice;
 use crate::snippet::with_comment;
 use crate::snippet::{Snippet, Tier};
@@ -19,14 +20,8 @@ use std::ops::RangeInclusive;
 
 /// Share of the budget that is kept for cards, in hundredths.
 pub(super) const CARDS: usize = 30;
-/// A function with at most this weight is not worth its tokens.
-const FLOOR: f64 = 0.15;
 /// Functions up to this many tokens count as equally cheap.
 const SMALL: usize = 150;
-/// Weight that says how much size counts against weight.
-const SIZE_MATTERS: f64 = 0.4;
-/// Past what is enough by this factor, only what matters most is taken.
-const STRETCH: f64 = 1.5;
 /// Bodies up to this many lines are shown in full.
 const BODY: usize = 100;
 /// Lines before and after a line of interest that are seen with it.
@@ -81,20 +76,23 @@ struct Code<'p> {
     enough: f64,
     /// Candidates of less weight are not worth their tokens.
     floor: f64,
+    weights: PackingWeights,
 }
 
 impl<'p> Code<'p> {
     fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64), left: usize) -> Self {
         // Weights fall with each step away from the crash: who asks for more code
         // asks for what lies further away.
-        let floor = FLOOR / (share * share);
+        let weights = engine.ranking.packing;
+        let floor = weights.floor / (share * share);
         Self {
             order: by_worth(engine, plan, floor),
             taken: BTreeMap::new(),
             used,
             left,
-            enough: plan.enough as f64 * share,
+            enough: plan.enough * share,
             floor,
+            weights,
         }
     }
 
@@ -122,8 +120,8 @@ impl<'p> Code<'p> {
     fn wants(&self) -> f64 {
         match self.used as f64 / self.enough {
             full if full < 1.0 => self.floor,
-            full if full < STRETCH => LIKELY,
-            _ => MATTERS,
+            full if full < self.weights.stretch => self.weights.likely,
+            _ => self.weights.matters,
         }
     }
 
@@ -138,18 +136,19 @@ impl<'p> Code<'p> {
 /// matter come before a page of one that matters a little more. What matters
 /// most is always first.
 fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p Wanted)> {
+    let weights = engine.ranking.packing;
     let mut all: Vec<(f64, usize, &Wanted)> = plan
         .wanted
         .iter()
         .enumerate()
         .filter(|(_, wanted)| wanted.weight >= floor)
         .map(|(index, wanted)| {
-            let full = cut(engine, wanted, full_body(wanted));
+            let full = cut(engine, wanted, full_body(engine, wanted));
             let size = full.map_or(0, |snippet| tokens_of(&snippet.text));
-            let worth = if wanted.weight >= MATTERS {
+            let worth = if wanted.weight >= weights.matters {
                 10.0 + wanted.weight
             } else {
-                wanted.weight / (size.max(SMALL) as f64 / SMALL as f64).powf(SIZE_MATTERS)
+                wanted.weight / (size.max(SMALL) as f64 / SMALL as f64).powf(weights.size)
             };
             (worth, index, wanted)
         })
@@ -162,17 +161,18 @@ fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p 
 
 /// Returns how many lines of a definition are shown in full. Below some weight a function on the
 /// stack is there for its call alone.
-fn full_body(wanted: &Wanted) -> usize {
+fn full_body(engine: &Engine, wanted: &Wanted) -> usize {
+    let likely = engine.ranking.packing.likely;
     match wanted.weight {
         _ if wanted.body > 0 => wanted.body,
-        weight if weight >= LIKELY || wanted.lines.is_empty() => BODY,
+        weight if weight >= likely || wanted.lines.is_empty() => BODY,
         _ => CALL_SITE,
     }
 }
 
 /// The most of a function that fits, and whether that is all that is wanted.
 fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> (Option<Snippet>, bool) {
-    let full = full_body(wanted);
+    let full = full_body(engine, wanted);
     let mut cuts = [full, full / 2, 24, 12].into_iter().enumerate();
     let found = cuts.find_map(|(number, limit)| {
         let snippet = cut(engine, wanted, limit)?;

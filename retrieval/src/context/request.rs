@@ -19,7 +19,7 @@ use crate::intent::{Intent, detect};
 
 /// Tokens after which only what matters much is still taken. Answers get
 /// worse with length, and a request names few things.
-const ENOUGH: usize = 800;
+const ENOUGH: f64 = 800.0;
 
 pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
     let (intent, confidence) = detect(text);

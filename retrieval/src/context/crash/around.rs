@@ -15,27 +15,18 @@ use crate::symbol::Symbol;
 use crate::words::split_words;
 use std::sync::Arc;
 
-/// Weight that says how much more a function matters that is named like the crashing one.
-const SISTER: f64 = 1.5;
-/// Weight that says how much a called function matters, against its caller.
-const CALLEE: f64 = 0.42;
-/// Weight that says how much one counts at most.
-const MOST_CALLED: f64 = 0.55;
-/// Weight that says how much a function counts that calls what crashed, that made what a frame
-/// handed on, or that writes what a line of a stack reads; of several each less.
-const SOURCE: f64 = 0.35;
 /// A function of at most this many lines only hands on.
 const HANDS_ON: u32 = 6;
 
 impl Weighed {
     /// Functions named like the crashing one do the same for a sister case,
     /// and share its flaws.
-    fn kinship(&self, name: &str) -> f64 {
+    fn kinship(&self, engine: &Engine, name: &str) -> f64 {
         let words = split_words(name);
         let same = words.iter().zip(&self.family).take_while(|(a, b)| a == b);
         let same = same.count();
         if same >= 2 && 2 * same >= self.family.len() {
-            SISTER
+            engine.ranking.crash.kin
         } else {
             1.0
         }
@@ -56,6 +47,7 @@ impl Weighed {
             statements(engine, &caller.symbol)
         };
         let touched = identifiers_at(&text, &caller.lines);
+        let weights = &engine.ranking.crash;
         let mut found: Vec<Wanted> = Vec::new();
         for (callee, at) in engine.calls_from(&caller.symbol) {
             let Some(symbol) = called(engine, &statements, &callee, caller) else {
@@ -70,11 +62,11 @@ impl Weighed {
                 continue;
             }
             let weight = caller.weight
-                * CALLEE
-                * closeness(caller, &symbol).max(on_the_line(&at, &caller.lines))
-                * setting(&statements, &callee, &touched)
-                * self.kinship(&symbol.name);
-            let weight = weight.min(MOST_CALLED);
+                * weights.called
+                * closeness(weights, caller, &symbol).max(on_the_line(weights, &at, &caller.lines))
+                * setting(weights, &statements, (&callee, &touched))
+                * self.kinship(engine, &symbol.name);
+            let weight = weight.min(weights.most_called);
             let why = format!("called by {}", caller.symbol.name);
             found.push(Wanted::new(symbol, weight, why));
         }
@@ -110,7 +102,8 @@ impl Weighed {
             }
             if maker.kind.is_callable() && !is_aside(&maker.path) {
                 let why = format!("made what {} handed on", place.symbol.name);
-                self.picks.add(&maker, SOURCE, &[], &why);
+                self.picks
+                    .add(&maker, engine.ranking.crash.maker, &[], &why);
             }
         }
     }
@@ -120,13 +113,14 @@ impl Weighed {
         let Ok(text) = engine.text(&reader.symbol.path) else {
             return;
         };
+        let weights = &engine.ranking.crash;
         for at in &reader.lines {
             for writer in writers::writers(engine, &text, &reader.symbol, *at) {
-                let weight = reader.weight * SOURCE / writer.among as f64
-                    * self.kinship(&writer.symbol.name);
+                let weight = reader.weight * weights.writer / writer.among as f64
+                    * self.kinship(engine, &writer.symbol.name);
                 let why = format!("writes {}", writer.name);
-                self.picks
-                    .add(&writer.symbol, weight.min(MOST_CALLED), &writer.lines, &why);
+                let weight = weight.min(weights.most_called);
+                self.picks.add(&writer.symbol, weight, &writer.lines, &why);
             }
         }
     }
@@ -144,7 +138,7 @@ impl Weighed {
             let why = format!("holds {}", top.symbol.name);
             self.picks.add(
                 &outer,
-                MOST_CALLED * top.weight,
+                engine.ranking.crash.most_called * top.weight,
                 &[top.symbol.start_line],
                 &why,
             );
@@ -164,14 +158,15 @@ impl Weighed {
         let Some(top) = tops.first() else { return };
         let callers = or_nothing(engine.index.callers(&top.symbol.name, 1, 40));
         let many = callers.len().max(1) as f64;
+        let weights = &engine.ranking.crash;
         for call in callers {
             let Some(caller) = call.caller else { continue };
             let local = if caller.path == top.symbol.path {
                 1.0
             } else {
-                0.5
+                weights.caller_elsewhere
             };
-            let weight = SOURCE * local / many.sqrt();
+            let weight = weights.caller * local / many.sqrt();
             let why = format!("calls {}", top.symbol.name);
             self.picks.add(&caller, weight, &call.lines, &why);
         }

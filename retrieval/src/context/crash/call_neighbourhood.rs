@@ -2,7 +2,6 @@
 //! through, named by their first lines because they ran on the way, or may have. Their code is
 //! not shown for it, and no file either.
 
-use super::DECAY;
 use crate::context::Wanted;
 use crate::engine::Engine;
 use crate::engine::frames::Located;
@@ -15,8 +14,6 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 const ASKED: usize = 24;
 /// Limit on how many calls away from the stack a function may be.
 const HOPS: usize = 3;
-/// Weight that says how much one counts that is called only after the frame's own call.
-const LATER: f64 = 0.5;
 
 /// Functions of the files of a crash's stacks, the likeliest to matter first.
 /// The longer of two that are as near to the stack comes first.
@@ -40,7 +37,7 @@ pub(super) fn functions_near(
         .iter()
         .map(|place| Caller {
             symbol: place.symbol.clone(),
-            weight: DECAY.powf(f64::from(place.rank)),
+            weight: engine.ranking.crash.next_frame.powf(f64::from(place.rank)),
             line: place.line,
         })
         .collect();
@@ -115,7 +112,8 @@ impl Neighbourhood {
                 continue;
             };
             let is_later = line.is_some_and(|line| at.iter().all(|at| *at > line));
-            let weight = weight * DECAY * if is_later { LATER } else { 1.0 };
+            let weights = &engine.ranking.crash;
+            let weight = weight * weights.next_frame * if is_later { weights.later } else { 1.0 };
             if self.add(&symbol, weight) {
                 next.push(Caller {
                     symbol,

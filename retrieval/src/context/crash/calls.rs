@@ -3,25 +3,22 @@
 
 use crate::context::Wanted;
 use crate::engine::Engine;
+use crate::ranking::CrashWeights;
 use crate::slice::{Call, Statements};
 use crate::symbol::Symbol;
 use std::collections::BTreeSet;
 
-/// Weight of a call that sets what the crashing line uses.
-const SETS: f64 = 1.6;
 /// Limit on how many functions may have a name that is to mean one in another file.
 const FEW_NAMESAKES: usize = 4;
-/// Weight that says how much a call on the very line counts as close at least.
-const ON_THE_LINE: f64 = 0.6;
 
 /// Returns how closely a called function belongs to its caller.
-pub(super) fn closeness(caller: &Wanted, callee: &Symbol) -> f64 {
+pub(super) fn closeness(weights: &CrashWeights, caller: &Wanted, callee: &Symbol) -> f64 {
     if callee.path == caller.symbol.path {
         1.0
     } else if callee.path.folder() == caller.symbol.path.folder() {
-        0.45
+        weights.called_in_folder
     } else {
-        0.25
+        weights.called_elsewhere
     }
 }
 
@@ -63,19 +60,23 @@ fn is_called_like(scope: &str, object: &str) -> bool {
 
 /// Returns what is called on the very line that a stack names made what was handed on
 /// there, wherever it is defined.
-pub(super) fn on_the_line(calls: &[u32], lines: &[u32]) -> f64 {
+pub(super) fn on_the_line(weights: &CrashWeights, calls: &[u32], lines: &[u32]) -> f64 {
     if calls.iter().any(|at| lines.contains(at)) {
-        ON_THE_LINE
+        weights.called_on_line
     } else {
         0.0
     }
 }
 
 /// Returns how much more a call counts that sets what the crashing line uses.
-pub(super) fn setting(statements: &Statements, callee: &str, touched: &BTreeSet<String>) -> f64 {
+pub(super) fn setting(
+    weights: &CrashWeights,
+    statements: &Statements,
+    (callee, touched): (&str, &BTreeSet<String>),
+) -> f64 {
     let mut sets = calls_of(statements, callee).flat_map(|call| &call.sets);
     if sets.any(|name| touched.contains(name)) {
-        SETS
+        weights.sets
     } else {
         1.0
     }

@@ -3,7 +3,7 @@
 //! most of it, and so little when twenty hold a twentieth each.
 //!
 //! The weights were fitted to descriptions of repairs and to the functions that
-//! these changed (docs/benchmarks.md); those of the settings are multiplied.
+//! these changed (`ranking.json`); those of the settings are multiplied.
 
 use crate::engine::Engine;
 use crate::error::or_nothing;
@@ -17,25 +17,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Log-odds of one point of the settings' weights.
 const POINT: f64 = 10.0;
-/// Weight of each doubling of the length: requests are mostly about the code where
-/// something is done.
-const LENGTH: f64 = 0.43;
 /// More lines than this say no more.
 const LONG: u32 = 500;
-/// Weight of other candidates in the same file.
-const CROWD: f64 = 0.6;
-/// Weight of a request that begins with the name of the file: `pbap:
-/// check the length`.
-const AREA: f64 = 2.0;
 /// The longest such beginning, in characters.
 const LONGEST_AREA: usize = 60;
-/// Weight of a definition in a file that the request names.
-const IN_NAMED_FILE: f64 = 2.0;
-/// Penalty of tests when none are asked for.
-const ASIDE: f64 = 2.2;
-/// Penalty of types: requests are mostly about behaviour, and the
-/// members of a type are candidates themselves.
-const TYPES: f64 = 1.9;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
@@ -106,22 +91,24 @@ pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
 /// The logarithm of the odds of one candidate, which says so much of the
 /// request as its text fits.
 fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &Symbol) -> f64 {
-    let weights = engine.settings.weights;
-    let by_settings =
-        weights.semantic * fit + weights.keyword * named(symbol, asked) + standing(engine, symbol);
+    let settings = engine.settings.weights;
+    let by_settings = settings.semantic * fit
+        + settings.keyword * named(symbol, asked)
+        + standing(engine, symbol);
+    let weights = &engine.ranking.request;
     let lines = (symbol.end_line - symbol.start_line).min(LONG);
     let mut odds = POINT * by_settings
-        + LENGTH * f64::from(lines + 1).log2()
-        + CROWD * crowd.ln_1p()
-        + AREA * begins_with(asked, &symbol.path);
+        + weights.length * f64::from(lines + 1).log2()
+        + weights.crowd * crowd.ln_1p()
+        + weights.area * begins_with(asked, &symbol.path);
     if asked.files.contains(&symbol.path) {
-        odds += IN_NAMED_FILE;
+        odds += weights.in_named_file;
     }
     if is_aside(&symbol.path) && asked.intent != Intent::TestWriting {
-        odds -= ASIDE;
+        odds -= weights.aside;
     }
     if symbol.kind.is_type() {
-        odds -= TYPES;
+        odds -= weights.types;
     }
     odds
 }

@@ -1,8 +1,8 @@
 //! Users of what a request is about: its callers for who asks for uses or renames, and the tests
 //! that call it for who writes tests.
 
+use crate::context::Wanted;
 use crate::context::picks::Picks;
-use crate::context::{MATTERS, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::intent::Intent;
@@ -20,7 +20,8 @@ const NEXT_USER: f64 = 0.03;
 
 /// Adds callers and tests where the intent asks for them.
 pub(super) fn add(engine: &Engine, primary: &[Wanted], intent: Intent, picks: &mut Picks) {
-    for one in primary.iter().filter(|one| one.weight >= MATTERS) {
+    let matters = engine.ranking.packing.matters;
+    for one in primary.iter().filter(|one| one.weight >= matters) {
         match intent {
             Intent::UsageExploration | Intent::Refactor => add_callers(engine, one, picks),
             Intent::TestWriting => add_tests(engine, one, picks),

@@ -34,7 +34,7 @@ fn plan(engine: &Engine, most: usize) -> Plan {
             .collect(),
         heads: Vec::new(),
         most_heads: 0,
-        enough: usize::MAX,
+        enough: f64::MAX,
     }
 }
 

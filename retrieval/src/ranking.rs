@@ -1,0 +1,130 @@
+//! Weights of what a context shows of a crash or a request: data that a command fits to
+//! cases (`ranking.json`), not numbers of the code.
+//!
+//! What is weighed, and when, stands where it is found ([`crate::context`]). The weights that
+//! a user may set are others ([`crate::Weights`]). Each of a crash multiplies the weight of
+//! the function that led there; those of a request are added to the logarithm of the odds.
+
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, LazyLock};
+
+/// All fitted weights.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Ranking {
+    /// Those of a crash.
+    pub crash: CrashWeights,
+    /// Those that decide how much is shown of what was weighed.
+    pub packing: PackingWeights,
+    /// Those of a request in words.
+    pub request: RequestWeights,
+}
+
+/// Weights of the functions around a crash; the top of its stack has 1.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CrashWeights {
+    /// The next function down a stack, against the one above.
+    pub next_frame: f64,
+    /// Deep frames of other files than the crash's.
+    pub frame_elsewhere: f64,
+    /// Harness code, allocators and other small functions that everybody calls: they are
+    /// seldom wrong.
+    pub common: f64,
+    /// The stack that freed: a use after free is made where the memory was freed too early.
+    pub freed: f64,
+    /// The stack that allocated or stored.
+    pub allocated: f64,
+    /// Other stacks, such as a thread's creation.
+    pub other_stack: f64,
+    /// A function named like the crashing one.
+    pub kin: f64,
+    /// A called function, against its caller.
+    pub called: f64,
+    /// One that is called, at most.
+    pub most_called: f64,
+    /// A called function of the same folder, against one of the same file.
+    pub called_in_folder: f64,
+    /// A called function that lies further away.
+    pub called_elsewhere: f64,
+    /// A call on the very line that a stack names, at least.
+    pub called_on_line: f64,
+    /// A call that sets what the crashing line uses.
+    pub sets: f64,
+    /// A function that calls what crashed; of several each less.
+    pub caller: f64,
+    /// A caller of another file, against one of the same.
+    pub caller_elsewhere: f64,
+    /// A function that made what a frame handed on.
+    pub maker: f64,
+    /// A function that writes what a line of a stack reads; of several each less.
+    pub writer: f64,
+    /// A function near the stack that is called only after the frame's own call.
+    pub later: f64,
+}
+
+/// Weights that decide how much of a definition is shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PackingWeights {
+    /// Below it a function is not worth its tokens.
+    pub floor: f64,
+    /// Below it a definition is there for a few lines alone.
+    pub likely: f64,
+    /// From it on a definition is shown whole, and taken when the budget is nearly used.
+    pub matters: f64,
+    /// Size of a definition, which counts against its weight.
+    pub size: f64,
+    /// Tokens of a crash's context after which only what is likely is still taken.
+    pub enough: f64,
+    /// Past what is enough by this factor, only what matters most is taken.
+    pub stretch: f64,
+}
+
+/// Log-odds of a request's candidates.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RequestWeights {
+    /// Each doubling of the length: requests are mostly about the code where something is
+    /// done.
+    pub length: f64,
+    /// Other candidates in the same file.
+    pub crowd: f64,
+    /// A request that begins with the name of the file: `pbap: check the length`.
+    pub area: f64,
+    /// A definition in a file that the request names.
+    pub in_named_file: f64,
+    /// Penalty of tests when none are asked for.
+    pub aside: f64,
+    /// Penalty of types: requests are mostly about behaviour, and the members of a type are
+    /// candidates themselves.
+    pub types: f64,
+}
+
+impl Ranking {
+    /// The weights that are shipped.
+    pub fn shipped() -> Arc<Self> {
+        static SHIPPED: LazyLock<Arc<Ranking>> = LazyLock::new(|| {
+            // A test reads the file strictly.
+            Arc::new(serde_json::from_str(include_str!("ranking.json")).unwrap_or_default())
+        });
+        Arc::clone(&SHIPPED)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Ranking;
+
+    #[test]
+    fn the_weights_that_are_shipped_are_all_there_and_make_sense() {
+        let text = include_str!("ranking.json");
+        let ranking: Ranking = serde_json::from_str(text).unwrap();
+        assert_eq!(*Ranking::shipped(), ranking);
+        let packing = ranking.packing;
+        assert!(packing.floor < packing.likely && packing.likely < packing.matters);
+        assert!(packing.matters <= 1.0, "the top of a stack is shown whole");
+        let written = serde_json::to_string_pretty(&ranking).unwrap() + "\n";
+        assert_eq!(text, written, "as the command writes it");
+    }
+}
