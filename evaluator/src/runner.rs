@@ -14,7 +14,7 @@ mod remote;
 mod reproduction;
 mod task;
 
-pub use coverage::{Counted, Coverage, LineRange};
+pub use coverage::{Counted, Coverage, LineRange, Way};
 pub use exits::{ExitEvent, ExitEventKind, ExitFrame, Exits, FunctionChecks, ProcessExit, Watched};
 pub(crate) use hang::{WITHOUT_TIMEOUT, asking_for_dumps};
 pub(crate) use input_file::InputFile;

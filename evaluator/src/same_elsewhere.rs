@@ -18,6 +18,7 @@ mod branches;
 mod challenge;
 mod clock;
 mod crash_site;
+mod decisions;
 mod doubts;
 mod malformed;
 mod outputs;

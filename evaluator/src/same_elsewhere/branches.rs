@@ -1,25 +1,27 @@
 //! Branches of the patch: which ways out of them accepted inputs, tests and the PoV take.
 
+use super::decisions::{conditions, decisions};
 use super::reach::{ENOUGH_AIMED, Reach};
 use crate::attempt::AttemptFacts;
 use crate::review;
-use crate::runner::{Counted, Coverage, LineRange};
-use patchwright_source::{Language, parse};
-use std::collections::BTreeMap;
+use crate::runner::{Counted, Coverage, LineRange, Way};
+use patchwright_source::Language;
+use std::collections::{BTreeMap, BTreeSet};
 
 impl Reach {
     /// Tells whether a run takes a way out of a branch of the patch that the PoV takes and
     /// no accepted input does, though some come to that branch.
     pub(super) fn goes_as_the_pov(&self, run: &Coverage, attempt: &AttemptFacts) -> bool {
-        let taken = |coverage: &Coverage, way: &(String, u32, u32)| {
+        let taken = |coverage: &Coverage, way: &Way| {
             coverage.branches.get(way).is_some_and(|count| *count > 0)
         };
-        let reached = |(path, line, _): &(String, u32, u32)| {
+        let reached = |(path, line, _): &Way| {
             let mut ways = self.accepted.branches.iter();
             ways.any(|((other, at, _), count)| other == path && at == line && *count > 0)
         };
         run.branches.keys().any(|way| {
-            taken(run, way)
+            !self.all.calls.contains(way)
+                && taken(run, way)
                 && taken(&self.povs, way)
                 && !taken(&self.accepted, way)
                 && reached(way)
@@ -30,7 +32,8 @@ impl Reach {
     /// Reads from the counts which ways of the patch's branches are not accounted for.
     pub(super) fn settle(&mut self, attempt: &AttemptFacts) {
         let places = places(&self.all, attempt, &self.counted);
-        let (all, accepted) = (ways(&self.all, &places), ways(&self.accepted, &places));
+        let ways = |coverage| ways(coverage, &places, &self.all.calls);
+        let (all, accepted) = (ways(&self.all), ways(&self.accepted));
         let lines: Vec<_> = all.iter().collect();
         self.branches = lines.len();
         let written = written(attempt);
@@ -134,15 +137,23 @@ fn state(seen: Ways, by_accepted: Ways) -> State {
 type Places<'a> = BTreeMap<(&'a str, u32), u32>;
 
 fn places<'a>(all: &'a Coverage, attempt: &'a AttemptFacts, counted: &Counted) -> Places<'a> {
-    let branches = all.branches.keys();
+    // Nothing is decided where the compiler only sees to what a call may throw.
+    let branches = all.branches.keys().filter(|way| !all.calls.contains(*way));
     let mut places: Places<'a> = branches
         .map(|(path, line, _)| ((path.as_str(), *line), *line))
         .filter(|((path, line), _)| is_written(attempt, counted, path, *line))
         .collect();
     for (name, bytes) in &attempt.changes.files {
-        let Some(language) = Language::of_path(name) else {
+        let Some(language) = Language::of(name, bytes) else {
             continue;
         };
+        if let Some(decisions) = decisions(language, bytes) {
+            let decides = |line: &u32| {
+                let mut ranges = decisions.iter();
+                ranges.any(|(first, last)| (*first..=*last).contains(line))
+            };
+            places.retain(|(path, line), _| *path != name.as_str() || decides(line));
+        }
         for (first, last) in conditions(language, bytes) {
             let here = (name.as_str(), first)..=(name.as_str(), last);
             let mut lines = places.range_mut(here);
@@ -153,30 +164,19 @@ fn places<'a>(all: &'a Coverage, attempt: &'a AttemptFacts, counted: &Counted) -
     places
 }
 
-/// Returns the first and last lines of the conditions that stand on several lines.
-fn conditions(language: Language, text: &[u8]) -> Vec<(u32, u32)> {
-    let tree = parse(language, text);
-    let mut open: Vec<_> = tree.iter().map(|tree| tree.root_node()).collect();
-    let mut found = Vec::new();
-    while let Some(node) = open.pop() {
-        let rows = (node.start_position().row, node.end_position().row);
-        if rows.0 == rows.1 {
-            continue;
-        }
-        if matches!(node.kind(), "binary_expression" | "boolean_operator") {
-            found.push((rows.0 as u32 + 1, rows.1 as u32 + 1));
-        } else {
-            let mut cursor = node.walk();
-            open.extend(node.children(&mut cursor));
-        }
-    }
-    found
-}
-
 /// Returns the ways out of branches by file and line, at the lines that stand for them.
-fn ways<'a>(coverage: &'a Coverage, places: &Places<'_>) -> BTreeMap<(&'a str, u32), Ways> {
+fn ways<'a>(
+    coverage: &'a Coverage,
+    places: &Places<'_>,
+    calls: &BTreeSet<Way>,
+) -> BTreeMap<(&'a str, u32), Ways> {
     let mut ways: BTreeMap<(&str, u32), Ways> = BTreeMap::new();
-    for ((path, line, _), taken) in &coverage.branches {
+    for (way, taken) in coverage
+        .branches
+        .iter()
+        .filter(|(way, _)| !calls.contains(*way))
+    {
+        let (path, line, _) = way;
         if let Some(line) = places.get(&(path.as_str(), *line)) {
             let ways = ways.entry((path, *line)).or_default();
             ways.all += 1;
@@ -263,7 +263,7 @@ mod tests {
             let places = places(&all, &attempt, &counted);
             let lines: Vec<_> = places.iter().map(|((_, at), line)| (*at, *line)).collect();
             assert_eq!(lines, places_of);
-            let ways = ways(&all, &places);
+            let ways = ways(&all, &places, &all.calls);
             let (unaccounted, _) = account(&ways.iter().collect::<Vec<_>>(), &ways, (0, &[]));
             assert_eq!(unaccounted.len(), open, "{unaccounted:?}");
         }

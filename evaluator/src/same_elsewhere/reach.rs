@@ -31,6 +31,8 @@ use std::time::{Duration, Instant};
 const MOST: usize = 12 * CHUNK;
 /// Inputs that are counted in one go.
 const CHUNK: usize = 24;
+/// Inputs that are counted in one go when the time that was planned is used up.
+const FEW: usize = 8;
 /// Inputs aimed at the patch that have to be counted before a way that none of them
 /// takes is accounted for.
 pub(super) const ENOUGH_AIMED: u64 = 8;
@@ -38,6 +40,8 @@ pub(super) const ENOUGH_AIMED: u64 = 8;
 const AS_THE_POV: &str = "the patched program refuses it on the way on which it refuses the PoV, and which no accepted input takes";
 /// Time for the PoVs, and least time for the inputs.
 const LEAST: Duration = Duration::from_secs(6);
+/// Least time for the inputs while fewer come to the patch than have to.
+const LEAST_TO_FLOOR: Duration = Duration::from_secs(18);
 /// The tests may take so many times as long as they did without counters.
 const TESTS_SLOWER: u32 = 5;
 /// Least time for the tests: what they reach is known only when they end.
@@ -205,19 +209,35 @@ impl Comparison<'_> {
         Ok(alike)
     }
 
-    /// Counts compared inputs, given ones first, as long as there is time. Those that both
-    /// programs refuse are the last: most of them never come to the patch.
+    /// Counts compared inputs, given ones first, as long as there is time, and a little longer
+    /// while too few come to the patch. Those that both programs refuse are the last: most of
+    /// them never come to it.
     async fn count_inputs(&mut self, reach: &mut Reach) -> Result<(), TargetError> {
-        let mut least = LEAST;
         let mut order = mixed(&self.compared);
         order.sort_by_key(|input| self.refused.contains(&input.bytes));
-        for chunk in order.chunks(CHUNK).take(MOST / CHUNK) {
-            let left = self.clock.left(Part::Reach);
-            let left = left.max(std::mem::take(&mut least));
+        order.truncate(MOST);
+        let (floor, started) = (self.target.task().limits.reached, Instant::now());
+        let mut rest = order.as_slice();
+        while !rest.is_empty() {
+            let least = if reach.reached < floor {
+                LEAST_TO_FLOOR
+            } else {
+                LEAST
+            };
+            let planned = self.clock.left(Part::Reach);
+            let left = planned.max(least.saturating_sub(started.elapsed()));
             if left.is_zero() {
                 break;
             }
+            let size = if planned.is_zero() { FEW } else { CHUNK };
+            let chunk = rest.get(..size).unwrap_or(rest);
+            let before = reach.looked_at;
             self.count_chunk(reach, chunk, left).await?;
+            let counted = (reach.looked_at - before) as usize;
+            if counted == 0 {
+                break;
+            }
+            rest = rest.get(counted..).unwrap_or_default();
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use crate::evidence::RungName;
 use crate::ladder::Ladder;
 use crate::local::tests::{PARSE, attempt, open, task};
 use crate::runner::{Target, TargetTask};
-use patchwright_source::{Touched, TreePath};
+use patchwright_source::{Language, Touched, TreePath};
 use std::fs;
 use std::time::Duration;
 
@@ -189,6 +189,45 @@ async fn the_projects_own_fuzzer_finds_both_sides_of_a_new_branch() {
         "{result:#?}"
     );
     assert!(!result.log.contains("do not take"), "{result:#?}");
+}
+
+/// Names a word by its number, in a call that may throw; 0 is none.
+const WORDS: &str = "#include <cstdio>\n#include <string>\nstatic const char *words[4] = {\"a\", \"b\", \"c\", \"d\"};\nstatic std::string shown(const std::string &text) {\n  if (text.size() > 60) throw 1;\n  return text + \".\";\n}\nstatic std::string word(unsigned number) {\n  return shown(std::string(words[number]) + \"!\");\n}\nint main(int, char **v) {\n  FILE *f = fopen(v[1], \"rb\");\n  if (!f) return 2;\n  unsigned char b[64] = {0};\n  if (fread(b, 1, 64, f) < 1 || !b[0]) return 0;\n  puts(word(b[0]).c_str());\n  return 0;\n}\n";
+
+/// Compilers count for a call in C++ a way for what it may throw, and say so only where it ran.
+#[tokio::test]
+async fn what_a_call_may_throw_is_no_branch_of_the_patch() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.language = Language::Cpp;
+    task.commands.build = r#"g++ $CFLAGS words.cc -o "$OUT"/prog"#.to_owned();
+    fs::write(task.tree.join("words.cc"), WORDS).unwrap();
+    task.limits.same = Duration::from_secs(20);
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    for (fix, branches) in [
+        ("words[number & 3]", 0),
+        ("words[number < 4 ? number : 0]", 1),
+    ] {
+        let path = TreePath::new("words.cc").unwrap();
+        let text = WORDS.replace("words[number]", fix);
+        let mut attempt = AttemptFacts::default();
+        attempt.changes.files = [(path.clone(), text.into_bytes())].into();
+        attempt.touched = vec![Touched {
+            path,
+            old: vec![(9, 9)],
+            new: vec![(9, 9)],
+        }];
+        let result = Ladder::new(&target, &baseline)
+            .climb(&attempt, &[], RungName::SameElsewhere)
+            .await
+            .unwrap();
+        assert!(result.counts["reached the patch"] > 0, "{fix}: {result:#?}");
+        let counted = result.counts["branches of the patch"];
+        assert_eq!(counted, branches, "{fix}: {result:#?}");
+        let open = result.counts["branches not accounted for"];
+        assert_eq!(open, 0, "{fix}: {result:#?}");
+    }
 }
 
 #[tokio::test]

@@ -39,6 +39,9 @@ counts() {
       next
     }
     /^ *-: *[0-9]+:/ { at = ""; next }
-    /^branch / && at != "" && !/\(throw\)/ { print "B\t" at "\t" line "\t" $2 "\t" ($3 == "taken" ? $4 + 0 : 0) }
+    /^branch / && at != "" {
+      way = /\(throw\)/ ? "throw" : /\(fallthrough\)/ ? "on" : ""
+      print "B\t" at "\t" line "\t" $2 "\t" ($3 == "taken" ? $4 + 0 : 0) "\t" way
+    }
   '
 }
