@@ -4,9 +4,9 @@
 //! The build of the attempt is copied, the files are touched, and its command is run again
 //! with stand-ins before the compilers on the path. So only what depends on these files is
 //! compiled again, and the task needs to know nothing of it. MemorySanitizer wants all code
-//! compiled with it, so its build begins with the tree before the build. Where a build names its
-//! compilers by absolute paths, nothing is added. What is added to the unpatched program
-//! serves all patches, and is kept in the cache.
+//! compiled with it, so its build begins with the tree before the build. Where a command itself
+//! names its compilers by absolute paths, nothing is added. What is added to the unpatched
+//! program serves all patches, and is kept in the cache.
 
 use super::{Job, LocalTarget};
 use crate::TargetError;
@@ -19,20 +19,9 @@ use std::sync::Arc;
 
 /// The stand-in for each compiler.
 pub(super) const COMPILER: &str = include_str!("programs/compiler.sh");
-/// Puts stand-ins (`$2`) before the compilers on the path of the command `$1`.
-pub(super) const WITH_COMPILERS: &str = r#"mkdir "$WORK/tools"
-printf %s "$2" >"$WORK/tools/.compiler"
-chmod +x "$WORK/tools/.compiler"
-patchwright_fields=$IFS; IFS=:
-for folder in $PATH; do
-  for program in "$folder"/cc "$folder"/c++ "$folder"/*gcc "$folder"/*g++ "$folder"/gcc-[0-9]* "$folder"/g++-[0-9]* "$folder"/clang "$folder"/clang++ "$folder"/clang-[0-9]* "$folder"/clang++-[0-9]*; do
-    [ ! -x "$program" ] || [ -e "$WORK/tools/${program##*/}" ] || ln -s .compiler "$WORK/tools/${program##*/}"
-  done
-done
-IFS=$patchwright_fields
-COUNTING_PATH=$PATH; PATH=$WORK/tools:$PATH
-export COUNTING_PATH PATH
-"#;
+/// Puts stand-ins (`$2`) before the compilers on the path of the command `$1`, and in their place
+/// where a configured build names them by their paths.
+pub(super) const WITH_COMPILERS: &str = include_str!("programs/with_compilers.sh");
 /// Folders below which a compiler's notes are looked for.
 const NOTES: [&str; 2] = [TREE, OUT];
 /// Entries that are looked at for them.

@@ -5,11 +5,13 @@ use super::tests::{attempt, climb_to_tested, open};
 use crate::Changes;
 use crate::attempt::AttemptFacts;
 use crate::local::LocalTarget;
-use crate::runner::{Commands, Pov, Target, TargetTask};
+use crate::runner::{Capture, Commands, Counted, Coverage, Inputs, Instrumentation};
+use crate::runner::{Pov, Target, TargetTask};
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 /// Code that crashes on an input that begins with `x`, the sanitizer that sees it,
 /// and what makes it right.
@@ -79,6 +81,11 @@ const CMAKE: System = (
         ("launch.sh", LAUNCH),
     ],
     "[ -f \"$OUT\"/build.ninja ] || cmake -G Ninja -S . -B \"$OUT\" >/dev/null; ninja -C \"$OUT\"",
+);
+/// The same as CMake's makefiles, which lie in the tree.
+const CMAKE_IN_TREE: System = (
+    CMAKE.0,
+    "[ -f build/Makefile ] || cmake -S . -B build >/dev/null; make -s -C build; cp build/prog \"$OUT\"",
 );
 const AUTOTOOLS: System = (
     &[
@@ -186,5 +193,33 @@ async fn every_sanitizer_and_build_system_is_really_built_with() {
         let holds: Vec<_> = climbed.iter().map(|rung| rung.holds).collect();
         assert_eq!(holds, [Some(true); 5], "{what}: {climbed:#?}");
         assert_eq!(compiled(&target, &fix).await, "parse", "{what}");
+    }
+}
+
+/// What CMake configured names the compilers by their paths.
+#[tokio::test]
+async fn counters_come_into_configured_builds() {
+    for system in [CMAKE, CMAKE_IN_TREE, AUTOTOOLS] {
+        let folder = tempfile::tempdir().unwrap();
+        let target = open(task(folder.path(), &BEYOND, system), folder.path()).await;
+        let fix = fixed(&BEYOND);
+        let counters = Instrumentation::Counters;
+        let build = target.instrumented_build(&fix.changes, "one", &counters);
+        let build = build.await.unwrap();
+        let build = build.unwrap_or_else(|| panic!("no counters: {}", system.1));
+        let inputs = Inputs {
+            contents: vec![b"y".to_vec()],
+            budget: Duration::from_mins(1),
+            each: Duration::from_secs(10),
+            capture: Capture::Coverage(Counted {
+                lines: Vec::new(),
+                functions: vec!["parse".to_owned()],
+            }),
+            ..Inputs::default()
+        };
+        let runs = target.run_inputs(&build, &target.task().povs[0], &inputs);
+        let runs = runs.await.unwrap();
+        let coverage = Coverage::read(&String::from_utf8_lossy(&runs[0].output));
+        assert_eq!(coverage.functions.get("parse"), Some(&1), "{}", system.1);
     }
 }
