@@ -196,7 +196,7 @@ async fn every_sanitizer_and_build_system_is_really_built_with() {
     }
 }
 
-/// What CMake configured names the compilers by their paths.
+/// Builds as CMake configures them, which name the compilers by their paths.
 #[tokio::test]
 async fn counters_come_into_configured_builds() {
     for system in [CMAKE, CMAKE_IN_TREE, AUTOTOOLS] {
