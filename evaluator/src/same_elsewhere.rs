@@ -82,7 +82,7 @@ pub(crate) async fn climb(
     if let Some(difference) = comparison.values().await? {
         return Ok(comparison.refuted(&difference));
     }
-    if let Some(difference) = comparison.aimed(&attempt.diff).await? {
+    if let Some(difference) = comparison.aimed(attempt).await? {
         return Ok(comparison.refuted(&difference));
     }
     if let Some(difference) = comparison.searched(attempt).await? {

@@ -11,6 +11,7 @@ use super::clock::Part;
 use super::pool::{ComparedInput, InputKind};
 use super::{CHUNK, Comparison, Difference};
 use crate::TargetError;
+use crate::attempt::AttemptFacts;
 use crate::crash::CrashReport;
 use crate::mutation::Dictionary;
 use crate::review::constants;
@@ -31,11 +32,15 @@ const LEAST: Duration = Duration::from_secs(5);
 
 impl Comparison<'_> {
     /// Compares the outputs of inputs that are aimed at the patch's numbers.
-    pub(super) async fn aimed(&mut self, diff: &str) -> Result<Option<Difference>, TargetError> {
+    pub(super) async fn aimed(
+        &mut self,
+        attempt: &AttemptFacts,
+    ) -> Result<Option<Difference>, TargetError> {
         if self.is_exhaustion() {
             return Ok(None);
         }
-        let mut constants = constants(diff);
+        let known = self.compared.len();
+        let mut constants = constants(&attempt.diff);
         if constants.is_empty() {
             constants.extend(SIZES);
         }
@@ -53,6 +58,11 @@ impl Comparison<'_> {
             if let Some(difference) = self.outputs(chunk, left).await? {
                 return Ok(Some(difference));
             }
+        }
+        // They are made of inputs that come to the patch, and most come there too.
+        if self.is_open(attempt) {
+            let reached = self.count_since(known).await?;
+            self.count("aimed and reached the patch", reached);
         }
         Ok(None)
     }

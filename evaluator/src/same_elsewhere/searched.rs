@@ -66,7 +66,7 @@ impl Comparison<'_> {
     }
 
     /// Tells whether inputs are missing at the patch, or at a way out of one of its branches.
-    fn is_open(&mut self, attempt: &AttemptFacts) -> bool {
+    pub(super) fn is_open(&mut self, attempt: &AttemptFacts) -> bool {
         let floor = self.target.task().limits.reached;
         self.reach.as_mut().is_some_and(|reach| {
             reach.settle(attempt);
@@ -74,14 +74,19 @@ impl Comparison<'_> {
         })
     }
 
-    /// Counts what the inputs run that were compared since.
-    async fn count_since(&mut self, known: usize) -> Result<(), TargetError> {
-        let new: Vec<ComparedInput> = self.compared.iter().skip(known).cloned().collect();
+    /// Counts what the inputs run that were compared since, those that both programs accept
+    /// before others; returns how many of them come to the patch.
+    pub(super) async fn count_since(&mut self, known: usize) -> Result<u64, TargetError> {
+        let mut new: Vec<ComparedInput> = self.compared.iter().skip(known).cloned().collect();
+        new.sort_by_key(|input| self.refused.contains(&input.bytes));
+        new.truncate(CHUNK);
         let Some(mut reach) = self.reach.take() else {
-            return Ok(());
+            return Ok(0);
         };
+        let before = reach.reached;
         let counted = self.count_chunk(&mut reach, &new, LEAST).await;
+        let come = reach.reached - before;
         self.reach = Some(reach);
-        counted
+        counted.map(|()| come)
     }
 }

@@ -327,6 +327,29 @@ async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
     }
 }
 
+#[tokio::test]
+async fn inputs_that_are_aimed_at_the_patch_count_where_too_few_come_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(12);
+    task.limits.reached = 10_000;
+    one_file(&task, LIST);
+    fs::write(folder.path().join("pov.bin"), "!").unwrap();
+    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
+    task.harmless.push(folder.path().join("few.bin"));
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (n && t[0] == '!') return -1;\n  char *p";
+    let attempt = attempt_with(LIST.replace("  char *p", fix), (7, 7));
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt, &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    let counts = &result.counts;
+    assert!(counts["aimed and reached the patch"] > 0, "{result:#?}");
+    assert!(counts["reached the patch"] > counts["aimed and reached the patch"]);
+}
+
 /// Makes `parse.c` the whole program.
 pub(super) fn one_file(task: &TargetTask, text: &str) {
     fs::write(task.tree.join("parse.c"), text).unwrap();
