@@ -57,14 +57,7 @@ impl Copier<'_> {
 
     fn tree(mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
         self.folder(from, to)?;
-        // Each new file changes the time of its folder, so folders come last.
-        for (path, metadata) in self.folders.into_iter().rev() {
-            let fail = |e| TargetError::io("a folder could not be copied", &path, e);
-            identity::give(&path).map_err(fail)?;
-            fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
-            keep_time(&path, &metadata).map_err(fail)?;
-        }
-        Ok(())
+        finish(self.folders)
     }
 
     fn folder(&mut self, from: &Path, to: &Path) -> Result<(), TargetError> {
@@ -124,6 +117,18 @@ impl Copier<'_> {
         self.shares_blocks = false;
         Ok(false)
     }
+}
+
+/// Makes new folders like those that they stand for. Each new file changes the time of its
+/// folder, so folders come last, the deepest before others.
+pub(super) fn finish(folders: Vec<(PathBuf, Metadata)>) -> Result<(), TargetError> {
+    for (path, metadata) in folders.into_iter().rev() {
+        let fail = |e| TargetError::io("a folder could not be copied", &path, e);
+        identity::give(&path).map_err(fail)?;
+        fs::set_permissions(&path, plain(&metadata)).map_err(fail)?;
+        keep_time(&path, &metadata).map_err(fail)?;
+    }
+    Ok(())
 }
 
 /// The permissions to read, write and execute, without those to act as the owner.

@@ -5,7 +5,7 @@
 //! nobody: a file that was not changed since the copy was made is the original,
 //! and any other is written down.
 
-use super::copy::Copier;
+use super::copy::{Copier, finish};
 use super::{HOME, OUT, TREE};
 use crate::TargetError;
 use std::fs::{self, File, Metadata};
@@ -41,7 +41,7 @@ pub(crate) fn write(
     into: &Path,
 ) -> Result<Vec<PathBuf>, TargetError> {
     let fail = |e| TargetError::io("a build could not be kept", now, e);
-    let mut gone = Vec::new();
+    let (mut gone, mut folders) = (Vec::new(), Vec::new());
     let mut copier = Copier::unhindered();
     let mut open: Vec<PathBuf> = [TREE, OUT, HOME].iter().map(PathBuf::from).collect();
     for part in &open {
@@ -54,6 +54,7 @@ pub(crate) fn write(
             let old = fs::symlink_metadata(base.join(&path)).ok();
             if new.is_dir() {
                 fs::create_dir(into.join(&path)).map_err(fail)?;
+                folders.push((into.join(&path), new));
                 open.push(path);
             } else if !old.is_some_and(|old| same_facts(&old, &new))
                 || !is_untouched(&new, (&base.join(&path), &now.join(&path)), copied)
@@ -71,6 +72,7 @@ pub(crate) fn write(
             }
         }
     }
+    finish(folders)?;
     Ok(gone)
 }
 
@@ -81,6 +83,7 @@ pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), Tar
         clear(&to.join(path)).map_err(fail)?;
     }
     let mut copier = Copier::unhindered();
+    let mut folders = Vec::new();
     let mut open: Vec<PathBuf> = [TREE, OUT, HOME].iter().map(PathBuf::from).collect();
     while let Some(folder) = open.pop() {
         for entry in names(&delta.join(&folder)).map_err(fail)? {
@@ -91,6 +94,7 @@ pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), Tar
                 if !fs::symlink_metadata(&target).is_ok_and(|there| there.is_dir()) {
                     clear(&target).map_err(fail)?;
                     fs::create_dir(&target).map_err(fail)?;
+                    folders.push((target, new));
                 }
                 open.push(path);
             } else {
@@ -99,7 +103,7 @@ pub(crate) fn apply(delta: &Path, gone: &[PathBuf], to: &Path) -> Result<(), Tar
             }
         }
     }
-    Ok(())
+    finish(folders)
 }
 
 /// Tells whether a file is as it was copied. The clock of a file system is coarse: a file
@@ -161,7 +165,7 @@ fn clear(path: &Path) -> io::Result<()> {
 mod tests {
     use super::super::{OUT, TREE, Workspace};
     use std::fs;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
     use std::time::{Duration, SystemTime};
 
     #[test]
@@ -184,6 +188,8 @@ mod tests {
         fs::remove_file(at(&now, "turns")).unwrap();
         fs::create_dir(at(&now, "turns")).unwrap();
         fs::write(at(&now, "turns/new.c"), "new").unwrap();
+        let mode = fs::Permissions::from_mode(0o775);
+        fs::set_permissions(at(&now, "turns"), mode).unwrap();
         fs::write(now.part(OUT).join("prog"), "binary").unwrap();
         symlink("prog", now.part(OUT).join("link")).unwrap();
 
@@ -205,6 +211,14 @@ mod tests {
                 .unwrap()
         };
         assert_eq!(time(&again), time(&now));
+        // A folder that the build made is its user's, who may write there.
+        let facts = |workspace: &Workspace| {
+            let folder = fs::metadata(at(workspace, "turns")).unwrap();
+            (folder.mode(), folder.mtime())
+        };
+        assert_eq!(facts(&again), facts(&now));
+        let owner = |name: &str| fs::metadata(at(&again, name)).unwrap().uid();
+        assert_eq!(owner("turns"), owner("turns/new.c"));
         assert!(!at(&again, "gone.c").exists());
         assert_eq!(fs::read(again.part(OUT).join("link")).unwrap(), b"binary");
     }
