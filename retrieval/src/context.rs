@@ -121,6 +121,8 @@ pub(crate) struct Wanted {
     pub(crate) lines: Vec<u32>,
     /// Most lines of it that are shown; 0 leaves that to its weight.
     pub(crate) body: usize,
+    /// True where some lines are shown of it whatever it weighs.
+    pub(crate) kept: bool,
     /// Why it is shown, for the reader.
     pub(crate) why: String,
 }
@@ -133,9 +135,28 @@ impl Wanted {
             weight,
             lines: Vec::new(),
             body: 0,
+            kept: false,
             why: why.into(),
         }
     }
+}
+
+/// Functions that are named without their code, as far as no snippet shows them.
+#[derive(Debug, Default)]
+pub(crate) struct Heads {
+    /// The likeliest first.
+    pub(crate) functions: Vec<Symbol>,
+    pub(crate) scope: HeadScope,
+}
+
+/// Says which of the further functions are named.
+#[derive(Debug, Default)]
+pub(crate) enum HeadScope {
+    /// All that lie in files of which code is shown.
+    #[default]
+    ShownFiles,
+    /// So many of them, wherever they lie.
+    First(usize),
 }
 
 /// The parts of a context before it is cut to the budget.
@@ -145,12 +166,29 @@ pub(crate) struct Plan {
     pub(crate) confidence: f64,
     pub(crate) stack: Vec<String>,
     pub(crate) wanted: Vec<Wanted>,
-    /// Further functions of the files that are shown, to be named by a line.
-    pub(crate) heads: Vec<Symbol>,
-    /// Most of them that are named.
-    pub(crate) most_heads: usize,
+    /// Further functions, to be named by a line each.
+    pub(crate) heads: Heads,
     /// Tokens after which only what matters much is still taken.
     pub(crate) enough: f64,
+}
+
+/// Functions of the crash stack of which lines are shown whatever they weigh, from the top, when
+/// no more than the usual is asked for.
+const FRAMES: f64 = 8.0;
+
+impl Plan {
+    /// Widens the plan to so many times the usual: weights fall with each step away from the
+    /// crash, and who asks for more code asks for what lies further away.
+    fn widen(&mut self, share: f64) {
+        self.enough *= share;
+        for one in &mut self.wanted {
+            one.weight = one.weight.powf(share.recip());
+        }
+        let frames = self.wanted.iter_mut().filter(|one| one.kept);
+        for frame in frames.skip((FRAMES * share) as usize) {
+            frame.kept = false;
+        }
+    }
 }
 
 impl Engine {
@@ -164,7 +202,7 @@ impl Engine {
         } else {
             self.locate(&request.frames)
         };
-        let plan = if located.iter().any(|place| !place.is_harness) {
+        let mut plan = if located.iter().any(|place| !place.is_harness) {
             let mut plan = crash::plan(self, &located);
             let beside = self.beside_stack(request, &plan.wanted);
             plan.wanted.extend(beside);
@@ -172,7 +210,8 @@ impl Engine {
         } else {
             request::plan(self, &request.text, &located)
         };
-        let mut context = pack::pack(self, &plan, (budget, request.share()));
+        plan.widen(request.share());
+        let mut context = pack::pack(self, &plan, budget);
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context
@@ -190,12 +229,11 @@ impl Engine {
             confidence,
             stack: crash::stack_lines(&self.locate(&request.frames)),
             wanted,
-            heads: Vec::new(),
-            most_heads: 0,
+            heads: Heads::default(),
             // Whoever chose knows what matters: the budget is the limit.
             enough: budget as f64,
         };
-        let mut context = pack::pack(self, &plan, (budget, 1.0));
+        let mut context = pack::pack(self, &plan, budget);
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
         context

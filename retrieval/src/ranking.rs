@@ -26,41 +26,27 @@ pub struct Ranking {
 pub struct CrashWeights {
     /// The next function down a stack, against the one above.
     pub next_frame: f64,
-    /// Deep frames of other files than the crash's.
-    pub frame_elsewhere: f64,
     /// Harness code, allocators and other small functions that everybody calls: they are
     /// seldom wrong.
     pub common: f64,
-    /// The stack that freed: a use after free is made where the memory was freed too early.
-    pub freed: f64,
-    /// The stack that allocated or stored.
+    /// The stack that allocated or stored, against the one that crashed or freed.
     pub allocated: f64,
     /// Other stacks, such as a thread's creation.
     pub other_stack: f64,
-    /// A function named like the crashing one.
-    pub kin: f64,
     /// A called function, against its caller.
     pub called: f64,
-    /// One that is called, at most.
-    pub most_called: f64,
     /// A called function of the same folder, against one of the same file.
     pub called_in_folder: f64,
     /// A called function that lies further away.
     pub called_elsewhere: f64,
-    /// A call on the very line that a stack names, at least.
-    pub called_on_line: f64,
-    /// A call that sets what the crashing line uses.
+    /// A call that sets what the line of the stack uses.
     pub sets: f64,
-    /// A function that calls what crashed; of several each less.
-    pub caller: f64,
-    /// A caller of another file, against one of the same.
-    pub caller_elsewhere: f64,
-    /// A function that made what a frame handed on.
-    pub maker: f64,
+    /// A call that stands behind the line of the stack.
+    pub later: f64,
+    /// The power by which a call counts less the more calls follow it before the line.
+    pub recency: f64,
     /// A function that writes what a line of a stack reads; of several each less.
     pub writer: f64,
-    /// A function near the stack that is called only after the frame's own call.
-    pub later: f64,
 }
 
 /// Weights that decide how much of a definition is shown.

@@ -7,7 +7,7 @@ mod tests;
 
 use crate::engine::Engine;
 use crate::symbol::Symbol;
-pub(crate) use statements::{Call, Statements};
+pub(crate) use statements::Statements;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

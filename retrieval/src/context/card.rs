@@ -3,7 +3,7 @@
 
 use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
-use crate::context::{Card, Form, Wanted};
+use crate::context::{Card, Form, HeadScope, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::snippet::{Snippet, Tier, line};
@@ -14,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Tokens after which only compact cards are still added.
 const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
-const MOST: usize = 12;
+const MOST: usize = 8;
 /// Limit on how many different names are looked up.
 const NAMES: usize = 150;
 /// A field's name defined more often than this names no type for certain.
@@ -203,26 +203,27 @@ pub(super) fn shows(snippet: &Snippet, symbol: &Symbol) -> bool {
 }
 
 /// Why they are shown, for the reader.
-const WHY: &str = "further functions of this file, by their first lines";
+const WHY: &str = "further functions, by their first lines";
 
-/// One snippet for each shown file that has further functions.
-pub(super) fn further_heads(
-    engine: &Engine,
-    (heads, most): (&[Symbol], usize),
-    shown: &[Snippet],
-) -> Vec<Snippet> {
+/// One snippet for each file that has further functions; the files that are shown come first.
+pub(super) fn further_heads(engine: &Engine, heads: &Heads, shown: &[Snippet]) -> Vec<Snippet> {
     let mut files: Vec<&TreePath> = Vec::new();
     for snippet in shown {
         if !files.contains(&&snippet.path) {
             files.push(&snippet.path);
         }
     }
-    let is_shown = |symbol: &Symbol| shown.iter().any(|snippet| shows(snippet, symbol));
-    let named: Vec<&Symbol> = heads
-        .iter()
-        .filter(|symbol| files.contains(&&symbol.path) && !is_shown(symbol))
-        .take(most)
-        .collect();
+    let functions = heads.functions.iter();
+    let unshown = functions.filter(|one| !shown.iter().any(|snippet| shows(snippet, one)));
+    let named: Vec<&Symbol> = match heads.scope {
+        HeadScope::ShownFiles => unshown.filter(|one| files.contains(&&one.path)).collect(),
+        HeadScope::First(most) => unshown.take(most).collect(),
+    };
+    for symbol in &named {
+        if !files.contains(&&symbol.path) {
+            files.push(&symbol.path);
+        }
+    }
     files
         .into_iter()
         .filter_map(|path| {

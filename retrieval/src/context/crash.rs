@@ -1,70 +1,56 @@
-//! Plan for a crash report: the functions of its stacks weighed by
-//! depth, and what they call and are called by, since the fix is often not in
-//! the top frame.
+//! Plan for a crash report: the functions of its stacks weighed by depth, what they had called
+//! before, and who writes what they read, since the fix is often not in the top frame.
 
-mod arguments;
-mod around;
-mod call_neighbourhood;
-mod calls;
+mod returned;
 #[cfg(test)]
 mod tests;
 mod writers;
 
 use crate::context::picks::Picks;
-use crate::context::{FOLLOWED, Plan};
+use crate::context::{FOLLOWED, HeadScope, Heads, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
+use crate::rank::is_aside;
 use crate::ranking::CrashWeights;
 use crate::snippet::line;
 use crate::symbol::Symbol;
-use crate::words::split_words;
-use patchwright_source::Role;
-use patchwright_source::Text;
+use patchwright_source::{Role, Text};
 use std::collections::BTreeSet;
 
-/// Limit on how many further functions are named: of 8, 16 and 24 the fewest found as
-/// much as the most, and each costs a line.
-const NAMED: usize = 10;
+/// Limit on how many further functions are named.
+const NAMED: usize = 6;
 
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
-    let mut weighed = Weighed {
-        family: located
-            .first()
-            .map(|place| split_words(&place.symbol.name))
-            .unwrap_or_default(),
-        ..Weighed::default()
-    };
-    let top = located.iter().find(|place| place.role == Role::Crash);
-    let weights = &engine.ranking.crash;
+    let mut picks = Picks::default();
     for place in located {
-        let is_elsewhere = top.is_some_and(|top| top.symbol.path != place.symbol.path);
-        let share = if place.rank > 1 && is_elsewhere {
-            weights.frame_elsewhere
-        } else {
-            1.0
-        };
-        weighed.add_frame(engine, place, share);
+        add_frame(engine, place, &mut picks);
     }
-    for origin in arguments::origins(engine, located) {
-        weighed.add_makers(engine, &origin);
-    }
-    let tops = weighed.picks.heaviest(FOLLOWED);
+    let frames = picks.heaviest(usize::MAX);
+    let tops = picks.heaviest(FOLLOWED);
+    returned::add(engine, frames, &mut picks);
     for top in &tops {
-        weighed.follow(engine, top, 2);
+        writers::add(engine, top, &mut picks);
     }
-    for top in &tops {
-        weighed.add_writers(engine, top);
-    }
-    weighed.add_surroundings(engine, &tops);
-    let wanted = weighed.picks.into_wanted();
-    let heads = call_neighbourhood::functions_near(engine, located, &wanted);
+    let wanted = picks.into_wanted();
+    let mut heads: Vec<(f64, &Symbol)> = wanted
+        .iter()
+        .filter(|one| one.symbol.body_line.is_some() && !is_aside(&one.symbol.path))
+        .map(|one| (one.weight * length(&one.symbol).sqrt(), &one.symbol))
+        .collect();
+    heads.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.id.cmp(&b.1.id)));
+    let heads = heads
+        .into_iter()
+        .map(|(_, symbol)| symbol.clone())
+        .collect();
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
         stack: stack_lines(located),
         wanted,
-        heads,
-        most_heads: NAMED,
+        heads: Heads {
+            functions: heads,
+            scope: HeadScope::First(NAMED),
+        },
         // What the fix needs is nearly always among the first few functions.
         enough: engine.ranking.packing.enough,
     }
@@ -91,46 +77,40 @@ pub(super) fn stack_lines(located: &[Located]) -> Vec<String> {
 
 fn role_weight(weights: &CrashWeights, role: Role) -> f64 {
     match role {
-        Role::Crash => 1.0,
-        Role::Freed => weights.freed,
+        Role::Crash | Role::Freed => 1.0,
         Role::Allocated | Role::Stored => weights.allocated,
         _ => weights.other_stack,
     }
 }
 
-/// Functions with their weights, by number.
-#[derive(Default)]
-struct Weighed {
-    picks: Picks,
-    /// The words of the crashing function's name.
-    family: Vec<String>,
-}
-
-impl Weighed {
-    fn add_frame(&mut self, engine: &Engine, place: &Located, share: f64) {
-        let symbol = &place.symbol;
-        let weights = &engine.ranking.crash;
-        let down = weights.next_frame.powf(f64::from(place.rank));
-        let mut weight = share * role_weight(weights, place.role) * down;
-        if place.is_harness {
-            weight *= weights.common;
-        }
-        let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
-        if hands_on || is_common(engine, symbol) {
-            weight *= weights.common;
-        }
-        let lines: Vec<u32> = place.line.into_iter().collect();
-        let why = match place.line {
-            Some(line) => format!("{} stack, at line {line}", place.role.name()),
-            None => format!("{} stack", place.role.name()),
-        };
-        self.picks.add(symbol, weight, &lines, &why);
+fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) {
+    let symbol = &place.symbol;
+    let weights = &engine.ranking.crash;
+    let down = weights.next_frame.powf(f64::from(place.rank));
+    let mut weight = role_weight(weights, place.role) * down;
+    let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
+    if place.is_harness || hands_on || is_common(engine, symbol) {
+        weight *= weights.common;
+    }
+    let lines: Vec<u32> = place.line.into_iter().collect();
+    let (role, depth) = (place.role.name(), place.depth);
+    let why = match place.line {
+        Some(line) => format!("{role} stack #{depth}, at line {line}"),
+        None => format!("{role} stack #{depth}"),
+    };
+    picks.add(symbol, weight, &lines, &why);
+    if place.role == Role::Crash && !place.is_harness {
+        picks.keep(symbol.id);
     }
 }
 
 /// A short function that many call: an allocator's wrapper, an accessor.
 fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
-    symbol.end_line - symbol.start_line < 15 && engine.is_called_everywhere(&symbol.name)
+    length(symbol) < 15.0 && engine.is_called_everywhere(&symbol.name)
+}
+
+fn length(symbol: &Symbol) -> f64 {
+    f64::from(symbol.end_line - symbol.start_line)
 }
 
 /// The names on some lines, keywords and very short ones apart.

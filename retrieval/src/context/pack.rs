@@ -24,15 +24,17 @@ pub(super) const CARDS: usize = 30;
 const SMALL: usize = 150;
 /// Bodies up to this many lines are shown in full.
 const BODY: usize = 100;
-/// Lines before and after a line of interest that are seen with it.
-const AROUND: u32 = 6;
+/// The least lines of a definition that are shown around its lines of interest.
+const WINDOW: usize = 10;
+/// The most lines before a line of interest, and behind it, that are shown before others: what is
+/// missing is mostly missing before the line that needs it.
+const BEFORE: u32 = 12;
+const BEHIND: u32 = 5;
 /// Lines that the head of a definition may go on after its name.
 const HEAD: u32 = 4;
-/// Bodies up to this many lines are shown in full around a call.
-const CALL_SITE: usize = 36;
 
-/// Packs a plan into a budget, when so many times the usual is asked for.
-pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) -> Context {
+/// Packs a plan into a budget.
+pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let mut context = Context {
         intent: plan.intent.clone(),
         confidence: plan.confidence,
@@ -42,7 +44,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
     let frame = tokens_of(&render(&context)) + 24;
     let tokens = budget.saturating_sub(frame);
     let kept = tokens * CARDS / 100;
-    let mut code = Code::of(engine, plan, (frame, share), tokens - kept);
+    let mut code = Code::of(engine, plan, frame, tokens - kept);
     code.take(engine);
     let named = named(engine, &code.snippets(), &plan.wanted, kept + code.left);
     let size: usize = named.iter().map(|(_, card)| size_of(card)).sum();
@@ -50,7 +52,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, (budget, share): (usize, f64)) 
     code.left = (kept + code.left).saturating_sub(size);
     code.take(engine);
     context.snippets = code.snippets();
-    for snippet in further_heads(engine, (&plan.heads, plan.most_heads), &context.snippets) {
+    for snippet in further_heads(engine, &plan.heads, &context.snippets) {
         let size = section_size(&snippet);
         if size <= code.left {
             code.left -= size;
@@ -74,25 +76,18 @@ struct Code<'p> {
     left: usize,
     /// Tokens after which only what matters much is still taken.
     enough: f64,
-    /// Candidates of less weight are not worth their tokens.
-    floor: f64,
     weights: PackingWeights,
 }
 
 impl<'p> Code<'p> {
-    fn of(engine: &Engine, plan: &'p Plan, (used, share): (usize, f64), left: usize) -> Self {
-        // Weights fall with each step away from the crash: who asks for more code
-        // asks for what lies further away.
-        let weights = engine.ranking.packing;
-        let floor = weights.floor / (share * share);
+    fn of(engine: &Engine, plan: &'p Plan, used: usize, left: usize) -> Self {
         Self {
-            order: by_worth(engine, plan, floor),
+            order: by_worth(engine, plan),
             taken: BTreeMap::new(),
             used,
             left,
-            enough: plan.enough * share,
-            floor,
-            weights,
+            enough: plan.enough,
+            weights: engine.ranking.packing,
         }
     }
 
@@ -100,7 +95,7 @@ impl<'p> Code<'p> {
     fn take(&mut self, engine: &Engine) {
         for (index, wanted) in std::mem::take(&mut self.order) {
             let have = self.taken.get(&index).map_or(0, |(size, _)| *size);
-            if have == 0 && wanted.weight < self.wants() {
+            if have == 0 && !wanted.kept && wanted.weight < self.wants() {
                 continue;
             }
             let (snippet, is_whole) = fitting(engine, wanted, self.left + have);
@@ -119,7 +114,7 @@ impl<'p> Code<'p> {
     /// Returns what something must weigh to be taken still.
     fn wants(&self) -> f64 {
         match self.used as f64 / self.enough {
-            full if full < 1.0 => self.floor,
+            full if full < 1.0 => self.weights.floor,
             full if full < self.weights.stretch => self.weights.likely,
             _ => self.weights.matters,
         }
@@ -135,18 +130,20 @@ impl<'p> Code<'p> {
 /// Returns what to take first: weight against size, so that three short functions that
 /// matter come before a page of one that matters a little more. What matters
 /// most is always first.
-fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p Wanted)> {
+fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
     let weights = engine.ranking.packing;
     let mut all: Vec<(f64, usize, &Wanted)> = plan
         .wanted
         .iter()
         .enumerate()
-        .filter(|(_, wanted)| wanted.weight >= floor)
+        .filter(|(_, wanted)| wanted.kept || wanted.weight >= weights.floor)
         .map(|(index, wanted)| {
-            let full = cut(engine, wanted, full_body(engine, wanted));
+            let full = cut(engine, wanted, full_body(wanted));
             let size = full.map_or(0, |snippet| tokens_of(&snippet.text));
             let worth = if wanted.weight >= weights.matters {
                 10.0 + wanted.weight
+            } else if wanted.kept {
+                5.0 + wanted.weight
             } else {
                 wanted.weight / (size.max(SMALL) as f64 / SMALL as f64).powf(weights.size)
             };
@@ -159,20 +156,22 @@ fn by_worth<'p>(engine: &Engine, plan: &'p Plan, floor: f64) -> Vec<(usize, &'p 
         .collect()
 }
 
-/// Returns how many lines of a definition are shown in full. Below some weight a function on the
-/// stack is there for its call alone.
-fn full_body(engine: &Engine, wanted: &Wanted) -> usize {
-    let likely = engine.ranking.packing.likely;
-    match wanted.weight {
-        _ if wanted.body > 0 => wanted.body,
-        weight if weight >= likely || wanted.lines.is_empty() => BODY,
-        _ => CALL_SITE,
+/// Returns how many lines of a definition are shown. One whose lines of interest are known is shown
+/// around them by what it weighs.
+fn full_body(wanted: &Wanted) -> usize {
+    if wanted.body > 0 {
+        wanted.body
+    } else if wanted.lines.is_empty() {
+        BODY
+    } else {
+        let share = wanted.weight.clamp(0.0, 1.0);
+        ((BODY as f64 * share) as usize).max(WINDOW)
     }
 }
 
 /// The most of a function that fits, and whether that is all that is wanted.
 fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> (Option<Snippet>, bool) {
-    let full = full_body(engine, wanted);
+    let full = full_body(wanted);
     let mut cuts = [full, full / 2, 24, 12].into_iter().enumerate();
     let found = cuts.find_map(|(number, limit)| {
         let snippet = cut(engine, wanted, limit)?;
@@ -216,22 +215,28 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
     let mut order: Vec<(u32, u32)> = slice(engine, symbol, &wanted.lines).into_iter().collect();
     order.sort_by_key(|(line, step)| (*step, distance(*line)));
     let mut shown: BTreeSet<u32> = head_of(text, symbol).collect();
-    let around = |line: u32, around: u32| {
-        let first = line.saturating_sub(around).max(symbol.start_line);
-        first..=(line + around).min(symbol.end_line)
+    if limit < BODY / 2 {
+        // Where little is shown the comment above it is left out.
+        shown.retain(|line| *line >= symbol.start_line);
+    }
+    let around = |line: u32, (before, behind): (u32, u32)| {
+        let first = line.saturating_sub(before).max(symbol.start_line);
+        first..=(line + behind).min(symbol.end_line)
     };
+    let most = u32::try_from(limit).unwrap_or(u32::MAX);
+    let near = (BEFORE.min(most * 2 / 3), BEHIND.min(most / 3));
     for (line, step) in order {
-        if shown.len() >= limit {
+        if shown.len() >= limit && step > 0 {
             break;
         }
-        shown.extend(around(line, if step == 0 { AROUND } else { 1 }));
+        shown.extend(around(line, if step == 0 { near } else { (1, 1) }));
     }
     // What room is left goes to the surroundings of the lines of interest.
-    let widest = u32::try_from(limit).unwrap_or(u32::MAX);
-    for wider in (AROUND + 2..=widest).step_by(2) {
+    for wider in (BEFORE + 2..=most).step_by(2) {
         if shown.len() >= limit {
             break;
         }
+        let wider = (wider, wider);
         shown.extend(wanted.lines.iter().flat_map(|line| around(*line, wider)));
     }
     shown.into_iter().map(|line| (line, line)).collect()

@@ -20,6 +20,18 @@ impl Picks {
         all.any(|symbol| symbol.name == name && symbol.body_line.is_some())
     }
 
+    /// Returns the weight of a definition, 0 where it was not chosen.
+    pub(super) fn weight_of(&self, id: i64) -> f64 {
+        self.0.get(&id).map_or(0.0, |one| one.weight)
+    }
+
+    /// Has a chosen definition shown whatever else there is.
+    pub(super) fn keep(&mut self, id: i64) {
+        if let Some(one) = self.0.get_mut(&id) {
+            one.kept = true;
+        }
+    }
+
     pub(super) fn add(&mut self, symbol: &Symbol, weight: f64, lines: &[u32], why: &str) {
         self.add_brief(symbol, (weight, 0), lines, why);
     }

@@ -16,10 +16,15 @@ pub(super) fn render(context: &Context) -> String {
 /// Renders the code alone.
 pub(super) fn code(context: &Context) -> String {
     let mut out = String::new();
-    if !context.stack.is_empty() {
-        out.push_str("<stack>\n");
-        for line in &context.stack {
-            let _ = writeln!(out, "{line}");
+    // The code of a frame says itself where it stands on the stack.
+    let mut stack = context
+        .stack
+        .iter()
+        .filter(|frame| !is_shown(context, frame));
+    if let Some(first) = stack.next() {
+        let _ = writeln!(out, "<stack>\n{first}");
+        for frame in stack {
+            let _ = writeln!(out, "{frame}");
         }
         out.push_str("</stack>\n");
     }
@@ -40,6 +45,23 @@ pub(super) fn code(context: &Context) -> String {
     out
 }
 
+/// Tells whether a snippet shows the line of a frame, as the stack section tells it.
+fn is_shown(context: &Context, frame: &str) -> bool {
+    let Some((place, line)) = frame.rsplit_once(':') else {
+        return false;
+    };
+    let Ok(line) = line.parse::<u32>() else {
+        return false;
+    };
+    let mut snippets = context.snippets.iter();
+    snippets.any(|snippet| {
+        let mut ranges = snippet.ranges().into_iter();
+        !snippet.sparse
+            && place.ends_with(&format!(" {}", snippet.path))
+            && ranges.any(|(first, last)| (first..=last).contains(&line))
+    })
+}
+
 /// One card with its head.
 pub(super) fn card_section(card: &Card) -> String {
     let Card {
@@ -58,7 +80,11 @@ pub(super) fn file_section(snippet: &Snippet) -> String {
     let mut about = if snippet.sparse {
         String::new()
     } else {
-        snippet.symbols.join(", ")
+        let names = snippet.symbols.iter();
+        let names: Vec<&str> = names
+            .map(|name| without_package(name, snippet.path.folder()))
+            .collect();
+        names.join(", ")
     };
     if let Some(note) = &snippet.note {
         about = if about.is_empty() {
@@ -75,6 +101,19 @@ pub(super) fn file_section(snippet: &Snippet) -> String {
         attribute(&about),
         snippet.numbered()
     )
+}
+
+/// A name without the package that the folder of its file says as well: `org.a.B.run` in
+/// `src/main/java/org/a` is `B.run`.
+fn without_package<'n>(name: &'n str, folder: &str) -> &'n str {
+    let package = folder.replace('/', ".");
+    let starts = package.match_indices('.').map(|(at, _)| at + 1);
+    std::iter::once(0)
+        .chain(starts)
+        .filter_map(|at| package.get(at..))
+        .filter(|part| !part.is_empty())
+        .find_map(|part| name.strip_prefix(part)?.strip_prefix('.'))
+        .unwrap_or(name)
 }
 
 fn attribute(text: &str) -> String {

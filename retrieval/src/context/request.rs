@@ -12,7 +12,7 @@ pub(crate) use harness::headline;
 
 use super::crash::stack_lines;
 use super::picks::Picks;
-use super::{FOLLOWED, Plan};
+use super::{FOLLOWED, HeadScope, Heads, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
 use crate::intent::{Intent, detect};
@@ -50,8 +50,10 @@ pub(super) fn plan(engine: &Engine, text: &str, located: &[Located]) -> Plan {
         confidence,
         stack: stack_lines(located),
         wanted: picks.into_wanted(),
-        heads,
-        most_heads: usize::MAX,
+        heads: Heads {
+            functions: heads,
+            scope: HeadScope::ShownFiles,
+        },
         enough: ENOUGH,
     }
 }

@@ -57,7 +57,7 @@ fn a_crash_brings_its_functions_and_their_types() {
     );
     let text = context.render();
     assert!(
-        text.contains("about=\"add: crash stack, at line 7\""),
+        text.contains("about=\"add: crash stack #0, at line 7\""),
         "{text}"
     );
     assert!(text.contains("7:     p->x += by;"), "{text}");

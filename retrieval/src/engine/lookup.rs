@@ -85,11 +85,10 @@ impl Engine {
             .collect()
     }
 
-    /// Returns whether at most so many functions have a name: of more none in another
-    /// file is meant for certain.
-    pub(crate) fn has_few_namesakes(&self, name: &str, most: usize) -> bool {
+    /// Tells whether no more than one function has a name.
+    pub(crate) fn is_only_function(&self, name: &str) -> bool {
         let same = self.named(name);
-        same.iter().filter(|one| one.kind.is_callable()).count() <= most
+        same.iter().filter(|one| one.kind.is_callable()).count() <= 1
     }
 
     /// The files from which a name is called, one for each caller, at most

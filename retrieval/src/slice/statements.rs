@@ -4,11 +4,6 @@
 //! and `right` of an assignment, `declarator`, `name` or `pattern` beside a `value`, `arguments`
 //! beside a `function`, the `condition` of a branch. No language has code of its own here.
 
-mod call;
-
-pub(crate) use call::Call;
-use call::parameters;
-
 use crate::language::walk::{NodeContext, Visitor, walk};
 use crate::symbol::Symbol;
 use patchwright_source::Text;
@@ -42,8 +37,15 @@ pub(crate) struct Statements {
     /// The lines of its loops.
     pub(super) loops: Vec<(u32, u32)>,
     pub(crate) calls: Vec<Call>,
-    /// The names of the function's parameters.
-    pub(crate) parameters: Vec<String>,
+}
+
+/// A call as it is written.
+#[derive(Debug)]
+pub(crate) struct Call {
+    /// The last name of what is called.
+    pub(crate) name: String,
+    /// The names that get its result or are passed by address.
+    pub(crate) sets: Vec<String>,
 }
 
 /// Reads the statements of a function.
@@ -83,9 +85,6 @@ impl Visitor for Reader<'_> {
             return false;
         }
         let field = |name| node.child_by_field_name(name);
-        if let (Some(list), true) = (field("parameters"), self.found.parameters.is_empty()) {
-            self.found.parameters = parameters(list, self.bytes);
-        }
         let target = field("declarator")
             .or_else(|| field("name"))
             .or_else(|| field("pattern"));
@@ -123,13 +122,6 @@ impl Visitor for Reader<'_> {
     }
 
     fn leave(&mut self, _depth: u32) {}
-}
-
-impl Statements {
-    /// The names that conditions of the function read.
-    pub(crate) fn conditions(&self) -> impl Iterator<Item = &String> {
-        self.guards.iter().flat_map(|guard| &guard.reads)
-    }
 }
 
 impl Reader<'_> {
@@ -175,15 +167,15 @@ impl Reader<'_> {
                 writes.extend(written(argument, self.bytes));
             }
         }
-        let mut call = Call::read(node, arguments, self.bytes);
-        let receiver = call::receiver(node).map(|receiver| written(receiver, self.bytes));
-        call.receiver = receiver.iter().flatten().next().cloned();
-        call.sets.clone_from(&writes);
-        if self.assigned.0.contains(&node.start_byte()) {
-            call.sets.extend(self.assigned.1.iter().cloned());
+        if let Some(name) = callee(node) {
+            let name = text(name, self.bytes);
+            let mut sets = writes.clone();
+            if self.assigned.0.contains(&node.start_byte()) {
+                sets.extend(self.assigned.1.iter().cloned());
+            }
+            self.found.calls.push(Call { name, sets });
         }
-        self.found.calls.push(call);
-        writes.extend(receiver.into_iter().flatten());
+        writes.extend(receiver(node).map_or_else(Vec::new, |one| written(one, self.bytes)));
         self.add(node, writes, reads);
     }
 
@@ -201,6 +193,31 @@ impl Reader<'_> {
             reads: names(condition, self.bytes),
         });
     }
+}
+
+/// The last name of what a call calls.
+fn callee(call: Node<'_>) -> Option<Node<'_>> {
+    let mut node = ["name", "function", "type", "constructor"]
+        .iter()
+        .find_map(|field| call.child_by_field_name(field))?;
+    while !is_name(node) && node.kind() != "type_identifier" {
+        let inner = ["field", "attribute", "property", "name"]
+            .iter()
+            .find_map(|field| node.child_by_field_name(field));
+        node = inner.or_else(|| node.named_child(0))?;
+    }
+    Some(node)
+}
+
+/// The value that a method is called on.
+fn receiver(call: Node<'_>) -> Option<Node<'_>> {
+    let function = call.child_by_field_name("function");
+    call.child_by_field_name("object").or_else(|| {
+        let function = function?;
+        ["argument", "object", "operand", "value"]
+            .iter()
+            .find_map(|field| function.child_by_field_name(field))
+    })
 }
 
 /// Returns whether a node with a left and a right side gives the left one the value of the right

@@ -116,73 +116,73 @@ def render(state):
     );
 }
 
-const COMPILER: &str = "class Compiler {
-    Prog compile(Node node) {
-        switch (node.op) {
-            case 1: return one();
-        }
-        throw new IllegalStateException(\"unhandled\");
-    }
-
-    Prog start(Node from) {
-        return compile(from);
-    }
+/// Functions of five lines, each with what its fourth line does.
+fn short(functions: &[(&str, &str)]) -> String {
+    let one = |(name, does): &(&str, &str)| {
+        format!("int {name}(int n)\n{{\n    int total = n;\n    {does}\n}}\n")
+    };
+    functions.iter().map(one).collect()
 }
-";
-const PARSER: &str = "class Parser {
-    static Node parse(String text) {
-        return new Parser(text).parseAll();
-    }
 
-    private Node parseAll() {
-        Node last = null;
-        while (more()) {
-            last = next(last);
-        }
-        return last;
-    }
+/// Returns how a function stands among those that are shown or named, the first with 0.
+fn place(shown: &[(String, String)], name: &str) -> usize {
+    let mut names = shown.iter().flat_map(|(names, _)| names.split(' '));
+    names.position(|one| one == name).unwrap_or(usize::MAX)
 }
-";
-const PATTERN: &str = "class Pattern {
-    static Prog prepare(String text) {
-        Options options = Options.read(text);
-        Node node = Parser.parse(text);
-        return compiler.start(node);
-    }
-
-    static Prog entry(String text) {
-        return prepare(text);
-    }
-}
-";
 
 #[test]
-fn what_made_the_argument_that_crashed_comes_along() {
-    let options = "class Options {\n    static Options read(String text) {\n        return new Options(text);\n    }\n}\n";
-    let files = [
-        ("src/a/Compiler.java", COMPILER),
-        ("src/b/Parser.java", PARSER),
-        ("src/c/Pattern.java", PATTERN),
-        ("src/c/Options.java", options),
-    ];
-    let stack = [
-        ("Compiler.compile", "src/a/Compiler.java", 6),
-        ("Compiler.start", "src/a/Compiler.java", 10),
-        ("Pattern.prepare", "src/c/Pattern.java", 5),
-        ("Pattern.entry", "src/c/Pattern.java", 9),
-    ];
-    let found = shown(&files, &stack);
-    // Handed on through two frames; what only hands on stands for what it calls.
-    assert_eq!(
-        reason(&found, "Parser.parseAll").as_deref(),
-        Some("made what prepare handed on"),
-        "{found:?}"
+fn of_what_a_frame_called_the_latest_before_its_line_comes_first() {
+    let text = format!(
+        "{}int run(int n)\n{{\n    first(n);\n    second(n);\n    third(n);\n    return top(n) + late(n);\n}}\n",
+        short(&[
+            ("top", "return total;"),
+            ("first", "return total;"),
+            ("second", "return total;"),
+            ("third", "return total;"),
+            ("late", "return total;"),
+        ])
     );
-    assert_eq!(reason(&found, "Options.read"), None, "{found:?}");
+    let found = shown(
+        &[("src/a.c", &text)],
+        &[("top", "src/a.c", 4), ("run", "src/a.c", 31)],
+    );
+    let order: Vec<usize> = ["late", "third", "second", "first"]
+        .iter()
+        .map(|name| place(&found, name))
+        .collect();
+    // On the line itself, then the nearer before the farther.
+    assert!(order.is_sorted(), "{order:?} {found:?}");
+    let behind = text.replace(
+        "return top(n) + late(n);",
+        "n = top(n);\n    return late(n);",
+    );
+    let found = shown(
+        &[("src/a.c", &behind)],
+        &[("top", "src/a.c", 4), ("run", "src/a.c", 31)],
+    );
+    assert!(place(&found, "late") > place(&found, "third"), "{found:?}");
 }
 
 #[test]
-fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
+fn a_call_that_sets_what_the_line_reads_counts_more() {
+    let text = format!(
+        "{}int run(int n)\n{{\n    int at = make(n);\n    int other = note(n);\n    return top(at);\n}}\n",
+        short(&[
+            ("top", "return total;"),
+            ("make", "return total;"),
+            ("note", "return total;"),
+        ])
+    );
+    let stack = [("top", "src/a.c", 4), ("run", "src/a.c", 20)];
+    let found = shown(&[("src/a.c", &text)], &stack);
+    assert!(place(&found, "make") < place(&found, "note"), "{found:?}");
+    let plain = text.replace("int at = make(n)", "int at = n; make(n)");
+    let found = shown(&[("src/a.c", &plain)], &stack);
+    assert!(place(&found, "note") < place(&found, "make"), "{found:?}");
+}
+
+#[test]
+fn what_ran_on_the_way_is_named_in_other_files_too() {
     let filler = "    total += 1;\n".repeat(7);
     let function = |name: &str, calls: &str| {
         format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n\n")
@@ -202,63 +202,12 @@ fn what_ran_on_the_way_is_named_where_its_code_is_not_shown() {
         ("src/c.c", &function("farther", "return total;")),
     ];
     let found = shown(&files, &[("top", "src/a.c", 11), ("run", "src/a.c", 24)]);
-    let heads = found.iter().find(|(_, why)| why.contains("by their first"));
-    // Three calls away, and no further; no further file.
-    assert_eq!(
-        heads.map(|(names, _)| names.as_str()),
-        Some("second third"),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn of_many_that_ran_those_before_the_call_and_the_longer_ones_are_named() {
-    let function = |name: &str, lines: usize, calls: &str| {
-        let filler = "    total += 1;\n".repeat(lines);
-        format!("int {name}(int n)\n{{\n    int total = n;\n{filler}    {calls}\n}}\n\n")
-    };
-    let names = |head: &str| -> Vec<String> { (0..7).map(|n| format!("{head}_{n}")).collect() };
-    let (early, late) = (names("early"), names("late"));
-    let calls = |names: &[String]| -> String {
-        let calls = names.iter().map(|name| format!("{name}(n); "));
-        calls.collect::<String>() + "return total;"
-    };
-    let text: String = [
-        function("top", 7, "return total;"),
-        function(
-            "run",
-            7,
-            "before(n); total = top(total);\n    return after(total);",
-        ),
-        function("before", 7, "return before_that(total);"),
-        function("after", 7, "return after_that(total);"),
-    ]
-    .into_iter()
-    .chain(late.iter().map(|name| {
-        function(
-            name,
-            if name.ends_with('6') { 9 } else { 4 },
-            "return total;",
-        )
-    }))
-    .chain(early.iter().map(|name| function(name, 4, "return total;")))
-    .chain([
-        function("before_that", 7, &calls(&early)),
-        function("after_that", 7, &calls(&late)),
-    ])
-    .collect();
-    let found = shown(
-        &[("src/a.c", &text)],
-        &[("top", "src/a.c", 11), ("run", "src/a.c", 24)],
-    );
-    let heads = found.iter().find(|(_, why)| why.contains("by their first"));
-    let named: Vec<&str> = heads.map_or(Vec::new(), |(names, _)| names.split(' ').collect());
-    assert_eq!(named.len(), 10, "{found:?}");
-    assert!(
-        early.iter().all(|name| named.contains(&name.as_str())),
-        "{named:?}"
-    );
-    assert!(named.contains(&"late_6"), "{named:?}");
+    let heads = found
+        .iter()
+        .filter(|(_, why)| why.contains("by their first"));
+    let named: Vec<&str> = heads.flat_map(|(names, _)| names.split(' ')).collect();
+    // What is far away by calls and by files is not.
+    assert_eq!(named, ["second", "third", "far"], "{found:?}");
 }
 
 #[test]

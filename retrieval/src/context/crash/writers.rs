@@ -4,6 +4,8 @@
 //! Only names that functions share are followed; what is local is followed to
 //! the shared names it was made of, within the function (`slice`).
 
+use crate::context::Wanted;
+use crate::context::picks::Picks;
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::slice::{names_read, statements};
@@ -12,53 +14,39 @@ use crate::symbol::{Symbol, UseKind};
 use patchwright_source::Text;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A function that writes what a line reads.
-pub(super) struct Writer {
-    pub(super) symbol: Symbol,
-    /// Where it writes.
-    pub(super) lines: Vec<u32>,
-    /// Number of functions of the file that write the same.
-    pub(super) among: usize,
-    /// The name that it writes.
-    pub(super) name: String,
-}
-
-/// The functions of the same file that write what a line of a function reads.
-pub(super) fn writers(engine: &Engine, text: &Text, reader: &Symbol, at: u32) -> Vec<Writer> {
-    let mut found: BTreeMap<i64, Writer> = BTreeMap::new();
-    for name in names_read(&statements(engine, reader), at) {
+/// Adds the functions of the same file that write what the lines of a frame read; of several that
+/// write the same each less.
+pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) {
+    let Ok(text) = engine.text(&frame.symbol.path) else {
+        return;
+    };
+    let statements = statements(engine, &frame.symbol);
+    let names: BTreeSet<String> = frame
+        .lines
+        .iter()
+        .flat_map(|at| names_read(&statements, *at))
+        .collect();
+    for name in names {
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
         let written = match key {
-            Some(key) => keyed_lines(text, key),
-            None => written_lines(engine, reader, &name),
+            Some(key) => keyed_lines(&text, key),
+            None => written_lines(engine, &frame.symbol, &name),
         };
-        let name = key.unwrap_or(&name);
-        let mut by_function: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
+        let mut writers: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
         for number in written {
-            let around = or_nothing(engine.index.enclosing_function(&reader.path, number));
-            let Some(function) = around.filter(|one| one.id != reader.id) else {
+            let around = or_nothing(engine.index.enclosing_function(&frame.symbol.path, number));
+            let Some(function) = around.filter(|one| one.id != frame.symbol.id) else {
                 continue;
             };
-            let known = by_function.entry(function.id);
+            let known = writers.entry(function.id);
             known.or_insert((function, Vec::new())).1.push(number);
         }
-        let among = by_function.len();
-        for (id, (symbol, lines)) in by_function {
-            let one = Writer {
-                symbol,
-                lines,
-                among,
-                name: name.to_owned(),
-            };
-            match found.get_mut(&id) {
-                Some(known) if known.among <= one.among => known.lines.extend(one.lines),
-                _ => {
-                    found.insert(id, one);
-                }
-            }
+        let weight = frame.weight * engine.ranking.crash.writer / writers.len().max(1) as f64;
+        let why = format!("writes {}", key.unwrap_or(&name));
+        for (symbol, lines) in writers.into_values() {
+            picks.add(&symbol, weight, &lines, &why);
         }
     }
-    found.into_values().collect()
 }
 
 /// The lines of the reader's file that write a name which functions share.

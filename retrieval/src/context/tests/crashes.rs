@@ -88,28 +88,78 @@ fn stacks_are_weighed_by_role_and_depth_and_the_harness_is_left() {
         "{found:?}"
     );
     let said = why(&found, "drop_it").unwrap_or_default();
-    assert_eq!(said, format!("freed stack, at line {}", line(2)));
+    assert_eq!(said, format!("freed stack #0, at line {}", line(2)));
 }
 
 #[test]
-fn who_calls_what_crashed_and_what_it_calls_two_calls_away_comes_along() {
+fn what_the_top_calls_comes_along_three_calls_away() {
     let text = functions(&[
         ("top", "return low(total);"),
-        ("low", "return lowest(total);"),
-        ("lowest", "return total;"),
-        ("caller", "return top(total);"),
+        ("low", "return lower(total);"),
+        ("lower", "return lowest(total);"),
+        ("lowest", "return beyond(total);"),
+        ("beyond", "return total;"),
     ]);
     let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
     let frames = stack(Role::Crash, &[("top", "src/a.c", line(0))]);
-    let found = shown(&context(&engine, frames));
+    let context = context(&engine, frames);
+    let found = shown(&context);
     for (name, expected) in [
-        ("top", format!("crash stack, at line {}", line(0))),
+        ("top", format!("crash stack #0, at line {}", line(0))),
         ("low", "called by top".to_owned()),
-        ("lowest", "called by low".to_owned()),
-        ("caller", "calls top".to_owned()),
+        ("lower", "called by low".to_owned()),
     ] {
         assert_eq!(why(&found, name), Some(expected.as_str()), "{found:?}");
     }
+    let named = |name: &str| {
+        let mut all = context.snippets.iter().flat_map(|one| &one.symbols);
+        all.any(|symbol| symbol == name)
+    };
+    assert!(named("lowest") && !named("beyond"), "{found:?}");
+}
+
+/// A function of many lines, and where its nth line stands.
+fn long(name: &str, at: u32) -> (String, u32) {
+    let filler =
+        |count: u32| (0..count).fold(String::new(), |all, n| all + &format!("    log_{n}();\n"));
+    let text = format!(
+        "int {name}(int n)\n{{\n{}    n = step(n);\n{}    return n;\n}}\n\n",
+        filler(at),
+        filler(at)
+    );
+    (text, at + 3)
+}
+
+#[test]
+fn each_frame_shows_its_line_with_what_stands_before_it_however_deep_it_is() {
+    let names: Vec<String> = (0..8).map(|n| format!("level_{n}")).collect();
+    let mut text = String::new();
+    let mut places: Vec<(&str, &str, u32)> = Vec::new();
+    for name in &names {
+        let before = u32::try_from(text.lines().count()).unwrap();
+        let (code, at) = long(name, 60);
+        places.push((name, "src/a.c", before + at));
+        text += &code;
+    }
+    let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
+    let context = context(&engine, stack(Role::Crash, &places));
+    for (name, _, line) in &places {
+        let one = context.snippets.iter().find(|one| one.symbols == [*name]);
+        let ranges = one.map(crate::Snippet::ranges).unwrap_or_default();
+        let shows = |at: u32| {
+            ranges
+                .iter()
+                .any(|(first, last)| (*first..=*last).contains(&at))
+        };
+        assert!(shows(*line) && shows(line - 5), "{name} {line}: {ranges:?}");
+    }
+    // A frame whose code is shown is not told once more.
+    assert!(
+        !context.render().contains("<stack>"),
+        "{}",
+        context.render()
+    );
+    assert_eq!(context.stack.len(), 8);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::tree_of;
 use crate::context::pack::{CARDS, pack};
-use crate::context::{Form, Plan, Wanted, tokens_of};
+use crate::context::{Form, Heads, Plan, Wanted, tokens_of};
 use crate::{Context, Engine};
 
 /// Functions of one size, and the types that they name, three each.
@@ -32,8 +32,7 @@ fn plan(engine: &Engine, most: usize) -> Plan {
         wanted: (0..most)
             .map(|n| Wanted::new(function(n), 0.9, ""))
             .collect(),
-        heads: Vec::new(),
-        most_heads: 0,
+        heads: Heads::default(),
         enough: f64::MAX,
     }
 }
@@ -48,10 +47,10 @@ fn taken(context: &Context) -> (usize, usize) {
 #[test]
 fn what_matters_less_is_said_in_fewer_words() {
     let (_folder, engine) = crowd();
-    let cards = pack(&engine, &plan(&engine, 30), (8_000, 1.0)).definitions;
+    let cards = pack(&engine, &plan(&engine, 30), 8_000).definitions;
     let forms: Vec<Form> = cards.iter().map(|card| card.form).collect();
     assert_eq!(forms.first(), Some(&Form::Full), "{cards:?}");
-    assert_eq!(forms.last(), Some(&Form::Compact), "{cards:?}");
+    assert_eq!(forms.last(), Some(&Form::Standard), "{cards:?}");
     assert!(forms.is_sorted_by(|a, b| a >= b), "{forms:?}");
 }
 
@@ -59,7 +58,7 @@ fn what_matters_less_is_said_in_fewer_words() {
 fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
     let (_folder, engine) = crowd();
     let taken_by = |engine: &Engine, most: usize| {
-        let context = pack(engine, &plan(engine, most), (900, 1.0));
+        let context = pack(engine, &plan(engine, most), 900);
         assert!(context.tokens <= 900, "{}", context.tokens);
         taken(&context)
     };

@@ -1,0 +1,159 @@
+//! Calls that ran before a crash and returned: a check that is missing off the stack is mostly
+//! missing there.
+//!
+//! A walk from the frames along their calls, the likeliest first. What was called before the
+//! frame's line, and shortly before, counts most; what follows the line can have run only in an
+//! earlier round of a loop. Each further call away counts less.
+
+use super::identifiers_at;
+use crate::context::Wanted;
+use crate::context::picks::Picks;
+use crate::engine::Engine;
+use crate::error::or_nothing;
+use crate::rank::is_aside;
+use crate::ranking::CrashWeights;
+use crate::slice::statements;
+use crate::symbol::{Call, Symbol};
+use std::cmp::Ordering;
+use std::collections::{BTreeSet, BinaryHeap};
+
+/// Limit on how many functions are asked what they call.
+const ASKED: usize = 40;
+/// Limit on how many calls away from the stack a function may be.
+const HOPS: u32 = 3;
+/// A weight below which nothing is shown or named.
+const LEAST: f64 = 0.01;
+
+/// Adds what the functions of a stack called, and what those called.
+pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) {
+    let mut open: BinaryHeap<Step> = frames
+        .into_iter()
+        .map(|from| Step { from, hops: 0 })
+        .collect();
+    let mut asked = BTreeSet::new();
+    while let Some(step) = open.pop() {
+        if asked.len() >= ASKED {
+            break;
+        }
+        if !asked.insert(step.from.symbol.id) {
+            continue;
+        }
+        for callee in called_by(engine, &step.from) {
+            let symbol = &callee.symbol;
+            // What was really called stands on the stack, not its declaration.
+            if symbol.body_line.is_none() && picks.has_body_of(&symbol.name) {
+                continue;
+            }
+            let is_news = picks.weight_of(symbol.id) < callee.weight;
+            picks.add(symbol, callee.weight, &[], &callee.why);
+            if is_news && step.hops + 1 < HOPS {
+                open.push(Step {
+                    from: callee,
+                    hops: step.hops + 1,
+                });
+            }
+        }
+    }
+}
+
+/// A function whose calls are to be looked at.
+struct Step {
+    from: Wanted,
+    hops: u32,
+}
+
+impl Ord for Step {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let by_weight = self.from.weight.total_cmp(&other.from.weight);
+        by_weight.then(other.from.symbol.id.cmp(&self.from.symbol.id))
+    }
+}
+
+impl PartialOrd for Step {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Step {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Step {}
+
+/// The functions that one calls, each with what it weighs.
+fn called_by(engine: &Engine, caller: &Wanted) -> Vec<Wanted> {
+    let weights = &engine.ranking.crash;
+    let set_for_the_line = set_for(engine, caller);
+    let mut calls: Vec<(u32, Wanted)> = or_nothing(engine.index.calls_in(&caller.symbol))
+        .into_iter()
+        .filter_map(|call| {
+            // What only its name says is believed where nothing else has the name.
+            let is_sure = |_: &Symbol| !call.by_name || engine.is_only_function(&call.callee);
+            let symbol = call.target.clone().filter(is_sure)?;
+            let is_own = symbol.id == caller.symbol.id;
+            if is_own || !symbol.kind.is_callable() || is_aside(&symbol.path) {
+                return None;
+            }
+            let mut weight = caller.weight * weights.called * closeness(weights, caller, &symbol);
+            if set_for_the_line.contains(&call.callee) {
+                weight *= weights.sets;
+            }
+            let since = since(&call, &caller.lines);
+            if since.is_none() {
+                weight *= weights.later;
+            }
+            let why = format!("called by {}", caller.symbol.name);
+            Some((since.unwrap_or(u32::MAX), Wanted::new(symbol, weight, why)))
+        })
+        .collect();
+    calls.sort_by_key(|(since, callee)| (*since, callee.symbol.id));
+    if !caller.lines.is_empty() {
+        for (place, (_, callee)) in calls.iter_mut().enumerate() {
+            callee.weight *= (place as f64 + 1.0).powf(-weights.recency);
+        }
+    }
+    let calls = calls.into_iter().map(|(_, callee)| callee);
+    calls.filter(|callee| callee.weight >= LEAST).collect()
+}
+
+/// Returns how many lines before those of the stack a call stands; none where it stands behind
+/// them. In a function that has returned, each call may have been the last.
+fn since(call: &Call, lines: &[u32]) -> Option<u32> {
+    if lines.is_empty() {
+        return Some(0);
+    }
+    let pairs = call.lines.iter();
+    let pairs = pairs.flat_map(|at| lines.iter().filter_map(|line| line.checked_sub(*at)));
+    pairs.min()
+}
+
+/// The names of the calls that set what the lines of a frame name.
+fn set_for(engine: &Engine, frame: &Wanted) -> BTreeSet<String> {
+    let Ok(text) = engine.text(&frame.symbol.path) else {
+        return BTreeSet::new();
+    };
+    let touched = identifiers_at(&text, &frame.lines);
+    if touched.is_empty() {
+        return BTreeSet::new();
+    }
+    let statements = statements(engine, &frame.symbol);
+    let calls = statements.calls.iter();
+    calls
+        .filter(|call| call.sets.iter().any(|name| touched.contains(name)))
+        .map(|call| call.name.clone())
+        .collect()
+}
+
+/// Returns how closely a called function belongs to its caller.
+fn closeness(weights: &CrashWeights, caller: &Wanted, callee: &Symbol) -> f64 {
+    if callee.path == caller.symbol.path {
+        1.0
+    } else if callee.path.folder() == caller.symbol.path.folder() {
+        weights.called_in_folder
+    } else {
+        weights.called_elsewhere
+    }
+}
