@@ -99,15 +99,17 @@ pub(super) struct Review {
 pub(super) struct Objection {
     /// The inputs.
     pub(super) inputs: Vec<ChallengeRecord>,
-    /// True once they were run and one of them shows something: a difference, or the answer
-    /// to an input that crashes the unpatched program.
-    pub(super) shows: bool,
+    /// The names of those, once they were run, on which the unpatched program is defined and
+    /// the patched one does something else.
+    pub(super) differing: Vec<String>,
 }
 
 impl Objection {
-    /// Tells whether a run of the input of this name can show the objection.
+    /// Tells whether a run of the input of this name shows the objection. Where the unpatched
+    /// program crashes it says nothing of what would be right, and the critic's word is all
+    /// that there is.
     pub(super) fn is_shown_by(&self, name: &str) -> bool {
-        self.shows && self.inputs.iter().any(|input| input.name == name)
+        self.differing.iter().any(|differing| differing == name)
     }
 }
 

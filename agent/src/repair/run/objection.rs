@@ -1,6 +1,6 @@
 //! Objections of a critic: what the inputs show that it names, and the way of one that no
-//! run shows to the author of the patch. A critic can be wrong about code that it reads, so
-//! its word alone refutes nothing.
+//! run shows to the author of the patch. A critic can be wrong about code that it reads, and about
+//! what a program should say where the unpatched one crashes, so its word alone refutes nothing.
 
 use super::Run;
 use super::critic::assistant;
@@ -24,8 +24,8 @@ impl Run {
             let inputs = self.named_inputs(review.attempt, text);
             if !inputs.is_empty() {
                 review.messages.push(assistant(text));
-                let shows = false;
-                review.objection = Some(Objection { inputs, shows });
+                let differing = Vec::new();
+                review.objection = Some(Objection { inputs, differing });
                 return self.examine(index, review);
             }
         }
@@ -89,7 +89,8 @@ impl Run {
         let first = first.map_or("", |input| input.name.as_str());
         let text = prompt::examined(&told, first);
         if let Some(objection) = &mut review.objection {
-            objection.shows = told.shows_something();
+            let differing = told.rung.open_differences().into_iter();
+            objection.differing = differing.map(|(_, input)| input.name.clone()).collect();
         }
         rung.doubts.extend(told.rung.doubts);
         review.messages.push(Message::user(text));

@@ -120,7 +120,7 @@ fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
             "the critic objects: LEAKS AT A.C:3",
         ),
         (
-            play(run.clone(), [examined(Some(true), 1, 0), reply(UPHELD)]),
+            play(run.clone(), [examined(Some(true), 1, 2), reply(UPHELD)]),
             "the critic objects: LEAKS AT A.C:3",
         ),
         (
@@ -134,7 +134,7 @@ fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
 
 #[test]
 fn a_proven_objection_is_the_next_issue() {
-    let told = examined(Some(true), 1, 0);
+    let told = examined(Some(true), 0, 1);
     let code = Outcome::Context(ContextText::default());
     let run = play(climbed(9), [reply(OBJECT), told, reply(UPHELD), code]);
     let issue = last_message(&run);
@@ -153,7 +153,13 @@ fn an_objection_that_no_run_shows_leaves_the_patch_standing_and_goes_to_the_auth
             reply(words),
         ]
     };
-    let cases = [vec![reply(words)], after(1, words), after(0, UPHELD)];
+    // The answer to an input that crashes the unpatched program is a matter of opinion.
+    let cases = [
+        vec![reply(words)],
+        after(1, words),
+        after(0, UPHELD),
+        after(1, UPHELD),
+    ];
     for outcomes in cases {
         let run = play(climbed(9), outcomes);
         let reviewed = run.attempts()[0].rung(RungName::Reviewed);
@@ -257,6 +263,7 @@ fn compared(name: RungName, inputs: usize) -> Outcome {
             let doubts = (0..inputs).map(|number| DoubtRecord {
                 what: format!("DIFFERENCE {number}"),
                 input: Some(DoubtedInputRecord {
+                    name: format!("objection 1.{}", number + 1),
                     blob: format!("input {number}"),
                     ..DoubtedInputRecord::default()
                 }),
@@ -306,7 +313,7 @@ fn differences_beyond_those_shown_stay_open_and_an_objection_refutes() {
     let run = play(judged_with_differences(5), [reply(ACCEPT)]);
     assert_eq!(kind(&run), EndingKind::Plausible);
     assert!(run.attempts()[0].accepted.is_empty());
-    let told = examined(Some(true), 1, 0);
+    let told = examined(Some(true), 0, 1);
     let objects = [reply(OBJECT), told, reply(UPHELD)];
     let run = play(judged_with_differences(1), objects);
     assert_eq!(kind(&run), EndingKind::NoPatch);
