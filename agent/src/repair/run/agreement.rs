@@ -4,6 +4,7 @@
 //! behaviours are compared once more without it.
 
 use super::Run;
+use super::candidates::FOREIGN_LANE;
 use crate::record::{
     AcceptedRecord, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, Step,
 };
@@ -15,6 +16,8 @@ use std::collections::BTreeSet;
 
 /// The fewest candidates that can agree.
 const FEWEST: usize = 2;
+/// The number of the attempt that somebody else wrote, where one is judged.
+const FOREIGN: u32 = 1;
 /// The name of the count of other candidates that behave alike.
 const AGREE: &str = "candidates that agree";
 
@@ -99,6 +102,7 @@ impl Run {
                 again.push((attempt.lane, attempt.number));
             }
         }
+        let stands_alone = record.alone(FOREIGN).is_some();
         self.agreement = Some(record);
         for (lane, number) in &again {
             let lane = self.lanes.iter_mut().find(|one| one.number == *lane);
@@ -109,21 +113,39 @@ impl Run {
                 };
             }
         }
-        if again.is_empty() {
+        if again.is_empty() && !(stands_alone && self.weigh_standing_alone()) {
             self.choose();
         }
     }
 }
 
 impl Run {
+    /// Puts before the critic on what input a judged patch stands alone; false where there is no
+    /// critic, or none of its calls is left. Other candidates are of one model, and may share a
+    /// convention that is no better than the patch's.
+    fn weigh_standing_alone(&mut self) -> bool {
+        let is_left = self.critic_calls < self.plan.critic.unwrap_or_default();
+        let reviewed = self
+            .attempt(FOREIGN)
+            .filter(|_| self.foreign.is_some() && is_left)
+            .and_then(|attempt| attempt.rung(RungName::Reviewed))
+            .filter(|rung| rung.holds == Some(true))
+            .cloned();
+        let Some(rung) = reviewed else {
+            return false;
+        };
+        self.review(FOREIGN_LANE, FOREIGN, rung);
+        true
+    }
+
     /// Notes against a judged patch that independent candidates agree with each other and
     /// not with it, with an input that shows it.
     fn object_to_standing_alone(&mut self, record: &AgreementRecord) {
-        let Some(split) = record.alone(1).filter(|_| self.foreign.is_some()) else {
+        let Some(split) = record.alone(FOREIGN).filter(|_| self.foreign.is_some()) else {
             return;
         };
-        let doubt = split.doubt(1);
-        let Some(attempt) = self.attempt_mut(1) else {
+        let doubt = split.doubt(FOREIGN);
+        let Some(attempt) = self.attempt_mut(FOREIGN) else {
             return;
         };
         let mut rungs = attempt.rungs.iter_mut();

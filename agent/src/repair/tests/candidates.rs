@@ -1,6 +1,6 @@
 //! Judged patches beside candidates that the model writes by itself.
 
-use super::{baseline, doubted, kind, patch, placed, plan, play, reply, rung};
+use super::{baseline, doubted, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
     AgreedInput, AgreementRecord, ContextText, DoubtedInputRecord, EndingKind, Outcome, RunLimits,
@@ -10,16 +10,28 @@ use crate::repair::Run;
 use patchwright_evaluator::RungName;
 use patchwright_patcher::reply;
 
+const ACCEPT: &str = "<verdict>accept</verdict><reason>fine</reason>";
+
 /// A run whose foreign patch stands but for a difference, and two candidates that came to
 /// *tested*.
 fn compared(same_elsewhere: &Outcome) -> Run {
+    beside_candidates(plan(), same_elsewhere)
+}
+
+/// The same, by a plan.
+fn beside_candidates(plan: Plan, same_elsewhere: &Outcome) -> Run {
     let limits = RunLimits {
         candidates: 2,
-        ..plan().limits
+        ..plan.limits.clone()
     };
+    let has_critic = plan.critic.is_some();
     let foreign = reply::read(&patch("foreign"), false).patch.unwrap();
-    let run = Run::challenging(Plan { limits, ..plan() }, foreign);
-    let mut run = play(run, [baseline(), placed("foreign")]);
+    let run = Run::challenging(Plan { limits, ..plan }, foreign);
+    let mut run = play(run, [baseline()]);
+    if has_critic {
+        run = play(run, [Outcome::Context(ContextText::default())]);
+    }
+    run = play(run, [placed("foreign")]);
     for name in RungName::ALL {
         let outcome = if name == RungName::SameElsewhere {
             same_elsewhere.clone()
@@ -27,6 +39,9 @@ fn compared(same_elsewhere: &Outcome) -> Run {
             rung(name, Some(true))
         };
         run = play(run, [outcome]);
+    }
+    if has_critic {
+        run = play(run, [reply(ACCEPT)]);
     }
     for (lane, form) in [(2, "p"), (3, "q")] {
         let mut outcomes = vec![
@@ -81,9 +96,8 @@ fn a_doubt_is_gone_where_a_candidate_does_the_same() {
     );
 }
 
-#[test]
-fn a_patch_that_stands_alone_is_told_with_an_input() {
-    let holds = rung(RungName::SameElsewhere, Some(true));
+/// What comes of a comparison in which the judged patch stands alone.
+fn stands_alone() -> Outcome {
     let split = SplitRecord {
         input: DoubtedInputRecord {
             name: "input 4".into(),
@@ -95,10 +109,33 @@ fn a_patch_that_stands_alone_is_told_with_an_input() {
             (vec![1], "exit status 1".into()),
         ],
     };
-    let run = play(
-        compared(&holds),
-        [agreed(&[&[2, 3], &[1]], &[], vec![split])],
-    );
+    agreed(&[&[2, 3], &[1]], &[], vec![split])
+}
+
+#[test]
+fn a_critic_weighs_on_what_a_patch_stands_alone() {
+    let holds = rung(RungName::SameElsewhere, Some(true));
+    let plan = Plan {
+        critic: Some(9),
+        ..plan()
+    };
+    let run = play(beside_candidates(plan, &holds), [stands_alone()]);
+    let asked = last_message(&run);
+    assert!(asked.contains("2 independent candidates agree"), "{asked}");
+    // What it accepts is compared once more, and nobody is asked again.
+    let accepted = play(run.clone(), [reply(ACCEPT), holds]);
+    assert_eq!(kind(&accepted), EndingKind::Verified);
+    let objects = "<verdict>object</verdict><reason>ALL IS RIGHT THERE</reason>";
+    let objected = play(run, [reply(objects)]);
+    assert_eq!(kind(&objected), EndingKind::Plausible);
+    let open = objected.attempt(1).unwrap().rung(RungName::SameElsewhere);
+    assert_eq!(open.unwrap().holds, None);
+}
+
+#[test]
+fn a_patch_that_stands_alone_is_told_with_an_input() {
+    let holds = rung(RungName::SameElsewhere, Some(true));
+    let run = play(compared(&holds), [stands_alone()]);
     assert_eq!(
         (kind(&run), run.best().unwrap().number),
         (EndingKind::Plausible, 1)
