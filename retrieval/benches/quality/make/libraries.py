@@ -325,6 +325,125 @@ def chunks():
     return [stored, packed(0x10, len(blocks)) + blocks, packed(0x11, len(blocks)) + blocks] + [bytes([mark, kind, 1 + kind]) + body * 2 for mark in (2, 18, 34) for kind in (3, 7)]
 
 
+def lzma_all():
+    import lzma
+    own = lzma.compress(b"the quick brown fox " * 9, filters=[{"id": lzma.FILTER_LZMA2, "dict_size": 4096}])
+    mine = [{0: b"\0\0", 1: b"\1\0", 2: b"\0\x08", 3: b"\1\1"}[seed[0]] + seed[1:] for seed in xzed()]
+    foot = struct.unpack("<I", own[-8:-4])[0]
+    index = own[-12 - 4 * (foot + 1) : -12]
+    return mine + [bytes([2, mark]) + b"\5" + bytes([mark & 3]) + b"the quick brown fox, the quick brown fox jumps \xe8\0\0\0\0" * 4 for mark in range(0, 40, 7)] + [b"\3\1" + index, b"\3\x09" + index, b"\4\4" + own[12:]]
+
+
+CODE = lambda: [bytes([mark]) + bytes.fromhex(code) for mark in (0, 1, 2, 0x16) for code in ("5589e583ec108b4508f7d8c9c3", "f0480fc10c2566480f6ec0f30f10440a10c5f877c5fc580501000000", "64a1300000006626678b4002eb05e8000000000f84100000007402ff1500102030", "f3a4f2ae660f3a0fc1080f0fc1bfd9c0dc4510dfe0d80d01020304", "9a785634121000ea00100010c8100001cd80ccf466900f0b0f01c10f01d00f01d1",
+        "c4e37d18c101c4e2f1f2c2c5e9d4c2c4e37149c2308fe97892c0c4e27192048d", "674889440bfc418b84c810203040458d1c2448b88877665544332211", "0fc7080fae380fae4510f30fb8c10f38f0070f20c00f22d80f21f8")]
+IT8 = texts('\2IT8.7/2\nORIGINATOR "a"\nDESCRIPTOR "b"\nKEYWORD "SAMPLE_ID"\nNUMBER_OF_FIELDS 4\nBEGIN_DATA_FORMAT\nSAMPLE_ID RGB_R RGB_G RGB_B\nEND_DATA_FORMAT\nNUMBER_OF_SETS 2\nBEGIN_DATA\nA1 1 2.5 0x1F\nA2 1e-3 0b101 -4\nEND_DATA\n',
+            '\2CGATS.17\n# c\nTEST "x,y;z,w"\nLABEL "L F T"\nBEGIN_DATA_FORMAT\nSAMPLE_NAME CMYK_C\nEND_DATA_FORMAT\nBEGIN_DATA\nq 1\nEND_DATA\nCAL\nNUMBER_OF_FIELDS 1\nBEGIN_DATA_FORMAT\nXYZ_X\nEND_DATA_FORMAT\nNUMBER_OF_SETS 1\nBEGIN_DATA\n1\nEND_DATA\n')
+
+
+def profiles():
+    def tag(kind, body):
+        return kind + bytes(4) + body
+
+    def fixed(*numbers):
+        return struct.pack(f">{len(numbers)}i", *(round(n * 65536) for n in numbers))
+
+    def profile(kind, space, link, tags, version=0x04200000):
+        at, table, body = 132 + 12 * len(tags), b"", b""
+        for name, one in tags:
+            one += bytes(-len(one) % 4)
+            table += name + struct.pack(">II", at + len(body), len(one))
+            body += one
+        head = struct.pack(">I4sI4s4s4s", at + len(body), b"lcms", version, kind, space, link) + struct.pack(">6H", 2020, 1, 1, 0, 0, 0) + b"acspAPPL" + bytes(24) + fixed(0.9642, 1, 0.8249) + bytes(48)
+        return head + struct.pack(">I", len(tags)) + table + body
+
+    white = (b"wtpt", tag(b"XYZ ", fixed(0.9642, 1, 0.8249)))
+    text = [(b"desc", tag(b"mluc", struct.pack(">II", 1, 12) + b"enUS" + struct.pack(">II", 4, 28) + "ab".encode("utf-16-be"))), (b"cprt", tag(b"text", b"free\0"))]
+    old = [(b"desc", tag(b"desc", struct.pack(">I", 3) + b"ab\0" + bytes(78)))]
+    colours = [(name, tag(b"XYZ ", fixed(*xyz))) for name, xyz in ((b"rXYZ", (0.436, 0.222, 0.014)), (b"gXYZ", (0.385, 0.717, 0.097)), (b"bXYZ", (0.143, 0.061, 0.714)))]
+    gamma, shape = tag(b"curv", struct.pack(">IH", 1, 0x0233)), tag(b"para", struct.pack(">HH", 3, 0) + fixed(2.4, 0.95, 0.05, 0.08, 0.04))
+    ramp = tag(b"curv", struct.pack(">I5H", 5, 0, 9000, 20000, 40000, 65535))
+    matrix = fixed(1, 0, 0, 0, 1, 0, 0, 0, 1)
+    grid = bytes((i * 31) & 255 for i in range(8 * 3))
+    lut8 = tag(b"mft1", bytes([3, 3, 2, 0]) + matrix + bytes(range(256)) * 3 + grid + bytes(range(256)) * 3)
+    lut16 = tag(b"mft2", bytes([3, 3, 2, 0]) + matrix + struct.pack(">HH", 2, 2) + struct.pack(">2H", 0, 65535) * 3 + grid * 2 + struct.pack(">2H", 0, 65535) * 3)
+    curves = shape + shape + shape
+    clut = bytes([2, 2, 2] + [0] * 13) + bytes([1, 0, 0, 0]) + grid
+    both = lambda kind: tag(kind, bytes([3, 3, 0, 0]) + struct.pack(">5I", 32, 32 + len(curves), 32 + len(curves) + 48, 32 + 2 * len(curves) + 48, 32 + 2 * len(curves) + 48 + len(clut)) + curves + matrix + bytes(12) + curves + clut + curves)
+    named = tag(b"ncl2", struct.pack(">III", 0, 1, 3) + b"pre".ljust(32, b"\0") + b"suf".ljust(32, b"\0") + b"red".ljust(32, b"\0") + bytes(12))
+    extra = [(b"chad", tag(b"sf32", matrix)), (b"meas", tag(b"meas", bytes(28))), (b"view", tag(b"view", bytes(28))), (b"tech", tag(b"sig ", b"CRT ")), (b"chrm", tag(b"chrm", struct.pack(">HH", 3, 0) + fixed(0.6, 0.3, 0.3, 0.6, 0.1, 0.1))), (b"targ", tag(b"text", b"t\0")), (b"calt", tag(b"dtim", bytes(12)))]
+    all = [profile(b"mntr", b"RGB ", b"XYZ ", text + [white] + colours + [(name, curve) for name in (b"rTRC", b"gTRC", b"bTRC")] + extra) for curve in (gamma, shape, ramp)]
+    all += [profile(b"mntr", b"GRAY", b"XYZ ", old + [white, (b"kTRC", ramp)], 0x02100000), profile(b"prtr", b"RGB ", b"Lab ", text + [white, (b"A2B0", lut8), (b"B2A0", lut8)]), profile(b"prtr", b"RGB ", b"Lab ", old + [white, (b"A2B0", lut16), (b"B2A0", lut16)], 0x02100000),
+            profile(b"scnr", b"RGB ", b"Lab ", text + [white, (b"A2B0", both(b"mAB ")), (b"B2A0", both(b"mBA "))]), profile(b"nmcl", b"RGB ", b"Lab ", text + [white, (b"ncl2", named)])]
+    return [bytes([mark]) + one for mark in (0, 1, 3, 0x24) for one in all] + IT8()
+
+
+HOCON = texts('a : 1, b { c = ["x", ${a}, 2.5] }\nb.d += 5\nd = ${?b.c} [3]\n// k\n', '{"a":"10 ms","b":{"c":[1,2]},"d":null}', 'include "x"\na = ${b} {c : 3}\nb : { c : """t"u""" } # e\nd = 5 k${a.c}B\n', 'a.b=1\na.c=x\\u0041\n! d\nd : 2', 'a = [ {x : 1} {y : 2} ]\ninclude required(file("q"))\n"b.c".d = true false\nb.c = ${z.y}ms\nd = ${d} [1]\n', 'a = {q : ${b.c}}, a = {r : 2}, b.c = 512MiB\nd = ["1", 2, [3],]\n')
+
+
+def jpegs():
+    import io
+    from PIL import Image
+    pictures = images(("JPEG", dict(quality=30)), ("JPEG", dict(progressive=True, quality=60)), ("JPEG", dict(optimize=True, subsampling=0, restart_marker_blocks=1, comment=b"c")))()
+    buffer = io.BytesIO()
+    Image.new("CMYK", (9, 7), (1, 90, 200, 9)).save(buffer, "JPEG", icc_profile=b"x" * 40, dpi=(9, 9))
+    return [bytes([mark]) + one for mark in (0, 1, 0x93, 7, 0x4E) for one in pictures[:9:2] + [buffer.getvalue()]]
+
+
+def zstds():
+    words = b"the quick brown fox jumps over the lazy dog " * 5 + bytes(range(99))
+    block = lambda kind, body, last=1, size=None: struct.pack("<I", last | kind << 1 | (len(body) if size is None else size) << 3)[:3] + body
+    head = b"\x28\xb5\x2f\xfd"
+    raw = head + b"\x20" + bytes([120]) + block(0, words[:120])
+    run = head + b"\x00\x08" + block(1, b"a", 0, 50) + block(0, b"bcd")
+    literals = bytes([5 << 3]) + b"abcde"
+    packed = head + b"\x20\x09" + block(2, literals + b"\1\0\3\3\1")
+    plain = head + b"\x20\x05" + block(2, literals + b"\0")
+    same = head + b"\x20\x05" + block(2, bytes([1 | 5 << 3]) + b"z" + b"\0")
+    tree = bytes([2 | 0 << 2 | (9 & 15) << 4, 9 >> 4 | (5 & 3) << 6, 5 >> 2]) + b"\x81\x10\xaa\xaa\x01"
+    weighed = head + b"\x20\x09" + block(2, tree + b"\0")
+    skip = struct.pack("<II", 0x184D2A50, 3) + b"abc"
+    return [bytes([kind, how]) + one for kind, how in ((0, 9), (1, 0x4F), (1, 2), (2, 0), (2, 30)) for one in (raw, run, packed, plain, same, weighed, skip + raw)] + [bytes([3, how]) + words for how in (0, 1, 2, 3, 4, 5, 6, 7, 8, 0x95, 0x24, 0x58, 0xB7)]
+
+
+def webms():
+    def element(name, body):
+        return bytes.fromhex(name) + bytes([0x40 | len(body) >> 8, len(body) & 255]) + body
+
+    def number(name, value):
+        return element(name, bytes([value]) if value < 256 else struct.pack(">I", value))
+
+    head = element("1A45DFA3", number("4286", 1) + number("42F7", 1) + number("42F2", 4) + number("42F3", 8) + element("4282", b"webm") + number("4287", 2) + number("4285", 2))
+    info = element("1549A966", number("2AD7B1", 1000000) + element("4489", struct.pack(">d", 100)) + element("4D80", b"m") + element("5741", b"w") + element("7BA9", b"t"))
+    colour = element("55B0", number("55B1", 1) + number("55B9", 2) + element("55D0", element("55D1", struct.pack(">f", 0.5)) + element("55D2", struct.pack(">f", 0.3))))
+    view = element("7670", number("7671", 0) + element("7672", b"ab") + element("7673", struct.pack(">f", 1)))
+    encoding = element("6D80", element("6240", number("5031", 0) + number("5032", 1) + number("5033", 1) + element("5035", number("47E1", 5) + element("47E2", b"key") + element("47E7", number("47E8", 1)))) + element("6240", number("5031", 1) + number("5033", 0) + element("5034", number("4254", 3) + element("4255", b"h"))))
+    video = element("AE", number("D7", 1) + number("73C5", 1) + number("83", 1) + element("86", b"V_VP8") + element("536E", b"n") + element("22B59C", b"eng") + element("63A2", b"priv") + element("E0", number("B0", 16) + number("BA", 9) + element("2383E3", struct.pack(">f", 30)) + colour + view) + encoding)
+    audio = element("AE", number("D7", 2) + number("73C5", 2) + number("83", 2) + element("86", b"A_OPUS") + number("56AA", 1) + element("E1", element("B5", struct.pack(">d", 48000)) + number("9F", 2) + number("6264", 16)))
+    tracks = element("1654AE6B", video + audio)
+    block = lambda track, time, flags, body: bytes([0x80 | track]) + struct.pack(">hB", time, flags) + body
+    simple = [element("A3", block(1, 0, 0x80, b"abcd")), element("A3", block(2, 1, 2, b"\1\2abcd" )), element("A3", block(1, 2, 4, b"\1abcd")), element("A3", block(2, 3, 6, b"\2\x81\xc0abcdef"))]
+    group = element("A0", element("A1", block(1, 5, 0, b"xyz")) + number("9B", 2) + element("FB", b"\xff") + number("75A2", 3))
+    cluster = element("1F43B675", number("E7", 0) + b"".join(simple) + group)
+    second = element("1F43B675", number("E7", 20) + simple[0] + number("A7", 1) + number("AB", 9))
+    cues = element("1C53BB6B", element("BB", number("B3", 0) + element("B7", number("F7", 1) + number("F1", 90) + number("5378", 1))) + element("BB", number("B3", 20) + element("B7", number("F7", 1) + number("F1", 99))))
+    chapters = element("1043A770", element("45B9", element("B6", number("73C4", 1) + element("5654", b"id") + number("91", 0) + number("92", 9) + element("80", element("85", b"title") + element("437C", b"eng") + element("437E", b"us")))))
+    tags = element("1254C367", element("7373", element("67C8", element("45A3", b"NAME") + element("4487", b"value"))))
+    seek = element("114D9B74", element("4DBB", element("53AB", bytes.fromhex("1C53BB6B")) + number("53AC", 60)) + element("EC", b"ab"))
+    return [head + element("18538067", body) for body in (info + tracks + cluster + second + cues, seek + info + tracks + chapters + tags + cluster, info + tracks + cues + cluster + element("EC", b""), info + element("1654AE6B", audio) + second)]
+
+
+SAMS = texts("@HD\tVN:1.6\tSO:coordinate\n@SQ\tSN:a\tLN:100\tM5:0123\n@SQ\tSN:b\tLN:50\n@RG\tID:a\tSM:s\tPL:x\n@PG\tID:p\tPN:q\tPP:r\n@CO\tc\nr1\t99\ta\t7\t30\t3S4M1I2D\t=\t17\t39\tACGTTTAA\t********\tNM:i:1\tXX:Z:ab\tRG:Z:a\nr2\t147\tb\t9\t0\t*\t*\t0\t0\t*\t*\tBB:B:c,1,-2\tFF:f:1.5\tHH:H:1AE3\tAA:A:x\n",
+             "##fileformat=VCFv4.3\n##contig=<ID=1,length=100>\n##FILTER=<ID=q,Description=\"x\">\n##INFO=<ID=DP,Number=1,Type=Integer,Description=\"d\">\n##INFO=<ID=AF,Number=A,Type=Float,Description=\"f\">\n##INFO=<ID=FL,Number=0,Type=Flag,Description=\"g\">\n##FORMAT=<ID=GT,Number=1,Type=String,Description=\"g\">\n##FORMAT=<ID=AD,Number=R,Type=Integer,Description=\"a\">\n#CHROM\tPOS\tID\tREF\tALT\tQUAL\tFILTER\tINFO\tFORMAT\ts1\ts2\n1\t7\trs1\tA\tC,<DEL>\t29.5\tPASS\tDP=14;AF=0.5,.;FL\tGT:AD\t0|1:3,4,5\t./.:1\n1\t9\t.\tGTC\tG\t.\tq\t.\tGT\t1/2\t0\n2\t10\tx\tN\t.\t3\t.\tDP=5;NEW=ab;END=20\tGT:AD\t0:.\t.\n",
+             ">s1 d\nACGT\nAC\n>s2\nGG\n", "@r1/1 c BC:Z:a\nACGT\n+\nIIII\n@r2\nAC\n+r2\n!!\n")
+
+
+def bams():
+    import gzip
+    bam = b"BAM\1" + struct.pack("<i", 26) + b"@HD\tVN:1.6\n@SQ\tSN:a\tLN:9\n" + struct.pack("<ii", 1, 2) + b"a\0" + struct.pack("<i", 9)
+    body = struct.pack("<iiBBHHHiiii", 0, 3, 2, 9, 4680, 1, 0, 4, -1, -1, 0) + b"r\0" + struct.pack("<I", 4 << 4) + b"\x12\x48" + b"\x1e" * 4 + b"NMC\1XXZab\0BBBc\2\0\0\0\1\2"
+    return [bytes([mark]) + (gzip.compress(bam + struct.pack("<i", len(body)) + body)) for mark in (0, 1, 0x42)] + [bytes([mark]) + seed for mark in (0, 1, 2, 0x70) for seed in SAMS()]
+
+
 LIBRARIES = {
     "cares": dict(language="c", tree="cares-1.13", sources=["c-ares/*.c"], without=r"^(adig|ahost|acountry|ares_getopt|windows_port)\.c$", harness="cares.c", seeds=dns,
                   flags=["-DHAVE_CONFIG_H", "-DCARES_STATICLIB", "-D_GNU_SOURCE", "-I$E/cares-naptr", "-I$T/c-ares"]),
@@ -392,4 +511,16 @@ LIBRARIES = {
     "libpng": dict(language="c", tree="libpng-1.1.11", sources=["vendor/png*.c"], without=r"^pngtest", harness="libpng.c", seeds=pngs, flags=["-I$H/libpng", "-I$T/vendor", "-DPNG_INTEL_SSE_OPT=0"], link=["-lz", "-lm"], length=900),
     "decnumber": dict(language="c", tree="decnumber-0.1.6", sources=["decnumber/dec*.c"], without=r"^(decBasic|decCommon|decSingle|decDouble|decQuad)\.c", harness="decnumber.c", seeds=marked((9, 33, 0x92), DECIMALS), flags=["-I$T/decnumber", "-DDECLITEND=1"]),
     "blosc": dict(language="c", tree="blosc-0.3.8", sources=["c-blosc/blosc/*.c"], without=r"avx2|sse2", harness="blosc.c", seeds=chunks, flags=["-I$T/c-blosc/blosc"], link=["-lpthread"]),
+    "liblzma": dict(language="c", tree="liblzma-0.1.20", sources=[f"xz-5.2/src/liblzma/{one}/*.c" for one in ("common", "lzma", "lz", "check", "delta", "rangecoder", "simple")] + ["xz-5.2/src/common/tuklib_*.c"], without=r"tablegen|_small\.c$|tuklib_(exit|mbstr|open|progname)", harness="liblzma.c", seeds=lzma_all,
+                    flags=["-DHAVE_CONFIG_H", "-I$T"] + [f"-I$T/xz-5.2/src/liblzma/{one}" for one in ("api", "lzma", "lz", "check", "simple", "delta", "common", "rangecoder")] + ["-I$T/xz-5.2/src/common"], link=["-lpthread"], length=900),
+    "rxp": dict(language="c", tree="rxp-3.0.1", sources=["src/rxp/*.c"], without=r"^(rxp|catalog|catalog_dtd|catutil|entityopener|resolve|infoset-print)\.c$", harness="rxp.c", seeds=marked((0xFF, 0x0F), marked((0x1E, 0x33), XML)), flags=["-DCHAR_SIZE=16", "-I$T/src/rxp"]),
+    "distorm3": dict(language="c", tree="distorm3-3.5.2", sources=["src/*.c"], harness="distorm3.c", seeds=CODE, flags=["-DSUPPORT_64BIT_OFFSET", "-I$T/include", "-I$T/src"]),
+    "lcms2": dict(language="c", tree="lcms2-4.0.7", sources=["vendor/src/*.c"], harness="lcms2.c", seeds=profiles, flags=["-I$T/vendor/include", "-I$T/vendor/src"], link=["-lm", "-lpthread"], length=2500),
+    "typesafe-config": dict(language="java", tree="typesafe-config-1.4.3", sources=["src/main/java/**/*.java"], harness="TypesafeConfig.java", seeds=HOCON),
+    "mozjpeg": dict(language="c", tree="mozjpeg-2.2.3", sources=[f"vendor/{one}.c" for one in "jcapimin jcapistd jccoefct jccolor jcdctmgr jcext jchuff jcinit jcmainct jcmarker jcmaster jcomapi jcparam jcphuff jcprepct jcsample jctrans jdapimin jdapistd jdatadst jdatasrc jdcoefct jdcolor jddctmgr jdhuff jdinput jdmainct jdmarker jdmaster jdmerge jdphuff jdpostct jdsample jdtrans jerror jfdctflt jfdctfst jfdctint jidctflt jidctfst jidctint jidctred jmemmgr jmemnobs jquant1 jquant2 jutils jcicc jdicc jcarith jdarith jaricom jsimd_none".split()],
+                    harness="mozjpeg.c", seeds=jpegs, flags=["-I$H/mozjpeg", "-I$T/vendor"], link=["-lm"], length=1500),
+    "zstd": dict(language="c", tree="zstd-1.5.7", sources=[f"zstd/lib/{one}/*.c" for one in ("common", "compress", "decompress")], harness="zstd.c", seeds=zstds, flags=["-DZSTD_DISABLE_ASM", "-DZSTD_LEGACY_SUPPORT=0", "-I$T/zstd/lib", "-I$T/zstd/lib/common"]),
+    "webm": dict(language="c++", tree="webm-2.2.1", sources=["libwebm/mkvparser/mkvparser.cc"], harness="webm.cc", seeds=webms, flags=["-I$T/libwebm"], cxx=["-std=gnu++11"], length=1500),
+    "htslib": dict(language="c", tree="htslib-2.2.1", sources=["htslib/*.c", "htslib/cram/*.c", "htslib/htscodecs/htscodecs/*.c"], without=r"^(annot-tsv|bgzip|htsfile|tabix|plugin|hfile_(gcs|libcurl|s3|s3_write))\.c$|_(avx2|avx512|neon|sse4)\.c$", harness="htslib.c", seeds=bams,
+                   flags=["-I$H/htslib", "-I$T/htslib", "-I$T/htslib/htscodecs", "-D_GNU_SOURCE"], link=["-lz", "-lm", "-lpthread"], length=1500),
 }

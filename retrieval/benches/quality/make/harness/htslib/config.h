@@ -1,0 +1,3 @@
+#define HAVE_DRAND48 1
+#define HAVE_FDATASYNC 1
+#define HAVE_GMTIME_R 1

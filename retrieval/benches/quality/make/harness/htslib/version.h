@@ -1,0 +1,2 @@
+#define HTS_VERSION_TEXT "1.21"
+#define HTSCODECS_VERSION_TEXT "1.6"

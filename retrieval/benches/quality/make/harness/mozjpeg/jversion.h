@@ -1,0 +1,3 @@
+#define JVERSION "2.2.3"
+#define JCOPYRIGHT "none"
+#define JCOPYRIGHT_SHORT JCOPYRIGHT
