@@ -164,8 +164,8 @@ struct Comparison<'a> {
     notes: Vec<String>,
     /// Experiments on the unpatched program and what came of them, for the log.
     experiments: Vec<String>,
-    /// Words of the unpatched program for faults of its own.
-    own_faults_said: BTreeSet<&'static str>,
+    /// Reports of the unpatched program about faults of its own.
+    own_faults_said: BTreeSet<String>,
     /// Mutants of the PoVs that make the unpatched program crash.
     crashing: Vec<ComparedInput>,
     /// Inputs whose outputs were the same.

@@ -89,7 +89,7 @@ impl Comparison<'_> {
         before: &InputRun,
         after: &InputRun,
     ) -> Result<Option<Difference>, TargetError> {
-        let said = String::from_utf8_lossy(&before.output).to_lowercase();
+        let said = String::from_utf8_lossy(&before.output);
         self.own_faults_said.extend(own_faults(&said));
         let accepted = before.ending.success();
         if !accepted && input.kind.counts_if_accepted() {

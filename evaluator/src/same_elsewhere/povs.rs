@@ -37,6 +37,9 @@ const OWN_FAULT: [&str; 6] = [
     "should never happen",
 ];
 
+/// Characters of such a report that are compared and shown.
+const LONGEST_FAULT: usize = 100;
+
 /// Worth of an answer past the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Meaning {
@@ -158,15 +161,15 @@ impl Comparison<'_> {
         self.run_as(build, inputs, how).await
     }
 
-    /// Keeps a doubt where the patched program reports a fault of its own, which it has
-    /// never done on a compared input.
+    /// Keeps a doubt where the patched program reports a fault of its own that the unpatched one
+    /// reports on no compared input.
     fn own_fault(&mut self, input: &ComparedInput, after: &InputRun) {
-        let said = String::from_utf8_lossy(&after.output).to_lowercase();
+        let said = String::from_utf8_lossy(&after.output);
         let usual = &self.own_faults_said;
-        let Some(word) = own_faults(&said).find(|word| !usual.contains(word)) else {
+        let Some(fault) = own_faults(&said).find(|fault| !usual.contains(fault)) else {
             return;
         };
-        let what = format!("the patched program reports a fault of its own: {word:?}");
+        let what = format!("the patched program reports a fault of its own: {fault:?}");
         self.count("PoVs that became a fault of the program", 1);
         let one = Differing {
             what,
@@ -230,11 +233,15 @@ fn without_digits(text: &str) -> String {
     text.chars().filter(|one| !one.is_ascii_digit()).collect()
 }
 
-/// Returns the words in an output by which programs report a fault of their own.
-pub(super) fn own_faults(said: &str) -> impl Iterator<Item = &'static str> {
-    OWN_FAULT
-        .into_iter()
-        .filter(move |word| said.contains(word))
+/// Returns what an output says of faults of the program, each from the word on, without digits: a
+/// program may have many faults, and to have reported one is no reason to report another.
+pub(super) fn own_faults(said: &str) -> impl Iterator<Item = String> {
+    said.lines().filter_map(|line| {
+        let line = without_digits(line).to_lowercase();
+        let mut starts = OWN_FAULT.into_iter().filter_map(|word| line.find(word));
+        let fault = line.get(starts.next()?..)?.trim_end();
+        Some(fault.chars().take(LONGEST_FAULT).collect())
+    })
 }
 
 /// Tells whether a crash is a read outside of an object. An input that brings it may claim
@@ -257,5 +264,28 @@ fn meaning(crash: &CrashReport) -> Meaning {
         _ if reads(crash) && crash.kind.contains("use-after") => Meaning::Answer,
         _ if reads(crash) => Meaning::AnswerIfAccepted,
         _ => Meaning::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::own_faults;
+
+    #[test]
+    fn one_fault_of_a_program_is_told_from_another() {
+        let said = "a.xml:1: parser error : internal error: parse_start: no name\nall well\n\
+                    Assertion `n < 40' failed.\n";
+        let faults: Vec<String> = own_faults(said).collect();
+        assert_eq!(
+            faults,
+            [
+                "internal error: parse_start: no name",
+                "assertion `n < ' failed."
+            ]
+        );
+        let elsewhere = "b.xml:77: Internal error: parse_start: no name";
+        assert_eq!(own_faults(elsewhere).next(), Some(faults[0].clone()));
+        let other = "a.xml:1: internal error: base has no type";
+        assert_ne!(own_faults(other).next(), Some(faults[0].clone()));
     }
 }

@@ -96,7 +96,7 @@ fn a_doubt_is_gone_where_a_candidate_does_the_same() {
     );
 }
 
-/// What comes of a comparison in which the judged patch stands alone.
+/// The result of a comparison in which the judged patch stands alone.
 fn stands_alone() -> Outcome {
     let split = SplitRecord {
         input: DoubtedInputRecord {

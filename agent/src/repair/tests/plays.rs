@@ -1,20 +1,39 @@
-//! Replies that were written by hand for known patches (`tests/plays`), read as the run reads them.
+//! Replies that were written for known patches from their prompts alone (`tests/plays`), read as the run reads them.
 
 use crate::repair::opinion::{self, Opinion};
 use patchwright_model::{Role, recorded};
 use patchwright_patcher::reply;
 use std::path::Path;
 
-const PLAYS: [&str; 10] = [
+const PLAYS: [&str; 29] = [
+    "jq-gh-2825-right-1",
+    "jq-gh-2825-right-2",
+    "jq-gh-2825-right-3",
     "jq-gh-2825-right-7",
+    "wabt-gh-2509-wrong-5",
     "xml-commit-0bcd05c-wrong-1",
+    "xml-commit-0bcd05c-wrong-16",
+    "xml-commit-0bcd05c-wrong-18",
+    "xml-commit-45752d2-right-5",
+    "xml-commit-45752d2-wrong-2",
+    "xml-commit-45752d2-wrong-5",
     "xml-commit-7482f41-right-1",
+    "xml-commit-7482f41-right-12",
+    "xml-commit-7482f41-right-13",
     "xml-commit-7482f41-right-2",
+    "xml-commit-7482f41-right-5",
     "xml-commit-7482f41-right-9",
     "xml-commit-7482f41-wrong-1",
     "xml-commit-a820dbe-right-2",
+    "xml-commit-a820dbe-right-3",
+    "xml-commit-a820dbe-wrong-1",
+    "xml-commit-db07dd6-wrong-7",
+    "xml-commit-db07dd6-wrong-8",
     "xml-commit-f4029cd-right-6",
+    "xml-commit-f4029cd-right-7",
+    "xml-commit-f4029cd-wrong-4",
     "xml-commit-f4029cd-wrong-5",
+    "xml-gh-491-wrong-4",
     "xml-gh-491-wrong-7",
 ];
 
@@ -48,7 +67,7 @@ fn every_reply_of_the_plays_says_what_was_asked_for() {
         }
     }
     assert!(
-        verdicts >= 14 && challenges >= 10 && patches >= 10,
+        verdicts >= 40 && challenges >= 25 && patches >= 30,
         "{verdicts} {challenges} {patches}"
     );
 }
