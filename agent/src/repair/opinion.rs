@@ -33,6 +33,15 @@ pub(super) fn shown(text: &str) -> Option<&str> {
     last_tag(text, "shown").map(|(name, _)| name.trim())
 }
 
+/// The fault of its own that a critic names beside a patch, in one line; nothing where it names
+/// none, or repeats the form.
+pub(super) fn elsewhere(text: &str) -> Option<&str> {
+    let (named, _) = last_tag(text, "elsewhere")?;
+    let line = named.trim().lines().next()?.trim();
+    let is_named = !line.is_empty() && !line.eq_ignore_ascii_case("none");
+    (is_named && !line.starts_with("only for a fault")).then_some(line)
+}
+
 /// The candidate that a judge chose among these.
 pub(super) fn choice(text: &str, among: &[u32]) -> Option<u32> {
     let (number, _) = last_tag(text, "best")?;
@@ -48,7 +57,7 @@ fn last_tag<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Opinion, choice, shown, verdict};
+    use super::{Opinion, choice, elsewhere, shown, verdict};
     use proptest::prelude::*;
 
     #[test]
@@ -89,6 +98,12 @@ mod tests {
             Some("objection 1.2")
         );
         assert_eq!(shown("<reason>objection 1.2</reason>"), None);
+        let named = "<elsewhere>\ng in b.c, on '9'\nand more</elsewhere>";
+        assert_eq!(elsewhere(named), Some("g in b.c, on '9'"));
+        for nothing in ["", " None ", "only for a fault of its own: its place"] {
+            let text = format!("<elsewhere>{nothing}</elsewhere>");
+            assert_eq!(elsewhere(&text), None, "{nothing}");
+        }
         assert_eq!(choice("2 is good. <best>3</best>", &[2, 3]), Some(3));
         assert_eq!(choice("<best>4</best>", &[2, 3]), None);
         assert_eq!(choice("<best>the third</best>", &[2, 3]), None);
@@ -96,9 +111,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_makes_it_panic(text in "(<verdict>|</verdict>|<reason>|object|accept|<best>|7|</best>|\\PC){0,20}") {
+        fn nothing_makes_it_panic(text in "(<verdict>|</verdict>|<reason>|object|accept|<best>|7|</best>|<elsewhere>|</elsewhere>|\\PC){0,20}") {
             let _ = verdict(&text);
-            let _ = choice(&text, &[7]);
+            let _ = (choice(&text, &[7]), elsewhere(&text));
         }
     }
 }

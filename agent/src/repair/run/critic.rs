@@ -57,6 +57,10 @@ impl Run {
         match opinion::verdict(&record.text) {
             Some(Opinion::Accepts) => {
                 review.rung.reason.push_str("; the critic has no objection");
+                if let Some(fault) = opinion::elsewhere(&record.text) {
+                    let told = format!(", and names a fault of its own beside this one: {fault}");
+                    review.rung.reason.push_str(&told);
+                }
                 self.on_acceptance(index, review);
             }
             Some(Opinion::Objects(reason)) => {

@@ -133,6 +133,21 @@ fn the_inputs_of_an_objection_are_run_and_it_decides_again() {
 }
 
 #[test]
+fn a_fault_of_its_own_does_not_stand_against_a_patch_and_is_told() {
+    let elsewhere = format!("{ACCEPT}<elsewhere>THE TWIN IN B.C</elsewhere>");
+    let told = examined(Some(true), 0, 0);
+    for outcomes in [
+        vec![reply(&elsewhere)],
+        vec![reply(OBJECT), told, reply(&elsewhere)],
+    ] {
+        let run = play(climbed(9), outcomes);
+        assert_eq!(kind(&run), EndingKind::Verified);
+        let reviewed = run.attempts()[0].rung(RungName::Reviewed).unwrap();
+        assert!(reviewed.reason.ends_with("THE TWIN IN B.C"));
+    }
+}
+
+#[test]
 fn a_proven_objection_is_the_next_issue() {
     let told = examined(Some(true), 0, 1);
     let code = Outcome::Context(ContextText::default());
