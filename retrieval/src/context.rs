@@ -16,8 +16,6 @@ mod request;
 pub(crate) mod tests;
 mod traceback;
 
-pub(crate) use request::headline;
-
 use crate::engine::Engine;
 use crate::intent::detect;
 use crate::snippet::Snippet;
@@ -202,13 +200,13 @@ impl Engine {
         } else {
             self.locate(&request.frames)
         };
-        let mut plan = if located.iter().any(|place| !place.is_harness) {
+        let mut plan = if located.is_empty() {
+            request::plan(self, &request.text)
+        } else {
             let mut plan = crash::plan(self, &located);
             let beside = self.beside_stack(request, &plan.wanted);
             plan.wanted.extend(beside);
             plan
-        } else {
-            request::plan(self, &request.text, &located)
         };
         plan.widen(request.share());
         let mut context = pack::pack(self, &plan, budget);

@@ -1,6 +1,6 @@
 //! Additions to the functions of a crash that signals prefer.
 
-use super::{Request, Wanted, headline};
+use super::{Request, Wanted};
 use crate::engine::Engine;
 use crate::error::or_nothing;
 
@@ -10,6 +10,21 @@ const BESIDE_STACK: usize = 3;
 const BESIDE_WEIGHT: f64 = 0.3;
 /// Limit on how many functions of a stack say what a crash is about.
 const TOLD: usize = 4;
+
+/// The lines of a report that say what was found.
+fn headline(text: &str) -> String {
+    let said: Vec<&str> = text
+        .lines()
+        .filter(|line| {
+            line.contains("Exception:")
+                || line.contains("ERROR:")
+                || line.contains("FuzzerSecurityIssue")
+        })
+        .filter_map(|line| line.rsplit_once(": ").map(|(_, said)| said))
+        .collect();
+    said.join("\n")
+}
+
 impl Engine {
     /// The words that a context is searched by: the request's own, or what a
     /// crash report says and the functions on its stack.

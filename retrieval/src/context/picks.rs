@@ -10,10 +10,6 @@ use std::collections::BTreeMap;
 pub(super) struct Picks(BTreeMap<i64, Wanted>);
 
 impl Picks {
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Returns whether a function of this name with its code is among them.
     pub(super) fn has_body_of(&self, name: &str) -> bool {
         let mut all = self.0.values().map(|one| &one.symbol);

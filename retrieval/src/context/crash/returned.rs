@@ -94,10 +94,11 @@ fn called_by(engine: &Engine, caller: &Wanted) -> Vec<Wanted> {
             let is_sure = |_: &Symbol| !call.by_name || engine.is_only_function(&call.callee);
             let symbol = call.target.clone().filter(is_sure)?;
             let is_own = symbol.id == caller.symbol.id;
-            if is_own || !symbol.kind.is_callable() || is_aside(&symbol.path) {
+            let leaves = is_aside(&symbol.path) && !is_aside(&caller.symbol.path);
+            if is_own || !symbol.kind.is_callable() || leaves {
                 return None;
             }
-            let mut weight = caller.weight * weights.called * closeness(weights, caller, &symbol);
+            let mut weight = caller.weight * closeness(weights, caller, &symbol);
             if set_for_the_line.contains(&call.callee) {
                 weight *= weights.sets;
             }
@@ -116,7 +117,32 @@ fn called_by(engine: &Engine, caller: &Wanted) -> Vec<Wanted> {
         }
     }
     let calls = calls.into_iter().map(|(_, callee)| callee);
+    let calls = calls.flat_map(|callee| {
+        let called_back = called_back(engine, &callee);
+        std::iter::once(callee).chain(called_back)
+    });
     calls.filter(|callee| callee.weight >= LEAST).collect()
+}
+
+/// The methods of the object that a call makes, which may be made to be called back; of several
+/// each less.
+fn called_back(engine: &Engine, made: &Wanted) -> Vec<Wanted> {
+    let class = made
+        .symbol
+        .parent
+        .filter(|_| made.symbol.scope.ends_with(&made.symbol.name));
+    let class = class.and_then(|id| or_nothing(engine.index.symbol(id)));
+    let Some(class) = class.filter(|class| class.name == made.symbol.name) else {
+        return Vec::new();
+    };
+    let mut methods = or_nothing(engine.index.members(&class));
+    methods.retain(|one| one.kind.is_callable() && one.name != class.name);
+    let weight = made.weight * engine.ranking.crash.called / methods.len().max(1) as f64;
+    let why = format!("a method of {}, which is made", class.name);
+    let methods = methods.into_iter();
+    methods
+        .map(|method| Wanted::new(method, weight, &why))
+        .collect()
 }
 
 /// Returns how many lines before those of the stack a call stands; none where it stands behind
@@ -149,11 +175,14 @@ fn set_for(engine: &Engine, frame: &Wanted) -> BTreeSet<String> {
 
 /// Returns how closely a called function belongs to its caller.
 fn closeness(weights: &CrashWeights, caller: &Wanted, callee: &Symbol) -> f64 {
-    if callee.path == caller.symbol.path {
+    if is_aside(&callee.path) {
         1.0
+    } else if callee.path == caller.symbol.path || is_aside(&caller.symbol.path) {
+        // A harness lies apart from what it calls.
+        weights.called
     } else if callee.path.folder() == caller.symbol.path.folder() {
-        weights.called_in_folder
+        weights.called * weights.called_in_folder
     } else {
-        weights.called_elsewhere
+        weights.called * weights.called_elsewhere
     }
 }

@@ -238,3 +238,53 @@ fn of_a_long_function_that_crashed_the_lines_that_its_line_depends_on_are_shown(
     }
     assert!(code.lines().count() < 160, "{code}");
 }
+
+const UNPACKED: &str = "package p;
+public class Unpacked {
+    static void each(Reader reader, Back back) {
+        reader.next(back);
+    }
+    public static class Writer implements Back {
+        public Writer(int to) {
+        }
+        public void entry(String name) {
+            write(name);
+        }
+    }
+}
+";
+
+const FUZZER: &str = "package fuzz;
+public class UnpackedFuzzer {
+    public static void fuzzerTestOneInput(byte[] data) {
+        unpack(data);
+        throw new IllegalStateException();
+    }
+    static void unpack(byte[] data) {
+        Unpacked.each(new Reader(data), new Unpacked.Writer(1));
+    }
+}
+";
+
+#[test]
+fn where_the_harness_saw_it_what_it_called_is_shown_and_what_an_object_is_called_back_for() {
+    let files = [
+        ("src/p/Unpacked.java", UNPACKED),
+        ("fuzz/UnpackedFuzzer.java", FUZZER),
+    ];
+    let frame = (
+        "fuzz.UnpackedFuzzer.fuzzerTestOneInput",
+        "fuzz/UnpackedFuzzer.java",
+        5,
+    );
+    let found = shown(&files, &[frame]);
+    for (name, why) in [
+        ("p.Unpacked.each", "called by unpack"),
+        (
+            "p.Unpacked.Writer.entry",
+            "a method of Writer, which is made",
+        ),
+    ] {
+        assert_eq!(reason(&found, name).as_deref(), Some(why), "{found:?}");
+    }
+}
