@@ -3,7 +3,6 @@
 
 mod exact;
 mod likely;
-mod related;
 mod scoring;
 mod users;
 
@@ -29,9 +28,6 @@ pub(super) fn plan(engine: &Engine, text: &str) -> Plan {
     }
     let primary = picks.heaviest(FOLLOWED);
     users::add(engine, &primary, intent, &mut picks);
-    if !by_name {
-        related::add(engine, &primary, &mut picks);
-    }
     Plan {
         intent: intent.as_str().to_owned(),
         confidence,

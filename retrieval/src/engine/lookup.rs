@@ -114,25 +114,6 @@ impl Engine {
         }))
     }
 
-    /// The names that one definition calls, each with its lines.
-    pub(crate) fn calls_from(&self, symbol: &Symbol) -> Vec<(String, Vec<u32>)> {
-        or_nothing(self.index.read(|reader| {
-            let mut statement = reader.connection.prepare_cached(
-                "SELECT n.name, group_concat(c.lines) FROM call c JOIN name n ON n.id = c.name_id
-                 WHERE c.caller_id = ?1 GROUP BY n.name ORDER BY n.name",
-            )?;
-            let calls = statement.query_map([symbol.id], |row| {
-                let lines: String = row.get(1)?;
-                let lines = lines.split(',').filter_map(|line| line.parse().ok());
-                let mut lines: Vec<u32> = lines.collect();
-                lines.sort_unstable();
-                lines.dedup();
-                Ok((row.get(0)?, lines))
-            })?;
-            calls.collect()
-        }))
-    }
-
     /// The definition that a name most likely means in a file: in the file
     /// itself, in its folder, then wherever product code defines it.
     pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Option<Symbol> {

@@ -17,16 +17,14 @@ use std::collections::{BTreeMap, BTreeSet};
 const CANDIDATES: usize = 60;
 /// Candidates below this share of the best are left.
 const CLOSE_TO_BEST: f64 = 0.05;
-/// Below this share of the best only heads are shown.
-const WORTH_READING: f64 = 0.15;
 /// Limit on how many files candidates may bring.
 const FILES: usize = 3;
 /// Least share of a further file, relative to the first.
 const AGAINST_FIRST: f64 = 0.35;
-/// Lines that are shown of the candidates in their order: what is likeliest is
-/// worth reading, of the others the beginning and what made them candidates.
-const LINES: [usize; 6] = [36, 20, 10, 10, 8, 6];
-/// Lines of one that is less likely.
+/// Limit on how many candidates are shown.
+const CHOSEN: usize = 6;
+/// Lines that are shown of the likeliest, and the fewest of any.
+const LINES: usize = 36;
 const HEAD: usize = 3;
 /// Limit on how many definitions that say some of the words are looked through for
 /// further ones of the files that are shown.
@@ -36,12 +34,8 @@ const SEARCHED: usize = 2_000;
 const HEADS: usize = 28;
 /// Limit on how many definitions of one name are taken: overloads, variants.
 const SAME_NAME: usize = 2;
-/// Weight of the likeliest candidate.
-const LIKELIEST: f64 = 0.95;
-/// Weight that says how much the next candidate counts against the one before.
-const PER_RANK: f64 = 0.06;
-/// Lines that are shown of a candidate beside what was named.
-const BESIDE_LINES: usize = 12;
+/// The least weight of a candidate that is shown.
+const LEAST: f64 = 0.2;
 /// Weight that says how much a candidate counts beside what was named.
 const BESIDE_NAMED: f64 = 0.3;
 /// A type of fewer lines is shown with what is in it.
@@ -63,57 +57,40 @@ pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks
     further(engine, (&candidates, &scored), &files)
 }
 
-/// Takes the best candidates; gives the files that they brought.
+/// Takes the best candidates, beside what the request names those of the same files; gives the
+/// files that they brought.
 fn choose(
     engine: &Engine,
     (candidates, stems): (&[(f64, Symbol)], &[String]),
     picks: &mut Picks,
 ) -> Vec<TreePath> {
     let named = picks.heaviest(8);
-    let has_names = named.iter().any(|one| one.weight >= 0.5);
     let Some(best) = candidates.first().map(|(share, _)| *share) else {
         return Vec::new();
     };
-    let files = if has_names {
-        Vec::new()
+    let (files, counts) = if named.iter().any(|one| one.weight >= 0.5) {
+        let paths = named.into_iter().map(|one| one.symbol.path);
+        (paths.collect(), BESIDE_NAMED)
     } else {
-        likely_files(candidates)
+        (likely_files(candidates), 1.0)
     };
     let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut chosen: Vec<&Symbol> = Vec::new();
-    let mut taken = 0;
     for (share, symbol) in candidates {
         let share = share / best;
-        if taken >= LINES.len() || share < CLOSE_TO_BEST {
+        if chosen.len() >= CHOSEN || share < CLOSE_TO_BEST {
             break;
         }
-        if chosen.iter().any(|other| overlap(other, symbol)) {
-            continue;
-        }
         let same = names.entry(symbol.qualified()).or_default();
-        if *same >= SAME_NAME {
+        let is_shown = chosen.iter().any(|other| overlap(other, symbol));
+        if is_shown || *same >= SAME_NAME || !files.contains(&symbol.path) {
             continue;
         }
-        let weight = if has_names {
-            if !named.iter().any(|one| one.symbol.path == symbol.path) {
-                continue;
-            }
-            BESIDE_NAMED * share
-        } else {
-            if !files.contains(&symbol.path) {
-                continue;
-            }
-            LIKELIEST * (1.0 - PER_RANK * taken as f64)
-        };
-        let lines = match LINES.get(taken) {
-            _ if has_names => BESIDE_LINES,
-            Some(lines) if share >= WORTH_READING => *lines,
-            _ => HEAD,
-        };
-        taken += 1;
         *same += 1;
         chosen.push(symbol);
+        let lines = ((LINES as f64 * counts * share) as usize).max(HEAD);
         let hits = telling_lines(engine, symbol, stems, lines);
+        let weight = (counts * share).max(LEAST);
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
     }
     files
@@ -190,6 +167,6 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
         .filter(|(said, _)| *said > 0)
         .collect();
     found.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    found.truncate(if room <= BESIDE_LINES { 1 } else { HITS });
+    found.truncate(HITS);
     found.into_iter().map(|(_, number)| number).collect()
 }
