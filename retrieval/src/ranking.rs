@@ -76,8 +76,6 @@ pub struct RequestWeights {
     pub length: f64,
     /// Other candidates in the same file.
     pub crowd: f64,
-    /// A request that begins with the name of the file: `pbap: check the length`.
-    pub area: f64,
     /// A definition in a file that the request names.
     pub in_named_file: f64,
     /// Penalty of tests when none are asked for.

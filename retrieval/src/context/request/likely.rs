@@ -11,7 +11,7 @@ use crate::snippet::line;
 use crate::symbol::Symbol;
 use crate::words::{Beginnings, meaningful, stems_of};
 use patchwright_source::TreePath;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Limit on how many candidates are weighed.
 const CANDIDATES: usize = 60;
@@ -23,26 +23,21 @@ const FILES: usize = 3;
 const AGAINST_FIRST: f64 = 0.35;
 /// Limit on how many candidates are shown.
 const CHOSEN: usize = 6;
-/// Lines that are shown of the likeliest, and the fewest of any.
+/// Lines that are shown of the likeliest.
 const LINES: usize = 36;
-const HEAD: usize = 3;
 /// Limit on how many definitions that say some of the words are looked through for
 /// further ones of the files that are shown.
 const SEARCHED: usize = 2_000;
 /// Limit on how many further functions of these files are named by one line each: the
 /// file is mostly right before the function is.
 const HEADS: usize = 28;
-/// Limit on how many definitions of one name are taken: overloads, variants.
-const SAME_NAME: usize = 2;
 /// The least weight of a candidate that is shown.
 const LEAST: f64 = 0.2;
 /// Weight that says how much a candidate counts beside what was named.
 const BESIDE_NAMED: f64 = 0.3;
 /// A type of fewer lines is shown with what is in it.
 const SHOWN_WHOLE: u32 = 8;
-/// Lines of a body in which those are looked for that say most of a request.
-const LOOKED_AT: u32 = 200;
-/// Limit on how many such lines are taken.
+/// Limit on how many lines are taken that say most of a request.
 const HITS: usize = 3;
 
 /// Adds what is likely meant; gives the further functions of the files that
@@ -74,21 +69,18 @@ fn choose(
     } else {
         (likely_files(candidates), 1.0)
     };
-    let mut names: BTreeMap<String, usize> = BTreeMap::new();
     let mut chosen: Vec<&Symbol> = Vec::new();
     for (share, symbol) in candidates {
         let share = share / best;
         if chosen.len() >= CHOSEN || share < CLOSE_TO_BEST {
             break;
         }
-        let same = names.entry(symbol.qualified()).or_default();
         let is_shown = chosen.iter().any(|other| overlap(other, symbol));
-        if is_shown || *same >= SAME_NAME || !files.contains(&symbol.path) {
+        if is_shown || !files.contains(&symbol.path) {
             continue;
         }
-        *same += 1;
         chosen.push(symbol);
-        let lines = ((LINES as f64 * counts * share) as usize).max(HEAD);
+        let lines = ((LINES as f64 * counts * share) as usize).max(1);
         let hits = telling_lines(engine, symbol, stems, lines);
         let weight = (counts * share).max(LEAST);
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
@@ -110,19 +102,13 @@ fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
     files
 }
 
-/// The functions of some files that say some of the words, the likest first,
-/// of each name not more than are shown of it.
+/// The functions of some files that say some of the words, the likest first, each name once.
 fn further(
     engine: &Engine,
     (candidates, scored): (&[(f64, Symbol)], &[Scored]),
     files: &[TreePath],
 ) -> Vec<Symbol> {
-    let mut names: BTreeMap<String, usize> = BTreeMap::new();
-    let mut is_head = |symbol: &Symbol| {
-        let same = names.entry(symbol.qualified()).or_default();
-        *same += 1;
-        *same <= SAME_NAME && symbol.kind.is_callable() && files.contains(&symbol.path)
-    };
+    let mut names: BTreeSet<String> = BTreeSet::new();
     let candidates = candidates.iter().map(|(_, symbol)| symbol);
     let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
     let others = those_in(&engine.index, scored, files).into_iter();
@@ -132,7 +118,8 @@ fn further(
     candidates
         .cloned()
         .chain(others)
-        .filter(|symbol| is_head(symbol))
+        .filter(|symbol| symbol.kind.is_callable() && files.contains(&symbol.path))
+        .filter(|symbol| names.insert(symbol.qualified()))
         .take(HEADS)
         .collect()
 }
@@ -152,9 +139,8 @@ fn telling_lines(engine: &Engine, symbol: &Symbol, stems: &[String], room: usize
     let Ok(text) = engine.text(&symbol.path) else {
         return Vec::new();
     };
-    let last = symbol.end_line.min(symbol.start_line + LOOKED_AT);
     let beginnings = Beginnings::of(stems);
-    let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=last)
+    let mut found: Vec<(usize, u32)> = (symbol.name_line + 1..=symbol.end_line)
         .map(|number| (number, line(&text, number)))
         .filter(|(_, code)| beginnings.may_be_in(code))
         .map(|(number, code)| {

@@ -17,10 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Log-odds of one point of the settings' weights.
 const POINT: f64 = 10.0;
-/// More lines than this say no more.
-const LONG: u32 = 500;
-/// The longest such beginning, in characters.
-const LONGEST_AREA: usize = 60;
 /// Limit on how many callers are counted.
 const CALLERS: usize = 40;
 
@@ -28,8 +24,6 @@ const CALLERS: usize = 40;
 struct Asked<'t> {
     stems: &'t [String],
     intent: Intent,
-    /// The words that the request begins with, before a colon.
-    area: Vec<String>,
     /// Files that it names.
     files: Vec<TreePath>,
 }
@@ -52,7 +46,6 @@ pub(super) fn shares(
     let asked = Asked {
         stems,
         intent,
-        area: area_of(text),
         files: named_files(engine, text),
     };
     let mut weighed: Vec<(f64, Symbol)> = found
@@ -96,11 +89,10 @@ fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &S
         + settings.keyword * named(symbol, asked)
         + standing(engine, symbol);
     let weights = &engine.ranking.request;
-    let lines = (symbol.end_line - symbol.start_line).min(LONG);
+    let lines = symbol.end_line - symbol.start_line;
     let mut odds = POINT * by_settings
         + weights.length * f64::from(lines + 1).log2()
-        + weights.crowd * crowd.ln_1p()
-        + weights.area * begins_with(asked, &symbol.path);
+        + weights.crowd * crowd.ln_1p();
     if asked.files.contains(&symbol.path) {
         odds += weights.in_named_file;
     }
@@ -140,40 +132,6 @@ fn named(symbol: &Symbol, asked: &Asked<'_>) -> f64 {
     (said.count() as f64 / words.len().max(1) as f64).min(1.0)
 }
 
-/// The words before the first colon, where they can be the name of a part.
-fn area_of(text: &str) -> Vec<String> {
-    let Some((area, _)) = text.split_once(": ") else {
-        return Vec::new();
-    };
-    let is_plain = area
-        .chars()
-        .all(|c| c.is_alphanumeric() || "_./- (),".contains(c));
-    if area.len() > LONGEST_AREA || !is_plain {
-        return Vec::new();
-    }
-    let words = area.split(|c: char| !c.is_alphanumeric());
-    words
-        .filter(|word| word.len() > 1)
-        .map(str::to_lowercase)
-        .collect()
-}
-
-/// Returns how much of a file's name the request begins with.
-fn begins_with(asked: &Asked<'_>, path: &TreePath) -> f64 {
-    if asked.area.is_empty() {
-        return 0.0;
-    }
-    let name = path.file_name().to_lowercase();
-    let name = name
-        .rsplit_once('.')
-        .map_or(name.as_str(), |(name, _)| name);
-    let words: BTreeSet<&str> = name.split(|c: char| !c.is_alphanumeric()).collect();
-    let said = words
-        .iter()
-        .filter(|word| asked.area.iter().any(|one| one == *word));
-    said.count() as f64 / words.len().max(1) as f64
-}
-
 fn named_files(engine: &Engine, text: &str) -> Vec<TreePath> {
     text.split(|c: char| c.is_whitespace() || "\"'`(),;:".contains(c))
         .filter(|token| token.contains('.') && token.len() > 3)
@@ -184,7 +142,7 @@ fn named_files(engine: &Engine, text: &str) -> Vec<TreePath> {
 
 #[cfg(test)]
 mod tests {
-    use super::{area_of, of_files, shares};
+    use super::{of_files, shares};
     use crate::context::tests::tree_of;
     use crate::engine::Engine;
     use crate::intent::Intent;
@@ -214,12 +172,6 @@ mod tests {
         let long = SUM.replace("return n;", &("n += 1;\n    ".repeat(40) + "return n;"));
         let type_of = "struct sum_list {\n    int sum;\n    int list;\n};\n";
         for (signal, files, text, expected) in [
-            (
-                "the file's name at the beginning",
-                [("src/a.c", SUM), ("src/use.c", SUM)],
-                "use: the sum of a list is wrong",
-                "src/use.c total",
-            ),
             (
                 "a file that is named",
                 [("src/a.c", SUM), ("src/q-1.c", SUM)],
@@ -266,21 +218,5 @@ mod tests {
         // Who wants tests is shown what is there.
         let tests = super::tests::ranked(&engine, text, Intent::TestWriting);
         assert!(tests[1].0 > ranked[1].0);
-    }
-
-    #[test]
-    fn an_area_is_what_stands_before_a_colon() {
-        for (text, area) in [
-            ("pbap: check it", vec!["pbap"]),
-            (
-                "IMG_xcf.c (read_string): check",
-                vec!["img", "xcf", "read", "string"],
-            ),
-            ("no area here", vec![]),
-            ("it said \"no\": why", vec![]),
-            (&format!("{}: x", "long ".repeat(20)), vec![]),
-        ] {
-            assert_eq!(area_of(text), area, "{text}");
-        }
     }
 }

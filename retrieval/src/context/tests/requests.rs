@@ -176,21 +176,6 @@ fn a_rare_word_says_more_than_one_that_is_everywhere() {
     );
 }
 
-#[test]
-fn what_the_first_calls_in_its_file_comes_briefly() {
-    let (_folder, engine) = tree_of(&[
-        (
-            "src/a.c",
-            "int encode_alpha(int n)\n{\n    middle(n);\n    return far(n);\n}\n\nint middle(int n)\n{\n    return n;\n}\n",
-        ),
-        ("src/b.c", "int far(int n)\n{\n    return n;\n}\n"),
-    ]);
-    let found = shown(&context(&engine, "`encode_alpha` is wrong"));
-    let expected = pair("middle", "called by encode_alpha");
-    assert!(found.contains(&expected), "{found:?}");
-    assert!(!found.iter().any(|(name, _)| name == "far"), "{found:?}");
-}
-
 /// The first of what a request finds when the signals have these weights.
 fn first_by(files: &[(&str, &str)], weights: Weights, text: &str) -> String {
     let (_folder, mut engine) = tree_of(files);
