@@ -11,7 +11,7 @@
 mod dictionary;
 mod nearer;
 
-pub(crate) use dictionary::Dictionary;
+pub(crate) use dictionary::{Dictionary, said_numbers};
 pub(crate) use nearer::nearer;
 
 use sha2::{Digest, Sha256};

@@ -17,6 +17,7 @@ mod aimed;
 mod branches;
 mod challenge;
 mod clock;
+mod compared_values;
 mod crash_site;
 mod decisions;
 mod doubts;

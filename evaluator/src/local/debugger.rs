@@ -383,6 +383,41 @@ int main(int argc, char **argv) {
     .await;
     }
 
+    /// The compiler writes what follows the loop twice: gdb alone stops at the way on which the
+    /// loop is not entered.
+    const TWICE: &str = "#include <stdlib.h>
+int most = 7;
+int parts(const char *t, int n) {
+  int count = 1;
+  for (int i = 0; i < n; i++) count += t[i] == ',';
+  if (n && t[0] == '!') return -1;
+  if (count > most) count = most;
+  char *p = malloc(8);
+  p[0] = n && t[0] == '?' ? 2 : 1;
+  count += p[0];
+  return count;
+}
+int main(int argc, char **argv) {
+  char *text = malloc(1);
+  return text[parts(argv[0], argc)];
+}
+";
+
+    #[tokio::test]
+    async fn gdb_stops_at_all_places_that_the_compiler_made_of_a_line() {
+        let folder = tempfile::tempdir().unwrap();
+        let build = r#"gcc -g -O1 -fsanitize=address src/a.c -o "$OUT"/prog"#;
+        let pov = r#""$OUT"/prog "$POV""#;
+        let task = task(folder.path(), "c", ("src/a.c", TWICE), build, pov);
+        let target = open(task, folder.path()).await;
+        let answers = [(
+            7,
+            "most",
+            "reached once:\n  hit 1: 7\nThen the program ended",
+        )];
+        check(&target, "src/a.c", None, &answers).await;
+    }
+
     #[tokio::test]
     async fn gdb_looks_at_cpp_through_a_shell() {
         let folder = tempfile::tempdir().unwrap();

@@ -20,6 +20,9 @@ const REPEATED: usize = 8;
 const LARGEST_REPEATED: usize = 1 << 14;
 /// The largest input that is made, in bytes.
 const LARGEST: usize = 1 << 20;
+/// The most copies that are made of anything, unless the whole input is short: more make an
+/// input too large.
+const MOST_TIMES: usize = 1 << 13;
 /// Bytes at the begin of a binary input that are set: its header.
 const HEAD: usize = 48;
 /// Occurrences of the last part of every line after the change.
@@ -98,15 +101,17 @@ impl Dictionary {
     fn of_binary(&self, input: &[u8]) -> Vec<Vec<u8>> {
         let mut made = Vec::new();
         for value in self.constants.iter().flat_map(|c| around(*c)) {
-            let Ok(value) = u16::try_from(value) else {
-                continue;
-            };
             for at in 0..input.len().min(HEAD) {
                 if let Ok(byte) = u8::try_from(value) {
                     made.extend(set(input, at, &[byte]));
                 }
-                made.extend(set(input, at, &value.to_be_bytes()));
-                made.extend(set(input, at, &value.to_le_bytes()));
+                if let Ok(value) = u16::try_from(value) {
+                    made.extend(set(input, at, &value.to_be_bytes()));
+                    made.extend(set(input, at, &value.to_le_bytes()));
+                } else if let Ok(value) = u32::try_from(value) {
+                    made.extend(set(input, at, &value.to_be_bytes()));
+                    made.extend(set(input, at, &value.to_le_bytes()));
+                }
             }
         }
         made
@@ -131,6 +136,13 @@ fn set(input: &[u8], at: usize, bytes: &[u8]) -> Option<Vec<u8>> {
 fn text(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!text.contains('\0')).then_some(text)
+}
+
+/// Returns the numbers that an input names in words.
+pub(crate) fn said_numbers(bytes: &[u8]) -> BTreeSet<u64> {
+    let said = said(bytes).into_iter();
+    said.filter_map(|number| number.trim_start_matches('-').parse().ok())
+        .collect()
 }
 
 /// Returns the numbers of a text.
@@ -232,6 +244,11 @@ fn towards(text: &str, places: &[Range<usize>], constant: usize, made: &mut Vec<
         (place.clone(), format!("{sign}{value}"))
     };
     let values = |value: usize| places.iter().map(move |place| signed(place, value));
+    if constant > MOST_TIMES && constant.saturating_mul(text.len()) > LARGEST {
+        let singles: Vec<Change> = around(constant).into_iter().flat_map(values).collect();
+        made.extend(some(&singles, EACH).map(|one| changed(text, &[one])));
+        return;
+    }
     let asking: Vec<Change> = values(constant.saturating_add(1)).collect();
     let parts = parts(text, constant);
     for in_brackets in [true, false] {

@@ -2,8 +2,9 @@
 //!
 //! A bound that is too small shows only on inputs beyond it, and given inputs are small. So
 //! inputs that reach a touched function are changed by the dictionary of the patch's
-//! constants, or of usual sizes where it names none: numbers replaced, items repeated. Where the patched program refuses such an input, it is a doubt, since the
-//! repair may be that bound. Where both programs accept it and print different output, the
+//! constants and of the values that it compares, or of usual sizes where there are none: numbers
+//! replaced, items repeated. Where the patched program refuses such an input, it is a doubt, since
+//! the repair may be that bound. Where both programs accept it and print different output, the
 //! patch is refuted. Nothing is tried where the PoV exhausts stack, memory or time, because
 //! there a bound of any size is the repair.
 
@@ -18,7 +19,7 @@ use crate::review::constants;
 use crate::runner::Outcome;
 use std::time::Duration;
 
-/// Numbers and sizes that are tried where a patch names none: beyond a byte, and beyond
+/// Numbers and sizes that are tried where a patch has none: beyond a byte, and beyond
 /// usual buffers.
 const SIZES: [u64; 2] = [300, 5000];
 /// The most inputs that are made of one.
@@ -41,6 +42,9 @@ impl Comparison<'_> {
         }
         let known = self.compared.len();
         let mut constants = constants(&attempt.diff);
+        if let Some(seed) = self.seeds().first().map(|seed| (*seed).clone()) {
+            constants.extend(self.compared_values(attempt, &seed).await?);
+        }
         if constants.is_empty() {
             constants.extend(SIZES);
         }
@@ -74,11 +78,17 @@ impl Comparison<'_> {
         overflows || matches!(before.outcome, Outcome::Hung | Outcome::Exhausted(_))
     }
 
-    fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
+    /// The inputs that others are made from.
+    fn seeds(&self) -> Vec<&ComparedInput> {
         let mut seeds: Vec<&ComparedInput> = self.reaching.iter().collect();
         seeds.retain(|seed| seed.bytes.len() <= LARGEST_SEED);
         seeds.sort_by_key(|seed| seed.kind as u8);
-        let made = seeds.iter().take(SEEDS).flat_map(|seed| {
+        seeds.truncate(SEEDS);
+        seeds
+    }
+
+    fn inputs_at(&self, dictionary: &Dictionary) -> Vec<ComparedInput> {
+        let made = self.seeds().into_iter().flat_map(|seed| {
             let made = dictionary
                 .mutants(&seed.bytes, MOST)
                 .into_iter()

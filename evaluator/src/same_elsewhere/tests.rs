@@ -328,6 +328,35 @@ async fn a_bound_that_stops_short_shows_on_inputs_that_are_aimed_at_it() {
 }
 
 #[tokio::test]
+async fn a_bound_that_the_patch_does_not_write_is_read_where_it_is_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut task = task(folder.path());
+    task.limits.same = Duration::from_secs(12);
+    let list = LIST.replace("int parts(", "int most = 20011;\nint parts(");
+    one_file(&task, &list);
+    fs::write(folder.path().join("pov.bin"), "!").unwrap();
+    fs::write(folder.path().join("few.bin"), "a, b, c").unwrap();
+    task.harmless.push(folder.path().join("few.bin"));
+    let target = open(task, folder.path()).await;
+    let baseline = target.baseline().await.unwrap();
+    let fix = "  if (n && t[0] == '!') return -1;\n  if (count > most) count = most;\n  char *p";
+    let mut attempt = attempt_with(list.replace("  char *p", fix), (8, 9));
+    attempt.diff =
+        "--- a/parse.c\n+++ b/parse.c\n@@ -8,0 +8,1 @@\n+  if (count > most) count = most;\n"
+            .into();
+    let result = Ladder::new(&target, &baseline)
+        .climb(&attempt, &[], RungName::SameElsewhere)
+        .await
+        .unwrap();
+    assert_eq!(result.holds, Some(false), "{result:#?}");
+    assert!(result.reason.contains("(aimed)"), "{}", result.reason);
+    assert!(
+        result.counts["values that the patch compares"] > 0,
+        "{result:#?}"
+    );
+}
+
+#[tokio::test]
 async fn inputs_that_are_aimed_at_the_patch_count_where_too_few_come_there() {
     let folder = tempfile::tempdir().unwrap();
     let mut task = task(folder.path());

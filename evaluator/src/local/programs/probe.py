@@ -233,8 +233,16 @@ class Probe(gdb.Breakpoint):
         lines = sorted(self.around - self.lines, key=lambda line: (abs(line - self.asked), line))
         self.near = [Probe(self.path, line, self.wanted, self.function) for line in lines[:NEAR]]
 
+    def look_at_copies(self):
+        """Stops at all places that the compiler made of the line; gdb takes the first of a block."""
+        self.near = [Copy(self, pc) for pc in self.places()]
+
+    def places(self):
+        tables = [symtab.linetable().line(self.asked) or () for symtab in symtabs(self.path)]
+        return [item.pc for items in tables for item in items]
+
     def told(self, may_ask):
-        instead = [probe for probe in self.near if probe.is_known()]
+        instead = [probe for probe in self.near if isinstance(probe, Probe) and probe.is_known()]
         with_code = sorted(lines_with_code(self.path)) if may_ask and not self.hits else []
         return {
             "hits": self.hits,
@@ -248,6 +256,18 @@ class Probe(gdb.Breakpoint):
             "lost": self.is_lost(),
             "near": instead[0].told(may_ask=False) if instead else None,
         }
+
+
+class Copy(gdb.Breakpoint):
+    """One of several places of a line."""
+
+    def __init__(self, probe, pc):
+        self.probe = probe
+        super().__init__(f"*{pc}", internal=True)
+        self.silent = True
+
+    def stop(self):
+        return self.probe.stop()
 
 
 def elsewhere(full, path):
@@ -276,8 +296,9 @@ def lines_of_function(frame, symtab):
     return {item.line for item in symtab.linetable() if block.start <= item.pc < block.end and item.line > 0}
 
 
-def lines_with_code(path):
-    lines = set()
+def symtabs(path):
+    """The tables of the file's code, each once: one for each unit that holds some of it."""
+    found = {}
     for name in (f"{tree}/{path}", path):
         for line in (1, 1 << 20):
             try:
@@ -286,7 +307,14 @@ def lines_with_code(path):
                 continue
             for sal in sals:
                 if sal.symtab is not None and not elsewhere(sal.symtab.fullname(), path):
-                    lines.update(sal.symtab.linetable().source_lines())
+                    found[sal.symtab.fullname(), str(sal.symtab.objfile)] = sal.symtab
+    return found.values()
+
+
+def lines_with_code(path):
+    lines = set()
+    for symtab in symtabs(path):
+        lines.update(symtab.linetable().source_lines())
     return {line for line in lines if line > 0}
 
 
@@ -315,9 +343,12 @@ def on_exit(event):
     status = 1 if code is None else int(code)
 
 
-def run():
+def run(prepare=None):
     global ended
-    gdb.execute("run", to_string=True)
+    gdb.execute("starti" if prepare else "run", to_string=True)
+    if prepare:
+        # Only now it is known where the program lies.
+        prepare()
     while gdb.selected_inferior().pid:
         if time.monotonic() > until:
             ended = "time"
@@ -365,13 +396,14 @@ def main():
         threading.Thread(target=watch, daemon=True).start()
         run()
         lost = [probe for probe in probes if probe.is_lost()]
-        if lost and ended != "time":
+        missed = [probe for probe in probes if not probe.hits and len(probe.places()) > 1]
+        if (lost or missed) and ended != "time":
             settled = ended
             for probe in probes:
                 probe.enabled = False
             for probe in lost:
                 probe.look_around()
-            run()
+            run(lambda: [probe.look_at_copies() for probe in missed])
             ended = settled
         write()
     except (OSError, gdb.error, ValueError) as error:
