@@ -172,7 +172,7 @@ pub(crate) struct Plan {
 
 /// Functions of the crash stack of which lines are shown whatever they weigh, from the top, when
 /// no more than the usual is asked for.
-const FRAMES: f64 = 8.0;
+const FRAMES: f64 = 5.0;
 
 impl Plan {
     /// Widens the plan to so many times the usual: weights fall with each step away from the

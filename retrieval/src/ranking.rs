@@ -59,8 +59,6 @@ pub struct PackingWeights {
     pub likely: f64,
     /// From it on a definition is shown whole, and taken when the budget is nearly used.
     pub matters: f64,
-    /// Size of a definition, which counts against its weight.
-    pub size: f64,
     /// Tokens of a crash's context after which only what is likely is still taken.
     pub enough: f64,
     /// Past what is enough by this factor, only what matters most is taken.

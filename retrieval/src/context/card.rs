@@ -11,8 +11,6 @@ use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Tokens after which only compact cards are still added.
-const ENOUGH: usize = 400;
 /// The most cards: beyond them the model asks for what it misses.
 const MOST: usize = 8;
 /// Limit on how many different names are looked up.
@@ -60,7 +58,7 @@ pub(super) fn named(
         if cards.iter().any(|(other, _)| says_the_same(other, &symbol)) {
             continue;
         }
-        let form = (fullest(engine, weight, used), budget - used);
+        let form = (fullest(engine, weight), budget - used);
         if let Some(card) = fitting(engine, &symbol, &names, form) {
             used += size_of(&card);
             cards.push((symbol, card));
@@ -78,10 +76,9 @@ fn says_the_same(one: &Symbol, other: &Symbol) -> bool {
 }
 
 /// The fullest form that a definition is worth.
-fn fullest(engine: &Engine, weight: f64, used: usize) -> Form {
+fn fullest(engine: &Engine, weight: f64) -> Form {
     let packing = engine.ranking.packing;
     match weight {
-        _ if used >= ENOUGH => Form::Compact,
         weight if weight >= packing.matters => Form::Full,
         weight if weight >= packing.likely => Form::Standard,
         _ => Form::Compact,

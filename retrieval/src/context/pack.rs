@@ -20,8 +20,6 @@ use std::ops::RangeInclusive;
 
 /// Share of the budget that is kept for cards, in hundredths.
 pub(super) const CARDS: usize = 30;
-/// Functions up to this many tokens count as equally cheap.
-const SMALL: usize = 150;
 /// Bodies up to this many lines are shown in full.
 const BODY: usize = 100;
 /// The least lines of a definition that are shown around its lines of interest.
@@ -81,13 +79,14 @@ struct Code<'p> {
 
 impl<'p> Code<'p> {
     fn of(engine: &Engine, plan: &'p Plan, used: usize, left: usize) -> Self {
+        let weights = engine.ranking.packing;
         Self {
-            order: by_worth(engine, plan),
+            order: by_worth(plan, weights),
             taken: BTreeMap::new(),
             used,
             left,
             enough: plan.enough,
-            weights: engine.ranking.packing,
+            weights,
         }
     }
 
@@ -127,33 +126,19 @@ impl<'p> Code<'p> {
     }
 }
 
-/// Returns what to take first: weight against size, so that three short functions that
-/// matter come before a page of one that matters a little more. What matters
-/// most is always first.
-fn by_worth<'p>(engine: &Engine, plan: &'p Plan) -> Vec<(usize, &'p Wanted)> {
-    let weights = engine.ranking.packing;
-    let mut all: Vec<(f64, usize, &Wanted)> = plan
-        .wanted
-        .iter()
-        .enumerate()
-        .filter(|(_, wanted)| wanted.kept || wanted.weight >= weights.floor)
-        .map(|(index, wanted)| {
-            let full = cut(engine, wanted, full_body(wanted));
-            let size = full.map_or(0, |snippet| tokens_of(&snippet.text));
-            let worth = if wanted.weight >= weights.matters {
-                10.0 + wanted.weight
-            } else if wanted.kept {
-                5.0 + wanted.weight
-            } else {
-                wanted.weight / (size.max(SMALL) as f64 / SMALL as f64).powf(weights.size)
-            };
-            (worth, index, wanted)
-        })
+/// Returns what to take first: what matters most, then what is shown whatever it weighs, then
+/// the rest by weight.
+fn by_worth(plan: &Plan, weights: PackingWeights) -> Vec<(usize, &Wanted)> {
+    let rank = |one: &Wanted| (one.weight >= weights.matters, one.kept);
+    let all = plan.wanted.iter().enumerate();
+    let mut all: Vec<(usize, &Wanted)> = all
+        .filter(|(_, one)| one.kept || one.weight >= weights.floor)
         .collect();
-    all.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    all.into_iter()
-        .map(|(_, index, wanted)| (index, wanted))
-        .collect()
+    all.sort_by(|(_, a), (_, b)| {
+        let by_rank = rank(b).cmp(&rank(a));
+        by_rank.then(b.weight.total_cmp(&a.weight))
+    });
+    all
 }
 
 /// Returns how many lines of a definition are shown. One whose lines of interest are known is shown
