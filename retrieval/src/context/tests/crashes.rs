@@ -131,7 +131,7 @@ fn long(name: &str, at: u32) -> (String, u32) {
 }
 
 #[test]
-fn each_frame_shows_its_line_with_what_stands_before_it_however_deep_it_is() {
+fn each_of_the_first_frames_shows_its_line_with_what_stands_before_it() {
     let names: Vec<String> = (0..8).map(|n| format!("level_{n}")).collect();
     let mut text = String::new();
     let mut places: Vec<(&str, &str, u32)> = Vec::new();
@@ -143,7 +143,7 @@ fn each_frame_shows_its_line_with_what_stands_before_it_however_deep_it_is() {
     }
     let (_folder, engine) = tree_of(&[("src/a.c", &text)]);
     let context = context(&engine, stack(Role::Crash, &places));
-    for (name, _, line) in &places {
+    for (name, _, line) in places.iter().take(5) {
         let one = context.snippets.iter().find(|one| one.symbols == [*name]);
         let ranges = one.map(crate::Snippet::ranges).unwrap_or_default();
         let shows = |at: u32| {
@@ -154,11 +154,10 @@ fn each_frame_shows_its_line_with_what_stands_before_it_however_deep_it_is() {
         assert!(shows(*line) && shows(line - 5), "{name} {line}: {ranges:?}");
     }
     // A frame whose code is shown is not told once more.
-    assert!(
-        !context.render().contains("<stack>"),
-        "{}",
-        context.render()
-    );
+    let text = context.render();
+    let told = text.split("</stack>").next().unwrap();
+    assert!(told.contains("#7 level_7"), "{text}");
+    assert!(!told.contains("#4 level_4"), "{text}");
     assert_eq!(context.stack.len(), 8);
 }
 
