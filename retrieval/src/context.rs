@@ -170,20 +170,16 @@ pub(crate) struct Plan {
     pub(crate) enough: f64,
 }
 
-/// Functions of the crash stack of which lines are shown whatever they weigh, from the top, when
-/// no more than the usual is asked for.
-const FRAMES: f64 = 5.0;
-
 impl Plan {
     /// Widens the plan to so many times the usual: weights fall with each step away from the
     /// crash, and who asks for more code asks for what lies further away.
-    fn widen(&mut self, share: f64) {
+    fn widen(&mut self, share: f64, frames_kept: f64) {
         self.enough *= share;
         for one in &mut self.wanted {
             one.weight = one.weight.powf(share.recip());
         }
         let frames = self.wanted.iter_mut().filter(|one| one.kept);
-        for frame in frames.skip((FRAMES * share) as usize) {
+        for frame in frames.skip((frames_kept * share) as usize) {
             frame.kept = false;
         }
     }
@@ -208,7 +204,7 @@ impl Engine {
             plan.wanted.extend(beside);
             plan
         };
-        plan.widen(request.share());
+        plan.widen(request.share(), self.ranking.crash.frames);
         let mut context = pack::pack(self, &plan, budget);
         self.forget_texts();
         context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;

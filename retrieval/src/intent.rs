@@ -1,7 +1,7 @@
 //! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
 
-use crate::phrases::{BUG, LOOKUP, Marks, REFACTOR, TESTS, TO_DO, USAGE};
+use crate::phrases::{PHRASES, TO_DO};
 
 /// The six kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -35,19 +35,6 @@ impl Intent {
             Self::TestWriting => "TEST_WRITING",
         }
     }
-
-    /// Phrases that speak for it.
-    fn marks(self) -> Marks {
-        match self {
-            Self::DefinitionLookup => LOOKUP,
-            Self::UsageExploration => USAGE,
-            // What shall be done stands first.
-            Self::Implementation => &[],
-            Self::BugFix => BUG,
-            Self::Refactor => REFACTOR,
-            Self::TestWriting => TESTS,
-        }
-    }
 }
 
 /// Weight of a beginning that asks for something to be done.
@@ -69,8 +56,8 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
     let mut scores: Vec<(u32, Intent)> = Intent::ALL
         .into_iter()
         .map(|intent| {
-            let marks = intent.marks().iter();
-            let said = marks.map(|(weight, phrases)| {
+            let marks = PHRASES.iter().filter(|(of, ..)| *of == intent);
+            let said = marks.map(|(_, weight, phrases)| {
                 let said = phrases.split(", ").filter(|phrase| says(&words, phrase));
                 weight * said.count() as u32
             });

@@ -47,6 +47,11 @@ pub struct CrashWeights {
     pub recency: f64,
     /// A function that writes what a line of a stack reads; of several each less.
     pub writer: f64,
+    /// Functions of the stack of which lines are shown whatever they weigh, from the top, when
+    /// no more than the usual is asked for.
+    pub frames: f64,
+    /// Further functions that are named without their code.
+    pub named: f64,
 }
 
 /// Weights that decide how much of a definition is shown.
@@ -63,9 +68,18 @@ pub struct PackingWeights {
     pub enough: f64,
     /// Past what is enough by this factor, only what matters most is taken.
     pub stretch: f64,
+    /// Lines of a definition that are shown in full.
+    pub body: f64,
+    /// The fewest lines that are shown around lines of interest.
+    pub window: f64,
+    /// Lines before a line of interest that are shown before others: what is missing is mostly
+    /// missing before the line that needs it.
+    pub before: f64,
+    /// The same behind it.
+    pub behind: f64,
 }
 
-/// Log-odds of a request's candidates.
+/// Log-odds of a request's candidates, and what is shown of those that they choose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestWeights {
@@ -81,6 +95,23 @@ pub struct RequestWeights {
     /// Penalty of types: requests are mostly about behaviour, and the members of a type are
     /// candidates themselves.
     pub types: f64,
+    /// Share of the best below which a candidate is left.
+    pub near_best: f64,
+    /// Share of the likeliest file below which a further one is left.
+    pub near_first_file: f64,
+    /// Lines that are shown of the likeliest candidate.
+    pub lines: f64,
+    /// The least weight of a candidate that is shown.
+    pub least: f64,
+    /// What a candidate counts beside what the request names.
+    pub beside_named: f64,
+    /// Likeness from which on a misspelt name is taken.
+    pub alike: f64,
+    /// The first caller or test where the request asks for users, of several each a tenth less.
+    pub user: f64,
+    /// Tokens after which only what is likely is still taken. Answers get worse with length,
+    /// and a request names few things.
+    pub enough: f64,
 }
 
 impl Ranking {

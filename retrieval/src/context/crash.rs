@@ -17,9 +17,6 @@ use crate::symbol::Symbol;
 use patchwright_source::{Role, Text};
 use std::collections::BTreeSet;
 
-/// Limit on how many further functions are named.
-const NAMED: usize = 6;
-
 pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
     let mut picks = Picks::default();
     for place in located {
@@ -55,7 +52,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         wanted,
         heads: Heads {
             functions: heads,
-            scope: HeadScope::First(NAMED),
+            scope: HeadScope::First(engine.ranking.crash.named as usize),
         },
         // What the fix needs is nearly always among the first few functions.
         enough: engine.ranking.packing.enough,

@@ -20,14 +20,6 @@ use std::ops::RangeInclusive;
 
 /// Share of the budget that is kept for cards, in hundredths.
 pub(super) const CARDS: usize = 30;
-/// Bodies up to this many lines are shown in full.
-const BODY: usize = 100;
-/// The least lines of a definition that are shown around its lines of interest.
-const WINDOW: usize = 10;
-/// The most lines before a line of interest, and behind it, that are shown before others: what is
-/// missing is mostly missing before the line that needs it.
-const BEFORE: u32 = 12;
-const BEHIND: u32 = 5;
 /// Lines that the head of a definition may go on after its name.
 const HEAD: u32 = 4;
 
@@ -143,20 +135,20 @@ fn by_worth(plan: &Plan, weights: PackingWeights) -> Vec<(usize, &Wanted)> {
 
 /// Returns how many lines of a definition are shown. One whose lines of interest are known is shown
 /// around them by what it weighs.
-fn full_body(wanted: &Wanted) -> usize {
+fn full_body(weights: PackingWeights, wanted: &Wanted) -> usize {
     if wanted.body > 0 {
         wanted.body
     } else if wanted.lines.is_empty() {
-        BODY
+        weights.body as usize
     } else {
         let share = wanted.weight.clamp(0.0, 1.0);
-        ((BODY as f64 * share) as usize).max(WINDOW)
+        (weights.body * share).max(weights.window) as usize
     }
 }
 
 /// The most of a function that fits, and whether that is all that is wanted.
 fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> (Option<Snippet>, bool) {
-    let full = full_body(wanted);
+    let full = full_body(engine.ranking.packing, wanted);
     let mut cuts = [full, full / 2, 24, 12].into_iter().enumerate();
     let found = cuts.find_map(|(number, limit)| {
         let snippet = cut(engine, wanted, limit)?;
@@ -200,7 +192,8 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
     let mut order: Vec<(u32, u32)> = slice(engine, symbol, &wanted.lines).into_iter().collect();
     order.sort_by_key(|(line, step)| (*step, distance(*line)));
     let mut shown: BTreeSet<u32> = head_of(text, symbol).collect();
-    if limit < BODY / 2 {
+    let weights = engine.ranking.packing;
+    if (limit as f64) < weights.body / 2.0 {
         // Where little is shown the comment above it is left out.
         shown.retain(|line| *line >= symbol.start_line);
     }
@@ -209,7 +202,8 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
         first..=(line + behind).min(symbol.end_line)
     };
     let most = u32::try_from(limit).unwrap_or(u32::MAX);
-    let near = (BEFORE.min(most * 2 / 3), BEHIND.min(most / 3));
+    let (before, behind) = (weights.before as u32, weights.behind as u32);
+    let near = (before.min(most * 2 / 3), behind.min(most / 3));
     for (line, step) in order {
         if shown.len() >= limit && step > 0 {
             break;
@@ -217,7 +211,7 @@ fn slice_ranges(engine: &Engine, text: &Text, wanted: &Wanted, limit: usize) -> 
         shown.extend(around(line, if step == 0 { near } else { (1, 1) }));
     }
     // What room is left goes to the surroundings of the lines of interest.
-    for wider in (BEFORE + 2..=most).step_by(2) {
+    for wider in (before + 2..=most).step_by(2) {
         if shown.len() >= limit {
             break;
         }

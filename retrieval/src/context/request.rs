@@ -11,10 +11,6 @@ use super::{FOLLOWED, HeadScope, Heads, Plan};
 use crate::engine::Engine;
 use crate::intent::{Intent, detect};
 
-/// Tokens after which only what matters much is still taken. Answers get
-/// worse with length, and a request names few things.
-const ENOUGH: f64 = 800.0;
-
 pub(super) fn plan(engine: &Engine, text: &str) -> Plan {
     let (intent, confidence) = detect(text);
     let mut picks = Picks::default();
@@ -37,6 +33,6 @@ pub(super) fn plan(engine: &Engine, text: &str) -> Plan {
             functions: heads,
             scope: HeadScope::ShownFiles,
         },
-        enough: ENOUGH,
+        enough: engine.ranking.request.enough,
     }
 }

@@ -8,8 +8,6 @@ use crate::rank::{is_aside, is_vendored};
 use crate::symbol::{Symbol, SymbolKind};
 use crate::words::identifiers;
 
-/// Weight that says how alike a misspelt name must be.
-const ALIKE: f64 = 0.78;
 /// Limit on how many near names are taken for one that was not found, and definitions of one name.
 const FEW: usize = 2;
 
@@ -44,7 +42,7 @@ fn add_near(engine: &Engine, name: &str, picks: &mut Picks) {
     let lower = name.to_lowercase();
     for near in or_nothing(engine.index.nearest(name, FEW)) {
         let likeness = strsim::normalized_levenshtein(&lower, &near.name.to_lowercase());
-        if likeness < ALIKE {
+        if likeness < engine.ranking.request.alike {
             continue;
         }
         for symbol in definitions(engine, &near.name).iter().take(FEW) {

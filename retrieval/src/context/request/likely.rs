@@ -6,6 +6,7 @@ use crate::context::request::scoring;
 use crate::engine::Engine;
 use crate::error::or_nothing;
 use crate::intent::Intent;
+use crate::ranking::RequestWeights;
 use crate::search::{Scored, those_in};
 use crate::snippet::line;
 use crate::symbol::Symbol;
@@ -15,26 +16,16 @@ use std::collections::BTreeSet;
 
 /// Limit on how many candidates are weighed.
 const CANDIDATES: usize = 60;
-/// Candidates below this share of the best are left.
-const CLOSE_TO_BEST: f64 = 0.05;
 /// Limit on how many files candidates may bring.
 const FILES: usize = 3;
-/// Least share of a further file, relative to the first.
-const AGAINST_FIRST: f64 = 0.35;
 /// Limit on how many candidates are shown.
 const CHOSEN: usize = 6;
-/// Lines that are shown of the likeliest.
-const LINES: usize = 36;
 /// Limit on how many definitions that say some of the words are looked through for
 /// further ones of the files that are shown.
 const SEARCHED: usize = 2_000;
 /// Limit on how many further functions of these files are named by one line each: the
 /// file is mostly right before the function is.
 const HEADS: usize = 28;
-/// The least weight of a candidate that is shown.
-const LEAST: f64 = 0.2;
-/// Weight that says how much a candidate counts beside what was named.
-const BESIDE_NAMED: f64 = 0.3;
 /// A type of fewer lines is shown with what is in it.
 const SHOWN_WHOLE: u32 = 8;
 /// Limit on how many lines are taken that say most of a request.
@@ -59,20 +50,21 @@ fn choose(
     (candidates, stems): (&[(f64, Symbol)], &[String]),
     picks: &mut Picks,
 ) -> Vec<TreePath> {
+    let weights = &engine.ranking.request;
     let named = picks.heaviest(8);
     let Some(best) = candidates.first().map(|(share, _)| *share) else {
         return Vec::new();
     };
     let (files, counts) = if named.iter().any(|one| one.weight >= 0.5) {
         let paths = named.into_iter().map(|one| one.symbol.path);
-        (paths.collect(), BESIDE_NAMED)
+        (paths.collect(), weights.beside_named)
     } else {
-        (likely_files(candidates), 1.0)
+        (likely_files(weights, candidates), 1.0)
     };
     let mut chosen: Vec<&Symbol> = Vec::new();
     for (share, symbol) in candidates {
         let share = share / best;
-        if chosen.len() >= CHOSEN || share < CLOSE_TO_BEST {
+        if chosen.len() >= CHOSEN || share < weights.near_best {
             break;
         }
         let is_shown = chosen.iter().any(|other| overlap(other, symbol));
@@ -80,20 +72,20 @@ fn choose(
             continue;
         }
         chosen.push(symbol);
-        let lines = ((LINES as f64 * counts * share) as usize).max(1);
+        let lines = ((weights.lines * counts * share) as usize).max(1);
         let hits = telling_lines(engine, symbol, stems, lines);
-        let weight = (counts * share).max(LEAST);
+        let weight = (counts * share).max(weights.least);
         picks.add_brief(symbol, (weight, lines), &hits, "speaks of the same words");
     }
     files
 }
 
 /// The files that most likely hold what is meant: the first, and those nearly as likely.
-fn likely_files(candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
+fn likely_files(weights: &RequestWeights, candidates: &[(f64, Symbol)]) -> Vec<TreePath> {
     let mut first = 0.0;
     let mut files = Vec::new();
     for (share, path) in scoring::of_files(candidates) {
-        if files.len() >= FILES || share < AGAINST_FIRST * first {
+        if files.len() >= FILES || share < weights.near_first_file * first {
             break;
         }
         first = f64::max(first, share);

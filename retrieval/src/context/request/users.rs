@@ -14,9 +14,6 @@ const USERS: usize = 60;
 const USER_LINES: usize = 16;
 /// Limit on how many of them are shown.
 const SHOWN_USERS: usize = 6;
-/// Weight of the first, and what each of the next has less.
-const USER: f64 = 0.34;
-const NEXT_USER: f64 = 0.03;
 
 /// Adds callers and tests where the intent asks for them.
 pub(super) fn add(engine: &Engine, primary: &[Wanted], intent: Intent, picks: &mut Picks) {
@@ -37,7 +34,7 @@ fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) {
     let why = format!("calls {}", one.symbol.name);
     for (rank, call) in calls.into_iter().take(SHOWN_USERS).enumerate() {
         if let Some(caller) = call.caller {
-            let weight = USER - NEXT_USER * rank as f64;
+            let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
             picks.add_brief(&caller, (weight, USER_LINES), &call.lines, &why);
         }
     }
@@ -53,7 +50,7 @@ fn add_tests(engine: &Engine, one: &Wanted, picks: &mut Picks) {
     });
     let why = format!("a test that uses {}", one.symbol.name);
     for (rank, (test, line)) in tests.take(SHOWN_USERS).enumerate() {
-        let weight = USER - NEXT_USER * rank as f64;
+        let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
         picks.add_brief(&test, (weight, USER_LINES), &[line], &why);
     }
 }
