@@ -1,8 +1,6 @@
 //! Intent of a request: the kind of help it asks for, told by its words alone, and how the
 //! budget is divided for it. Rules only: the same words give the same intent.
 
-use crate::phrases::{PHRASES, TO_DO};
-
 /// The six kinds of request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Intent {
@@ -36,6 +34,88 @@ impl Intent {
         }
     }
 }
+
+/// The phrases of each kind of request, separated by commas, and what each of them weighs. A
+/// phrase ends where a word does; ` * ` stands for up to four words.
+const PHRASES: &[(Intent, u32, &str)] = &[
+    (
+        Intent::DefinitionLookup,
+        5,
+        "where is * defined, where are * defined, how is * defined",
+    ),
+    (
+        Intent::DefinitionLookup,
+        4,
+        "definition of, find the definition",
+    ),
+    (
+        Intent::DefinitionLookup,
+        3,
+        "what is, what does, which file, signature of",
+    ),
+    (
+        Intent::DefinitionLookup,
+        2,
+        "show me, declared, where is, explain",
+    ),
+    (
+        Intent::UsageExploration,
+        6,
+        "where is * used, where is * called, how is * used, who calls, what calls, callers of",
+    ),
+    (
+        Intent::UsageExploration,
+        5,
+        "where do * use, usages, usage of, uses of, references to, which * call, which * use",
+    ),
+    (Intent::UsageExploration, 4, "all places"),
+    (Intent::UsageExploration, 3, "find all, depends on"),
+    (
+        Intent::BugFix,
+        6,
+        "use after free, traceback, segfault, double free, null deref",
+    ),
+    (
+        Intent::BugFix,
+        5,
+        "crash, crashes, out of bounds, vulnerability, oom, overrun, aborts, asan",
+    ),
+    (
+        Intent::BugFix,
+        4,
+        "fix, bug, fails, broken, overflow, null pointer, infinite loop, assertion",
+    ),
+    (
+        Intent::BugFix,
+        3,
+        "wrong, incorrect, exception, leak, hang, abort",
+    ),
+    (Intent::BugFix, 2, "error"),
+    (Intent::Refactor, 6, "refactor, rename, restructure"),
+    (
+        Intent::Refactor,
+        5,
+        "clean up, deduplicate, remove duplication, reorganize",
+    ),
+    (Intent::Refactor, 4, "cleanup, simplify, merge * into"),
+    (Intent::Refactor, 3, "extract, split, move"),
+    (Intent::Refactor, 2, "convert"),
+    (Intent::TestWriting, 8, "write unit tests, add unit tests"),
+    (
+        Intent::TestWriting,
+        7,
+        "write tests, write a test, add tests, add a test",
+    ),
+    (Intent::TestWriting, 6, "test coverage, tests for"),
+    (Intent::TestWriting, 5, "unit test, unit tests, test for"),
+    (Intent::TestWriting, 4, "test cases, spec for"),
+    (Intent::TestWriting, 2, "test, tests"),
+];
+
+/// Words that ask for something when a request begins with them.
+const TO_DO: &str = "add allow build change cache configure create disallow enable ensure extend implement \
+     improve introduce let limit make only optimize permit prevent provide reduce remove \
+     replace require restrict return send set speed store strip support update use warn write";
 
 /// Weight of a beginning that asks for something to be done.
 const BEGINS: u32 = 4;

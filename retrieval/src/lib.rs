@@ -10,7 +10,6 @@ mod intent;
 mod language;
 mod memory;
 mod pattern;
-mod phrases;
 mod query;
 mod rank;
 mod ranking;

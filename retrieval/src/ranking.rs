@@ -103,7 +103,7 @@ pub struct RequestWeights {
     pub lines: f64,
     /// The least weight of a candidate that is shown.
     pub least: f64,
-    /// What a candidate counts beside what the request names.
+    /// Weight of a candidate beside what the request names, against one without names.
     pub beside_named: f64,
     /// Likeness from which on a misspelt name is taken.
     pub alike: f64,
