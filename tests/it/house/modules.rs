@@ -16,7 +16,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "retrieval",
-        "error phrases intent query settings snippet symbol words language pattern rank ranking text answer \
+        "error intent query settings snippet symbol words language pattern rank ranking text answer \
          index rule relations search flow sql engine slice context memory signals",
     ),
     (
