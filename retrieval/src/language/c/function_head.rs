@@ -9,6 +9,7 @@
 use super::declarations::{Candidate, Scanner};
 use super::keywords::{is_attribute, is_specifier};
 use super::tokens::Kind;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 impl Scanner<'_> {
@@ -198,13 +199,12 @@ impl Scanner<'_> {
     /// The function that a head names.
     pub(super) fn function_name(&self, tokens: Range<usize>) -> Option<Candidate> {
         let candidates = self.candidates(tokens.clone());
+        let typed_from = self.first_type(&candidates, tokens);
+        let is_capital = |one: &Candidate| self.code.is_capital(one.name.start);
+        let last_plain = candidates.iter().rposition(|one| !is_capital(one));
         let fits = |number: usize, one: &Candidate| {
-            let later = candidates.get(number + 1..).unwrap_or_default();
             // By custom the names of macros are in capitals.
-            let is_macro = self.code.is_capital(one.name.start)
-                && later
-                    .iter()
-                    .any(|other| !self.code.is_capital(other.name.start));
+            let is_macro = is_capital(one) && last_plain.is_some_and(|last| last > number);
             let first = self
                 .code
                 .token(one.parameters.0 + 1)
@@ -215,7 +215,7 @@ impl Scanner<'_> {
                 && !has_values
                 && (one.is_special
                     || self.is_constructor(one)
-                    || self.is_typed(one, &candidates, tokens.start))
+                    || typed_from.is_some_and(|at| at < one.from))
         };
         let chosen = candidates
             .iter()
@@ -235,24 +235,25 @@ impl Scanner<'_> {
         }
     }
 
-    /// Returns whether something that names a type stands before a candidate.
-    fn is_typed(&self, one: &Candidate, all: &[Candidate], start: usize) -> bool {
-        let mut at = start;
-        while at < one.from {
-            let macro_call = all
-                .iter()
-                .find(|other| other.name.start == at && other.from != one.from);
-            if let Some(call) = macro_call {
-                at = call.parameters.1 + 1;
+    /// The first place that names a type; what macros are called with is none.
+    fn first_type(&self, candidates: &[Candidate], tokens: Range<usize>) -> Option<usize> {
+        let calls = candidates.iter().rev();
+        let calls: FxHashMap<usize, usize> = calls
+            .map(|call| (call.name.start, call.parameters.1))
+            .collect();
+        let mut at = tokens.start;
+        while at < tokens.end {
+            if let Some(end) = calls.get(&at) {
+                at = end + 1;
             } else if is_attribute(self.code.word(at)) && self.code.is_mark(at + 1, b'(') {
                 at = self.code.after(at + 1);
             } else if self.code.is_name(at) && !is_specifier(self.code.word(at)) {
-                return true;
+                return Some(at);
             } else {
                 at += 1;
             }
         }
-        false
+        None
     }
 
     /// Returns whether a name with parentheses is a type and not what is declared:
@@ -261,7 +262,7 @@ impl Scanner<'_> {
         let after = one.parameters.1 + 1;
         let untyped = !one.is_special
             && one.around.is_empty()
-            && !self.is_typed(one, &[], head.start)
+            && self.first_type(&[], head.start..one.from).is_none()
             && (self.code.is_name(after) || self.code.is_mark(after, b'*'));
         untyped && after < head.end
             || self.code.is_mark(after, b'[')
