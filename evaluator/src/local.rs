@@ -12,6 +12,8 @@ mod builds;
 mod command;
 mod coverage;
 mod debugger;
+#[cfg(test)]
+mod debugger_tests;
 mod disk_space;
 mod exits;
 mod fetch;
