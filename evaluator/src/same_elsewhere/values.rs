@@ -2,7 +2,8 @@
 //!
 //! Most harnesses print nothing, so outputs alone hardly distinguish two programs. Return
 //! values, and the values that the harness receives from the project, are read by a debugger
-//! for C and C++, and by an agent in the JVM for Java.
+//! for C and C++, and by an agent in the JVM for Java. A mutant on which a touched function throws
+//! is one that the unpatched program does not accept, so another exception there refutes nothing.
 
 use super::clock::Part;
 use super::outputs::half;
@@ -76,10 +77,10 @@ impl Comparison<'_> {
                     settled: Some(settled),
                     ..difference.doubt
                 });
-            } else if input.kind == InputKind::Derived {
+            } else if let Some(settled) = settled(input.kind, &before, &after) {
                 let what = format!("{}: {}", difference.input, difference.what);
                 self.doubts.push(Doubt {
-                    settled: Some("what the program says is the same".to_owned()),
+                    settled: Some(settled.to_owned()),
                     ..Doubt::new(what)
                 });
             } else {
@@ -122,6 +123,20 @@ impl Comparison<'_> {
     }
 }
 
+/// Returns why values that differ on an input, whose outputs are the same, refute nothing.
+fn settled(kind: InputKind, before: &str, after: &str) -> Option<&'static str> {
+    let mut pairs = before.lines().zip(after.lines()).skip(1);
+    let (old, new) = pairs.find(|(old, new)| old != new).unwrap_or_default();
+    let both_throw = old.contains(" throws ") && new.contains(" throws ");
+    match kind {
+        InputKind::Derived => Some("what the program says is the same"),
+        InputKind::GivenMutant if both_throw => {
+            Some("both programs turn it away there, and say the same")
+        }
+        _ => None,
+    }
+}
+
 /// Orders the inputs by kind in turn, given ones first, since they are the likeliest to
 /// reach a touched function. Of each kind those with a new output come first.
 pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
@@ -144,4 +159,30 @@ pub(super) fn mixed(inputs: &[ComparedInput]) -> Vec<ComparedInput> {
 fn text(runs: &BTreeMap<usize, InputRun>, index: usize) -> Option<String> {
     let run = runs.get(&index)?;
     Some(String::from_utf8_lossy(&run.output).into_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{InputKind, settled};
+
+    #[test]
+    fn another_exception_on_a_mutant_refutes_nothing() {
+        let (thrown, other) = ("1 calls\nf throws A", "1 calls\nf throws B");
+        for (kind, before, after, expected) in [
+            (InputKind::GivenMutant, thrown, other, true),
+            (InputKind::GivenMutant, "1 calls\nf = 1", other, false),
+            (InputKind::GivenMutant, thrown, "1 calls\nf = 1", false),
+            (
+                InputKind::GivenMutant,
+                "1 calls\nf = 1",
+                "2 calls\nf = 1",
+                false,
+            ),
+            (InputKind::Given, thrown, other, false),
+            (InputKind::Derived, "1 calls\nf = 1", other, true),
+        ] {
+            let is_settled = settled(kind, before, after).is_some();
+            assert_eq!(is_settled, expected, "{before} {after}");
+        }
+    }
 }
