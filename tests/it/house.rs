@@ -10,6 +10,7 @@ mod length;
 mod manifests;
 mod modules;
 mod prompts;
+mod size;
 mod words;
 
 use std::fs;

@@ -1,0 +1,150 @@
+//! Line budgets of the packages: a feature is paid for by what it makes needless.
+//!
+//! A line counts when it is neither blank, nor a comment, nor part of a test or a benchmark.
+
+use super::{Source, expect_none, rust};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Lines of all packages together that the design allows.
+const GOAL: usize = 70_000;
+
+/// The folder of each package, the lines that it may have, and the feature for which its budget
+/// was raised; empty where it never was.
+const BUDGETS: &[(&str, usize, &str)] = &[
+    ("agent", 11_500, ""),
+    ("cli", 8_400, ""),
+    ("config", 1_650, ""),
+    ("daemon", 8_600, ""),
+    ("evaluator", 23_400, ""),
+    ("model", 2_400, ""),
+    ("page", 1_900, ""),
+    ("patcher", 9_750, ""),
+    ("retrieval", 18_250, ""),
+    ("source", 950, ""),
+    ("store", 2_800, ""),
+];
+
+/// Lines that a package may fall below its budget before the budget has to follow.
+const SLACK: usize = 400;
+
+#[test]
+fn packages_keep_to_their_line_budgets() {
+    let lines = product_lines(&rust());
+    let mut problems = Vec::new();
+    for (folder, budget, _) in BUDGETS {
+        let counted = lines.get(*folder).copied().unwrap_or_default();
+        if counted > *budget {
+            problems.push(format!("{folder}: {counted} lines, its budget is {budget}"));
+        } else if counted + SLACK < *budget {
+            problems.push(format!(
+                "{folder}: {counted} lines; lower its budget of {budget}"
+            ));
+        }
+    }
+    for folder in lines.keys() {
+        if !BUDGETS.iter().any(|(known, _, _)| known == folder) {
+            problems.push(format!("{folder}: it has no line budget"));
+        }
+    }
+    let all: usize = lines.values().sum();
+    eprintln!("{all} product lines of {GOAL} that the design allows: {lines:?}");
+    expect_none(&problems, "a package keeps to its line budget");
+}
+
+/// Counts the product lines of each package.
+fn product_lines(files: &[Source]) -> BTreeMap<String, usize> {
+    let tests: BTreeSet<String> = files.iter().flat_map(test_modules).collect();
+    let mut lines = BTreeMap::new();
+    for file in files {
+        let Some(folder) = package(&file.path) else {
+            continue;
+        };
+        if !is_test(&file.path, &tests) {
+            *lines.entry(folder.to_owned()).or_default() += code_outside_tests(&file.text);
+        }
+    }
+    lines
+}
+
+/// Returns the folder of the package that a product source belongs to.
+fn package(path: &str) -> Option<&str> {
+    let (folder, _) = path.split_once("/src/")?;
+    (folder != "tests").then_some(folder)
+}
+
+fn is_test(path: &str, modules: &BTreeSet<String>) -> bool {
+    let stem = path.trim_end_matches(".rs");
+    let below = |module: &String| stem == module || stem.starts_with(&format!("{module}/"));
+    modules.iter().any(below)
+}
+
+/// Returns the paths, without `.rs`, of the modules that a file declares for tests only.
+fn test_modules(file: &Source) -> Vec<String> {
+    let stem = file.path.trim_end_matches(".rs");
+    let folder = match stem.rsplit_once('/') {
+        Some((folder, "lib" | "main")) => folder,
+        _ => stem,
+    };
+    let mut marked = false;
+    let mut found = Vec::new();
+    for line in file.text.lines().map(str::trim) {
+        if line.starts_with("#[cfg(test)]") {
+            marked = true;
+        } else if !line.starts_with("#[") {
+            let module = line
+                .strip_suffix(';')
+                .and_then(|line| line.rsplit_once("mod "));
+            if let Some((_, name)) = module.filter(|_| marked) {
+                found.push(format!("{folder}/{name}"));
+            }
+            marked = false;
+        }
+    }
+    found
+}
+
+/// Counts the lines of code of a formatted file without the items that only tests have: such an
+/// item ends with a brace that is indented like its first line.
+fn code_outside_tests(text: &str) -> usize {
+    let mut count = 0;
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let code = line.trim();
+        if code.starts_with("#[cfg(test)]") {
+            let indent = line.len() - line.trim_start().len();
+            let end = format!("{}}}", " ".repeat(indent));
+            let mut item = lines
+                .by_ref()
+                .skip_while(|line| line.trim().starts_with("#["));
+            let head = item.next().unwrap_or_default();
+            if !head.trim_end().ends_with([';', '}']) {
+                item.find(|line| *line == end);
+            }
+        } else if !code.is_empty() && !code.starts_with("//") {
+            count += 1;
+        }
+    }
+    count
+}
+
+#[test]
+fn counts_neither_comments_nor_tests() {
+    let text = "//! Module.\nuse a::b;\n\n#[cfg(test)]\nmod tests {\n    fn a() {\n    }\n}\n\nfn b() {}\n";
+    assert_eq!(code_outside_tests(text), 2);
+    let declared = "#[cfg(test)]\nmod tests;\nmod other;\nfn a() {\n    // why\n}\n";
+    assert_eq!(code_outside_tests(declared), 3);
+    let file = |path: &str, text: &str| Source {
+        path: path.to_owned(),
+        text: text.to_owned(),
+    };
+    let files = [
+        file("agent/src/lib.rs", declared),
+        file("agent/src/tests.rs", "fn t() {}\n"),
+        file("agent/src/tests/one.rs", "fn t() {}\n"),
+        file("agent/src/other.rs", "fn b() {}\n"),
+        file("tests/src/lib.rs", "fn c() {}\n"),
+        file("evaluator/crash/src/lib.rs", "fn d() {}\n"),
+    ];
+    let expected = BTreeMap::from([("agent".to_owned(), 4), ("evaluator/crash".to_owned(), 1)]);
+    assert_eq!(product_lines(&files), expected);
+}
