@@ -32,19 +32,20 @@ test: setup
 	$(CARGO) fmt --all --check
 	@scripts/check-dependencies.sh
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) test --workspace --locked
+	@scripts/run-tests.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
-	@scripts/check-image.sh
 
 # Licences, banned crates, sources and security advisories of the dependencies (deny.toml).
 deny:
 	@scripts/check-dependencies.sh
 
-# The same tests with the full counts: hundreds of kills, and ten minutes of fuzzing for each reader.
+# The same tests with the full counts: hundreds of kills, ten minutes of fuzzing for each reader, peers that are large to
+# install (LiteLLM), and the container image.
 soak: setup
 	PATCHWRIGHT_SOAK=1 PROPTEST_CASES=20000 $(CARGO) test --workspace --locked --profile bench
 	$(CARGO) test --package patchwright-patcher --locked --profile bench --features soak --test soak
 	$(CARGO) test --package patchwright-tests --locked --profile bench --test fuzz -- --seconds 600
+	@scripts/check-image.sh
 
 bench: setup
 	$(CARGO) bench --package patchwright-retrieval --locked --bench index -- $$(scripts/bench-trees.sh target/bench-trees)

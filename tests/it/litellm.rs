@@ -1,8 +1,9 @@
 //! The real LiteLLM proxy between the model client and the scripted endpoint:
 //! what many people have in front of their models.
 //!
-//! It is installed once from PyPI into a virtual environment below `target`. A
-//! machine that cannot do that, or not in time, skips this test and says so.
+//! `make soak` installs it once from PyPI (700 MB) into a virtual environment below
+//! `target`; later runs of any kind use it. Where it is not installed, or cannot be
+//! started in time, this test is skipped and says so.
 
 use std::io::Write;
 use std::net::{TcpListener, TcpStream};
@@ -70,6 +71,9 @@ fn installed() -> Result<PathBuf, String> {
     let (program, done) = (folder.join("bin/litellm"), folder.join(PACKAGE));
     if done.is_file() {
         return Ok(program);
+    }
+    if option_env!("PATCHWRIGHT_SOAK").is_none() {
+        return Err("it is not installed; `make soak` installs it".to_owned());
     }
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv", "--clear"]).arg(&folder);

@@ -1,0 +1,25 @@
+#!/bin/sh
+# run-tests.sh: runs every test of the workspace and prints the ten slowest at the end.
+#
+# The times come from the test harness, which tells them only where unstable options are allowed. They are allowed while
+# tests run, not while anything is compiled.
+set -eu
+cd "$(dirname "$0")/.."
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+cargo test --workspace --lib --bins --tests --locked --no-run
+triple=$(rustc -vV | sed -n 's/^host: //p' | tr 'a-z-' 'A-Z_')
+status=0
+{
+  env "CARGO_TARGET_${triple}_RUNNER=env RUSTC_BOOTSTRAP=1" \
+    cargo test --workspace --lib --bins --tests --locked --no-fail-fast -- -Zunstable-options --report-time 2>&1 ||
+    echo "tests failed: cargo test ended with $?"
+  cargo test --workspace --doc --locked 2>&1 || echo "tests failed: cargo test --doc ended with $?"
+} | tee "$log"
+grep -q '^tests failed: ' "$log" && status=1
+
+echo
+echo "the slowest tests:"
+sed -n 's/^test \(.*\) \.\.\. .* <\([0-9.]*\)s>$/\2 s  \1/p' "$log" | sort -rn | head -n 10
+exit "$status"
