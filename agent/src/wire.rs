@@ -330,12 +330,6 @@ fn cache(settings: &Settings, name: &str, megabytes: u64) -> Option<Cache> {
 /// The settings of the code search, from those of the program.
 pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval::Settings {
     let weights = &retrieval.weights;
-    let model = &retrieval.static_model;
-    let model =
-        (!model.weights.as_os_str().is_empty()).then(|| patchwright_retrieval::ModelFiles {
-            weights: model.weights.clone(),
-            tokenizer: model.tokenizer.clone(),
-        });
     patchwright_retrieval::Settings {
         max_results: retrieval.max_results,
         context_lines: retrieval.context_lines,
@@ -348,7 +342,6 @@ pub fn engine_settings(retrieval: &settings::Retrieval) -> patchwright_retrieval
             recency: weights.recency,
             popularity: weights.popularity,
         },
-        model,
         ..patchwright_retrieval::Settings::default()
     }
 }

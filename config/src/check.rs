@@ -125,18 +125,7 @@ fn signals(settings: &Settings) -> Option<(&'static str, String)> {
         settings.embedding.usd_per_million,
         settings.rerank.usd_per_million,
     );
-    let model = &settings.retrieval.static_model;
-    let (weights, tokenizer) = (model.weights.as_os_str(), model.tokenizer.as_os_str());
-    let half = || {
-        let message = "is needed with the other file of the model: set both, or none";
-        match (weights.is_empty(), tokenizer.is_empty()) {
-            (true, false) => Some(("retrieval.static_model.weights", message.to_owned())),
-            (false, true) => Some(("retrieval.static_model.tokenizer", message.to_owned())),
-            _ => None,
-        }
-    };
     address
-        .or_else(half)
         .or_else(rerank)
         .or_else(|| not_negative("embedding.usd_per_million", prices.0))
         .or_else(|| not_negative("rerank.usd_per_million", prices.1))

@@ -179,14 +179,6 @@ const WRONG: &[(&str, &str)] = &[
     ),
     ("[model]\napi = \"soap\"", "model.api"),
     (
-        "[retrieval.static_model]\ntokenizer = \"tokenizer.json\"",
-        "retrieval.static_model.weights: is needed with the other file",
-    ),
-    (
-        "[retrieval.static_model]\nweights = \"w.safetensors\"",
-        "retrieval.static_model.tokenizer: is needed with the other file",
-    ),
-    (
         "[model]\nbase_url = \"localhost:8000\"",
         "DIR/given.toml:2: model.base_url: expected an address",
     ),

@@ -1,9 +1,8 @@
 //! Quality of the context of requests and crash reports, beside two others.
 //!
 //! `cargo bench -p patchwright-retrieval --bench quality [-- [--half HALF] [--ours] [--show CASE]
-//! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [--weights FILE --tokenizer FILE]
-//! [--fit GROUP] [NAME...]]`, with the files of a static embedding model: fetches the trees of
-//! `quality/trees.toml` once, runs every case and those of a further folder and file (or those
+//! [--trees FOLDER] [--cases FOLDER] [--requests FILE] [--fit GROUP] [NAME...]]`: fetches the
+//! trees of `quality/trees.toml` once, runs every case and those of a further folder and file (or those
 //! whose name holds NAME) through ours, through a plain dump of the fifteen best files, and
 //! through a pipeline of four stages rebuilt from its published description, and prints recall,
 //! fix lines, wrong files, efficiency and time. HALF is `tuned`, `held`, `fresh`, `unseen`,
@@ -37,7 +36,6 @@ mod table;
 mod world;
 
 use cases::Case;
-use patchwright_retrieval::{ModelFiles, Settings};
 use score::{Outcome, Score};
 use world::World;
 
@@ -61,7 +59,6 @@ fn main() {
         arguments.get(at + 1).cloned()
     };
     let (half, show) = (value("--half"), value("--show"));
-    let settings = settings(value("--weights").zip(value("--tokenizer")));
     let only_ours = arguments.iter().any(|argument| argument == "--ours");
     let names = names(&arguments);
     let store = cases::store(value("--trees"));
@@ -84,7 +81,7 @@ fn main() {
             continue;
         };
         if world.as_ref().is_none_or(|world| world.tree != place.tree) {
-            world = Some(World::open(&place.tree, settings.clone()));
+            world = Some(World::open(&place.tree));
         }
         let world = world.as_ref().unwrap();
         for (number, (_, system)) in SYSTEMS.iter().enumerate() {
@@ -106,16 +103,6 @@ fn main() {
         if !scores[number].is_empty() {
             table::summarize(name, &scores[number]);
         }
-    }
-}
-
-fn settings(model: Option<(String, String)>) -> Settings {
-    Settings {
-        model: model.map(|(weights, tokenizer)| ModelFiles {
-            weights: weights.into(),
-            tokenizer: tokenizer.into(),
-        }),
-        ..Settings::default()
     }
 }
 

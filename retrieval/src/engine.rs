@@ -23,7 +23,7 @@ use crate::index::{Index, IndexLimits, IndexReport};
 use crate::query::Query;
 use crate::rank::Proximity;
 use crate::ranking::Ranking;
-use crate::search::{MeaningIndex, Scored, StaticModel, WordIndex};
+use crate::search::{Scored, WordIndex};
 use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
@@ -73,7 +73,6 @@ pub struct Engine {
     files: OnceLock<Vec<TreePath>>,
     texts: Texts,
     words: WordIndex,
-    meaning: Option<MeaningIndex>,
     preferences: Preferences,
 }
 
@@ -85,8 +84,6 @@ impl Engine {
             file_size: settings.file_size_limit,
             ..IndexLimits::default()
         };
-        let model = settings.model.as_ref().map(StaticModel::load);
-        let meaning = model.transpose()?.map(MeaningIndex::new);
         Ok(Self {
             index: Index::open(tree, cache, limits)?,
             settings,
@@ -97,7 +94,6 @@ impl Engine {
             files: OnceLock::new(),
             texts: Texts::default(),
             words: WordIndex::default(),
-            meaning,
             preferences: Preferences::default(),
         })
     }
@@ -245,18 +241,14 @@ impl Engine {
         self.texts.clear();
     }
 
-    /// Definitions ranked by words alone.
+    /// Definitions ranked by the stems of words.
     pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
         self.words.search(&self.index, stems, limit)
     }
 
-    /// Definitions ranked by words, and by meaning where there is a static model.
+    /// Definitions ranked by the words of a request.
     pub(crate) fn ranked(&self, words: &str, limit: usize) -> Vec<Scored> {
-        let by_words = self.by_words(&meaningful(words), limit);
-        match &self.meaning {
-            Some(meaning) => meaning.join(&self.index, words, by_words, limit),
-            None => by_words,
-        }
+        self.by_words(&meaningful(words), limit)
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the

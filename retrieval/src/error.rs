@@ -20,14 +20,6 @@ pub enum RetrievalError {
     /// The database refused a statement of ours.
     #[error("the code database failed: {0}")]
     Database(#[from] rusqlite::Error),
-    /// The static embedding model cannot be used.
-    #[error("the embedding model in {path} cannot be used: {reason}")]
-    Model {
-        /// The file.
-        path: PathBuf,
-        /// Description of the fault.
-        reason: String,
-    },
     /// A statement of the reader's was refused.
     #[error("the SQL was refused: {reason}")]
     Sql {

@@ -38,7 +38,7 @@ pub use patchwright_source::{CrashFrame, Role};
 pub use query::{KINDS, LineRange, Query, QueryError};
 pub use ranking::Ranking;
 pub use relations::{Definitions, Nearest, Nearness, QualifiedName, Similar};
-pub use settings::{ModelFiles, Settings, Weights};
+pub use settings::{Settings, Weights};
 pub use signals::{Candidate, Candidates, Choice, by_words, fuse};
 pub use snippet::{Piece, Snippet, Tier};
 pub use sql::{SqlAnswer, SqlLimits};

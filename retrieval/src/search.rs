@@ -2,21 +2,15 @@
 //! of, by BM25 over the words of names, scopes, files, comments and bodies.
 //!
 //! The words lie in the index file: counted at the first search ([`count`]),
-//! kept and brought up to date by [`store`]. Where a static model is configured,
-//! [`meaning`] finds what has no word in common; embeddings of a server are fused
-//! elsewhere.
+//! kept and brought up to date by [`store`].
 
 mod count;
-mod meaning;
-mod model;
 mod postings;
 mod store;
 
 use crate::error::or_nothing;
 use crate::index::Index;
 use crate::words::shortened;
-pub(crate) use meaning::MeaningIndex;
-pub(crate) use model::StaticModel;
 use patchwright_source::TreePath;
 use postings::Posting;
 use rusqlite::Result;

@@ -1,7 +1,6 @@
 //! The numbers that retrieval turns on, with the reasons for their defaults.
 
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// Describes how much is looked at and how much is shown.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,18 +24,6 @@ pub struct Settings {
     pub sql_milliseconds: u64,
     /// Weights of the candidates for a request.
     pub weights: Weights,
-    /// A static embedding model, by which searches also find what has no word in common.
-    pub model: Option<ModelFiles>,
-}
-
-/// The two files of a static embedding model.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ModelFiles {
-    /// A row of numbers for each token, as safetensors.
-    pub weights: PathBuf,
-    /// The tokenizer that numbers them (`tokenizer.json`).
-    pub tokenizer: PathBuf,
 }
 
 /// The signals by which candidates for a request are ranked. Ten times the sum of
@@ -82,7 +69,6 @@ impl Default for Settings {
             sql_rows: 100,
             sql_milliseconds: 2_000,
             weights: Weights::default(),
-            model: None,
         }
     }
 }

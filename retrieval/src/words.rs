@@ -127,20 +127,14 @@ fn doubled(stem: &str) -> bool {
     }
 }
 
-/// The words of a request that say something, in order.
-pub(crate) fn said_words(text: &str) -> Vec<String> {
-    let mut words = split_words(text);
-    words.retain(|word| {
-        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
-        word.len() > 1 && !is_number && !STOP_WORDS.contains(&word.as_str())
-    });
-    words
-}
-
 /// The stems of the words of a request that say something, in order, each once.
 pub(crate) fn meaningful(text: &str) -> Vec<String> {
     let mut stems: Vec<String> = Vec::new();
-    for word in said_words(text) {
+    for word in split_words(text) {
+        let is_number = word.bytes().all(|byte| byte.is_ascii_digit());
+        if word.len() < 2 || is_number || STOP_WORDS.contains(&word.as_str()) {
+            continue;
+        }
         let stem = stem(&word);
         if !stems.contains(&stem) {
             stems.push(stem);

@@ -1,7 +1,6 @@
 //! The settings of how code is shown and by which signals it is ranked.
 //! What a signal's service answers is read elsewhere.
 
-use std::path::PathBuf;
 use std::time::Duration;
 
 use schemars::JsonSchema;
@@ -26,18 +25,6 @@ pub struct Retrieval {
     pub context_tokens: usize,
     /// Weights of the ranking.
     pub weights: Weights,
-    /// A model in two files, by which searches also find what has no word in common.
-    pub static_model: StaticModel,
-}
-
-/// The two files of a static embedding model; both empty for none.
-#[derive(Debug, Clone, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct StaticModel {
-    /// Its weights: a row of numbers for each token, as safetensors.
-    pub weights: PathBuf,
-    /// Its tokenizer (`tokenizer.json`).
-    pub tokenizer: PathBuf,
 }
 
 /// Weights of the signals by which the candidates for a request are ranked.

@@ -10,7 +10,7 @@ use super::cases::{self, Case};
 use super::ours_once;
 use super::score::{self, Hunks, Score};
 use super::world::World;
-use patchwright_retrieval::{Ranking, Settings};
+use patchwright_retrieval::Ranking;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -112,9 +112,7 @@ impl<'c> Bench<'c> {
                 continue;
             };
             let world = *trees.entry(place.tree.clone()).or_insert_with(|| {
-                bench
-                    .worlds
-                    .push(World::open(&place.tree, Settings::default()));
+                bench.worlds.push(World::open(&place.tree));
                 bench.worlds.len() - 1
             });
             let hunks = score::hunks(&bench.worlds[world], case, &place);

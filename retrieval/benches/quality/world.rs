@@ -21,10 +21,10 @@ const STOP_WORDS: &str = "the and for with that this from are was not when where
     has have can should would must only all any file files code function class method";
 
 impl World {
-    pub(super) fn open(tree: &Path, settings: Settings) -> Self {
+    pub(super) fn open(tree: &Path) -> Self {
         // Kept from run to run: a tree is indexed anew only where it has to be.
         let cache = Path::new(env!("CARGO_TARGET_TMPDIR")).join("quality/indexes");
-        let engine = Engine::open(tree, &cache, settings).expect("a tree");
+        let engine = Engine::open(tree, &cache, Settings::default()).expect("a tree");
         let index = Index::open(tree, &cache, IndexLimits::default()).expect("a tree");
         let files = index
             .files()

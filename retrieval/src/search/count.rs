@@ -4,7 +4,7 @@ use crate::error::or_nothing;
 use crate::index::Index;
 use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
-use crate::words::split_words;
+use crate::words::{split_words, stem};
 use patchwright_source::{Text, TreePath};
 use rustc_hash::FxHashMap;
 
@@ -38,13 +38,13 @@ pub(super) struct Counted {
     pub(super) documents: Vec<Document>,
 }
 
-/// Counts the words of the definitions of a file, each in a form that is given: its stem, say.
-pub(super) fn count_file(index: &Index, path: &TreePath, form: fn(&str) -> String) -> Counted {
+/// Counts the stems of the words of the definitions of a file.
+pub(super) fn count_file(index: &Index, path: &TreePath) -> Counted {
     let Ok(text) = index.tree().read(path) else {
         return Counted::default();
     };
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
-    let mut counter = Counter::new(form);
+    let mut counter = Counter::default();
     let mut documents = Vec::new();
     for symbol in or_nothing(index.outline(path)) {
         if !is_document(&symbol) {
@@ -68,23 +68,14 @@ pub(super) fn count_file(index: &Index, path: &TreePath, form: fn(&str) -> Strin
 }
 
 /// Numbers the words of one file; what was cut into words once is not cut again.
+#[derive(Default)]
 struct Counter {
-    form: fn(&str) -> String,
     words: Vec<String>,
     numbers: FxHashMap<String, u32>,
     seen: FxHashMap<String, Vec<u32>>,
 }
 
 impl Counter {
-    fn new(form: fn(&str) -> String) -> Self {
-        Self {
-            form,
-            words: Vec::new(),
-            numbers: FxHashMap::default(),
-            seen: FxHashMap::default(),
-        }
-    }
-
     fn count_lines(&mut self, words: &mut FxHashMap<u32, u32>, text: &Text, symbol: &Symbol) {
         let start = with_comment(text, symbol.start_line);
         for number in start..symbol.start_line {
@@ -119,7 +110,7 @@ impl Counter {
         split_words(run)
             .iter()
             .filter(|word| word.len() > 1 && word.len() < LONGEST)
-            .map(|word| self.number((self.form)(word)))
+            .map(|word| self.number(stem(word)))
             .collect()
     }
 

@@ -9,7 +9,6 @@ use super::count::{Counted, count_file};
 use super::postings::{self, Posting};
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
-use crate::words::stem;
 use patchwright_source::TreePath;
 use rayon::prelude::*;
 use rusqlite::{Connection, Result, TransactionBehavior, params};
@@ -35,7 +34,7 @@ pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
     let counted: Vec<Counted> = work
         .files
         .par_iter()
-        .map(|(path, _)| count_file(index, path, stem))
+        .map(|(path, _)| count_file(index, path))
         .collect();
     index.look_anew();
     let mut connection = index.private_connection()?;
