@@ -8,12 +8,6 @@ pub(crate) mod facts;
 
 pub(crate) mod c;
 mod declarator;
-mod go;
-mod java;
-mod javascript;
-pub(crate) mod macros;
-mod python;
-mod rust;
 mod tabled;
 pub(crate) mod walk;
 
@@ -43,17 +37,12 @@ pub fn function_around(language: Language, bytes: &[u8], line: u32) -> Option<Li
 
 /// Reads the facts of a file. `None` when the parser gave up.
 pub(crate) fn extract(language: Language, bytes: &[u8]) -> Option<Extracted> {
-    let spec = match language {
-        Language::C | Language::Cpp => return c::extract(language, bytes),
-        Language::Java => java::spec(),
-        Language::Python => python::spec(),
-        Language::Go => go::spec(),
-        Language::Rust => rust::spec(),
-        Language::JavaScript | Language::TypeScript | Language::Tsx => javascript::spec(language),
-    };
+    if matches!(language, Language::C | Language::Cpp) {
+        return c::extract(language, bytes);
+    }
     let tree = patchwright_source::parse(language, bytes)?;
     Some(Extracted {
-        facts: tabled::extract(spec, &tree, bytes),
+        facts: tabled::extract(language, &tree, bytes),
         broken: tree.root_node().has_error(),
     })
 }

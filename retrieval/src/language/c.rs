@@ -13,6 +13,7 @@ mod directives;
 mod function_end;
 mod function_head;
 mod keywords;
+pub(crate) mod macros;
 mod outline;
 mod plain;
 pub(crate) mod prepare;
@@ -27,11 +28,13 @@ use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line,
 use crate::symbol::{SymbolKind, UseKind};
 use patchwright_source::Language;
 use prepare::{Prepared, prepare};
+use serde::Deserialize;
 use std::sync::OnceLock;
 use tree_sitter::Node;
 
 /// Meaning of a kind of node here.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 enum Role {
     #[default]
     Other,
@@ -57,44 +60,6 @@ enum Role {
     BaseClause,
     Lambda,
 }
-
-const ROLES: [(&str, Role); 35] = [
-    ("comment", Role::Skip),
-    ("string_literal", Role::Skip),
-    ("system_lib_string", Role::Skip),
-    ("raw_string_literal", Role::Skip),
-    ("char_literal", Role::Skip),
-    ("number_literal", Role::Skip),
-    ("primitive_type", Role::Skip),
-    ("storage_class_specifier", Role::Skip),
-    ("type_qualifier", Role::Skip),
-    ("goto_statement", Role::Skip),
-    ("identifier", Role::Name),
-    ("field_identifier", Role::Member),
-    ("type_identifier", Role::TypeName),
-    ("function_definition", Role::Function),
-    ("compound_statement", Role::Body),
-    ("declaration", Role::Declaration),
-    ("parameter_declaration", Role::Parameter),
-    ("optional_parameter_declaration", Role::Parameter),
-    ("for_range_loop", Role::Parameter),
-    ("field_declaration", Role::FieldDeclaration),
-    ("type_definition", Role::Typedef),
-    ("struct_specifier", Role::Aggregate(SymbolKind::Struct)),
-    ("union_specifier", Role::Aggregate(SymbolKind::Union)),
-    ("enum_specifier", Role::Aggregate(SymbolKind::Enum)),
-    ("class_specifier", Role::Aggregate(SymbolKind::Class)),
-    ("enumerator", Role::Enumerator),
-    ("call_expression", Role::Call),
-    ("new_expression", Role::New),
-    ("assignment_expression", Role::Assignment),
-    ("update_expression", Role::Update),
-    ("field_initializer", Role::Initializer),
-    ("namespace_definition", Role::Namespace),
-    ("alias_declaration", Role::Alias),
-    ("base_class_clause", Role::BaseClause),
-    ("lambda_expression", Role::Lambda),
-];
 
 /// The numbers of one grammar.
 #[derive(Debug)]
@@ -127,7 +92,7 @@ impl Grammar {
     fn new(grammar: &tree_sitter::Language) -> Self {
         let field = |name| grammar.field_id_for_name(name).map_or(0, u16::from);
         Self {
-            roles: roles(grammar, &ROLES, Role::Skip),
+            roles: roles(grammar, include_str!("roles/c.json"), Role::Skip),
             declarators: DeclaratorKinds::new(grammar),
             parenthesized: grammar.id_for_node_kind("parenthesized_declarator", true),
             function_declarator: grammar.id_for_node_kind("function_declarator", true),

@@ -1,5 +1,8 @@
 //! Languages whose definitions have a field `name`: one table per language
-//! says what its nodes mean, this module does the rest.
+//! (`roles/*.json`) says what its nodes mean, this module does the rest.
+//!
+//! Anonymous classes of Java are numbered per class in the order of the text, as `javac`
+//! does for most programs.
 
 use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
 use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, last_line, walk};
@@ -11,13 +14,13 @@ use tree_sitter::{Node, Tree};
 mod spec;
 mod special;
 
-pub(crate) use spec::{Key, Role, Spec};
+use spec::{Key, Role, Spec};
 
 /// Reads the facts of a file by its language's table.
-pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
+pub(crate) fn extract(language: Language, tree: &Tree, bytes: &[u8]) -> Facts {
     let mut visitor = Tabled {
-        spec,
-        facts: Collector::new(bytes, separator(spec.language)),
+        spec: Spec::of(language),
+        facts: Collector::new(bytes, separator(language)),
         anonymous: FxHashMap::default(),
         package: 0,
     };
@@ -25,15 +28,15 @@ pub(crate) fn extract(spec: &Spec, tree: &Tree, bytes: &[u8]) -> Facts {
     visitor.facts.finish()
 }
 
-struct Tabled<'a, 's> {
-    spec: &'s Spec,
+struct Tabled<'a> {
+    spec: &'static Spec,
     facts: Collector<'a>,
     /// Number of classes without a name, by scope.
     anonymous: FxHashMap<NameId, u32>,
     package: NameId,
 }
 
-impl Visitor for Tabled<'_, '_> {
+impl Visitor for Tabled<'_> {
     fn enter(&mut self, place: &NodeContext<'_, '_>) -> bool {
         let node = place.node;
         match self.spec.role(node) {
@@ -54,7 +57,7 @@ impl Visitor for Tabled<'_, '_> {
     }
 }
 
-impl Tabled<'_, '_> {
+impl Tabled<'_> {
     fn definition(&mut self, place: &NodeContext<'_, '_>, role: Role) -> bool {
         match role {
             Role::Define(kind) => self.define(place, kind),

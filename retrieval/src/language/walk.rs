@@ -3,6 +3,8 @@
 //! It goes down and up with a cursor and a stack of its own, so that deep
 //! nesting costs memory and not the program's stack.
 
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
 use tree_sitter::{Node, Tree, TreeCursor};
 
 /// An extractor, called at each node.
@@ -114,14 +116,15 @@ pub(crate) fn line(row: usize) -> u32 {
     u32::try_from(row).unwrap_or(u32::MAX).saturating_add(1)
 }
 
-/// A table from the kinds of a grammar to the roles that an extractor gives
-/// them; kinds without a role get `R::default()`, punctuation and keywords
-/// `word`.
-pub(crate) fn roles<R: Copy + Default>(
+/// The roles that a table in JSON gives to the kinds of a grammar, by the number of the kind.
+/// Kinds without a role get `R::default()`, punctuation and keywords `word`.
+pub(crate) fn roles<R: Copy + Default + DeserializeOwned>(
     grammar: &tree_sitter::Language,
-    table: &[(&str, R)],
+    table: &str,
     word: R,
 ) -> Vec<R> {
+    // The tables are part of the program, and a test reads each of them.
+    let table: HashMap<String, R> = serde_json::from_str(table).unwrap_or_default();
     let count = u16::try_from(grammar.node_kind_count()).unwrap_or(u16::MAX);
     (0..count)
         .map(|kind| {
@@ -129,10 +132,7 @@ pub(crate) fn roles<R: Copy + Default>(
                 return word;
             }
             let name = grammar.node_kind_for_id(kind).unwrap_or_default();
-            table
-                .iter()
-                .find(|(wanted, _)| *wanted == name)
-                .map_or_else(R::default, |(_, role)| *role)
+            table.get(name).copied().unwrap_or_default()
         })
         .collect()
 }

@@ -2,8 +2,8 @@
 
 use crate::error::RetrievalError;
 use crate::index::{Index, Reader};
+use crate::language::c::macros::identifiers;
 use crate::language::facts::decode_site;
-use crate::language::macros::identifiers;
 use crate::relations::definitions::named;
 use crate::relations::rows::{name_id, read_numbers, symbol_by_id, symbols};
 use crate::symbol::{Import, Symbol, SymbolKind, Use, UseKind};

@@ -1,8 +1,7 @@
 //! Tokens with their brackets: what stands where, and what belongs together.
 
-use super::keywords::{is_attribute, is_builtin, is_specifier};
+use super::keywords;
 use super::tokens::{Kind, Token};
-use crate::language::macros::is_reserved;
 
 /// Limit on how many tokens template arguments may have.
 const ANGLES: usize = 2_000;
@@ -123,12 +122,7 @@ impl<'t> Code<'t> {
 
     /// Returns whether a word cannot be the name of something.
     pub(super) fn is_no_name(&self, at: usize) -> bool {
-        let word = self.word(at);
-        is_reserved(word, self.is_cpp)
-            || is_specifier(word)
-            || is_builtin(word)
-            || is_attribute(word)
-            || self.is_cpp && matches!(word, b"final" | b"override")
+        keywords::is_no_name(self.word(at), self.is_cpp)
     }
 
     /// Where `A::B<int>::` before a name begins, `~` included.

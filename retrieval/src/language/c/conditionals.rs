@@ -5,8 +5,8 @@
 //! heads for one body, `} else {` in one branch) only the first is read, so that
 //! braces match. `#if 0` is never read.
 
+use super::keywords::{KEYWORD, is};
 use super::tokens::{Directive, Kind, Token};
-use crate::language::macros::is_keyword;
 use std::ops::Range;
 
 /// Limit on how far back the name of a macro call is looked for, in tokens.
@@ -241,7 +241,7 @@ impl Resolver<'_> {
             before(2).is_none_or(|token| matches!(token.kind, Kind::Mark(b';' | b'{' | b'}')));
         let is_name = before(1).is_some_and(|token| {
             token.kind == Kind::Name
-                && !is_keyword(self.text.get(token.range()).unwrap_or_default())
+                && !is(self.text.get(token.range()).unwrap_or_default(), KEYWORD)
         });
         begins && is_name
     }

@@ -6,7 +6,7 @@
 //! files, namespaces and classes, never into a body.
 
 use super::brackets::Code;
-use super::keywords::is_class_key;
+use super::keywords::{CLASS_KEY, is};
 use super::outline::{FunctionHead, Outline};
 use super::tokens::{Kind, Token};
 use std::ops::Range;
@@ -228,7 +228,7 @@ impl Scanner<'_> {
             .scopes
             .last()
             .is_some_and(|one| one.kind == ScopeKind::Type);
-        if !in_type || start >= colon || is_class_key(self.code.word(start)) {
+        if !in_type || start >= colon || is(self.code.word(start), CLASS_KEY) {
             return false;
         }
         let keyword = (start..colon).rev().take(2).find(is_access);
@@ -343,7 +343,7 @@ impl Scanner<'_> {
     /// Returns whether a declaration that begins at a place names its type.
     fn is_whole(&self, at: usize, end: usize) -> bool {
         let next = |mark: u8| self.code.is_mark(at + 1, mark);
-        if self.code.word(at) == b"namespace" || is_class_key(self.code.word(at)) {
+        if self.code.word(at) == b"namespace" || is(self.code.word(at), CLASS_KEY) {
             return true;
         }
         let words = self.code.is_name(at)

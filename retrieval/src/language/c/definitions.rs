@@ -1,11 +1,12 @@
 //! Functions, variables, namespaces and plain names of C and C++, as they stand
 //! in the database.
 
+use super::keywords::is_reserved;
+use super::macros::identifiers;
 use super::outline::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
-use crate::language::macros::{identifiers, is_reserved};
 use crate::language::walk::{NodeContext, children_in_field, first_line, last_line, walk_from};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;

@@ -2,9 +2,10 @@
 //! the names in their bodies, includes, and the names in conditions.
 
 use super::CVisitor;
+use super::keywords::{KEYWORD, is};
+use super::macros::{RawName, identifiers};
 use super::prepare::Piece;
 use crate::language::facts::{SymbolFact, Takes};
-use crate::language::macros::{Token, identifiers, is_keyword};
 use crate::symbol::{SymbolKind, UseKind};
 
 impl CVisitor<'_> {
@@ -20,7 +21,7 @@ impl CVisitor<'_> {
         let mut tokens = identifiers(bytes, piece.range.clone()).into_iter().skip(1);
         // `#define inline`: a word of the language is no name to be asked for.
         let is_name =
-            |token: &Token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default());
+            |token: &RawName| !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD);
         let Some(name) = tokens.next().filter(is_name) else {
             return;
         };
@@ -46,8 +47,8 @@ impl CVisitor<'_> {
             is_static: false,
         };
         let symbol = self.facts.define(symbol);
-        let tokens: Vec<Token> = tokens.collect();
-        let (parameters, names): (Vec<&Token>, Vec<&Token>) =
+        let tokens: Vec<RawName> = tokens.collect();
+        let (parameters, names): (Vec<&RawName>, Vec<&RawName>) =
             tokens.iter().partition(|token| token.range.start < value);
         let parameters: Vec<&[u8]> = parameters
             .iter()
@@ -55,7 +56,7 @@ impl CVisitor<'_> {
             .collect();
         for token in names {
             let word = bytes.get(token.range.clone()).unwrap_or_default();
-            if is_keyword(word) || parameters.contains(&word) {
+            if is(word, KEYWORD) || parameters.contains(&word) {
                 continue;
             }
             let used = self.facts.intern_range(token.range.clone());
@@ -127,7 +128,7 @@ impl CVisitor<'_> {
         identifiers(bytes, piece.range.clone())
             .into_iter()
             .skip(usize::from(is_directive))
-            .filter(|token| !is_keyword(bytes.get(token.range.clone()).unwrap_or_default()))
+            .filter(|token| !is(bytes.get(token.range.clone()).unwrap_or_default(), KEYWORD))
             .map(|token| {
                 let name = self.facts.intern_range(token.range.clone());
                 (name, piece.line + token.lines_down, kind_of(&token))
@@ -136,7 +137,7 @@ impl CVisitor<'_> {
     }
 }
 
-fn kind_of(token: &Token) -> UseKind {
+fn kind_of(token: &RawName) -> UseKind {
     if token.called {
         UseKind::Call
     } else {
@@ -145,7 +146,7 @@ fn kind_of(token: &Token) -> UseKind {
 }
 
 /// Where the body of a macro begins: parameters stand right behind the name.
-fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
+fn after_parameters(bytes: &[u8], piece: &Piece, name: &RawName) -> usize {
     let rest = bytes
         .get(name.range.end..piece.range.end)
         .unwrap_or_default();
@@ -157,7 +158,7 @@ fn after_parameters(bytes: &[u8], piece: &Piece, name: &Token) -> usize {
 }
 
 /// Returns how many arguments a macro takes.
-fn parameters_of(bytes: &[u8], name: &Token, value: usize) -> Takes {
+fn parameters_of(bytes: &[u8], name: &RawName, value: usize) -> Takes {
     let list = bytes.get(name.range.end..value).unwrap_or_default();
     let inside = list
         .strip_prefix(b"(")

@@ -7,7 +7,7 @@
 //! attributes follow.
 
 use super::declarations::{Candidate, Scanner};
-use super::keywords::{is_attribute, is_specifier};
+use super::keywords::{ATTRIBUTE, SPECIFIER, is};
 use super::tokens::Kind;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl Scanner<'_> {
                 Kind::Name => {
                     let candidate = self.candidate(at, &tokens);
                     let attribute =
-                        is_attribute(self.code.word(at)) && self.code.is_mark(at + 1, b'(');
+                        is(self.code.word(at), ATTRIBUTE) && self.code.is_mark(at + 1, b'(');
                     at = match candidate {
                         Some(candidate) => {
                             let after = candidate.parameters.1;
@@ -245,9 +245,9 @@ impl Scanner<'_> {
         while at < tokens.end {
             if let Some(end) = calls.get(&at) {
                 at = end + 1;
-            } else if is_attribute(self.code.word(at)) && self.code.is_mark(at + 1, b'(') {
+            } else if is(self.code.word(at), ATTRIBUTE) && self.code.is_mark(at + 1, b'(') {
                 at = self.code.after(at + 1);
-            } else if self.code.is_name(at) && !is_specifier(self.code.word(at)) {
+            } else if self.code.is_name(at) && !is(self.code.word(at), SPECIFIER) {
                 return Some(at);
             } else {
                 at += 1;

@@ -2,7 +2,7 @@
 //! that one type stands before it and nothing but qualifiers behind it.
 
 use super::declarations::{Candidate, Scanner};
-use super::keywords::{is_attribute, is_builtin, is_class_key, is_specifier, is_trailing};
+use super::keywords::{ATTRIBUTE, BUILTIN, CLASS_KEY, SPECIFIER, TRAILING, is};
 use super::tokens::{Kind, Token};
 use std::ops::Range;
 
@@ -178,10 +178,10 @@ impl Scanner<'_> {
                 continue;
             }
             let word = self.code.word(at);
-            let (kind, end) = if is_class_key(word) {
+            let (kind, end) = if is(word, CLASS_KEY) {
                 (UnitKind::Builtin, self.after_qualified(at + 1, tokens.end))
-            } else if is_builtin(word)
-                || is_attribute(word) && matches!(word, b"decltype" | b"typeof" | b"__typeof__")
+            } else if is(word, BUILTIN)
+                || is(word, ATTRIBUTE) && matches!(word, b"decltype" | b"typeof" | b"__typeof__")
             {
                 let end = if self.code.is_mark(at + 1, b'(') {
                     self.code.after(at + 1)
@@ -189,7 +189,7 @@ impl Scanner<'_> {
                     at + 1
                 };
                 (UnitKind::Builtin, end)
-            } else if is_attribute(word) {
+            } else if is(word, ATTRIBUTE) {
                 let end = if self.code.is_mark(at + 1, b'(') {
                     self.code.after(at + 1)
                 } else {
@@ -197,7 +197,7 @@ impl Scanner<'_> {
                 };
                 at = end;
                 continue;
-            } else if is_specifier(word) || matches!(word, b"typename" | b"template") {
+            } else if is(word, SPECIFIER) || matches!(word, b"typename" | b"template") {
                 at += 1;
                 continue;
             } else if self.code.is_mark(at + 1, b'(') {
@@ -252,7 +252,7 @@ impl Scanner<'_> {
             } else {
                 at + 1
             };
-            if kind == Kind::Name && !(self.code.is_cpp && is_trailing(self.code.word(at))) {
+            if kind == Kind::Name && !(self.code.is_cpp && is(self.code.word(at), TRAILING)) {
                 self.take_out(at..end.min(tokens.end));
             }
             at = if kind == Kind::Name {

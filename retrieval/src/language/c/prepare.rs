@@ -7,9 +7,9 @@
 
 use super::conditionals::resolve;
 use super::declarations::scan;
+use super::keywords::{KEYWORD, is};
 use super::outline::{FunctionHead, TypeHead};
 use super::tokens::{Directive, Kind, Token, tokens};
-use crate::language::macros::is_keyword;
 use std::ops::Range;
 
 /// A file ready to be parsed.
@@ -166,7 +166,7 @@ fn loose_calls(text: &[u8], live: &[Token], functions: &[FunctionHead]) -> Vec<R
 /// The place after `NAME(...)` when a new statement begins on the next line.
 fn call_end(text: &[u8], live: &[Token], at: usize) -> Option<usize> {
     let name = text.get(live.get(at)?.range())?;
-    if is_keyword(name) || !live.get(at + 1)?.is(b'(') {
+    if is(name, KEYWORD) || !live.get(at + 1)?.is(b'(') {
         return None;
     }
     let mut depth = 0_usize;

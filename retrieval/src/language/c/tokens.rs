@@ -3,7 +3,6 @@
 //! The first step of reading a file (`prepare`): it needs no grammar, so nothing
 //! that a macro hides can stop it.
 
-use crate::language::macros::{continues_name, starts_name};
 use std::ops::Range;
 
 /// A kind of preprocessor line.
@@ -71,8 +70,18 @@ impl Token {
 
 /// Cuts a text into tokens; comments and white space are left out.
 pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
+    read(text, true)
+}
+
+/// Cuts a text into tokens in which a preprocessor line is no token of its own.
+pub(super) fn raw_tokens(text: &[u8]) -> Vec<Token> {
+    read(text, false)
+}
+
+fn read(text: &[u8], has_directives: bool) -> Vec<Token> {
     let mut lexer = Lexer {
         text,
+        has_directives,
         at: 0,
         line: 1,
         line_is_empty: true,
@@ -82,8 +91,20 @@ pub(super) fn tokens(text: &[u8]) -> Vec<Token> {
     lexer.found
 }
 
+/// Returns whether a C identifier can start with this byte.
+fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+/// Returns whether this byte can be part of a C identifier.
+fn continues_name(byte: u8) -> bool {
+    starts_name(byte) || byte.is_ascii_digit()
+}
+
 struct Lexer<'t> {
     text: &'t [u8],
+    /// True when a preprocessor line is one token.
+    has_directives: bool,
     at: usize,
     line: u32,
     /// True when only white space and comments stand before `at` on its line.
@@ -120,7 +141,7 @@ impl Lexer<'_> {
                 self.skip_comment();
                 return true;
             }
-            b'#' if self.line_is_empty => {
+            b'#' if self.line_is_empty && self.has_directives => {
                 self.directive();
                 return true;
             }

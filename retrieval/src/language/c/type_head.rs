@@ -2,7 +2,7 @@
 //! among them.
 
 use super::declarations::{Scanner, ScopeKind};
-use super::keywords::is_class_key;
+use super::keywords::{CLASS_KEY, is};
 use super::outline::TypeHead;
 use super::tokens::Kind;
 use std::ops::Range;
@@ -56,7 +56,7 @@ impl Scanner<'_> {
         let Some(key) = self.class_key(from..open) else {
             return;
         };
-        let is_scoped_enum = usize::from(is_class_key(self.code.word(key + 1)));
+        let is_scoped_enum = usize::from(is(self.code.word(key + 1), CLASS_KEY));
         let name = self.type_name(key + 1 + is_scoped_enum..open);
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             return;
@@ -84,7 +84,7 @@ impl Scanner<'_> {
         let Some(key) = key.filter(|key| self.code.word(*key) == b"enum") else {
             return false;
         };
-        let from = key + 1 + usize::from(is_class_key(self.code.word(key + 1)));
+        let from = key + 1 + usize::from(is(self.code.word(key + 1), CLASS_KEY));
         let Some(name) = self.type_name(from..head.end) else {
             return false;
         };
@@ -99,7 +99,7 @@ impl Scanner<'_> {
     fn class_key(&self, head: Range<usize>) -> Option<usize> {
         let mut at = head.start;
         while at < head.end {
-            if is_class_key(self.code.word(at)) {
+            if is(self.code.word(at), CLASS_KEY) {
                 return Some(at);
             }
             at = if self.code.is_mark(at, b'(') || self.code.is_mark(at, b'[') {

@@ -4,11 +4,14 @@
 use crate::language::walk::roles;
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
+use serde::Deserialize;
+use std::sync::OnceLock;
 use tree_sitter::Node;
 
 /// Meaning of a kind of node.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Role {
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Role {
     /// Nothing; its children are looked at.
     #[default]
     Other,
@@ -55,8 +58,9 @@ pub(crate) enum Role {
 }
 
 /// The fields that roles speak of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Key {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Key {
     Name,
     Body,
     Type,
@@ -94,23 +98,43 @@ const KEYS: [&str; 15] = [
 
 /// A grammar's numbers for a table.
 #[derive(Debug)]
-pub(crate) struct Spec {
+pub(super) struct Spec {
     pub(super) language: Language,
     roles: Vec<Role>,
     keys: Vec<u16>,
 }
 
 impl Spec {
+    /// The table of a language, resolved once.
+    pub(super) fn of(language: Language) -> &'static Self {
+        static JAVA: OnceLock<Spec> = OnceLock::new();
+        static PYTHON: OnceLock<Spec> = OnceLock::new();
+        static GO: OnceLock<Spec> = OnceLock::new();
+        static RUST: OnceLock<Spec> = OnceLock::new();
+        static JAVASCRIPT: OnceLock<Spec> = OnceLock::new();
+        static TYPESCRIPT: OnceLock<Spec> = OnceLock::new();
+        static TSX: OnceLock<Spec> = OnceLock::new();
+        let javascript = include_str!("../roles/javascript.json");
+        let (slot, table) = match language {
+            Language::Java => (&JAVA, include_str!("../roles/java.json")),
+            Language::Python => (&PYTHON, include_str!("../roles/python.json")),
+            Language::Go => (&GO, include_str!("../roles/go.json")),
+            Language::Rust => (&RUST, include_str!("../roles/rust.json")),
+            Language::TypeScript => (&TYPESCRIPT, javascript),
+            Language::Tsx => (&TSX, javascript),
+            _ => (&JAVASCRIPT, javascript),
+        };
+        slot.get_or_init(|| Self::new(language, table))
+    }
+
     /// Resolves a table against a grammar.
-    pub(crate) fn new(language: Language, table: &[(&str, Role)]) -> Self {
+    fn new(language: Language, table: &str) -> Self {
         let grammar = language.grammar();
+        let field = |name: &&str| grammar.field_id_for_name(name).map_or(0, u16::from);
         Self {
             language,
             roles: roles(&grammar, table, Role::Skip),
-            keys: KEYS
-                .iter()
-                .map(|name| grammar.field_id_for_name(name).map_or(0, u16::from))
-                .collect(),
+            keys: KEYS.iter().map(field).collect(),
         }
     }
 

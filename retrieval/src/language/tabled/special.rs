@@ -7,7 +7,7 @@ use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
 
-impl Tabled<'_, '_> {
+impl Tabled<'_> {
     /// A variable outside functions; a function if that is its value.
     pub(super) fn variable(&mut self, place: &NodeContext<'_, '_>, key: Key) {
         if self.facts.in_function() {
