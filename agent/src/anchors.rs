@@ -10,7 +10,9 @@ use crate::prompt;
 use crate::signals::Charged;
 use patchwright_model::{Message, Model, ModelError, Request as Question};
 use patchwright_patcher::reply;
-use patchwright_retrieval::{Candidate, Choice, Context, Engine, Query, Request, by_words, fuse};
+use patchwright_retrieval::{
+    Candidate, Choice, Context, Engine, Query, Request, RetrievalError, by_words, fuse,
+};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -91,9 +93,9 @@ impl Pipeline {
         let expanded = tokio::task::spawn_blocking(move || {
             let (added, failed) = added(&engine, &statements);
             let choices = choices(&anchors, &added);
-            (engine.context_of(&request, &choices), failed)
+            Ok::<_, RetrievalError>((engine.context_of(&request, &choices)?, failed))
         });
-        let (context, failed) = expanded.await?;
+        let (context, failed) = expanded.await??;
         notes.extend(failed);
         Ok((context, notes))
     }
@@ -149,13 +151,12 @@ impl Pipeline {
     async fn hits(&self, queries: Vec<Query>) -> Result<Vec<Candidate>, PipelineError> {
         let engine = Arc::clone(&self.engine);
         let found = tokio::task::spawn_blocking(move || {
-            let lists: Vec<Vec<Candidate>> = queries
+            let lists = queries
                 .iter()
-                .map(|query| engine.candidates_in(&engine.answer(query)))
-                .collect();
-            in_turns(lists)
+                .map(|query| engine.candidates_in(&engine.answer(query)));
+            lists.collect::<Result<_, _>>().map(in_turns)
         });
-        Ok(found.await?)
+        Ok(found.await??)
     }
 
     /// The hits that fit the request best, by the re-ranker and embeddings where
@@ -180,6 +181,12 @@ impl Pipeline {
             .into_iter()
             .map(|language| language.to_string())
             .collect()
+    }
+}
+
+impl From<RetrievalError> for PipelineError {
+    fn from(error: RetrievalError) -> Self {
+        Self::Ended(error.to_string())
     }
 }
 
@@ -208,8 +215,9 @@ fn in_turns(lists: Vec<Vec<Candidate>>) -> Vec<Candidate> {
 fn added(engine: &Engine, statements: &[String]) -> (Vec<i64>, Vec<String>) {
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for statement in statements {
-        match engine.rows(statement) {
-            Ok(rows) => found.push(engine.definitions_in(&rows)),
+        let rows = engine.rows(statement);
+        match rows.and_then(|rows| engine.definitions_in(&rows)) {
+            Ok(ids) => found.push(ids),
             Err(error) => failed.push(format!("a statement of the model was left out: {error}")),
         }
     }

@@ -157,7 +157,8 @@ impl Signals {
         let found = tokio::task::spawn_blocking(move || asked.candidates(&request, &further)).await;
         Some(Question {
             words: words.to_owned(),
-            found: found.unwrap_or_default(),
+            // Where the index fails, the answer itself says so.
+            found: found.ok().and_then(Result::ok).unwrap_or_default(),
             told,
         })
     }

@@ -102,7 +102,8 @@ impl CodeServer {
             }
             Wish::Context { budget } => {
                 let budget = budget.unwrap_or(self.context_tokens);
-                Ok(engine.context(&request(&call.body, budget)).render())
+                let context = engine.context(&request(&call.body, budget));
+                Ok(context.map_err(|error| error.to_string())?.render())
             }
             Wish::Judge => Err("judge is not answered from the index".to_owned()),
             Wish::Crash => crate::crash_text::describe(&call.body, Some(engine.tree()))
@@ -141,7 +142,10 @@ impl Call {
     fn words(&self, engine: &Engine) -> Option<String> {
         match self.wish {
             Wish::Query => (self.kind == "search").then(|| self.body.clone()),
-            Wish::Context { .. } => Some(engine.words_of(&request(&self.body, 0))),
+            Wish::Context { .. } => {
+                // Where the index fails, the context itself says so.
+                engine.words_of(&request(&self.body, 0)).ok()
+            }
             Wish::Crash | Wish::Judge => None,
         }
     }

@@ -96,7 +96,7 @@ fn main() {
             scores[number].push(score);
         }
         if show.as_ref() == Some(&case.id) {
-            println!("{}", world.engine.context(&case.request).render());
+            println!("{}", world.engine.context(&case.request).unwrap().render());
         }
     }
     for (number, (name, _)) in SYSTEMS.iter().enumerate() {
@@ -117,12 +117,12 @@ fn names(arguments: &[String]) -> Vec<&String> {
 
 /// The second call is measured: the first reads what later ones share.
 fn ours(world: &World, case: &Case) -> Outcome {
-    world.engine.context(&case.request);
+    world.engine.context(&case.request).unwrap();
     ours_once(world, case)
 }
 
 fn ours_once(world: &World, case: &Case) -> Outcome {
-    let context = world.engine.context(&case.request);
+    let context = world.engine.context(&case.request).unwrap();
     Outcome {
         symbols: context
             .snippets

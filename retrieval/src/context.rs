@@ -17,6 +17,7 @@ pub(crate) mod tests;
 mod traceback;
 
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::intent::detect;
 use crate::snippet::Snippet;
 use crate::symbol::Symbol;
@@ -187,50 +188,49 @@ impl Plan {
 
 impl Engine {
     /// The code that a request or a crash report calls for, within its budget.
-    pub fn context(&self, request: &Request) -> Context {
+    pub fn context(&self, request: &Request) -> Result<Context> {
         let started = Instant::now();
         let _hold = self.index.hold();
-        let budget = request.most();
         let located = if request.frames.is_empty() {
-            self.locate(&traceback::frames(&request.text))
+            self.locate(&traceback::frames(&request.text))?
         } else {
-            self.locate(&request.frames)
+            self.locate(&request.frames)?
         };
         let mut plan = if located.is_empty() {
-            request::plan(self, &request.text)
+            request::plan(self, &request.text)?
         } else {
-            let mut plan = crash::plan(self, &located);
-            let beside = self.beside_stack(request, &plan.wanted);
+            let mut plan = crash::plan(self, &located)?;
+            let beside = self.beside_stack(request, &plan.wanted)?;
             plan.wanted.extend(beside);
             plan
         };
         plan.widen(request.share(), self.ranking.crash.frames);
-        let mut context = pack::pack(self, &plan, budget);
-        self.forget_texts();
-        context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-        context
+        self.packed(&plan, request, started)
     }
-}
 
-impl Engine {
     /// The context made of what somebody else chose.
-    pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Context {
+    pub(crate) fn pack_chosen(&self, request: &Request, wanted: Vec<Wanted>) -> Result<Context> {
         let started = Instant::now();
-        let budget = request.most();
         let (intent, confidence) = detect(&request.text);
         let plan = Plan {
             intent: intent.as_str().to_owned(),
             confidence,
-            stack: crash::stack_lines(&self.locate(&request.frames)),
+            stack: crash::stack_lines(&self.locate(&request.frames)?),
             wanted,
             heads: Heads::default(),
             // Whoever chose knows what matters: the budget is the limit.
-            enough: budget as f64,
+            enough: request.most() as f64,
         };
-        let mut context = pack::pack(self, &plan, budget);
+        self.packed(&plan, request, started)
+    }
+
+    fn packed(&self, plan: &Plan, request: &Request, started: Instant) -> Result<Context> {
+        let context = pack::pack(self, plan, request.most());
         self.forget_texts();
-        context.elapsed_ms = started.elapsed().as_secs_f64() * 1000.0;
-        context
+        Ok(Context {
+            elapsed_ms: started.elapsed().as_secs_f64() * 1000.0,
+            ..context?
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! The facade: one tree, its index, and every query answered.
 //!
-//! Answering never fails; what cannot be found or read is said in the answer.
+//! Answering never fails; what cannot be found or read is said in the answer, and so is a
+//! failure of the index.
 //! Each kind of query has a file below; ranking and rendering live elsewhere.
 
 pub(crate) mod documents;
@@ -18,7 +19,7 @@ mod uses;
 mod values;
 
 use crate::answer::{Answer, Hit, Miss};
-use crate::error::{RetrievalError, or_nothing};
+use crate::error::Result;
 use crate::index::{Index, IndexLimits, IndexReport};
 use crate::query::Query;
 use crate::rank::Proximity;
@@ -28,6 +29,7 @@ use crate::settings::Settings;
 use crate::snippet::{Snippet, Tier};
 use crate::symbol::Symbol;
 use crate::words::meaningful;
+use file::ends_with_path;
 pub(crate) use lookup::Around;
 use patchwright_source::CrashFrame;
 use patchwright_source::{Language, SourceError, Text, Tree, TreePath};
@@ -79,7 +81,7 @@ pub struct Engine {
 impl Engine {
     /// Opens a tree; its index in the cache folder is built or brought up to
     /// date first.
-    pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self, RetrievalError> {
+    pub fn open(tree: &Path, cache: &Path, settings: Settings) -> Result<Self> {
         let limits = IndexLimits {
             file_size: settings.file_size_limit,
             ..IndexLimits::default()
@@ -125,9 +127,9 @@ impl Engine {
     }
 
     /// Sets the crash near which results are shown first.
-    pub fn set_crash(&mut self, frames: &[CrashFrame]) {
+    pub fn set_crash(&mut self, frames: &[CrashFrame]) -> Result<()> {
         let mut near = Proximity::default();
-        let located = self.locate(frames);
+        let located = self.locate(frames)?;
         for (distance, place) in located.iter().enumerate() {
             let symbol = &place.symbol;
             near.add(
@@ -141,6 +143,7 @@ impl Engine {
         }
         self.near = near;
         self.crash = located.into_iter().map(|place| place.symbol).collect();
+        Ok(())
     }
 
     /// Tells when files were last changed, in seconds: what changed recently is
@@ -165,38 +168,40 @@ impl Engine {
 
     /// Answers one query.
     pub fn answer(&self, query: &Query) -> Answer {
-        match query {
-            Query::Next { query: inner, skip } => {
-                let mut answer = self.answer_from(inner, *skip);
-                answer.query = query.clone();
-                answer
-            }
+        let answered = match query {
+            Query::Next { query: inner, skip } => self.answer_from(inner, *skip),
             query => self.answer_from(query, 0),
-        }
+        };
+        answered.map_or_else(
+            |error| {
+                let reason = error.to_string();
+                Answer::missed(query, Miss::Stopped { reason })
+            },
+            |answer| Answer {
+                query: query.clone(),
+                ..answer
+            },
+        )
     }
 
     /// Returns whether a symbol or a header of this name exists in the tree.
-    pub fn knows(&self, name: &str) -> bool {
+    pub fn knows(&self, name: &str) -> Result<bool> {
         let name = name.trim();
-        if or_nothing(self.index.knows(name)) {
-            return true;
+        if self.index.knows(name)? {
+            return Ok(true);
         }
         let is_path = name.contains('.') || name.contains('/');
-        is_path
-            && self.files().iter().any(|path| {
-                path.as_str()
-                    .strip_suffix(name)
-                    .is_some_and(|before| before.is_empty() || before.ends_with('/'))
-            })
+        let mut files = self.files().iter();
+        Ok(is_path && files.any(|path| ends_with_path(path.as_str(), name)))
     }
 
     /// The name of the function around a line.
-    pub fn function_at(&self, path: &TreePath, line: u32) -> Option<String> {
-        let around = or_nothing(self.index.enclosing_function(path, line))?;
-        Some(around.name)
+    pub fn function_at(&self, path: &TreePath, line: u32) -> Result<Option<String>> {
+        let around = self.index.enclosing_function(path, line)?;
+        Ok(around.map(|symbol| symbol.name))
     }
 
-    fn answer_from(&self, query: &Query, skip: usize) -> Answer {
+    fn answer_from(&self, query: &Query, skip: usize) -> Result<Answer> {
         match query {
             Query::Symbol { name } => self.answer_symbol(query, name, skip),
             Query::File { path, lines } => self.answer_file(query, path, lines),
@@ -212,17 +217,15 @@ impl Engine {
             Query::Callees { name, depth } => self.answer_callees(query, name, *depth),
             Query::Path { from, to } => self.answer_path(query, from, to),
             Query::Implementations { name } => self.answer_implementations(query, name, skip),
-            Query::More { query: number } => Answer::missed(
-                query,
-                Miss::Bad {
-                    reason: format!("no earlier query has the number {number}"),
-                },
-            ),
+            Query::More { query: number } => {
+                let reason = format!("no earlier query has the number {number}");
+                Ok(Answer::missed(query, Miss::Bad { reason }))
+            }
             Query::Similar { name } => self.answer_similar(query, name),
-            Query::Sql { statement } => self.answer_sql(query, statement),
+            Query::Sql { statement } => Ok(self.answer_sql(query, statement)),
             Query::Search { words } => self.answer_search(query, words, skip),
             Query::Flow { expression } => self.answer_flow(query, expression),
-            Query::Next { .. } => Answer::new(query),
+            Query::Next { .. } => Ok(Answer::new(query)),
         }
     }
 
@@ -242,23 +245,23 @@ impl Engine {
     }
 
     /// Definitions ranked by the stems of words.
-    pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Vec<Scored> {
+    pub(crate) fn by_words(&self, stems: &[String], limit: usize) -> Result<Vec<Scored>> {
         self.words.search(&self.index, stems, limit)
     }
 
     /// Definitions ranked by the words of a request.
-    pub(crate) fn ranked(&self, words: &str, limit: usize) -> Vec<Scored> {
+    pub(crate) fn ranked(&self, words: &str, limit: usize) -> Result<Vec<Scored>> {
         self.by_words(&meaningful(words), limit)
     }
 
     /// Counts the words of definitions that were not counted yet. Done by the
     /// first search; here for who wants it done before.
-    pub fn prepare_search(&self) {
-        self.words.count(&self.index);
+    pub fn prepare_search(&self) -> Result<()> {
+        self.words.count(&self.index).map(|_| ())
     }
 
     /// Returns how rare each stem is, the rarest of all being 1.
-    pub(crate) fn rarities(&self, stems: &[String]) -> Vec<f64> {
+    pub(crate) fn rarities(&self, stems: &[String]) -> Result<Vec<f64>> {
         self.words.rarities(&self.index, stems)
     }
 
@@ -289,7 +292,13 @@ impl Engine {
     }
 
     /// Cuts the hits that one page of an answer shows.
-    pub(crate) fn take_hits(&self, answer: &mut Answer, hits: Vec<Hit>, tier: Tier, skip: usize) {
+    pub(crate) fn take_hits(
+        &self,
+        answer: &mut Answer,
+        hits: Vec<Hit>,
+        tier: Tier,
+        skip: usize,
+    ) -> Result<()> {
         let limit = match answer.query.kind() {
             "text" => TEXT_RESULTS.min(self.settings.max_results),
             _ => self.settings.max_results,
@@ -298,7 +307,7 @@ impl Engine {
         let mut left = ANSWER_LINES;
         for mut hit in hits.into_iter().skip(skip).take(limit) {
             answer.shown += 1;
-            self.name_surroundings(&mut hit);
+            self.name_surroundings(&mut hit)?;
             left = shorten(&mut hit, left);
             let Ok(text) = self.tree().read(&hit.path) else {
                 answer
@@ -322,6 +331,7 @@ impl Engine {
                 nearest: Vec::new(),
             });
         }
+        Ok(())
     }
 }
 

@@ -18,7 +18,7 @@ pub enum RetrievalError {
         source: std::io::Error,
     },
     /// The database refused a statement of ours.
-    #[error("the code database failed: {0}")]
+    #[error("the code index failed: {0}")]
     Database(#[from] rusqlite::Error),
     /// A statement of the reader's was refused.
     #[error("the SQL was refused: {reason}")]
@@ -28,11 +28,5 @@ pub enum RetrievalError {
     },
 }
 
-/// Gives what was found, or nothing when the database failed: that is logged, and a
-/// query answers with what else there is.
-pub(crate) fn or_nothing<T: Default>(result: Result<T, RetrievalError>) -> T {
-    result.unwrap_or_else(|error| {
-        tracing::warn!(%error, "a lookup in the code database failed");
-        T::default()
-    })
-}
+/// What a lookup in the index gives.
+pub(crate) type Result<T, E = RetrievalError> = std::result::Result<T, E>;

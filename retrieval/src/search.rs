@@ -8,12 +8,11 @@ mod count;
 mod postings;
 mod store;
 
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::index::Index;
 use crate::words::shortened;
 use patchwright_source::TreePath;
 use postings::Posting;
-use rusqlite::Result;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 use store::Size;
@@ -41,34 +40,38 @@ pub(crate) struct WordIndex(Mutex<Option<Size>>);
 
 impl WordIndex {
     /// The definitions that fit some stems best, at most `limit`.
-    pub(crate) fn search(&self, index: &Index, stems: &[String], limit: usize) -> Vec<Scored> {
-        let size = self.count(index);
-        let scored = index.read(|reader| {
+    pub(crate) fn search(
+        &self,
+        index: &Index,
+        stems: &[String],
+        limit: usize,
+    ) -> Result<Vec<Scored>> {
+        let size = self.count(index)?;
+        index.read(|reader| {
             let words = Words { reader, size };
             score_words(&words, stems, limit)
-        });
-        or_nothing(scored)
+        })
     }
 
     /// Counts what was not counted yet, and gives how much there is.
-    pub(crate) fn count(&self, index: &Index) -> Size {
+    pub(crate) fn count(&self, index: &Index) -> Result<Size> {
         let mut counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let generation = or_nothing(index.read(|reader| Ok(reader.files.generation)));
+        let generation = index.read(|reader| Ok(reader.files.generation))?;
         if let Some(size) = *counted
             && size.generation == generation
         {
-            return size;
+            return Ok(size);
         }
-        or_nothing(store::update(index));
-        let size = or_nothing(index.read(store::size));
+        store::update(index)?;
+        let size = index.read(store::size)?;
         *counted = Some(size);
-        size
+        Ok(size)
     }
 
     /// Returns how rare each stem is, the rarest of all being 1.
-    pub(crate) fn rarities(&self, index: &Index, stems: &[String]) -> Vec<f64> {
-        let size = self.count(index);
-        let counts = or_nothing(index.read(|reader| {
+    pub(crate) fn rarities(&self, index: &Index, stems: &[String]) -> Result<Vec<f64>> {
+        let size = self.count(index)?;
+        let counts = index.read(|reader| {
             let words = Words { reader, size };
             let mut found = Vec::new();
             let mut counts = Vec::new();
@@ -77,29 +80,27 @@ impl WordIndex {
                 counts.push(found.len() as f64);
             }
             Ok(counts)
-        }));
+        })?;
         let rarity =
             |with: f64| ((size.documents + 1.0) / (with + 1.0)).ln() / (size.documents + 2.0).ln();
-        counts
-            .into_iter()
-            .map(|with| rarity(with).max(0.0))
-            .collect()
+        let counts = counts.into_iter();
+        Ok(counts.map(|with| rarity(with).max(0.0)).collect())
     }
 }
 
 /// Those of the found definitions that lie in some files, in their order.
-pub(crate) fn those_in(index: &Index, scored: &[Scored], files: &[TreePath]) -> Vec<i64> {
-    or_nothing(index.read(|reader| {
+pub(crate) fn those_in(index: &Index, scored: &[Scored], files: &[TreePath]) -> Result<Vec<i64>> {
+    index.read(|reader| {
         let is_in = |id: i64| {
             let file = reader.files.of_symbol(id);
             file.is_some_and(|file| files.contains(&file.path))
         };
         let ids = scored.iter().map(|one| one.id);
         Ok(ids.filter(|id| is_in(*id)).collect())
-    }))
+    })
 }
 
-fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> Result<Vec<Scored>> {
+fn score_words(words: &Words<'_>, stems: &[String], limit: usize) -> rusqlite::Result<Vec<Scored>> {
     let documents = words.size.documents;
     let fitness = Fitness::new(words.size.mean);
     // Per definition its score, and how much of what was asked it says.
@@ -191,6 +192,7 @@ mod tests {
     fn found(engine: &Engine, words: &[&str]) -> Vec<String> {
         engine
             .by_words(&stems(words), 5)
+            .unwrap()
             .into_iter()
             .filter_map(|one| engine.index.symbol(one.id).ok().flatten())
             .map(|symbol| symbol.name)
@@ -241,7 +243,7 @@ mod tests {
     #[test]
     fn hits_come_by_falling_score() {
         let (_folder, engine) = fixture();
-        let scored = engine.by_words(&stems(&["add"]), 10);
+        let scored = engine.by_words(&stems(&["add"]), 10).unwrap();
         assert!(!scored.is_empty());
         assert!(scored.windows(2).all(|two| two[0].score >= two[1].score));
     }

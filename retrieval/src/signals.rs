@@ -8,7 +8,7 @@
 use crate::answer::Answer;
 use crate::context::{Context, Request, Wanted};
 use crate::engine::Engine;
-use crate::error::{RetrievalError, or_nothing};
+use crate::error::Result;
 use crate::snippet::{line, with_comment};
 use crate::sql::{SqlAnswer, SqlLimits};
 use crate::symbol::Symbol;
@@ -62,98 +62,105 @@ pub struct Choice {
 
 impl Engine {
     /// The definitions that words may mean. `further` words widen the choice.
-    pub fn candidates(&self, words: &str, further: &str) -> Candidates {
-        let mut rankings = vec![self.ids_for(words)];
+    pub fn candidates(&self, words: &str, further: &str) -> Result<Candidates> {
+        let mut rankings = vec![self.ids_for(words)?];
         if !further.trim().is_empty() {
-            rankings.push(self.ids_for(&format!("{words}\n{further}")));
+            rankings.push(self.ids_for(&format!("{words}\n{further}"))?);
         }
         let mut ids = fuse(&rankings);
         ids.truncate(CANDIDATES);
-        let list = ids.iter().filter_map(|id| self.candidate(*id)).collect();
-        self.forget_texts();
-        Candidates { list, rankings }
+        let list = self.list(self.symbols(ids)?);
+        Ok(Candidates { list, rankings })
     }
 
     /// The definitions around the hits of an answer, each once, in its order.
-    pub fn candidates_in(&self, answer: &Answer) -> Vec<Candidate> {
-        let mut seen = BTreeSet::new();
-        let around = answer.snippets.iter().flat_map(|snippet| {
+    pub fn candidates_in(&self, answer: &Answer) -> Result<Vec<Candidate>> {
+        let mut found: Vec<Symbol> = Vec::new();
+        for snippet in &answer.snippets {
             // Hits that touch are one snippet with the names of all functions.
-            let mut found: Vec<Symbol> = snippet
-                .symbols
-                .iter()
-                .flat_map(|name| self.named(name))
-                .filter(|symbol| symbol.path == snippet.path)
-                .collect();
-            if found.is_empty() {
+            let mut here = Vec::new();
+            for name in &snippet.symbols {
+                here.append(&mut self.named(name)?);
+            }
+            here.retain(|symbol| symbol.path == snippet.path);
+            if here.is_empty() {
                 // A structural hit is shown with two lines before it.
                 let hit = (snippet.start_line + 2).min(snippet.end_line);
-                found.extend(self.around(&snippet.path, hit));
+                here.extend(self.around(&snippet.path, hit)?);
             }
-            found
-        });
-        let found = around.filter(|symbol| seen.insert(symbol.id));
-        let list = found
-            .filter_map(|symbol| self.candidate(symbol.id))
-            .collect();
-        self.forget_texts();
-        list
+            found.append(&mut here);
+        }
+        let mut seen = BTreeSet::new();
+        found.retain(|symbol| seen.insert(symbol.id));
+        Ok(self.list(found))
     }
 
     /// Answers one SELECT over the documented views.
-    pub fn rows(&self, statement: &str) -> Result<SqlAnswer, RetrievalError> {
+    pub fn rows(&self, statement: &str) -> Result<SqlAnswer> {
         self.index.sql(statement, SqlLimits::default())
     }
 
     /// The definitions that rows speak of: by path and line where the rows have
     /// them, else by name.
-    pub fn definitions_in(&self, rows: &SqlAnswer) -> Vec<i64> {
+    pub fn definitions_in(&self, rows: &SqlAnswer) -> Result<Vec<i64>> {
         let column = |name: &str| rows.columns.iter().position(|column| column == name);
         let place = column("path").zip(column("line"));
         let mut found = Vec::new();
         for row in rows.rows.iter().take(ROWS) {
-            let by_place = place.and_then(|(path, line)| {
+            let place = place.and_then(|(path, line)| {
                 let path = TreePath::new(row.get(path)?).ok()?;
-                self.around(&path, row.get(line)?.parse().ok()?)
+                Some((path, row.get(line)?.parse().ok()?))
             });
-            let by_name = || {
-                row.iter()
-                    .filter(|cell| cell.len() > 1 && cell.parse::<f64>().is_err())
-                    .find_map(|cell| self.named(cell).into_iter().next())
+            let mut symbol = match place {
+                Some((path, line)) => self.around(&path, line)?,
+                None => None,
             };
-            if let Some(symbol) = by_place.or_else(by_name)
-                && !found.contains(&symbol.id)
-            {
-                found.push(symbol.id);
+            let mut names = row
+                .iter()
+                .filter(|cell| cell.len() > 1 && cell.parse::<f64>().is_err());
+            while let (None, Some(name)) = (&symbol, names.next()) {
+                symbol = self.named(name)?.into_iter().next();
             }
+            found.extend(symbol.map(|symbol| symbol.id));
         }
-        found
+        let mut seen = BTreeSet::new();
+        found.retain(|id| seen.insert(*id));
+        Ok(found)
     }
 
     /// The context made of chosen definitions, packed to the request's budget.
-    pub fn context_of(&self, request: &Request, choices: &[Choice]) -> Context {
-        let wanted = choices
-            .iter()
-            .filter_map(|choice| {
-                let symbol = or_nothing(self.index.symbol(choice.id))?;
-                Some(Wanted::new(symbol, choice.weight, &choice.why))
-            })
-            .collect();
+    pub fn context_of(&self, request: &Request, choices: &[Choice]) -> Result<Context> {
+        let mut wanted = Vec::new();
+        for choice in choices {
+            let symbol = self.index.symbol(choice.id)?;
+            wanted.extend(symbol.map(|symbol| Wanted::new(symbol, choice.weight, &choice.why)));
+        }
         self.pack_chosen(request, wanted)
     }
 
-    fn ids_for(&self, words: &str) -> Vec<i64> {
-        let scored = self.ranked(words, CANDIDATES);
-        scored.into_iter().map(|one| one.id).collect()
+    fn ids_for(&self, words: &str) -> Result<Vec<i64>> {
+        let scored = self.ranked(words, CANDIDATES)?.into_iter();
+        Ok(scored.map(|one| one.id).collect())
     }
 
-    fn around(&self, path: &TreePath, line: u32) -> Option<Symbol> {
-        or_nothing(self.index.enclosing_function(path, line))
-            .or_else(|| or_nothing(self.index.enclosing(path, line)))
+    fn around(&self, path: &TreePath, line: u32) -> Result<Option<Symbol>> {
+        match self.index.enclosing_function(path, line)? {
+            Some(function) => Ok(Some(function)),
+            None => self.index.enclosing(path, line),
+        }
     }
 
-    fn candidate(&self, id: i64) -> Option<Candidate> {
-        let symbol = or_nothing(self.index.symbol(id))?;
+    /// Definitions with their text, as far as that can be read.
+    fn list(&self, symbols: Vec<Symbol>) -> Vec<Candidate> {
+        let symbols = symbols.iter();
+        let list = symbols
+            .filter_map(|symbol| self.candidate(symbol))
+            .collect();
+        self.forget_texts();
+        list
+    }
+
+    fn candidate(&self, symbol: &Symbol) -> Option<Candidate> {
         let text = self.text(&symbol.path).ok()?;
         let last = symbol.end_line.min(symbol.start_line.saturating_add(LINES));
         let mut shown = String::new();
@@ -162,7 +169,7 @@ impl Engine {
             shown.push('\n');
         }
         Some(Candidate {
-            id,
+            id: symbol.id,
             name: symbol.qualified(),
             place: format!("{}:{}-{}", symbol.path, symbol.start_line, symbol.end_line),
             text: shown.chars().take(LONGEST).collect(),
@@ -245,7 +252,7 @@ int unrelated(void) { return 0; }
 ";
 
     fn id(engine: &Engine, name: &str) -> i64 {
-        engine.named(name).first().unwrap().id
+        engine.named(name).unwrap()[0].id
     }
 
     #[test]
@@ -289,7 +296,9 @@ int unrelated(void) { return 0; }
                 text: text.into(),
                 ..Request::default()
             };
-            engine.context(&request).snippets[0].symbols.clone()
+            engine.context(&request).unwrap().snippets[0]
+                .symbols
+                .clone()
         };
         assert_ne!(first("profile length"), "check_limit");
         let order = ["check_limit", "unrelated"].map(|name| id(&engine, name));
@@ -315,14 +324,14 @@ int unrelated(void) { return 0; }
             budget: 0,
         };
         let names = |engine: &Engine| -> Vec<String> {
-            let context = engine.context(&request);
+            let context = engine.context(&request).unwrap();
             context
                 .snippets
                 .into_iter()
                 .flat_map(|snippet| snippet.symbols)
                 .collect()
         };
-        let words = engine.words_of(&request);
+        let words = engine.words_of(&request).unwrap();
         assert!(
             words.contains("heap-buffer-overflow") && words.contains("copy_profile"),
             "{words}"
@@ -335,10 +344,10 @@ int unrelated(void) { return 0; }
     #[test]
     fn candidates_come_with_their_text_and_further_words_widen_the_choice() {
         let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
-        let few = engine.candidates("profile", "");
+        let few = engine.candidates("profile", "").unwrap();
         assert!(few.list.iter().all(|one| one.name != "check_limit"));
         assert!(few.list[0].text.contains("profile") && few.list[0].place.starts_with("a.c:"));
-        let more = engine.candidates("profile", "limit");
+        let more = engine.candidates("profile", "limit").unwrap();
         assert!(more.list.iter().any(|one| one.name == "check_limit"));
         assert_eq!(more.rankings.len(), 2);
         let order = by_words("check the limit", &more.list);
@@ -349,12 +358,15 @@ int unrelated(void) { return 0; }
     fn hits_and_rows_lead_to_definitions() {
         let (engine, _folders) = engine_of(&[("a.c", SOURCE)]);
         let query = Query::read("pattern", "return $X;", &[]).unwrap();
-        let found = engine.candidates_in(&engine.answer(&query));
+        let found = engine.candidates_in(&engine.answer(&query)).unwrap();
         assert!(
             found.iter().any(|one| one.name == "check_limit"),
             "{found:?}"
         );
-        let named = |statement: &str| engine.definitions_in(&engine.rows(statement).unwrap());
+        let named = |statement: &str| {
+            let rows = engine.rows(statement).unwrap();
+            engine.definitions_in(&rows).unwrap()
+        };
         let callers = "SELECT caller FROM calls WHERE callee = 'read_length'";
         assert_eq!(named(callers), [id(&engine, "copy_profile")]);
         let places = "SELECT path, line FROM calls WHERE callee = 'read_length'";
@@ -378,6 +390,7 @@ int unrelated(void) { return 0; }
             &request,
             &[choice("unrelated", 0.9), choice("check_limit", 0.5)],
         );
+        let context = context.unwrap();
         let names: Vec<&str> = context
             .snippets
             .iter()

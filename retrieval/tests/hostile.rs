@@ -134,13 +134,15 @@ fn a_query_of_any_size_or_shape_gets_an_answer() {
             assert!(answer.len() < 200_000, "{kind}: {}", answer.len());
         }
     }
-    let context = engine.context(&Request {
-        text: format!(
-            "Traceback (most recent call last):\n{}\n{long}",
-            "  File \"src/a.c\", line 3, in real\n".repeat(50_000)
-        ),
-        ..Request::default()
-    });
+    let context = engine
+        .context(&Request {
+            text: format!(
+                "Traceback (most recent call last):\n{}\n{long}",
+                "  File \"src/a.c\", line 3, in real\n".repeat(50_000)
+            ),
+            ..Request::default()
+        })
+        .unwrap();
     assert!(context.tokens <= 8_000);
 }
 
@@ -165,10 +167,12 @@ fn files_may_change_and_vanish_while_they_are_read() {
             let engine = scene.open();
             ask(&engine, "symbol", "f1");
             ask(&engine, "text", "return a");
-            engine.context(&Request {
-                text: "what returns a".to_owned(),
-                ..Request::default()
-            });
+            engine
+                .context(&Request {
+                    text: "what returns a".to_owned(),
+                    ..Request::default()
+                })
+                .unwrap();
         }
     });
     assert!(ask(&scene.open(), "symbol", "f3").contains("f3("));
@@ -197,9 +201,11 @@ fn many_files_are_no_reason_to_stop() {
     let engine = scene.open();
     assert_eq!(engine.report().indexed, count);
     assert!(ask(&engine, "symbol", "many1234").contains("many1234("));
-    let context = engine.context(&Request {
-        text: "where is many77 defined?".to_owned(),
-        ..Request::default()
-    });
+    let context = engine
+        .context(&Request {
+            text: "where is many77 defined?".to_owned(),
+            ..Request::default()
+        })
+        .unwrap();
     assert!(context.snippets.iter().any(|one| one.symbols == ["many77"]));
 }

@@ -7,7 +7,7 @@ use crate::record::{
     ContextText, CrashFrame, Ending, EndingKind, Outcome, Retrieved, RunLimits, Spent, StepId,
 };
 use patchwright_patcher::RawQuery;
-use patchwright_retrieval::{Answer, Engine, Memory, Query, Request};
+use patchwright_retrieval::{Answer, Engine, Memory, Query, Request, RetrievalError};
 use serde_json::json;
 use std::sync::Arc;
 
@@ -38,9 +38,11 @@ impl Drive {
                 frames: frames.clone(),
                 budget,
             };
-            let words = engine.words_of(&request);
-            let asked = (&engine, words.as_str());
-            signals = self.consult(id, asked, (limits, spent)).await?;
+            // Where the index fails, the context itself says so.
+            if let Ok(words) = engine.words_of(&request) {
+                let asked = (&engine, words.as_str());
+                signals = self.consult(id, asked, (limits, spent)).await?;
+            }
         }
         Ok(self
             .with_engine(&nearest, move |engine| {
@@ -48,13 +50,13 @@ impl Drive {
                     text,
                     frames,
                     budget,
-                });
+                })?;
                 let text = memory.render_context(round, &context);
-                Outcome::Context(ContextText {
+                Ok(Outcome::Context(ContextText {
                     text,
                     memory,
                     signals,
-                })
+                }))
             })
             .await)
     }
@@ -106,13 +108,13 @@ impl Drive {
                     .count() as u32;
                 let found = answers.len() as u32 - missed;
                 let text = memory.render(round, &answers);
-                Outcome::Retrieved(Retrieved {
+                Ok(Outcome::Retrieved(Retrieved {
                     text,
                     memory,
                     found,
                     missed,
                     signals,
-                })
+                }))
             })
             .await)
     }
@@ -120,7 +122,7 @@ impl Drive {
     /// Does something with the index, away from the async threads.
     async fn with_engine<F>(&self, frames: &[CrashFrame], work: F) -> Outcome
     where
-        F: FnOnce(&Engine) -> Outcome + Send + 'static,
+        F: FnOnce(&Engine) -> Result<Outcome, RetrievalError> + Send + 'static,
     {
         let failed = |detail: String| Outcome::Stopped {
             ending: Ending::new(
@@ -134,7 +136,8 @@ impl Drive {
             Err(error) => return failed(error),
         };
         match tokio::task::spawn_blocking(move || work(&engine)).await {
-            Ok(outcome) => outcome,
+            Ok(Ok(outcome)) => outcome,
+            Ok(Err(error)) => failed(error.to_string()),
             Err(error) => failed(error.to_string()),
         }
     }

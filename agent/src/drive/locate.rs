@@ -51,7 +51,11 @@ pub(super) async fn prepare(
     attempts: &[(u32, String)],
 ) -> Result<Prepared, Vec<Refusal>> {
     let engine = parts.engine.get(&[]).await.ok();
-    let knows = |name: &str| engine.as_ref().is_none_or(|engine| engine.knows(name));
+    let knows = |name: &str| {
+        engine
+            .as_ref()
+            .is_none_or(|engine| engine.knows(name).unwrap_or(true))
+    };
     let background = Background {
         knows: &knows,
         attempts,

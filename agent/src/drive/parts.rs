@@ -142,7 +142,8 @@ impl EngineCell {
                 .take();
             let opening = opening.ok_or_else(|| "it was not opened".to_owned())?;
             let mut engine = opening.await.map_err(|error| error.to_string())??;
-            engine.set_crash(frames);
+            let near = engine.set_crash(frames);
+            near.map_err(|error| error.to_string())?;
             Ok(Arc::new(engine))
         });
         opened.await.clone()

@@ -167,7 +167,11 @@ impl Drive {
         };
         let guard: Guard = self.parts.guard.clone().for_tests();
         let engine = self.parts.engine.get(&[]).await.ok();
-        let knows = |name: &str| engine.as_ref().is_none_or(|engine| engine.knows(name));
+        let knows = |name: &str| {
+            engine
+                .as_ref()
+                .is_none_or(|engine| engine.knows(name).unwrap_or(true))
+        };
         let prepared = patchwright_patcher::prepare(&self.parts.tree, &patch, &guard, &knows);
         let prepared = prepared.map_err(|refusals| {
             let reasons: Vec<String> = refusals.iter().map(ToString::to_string).collect();

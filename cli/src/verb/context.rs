@@ -14,7 +14,7 @@ use patchwright_agent::wire;
 use patchwright_config::Flag;
 use patchwright_evaluator::crash;
 use patchwright_model::account::{Account, Accounted};
-use patchwright_retrieval::{Context, Engine, Request};
+use patchwright_retrieval::{Context, Engine, Request, RetrievalError};
 use serde_json::{Value, json};
 use std::io::Read;
 use std::path::PathBuf;
@@ -95,9 +95,9 @@ pub(crate) async fn context(
                 signals: Arc::clone(&signals),
                 max_output_tokens: settings.model.max_output_tokens,
             });
-            helped(pipeline, (&engine, &signals), &request).await
+            helped(pipeline, (&engine, &signals), &request).await?
         }
-        None => plain(&engine, &signals, &request).await,
+        None => plain(&engine, &signals, &request).await?,
     };
     note(&notes)?;
     let printed = print(&match arguments.format {
@@ -124,13 +124,13 @@ async fn plain(
     engine: &Arc<Engine>,
     signals: &Charged,
     request: &Request,
-) -> (Context, Vec<String>) {
+) -> Result<(Context, Vec<String>), RetrievalError> {
     let notes = if signals.is_empty() {
         Vec::new()
     } else {
-        signals.consult(engine, &engine.words_of(request)).await
+        signals.consult(engine, &engine.words_of(request)?).await
     };
-    (engine.context(request), notes)
+    Ok((engine.context(request)?, notes))
 }
 
 /// The context with a model's help; the plain one, and why, when that fails.
@@ -138,22 +138,22 @@ async fn helped(
     pipeline: Result<Pipeline, String>,
     (engine, signals): (&Arc<Engine>, &Charged),
     request: &Request,
-) -> (Context, Vec<String>) {
+) -> Result<(Context, Vec<String>), RetrievalError> {
     let asked = shortened(request);
     let reason = match pipeline {
         Ok(pipeline) => match tokio::time::timeout(PATIENCE, pipeline.context(&asked)).await {
-            Ok(Ok(helped)) => return helped,
+            Ok(Ok(helped)) => return Ok(helped),
             Ok(Err(error)) => error.to_string(),
             Err(_) => "it took longer than 10 minutes".to_owned(),
         },
         Err(reason) => reason,
     };
-    let (context, mut notes) = plain(engine, signals, request).await;
+    let (context, mut notes) = plain(engine, signals, request).await?;
     notes.insert(
         0,
         format!("this is the context without the model: {reason}"),
     );
-    (context, notes)
+    Ok((context, notes))
 }
 
 fn context_value(context: &Context, notes: &[String]) -> Value {

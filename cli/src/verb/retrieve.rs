@@ -60,7 +60,7 @@ pub(crate) struct RetrieveArguments {
 /// The settings are wrong, or the tree or the cache cannot be used.
 pub(crate) fn index(common: &Common, arguments: &IndexArguments) -> anyhow::Result<ExitCode> {
     let engine = open(common, &arguments.tree, Vec::new())?.engine;
-    engine.prepare_search();
+    engine.prepare_search()?;
     let report = engine.report();
     let text = match arguments.format {
         Format::Text => {
@@ -122,7 +122,7 @@ pub(crate) async fn retrieve(
         let report = crash::parse(&log).ok_or_else(|| {
             WrongInput(format!("--crash: {} holds no crash report", file.display()))
         })?;
-        engine.set_crash(&frames_of(&report));
+        engine.set_crash(&frames_of(&report))?;
     }
     let engine = Arc::new(engine);
     let account = Arc::new(Account::new(settings.limits.usd));

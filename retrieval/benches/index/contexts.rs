@@ -34,7 +34,7 @@ const REQUESTS: [&str; 12] = [
 pub(super) fn measure(tree: &Path, cache: &Path) {
     let engine = Engine::open(tree, cache, Settings::default()).unwrap();
     let started = Instant::now();
-    engine.prepare_search();
+    engine.prepare_search().unwrap();
     println!("  words  {:7.3} s", started.elapsed().as_secs_f64());
     let index = Index::open(tree, cache, IndexLimits::default()).unwrap();
     let crashes = crashes(&index);
@@ -53,7 +53,7 @@ fn print(what: &str, engine: &Engine, requests: &[Request]) {
     for _ in 0..ROUNDS {
         for request in requests {
             let before = on_processor();
-            let context = engine.context(request);
+            let context = engine.context(request).unwrap();
             busy.push(on_processor() - before);
             clock.push(context.elapsed_ms);
             tokens += context.tokens;

@@ -106,7 +106,7 @@ pub(super) fn hunks(world: &World, case: &Case, place: &Place) -> Hunks {
             let range = operation.old_range();
             let first = (range.start as u32 + u32::from(!range.is_empty())).max(1);
             let last = (range.end as u32).max(first);
-            let inside = world.engine.function_at(&path, first);
+            let inside = world.engine.function_at(&path, first).unwrap();
             let counts = inside.is_some_and(|name| {
                 case.functions
                     .iter()

@@ -2,7 +2,7 @@
 
 use super::{Request, Wanted};
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 
 /// Limit on how many functions that only signals name go into the context of a crash,
 /// and how much the first of them matters.
@@ -28,10 +28,10 @@ fn headline(text: &str) -> String {
 impl Engine {
     /// The words that a context is searched by: the request's own, or what a
     /// crash report says and the functions on its stack.
-    pub fn words_of(&self, request: &Request) -> String {
-        let located = self.locate(&request.frames);
+    pub fn words_of(&self, request: &Request) -> Result<String> {
+        let located = self.locate(&request.frames)?;
         if located.is_empty() {
-            return request.text.clone();
+            return Ok(request.text.clone());
         }
         let mut words = headline(&request.text);
         if located.iter().any(|place| !place.is_harness) {
@@ -40,27 +40,23 @@ impl Engine {
                 words.push_str(&place.symbol.qualified());
             }
         }
-        words
+        Ok(words)
     }
 
     /// Returns what signals add to the functions of a crash.
-    pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Vec<Wanted> {
+    pub(crate) fn beside_stack(&self, request: &Request, wanted: &[Wanted]) -> Result<Vec<Wanted>> {
         if !self.has_preferences() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let order = self.preferred(&self.words_of(request)).unwrap_or_default();
-        let is_new = |id: &i64| wanted.iter().all(|one| one.symbol.id != *id);
-        order
-            .into_iter()
-            .filter(is_new)
-            .filter_map(|id| or_nothing(self.index.symbol(id)))
-            .filter(|symbol| symbol.kind.is_callable())
-            .take(BESIDE_STACK)
-            .enumerate()
-            .map(|(rank, symbol)| {
-                let weight = BESIDE_WEIGHT - 0.01 * rank as f64;
-                Wanted::new(symbol, weight, "fits the words of the report")
-            })
-            .collect()
+        let mut order = self.preferred(&self.words_of(request)?).unwrap_or_default();
+        order.retain(|id| wanted.iter().all(|one| one.symbol.id != *id));
+        let mut preferred = self.symbols(order)?;
+        preferred.retain(|symbol| symbol.kind.is_callable());
+        let ranked = preferred.into_iter().take(BESIDE_STACK).enumerate();
+        let added = ranked.map(|(rank, symbol)| {
+            let weight = BESIDE_WEIGHT - 0.01 * rank as f64;
+            Wanted::new(symbol, weight, "fits the words of the report")
+        });
+        Ok(added.collect())
     }
 }

@@ -5,7 +5,7 @@ use crate::context::crash::identifiers_at;
 use crate::context::form::{fitting, size_of};
 use crate::context::{Card, Form, HeadScope, Heads, Wanted};
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::snippet::{Snippet, Tier, line};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
@@ -27,14 +27,14 @@ pub(super) fn named(
     snippets: &[Snippet],
     wanted: &[Wanted],
     budget: usize,
-) -> Vec<Carded> {
+) -> Result<Vec<Carded>> {
     let names = names_in(engine, snippets, wanted);
     let mut found: BTreeMap<i64, (f64, Symbol)> = BTreeMap::new();
     for (name, named) in ranked(&names) {
         let Some(snippet) = snippets.get(named.snippet) else {
             continue;
         };
-        for symbol in definitions_of(engine, name, named, snippet) {
+        for symbol in definitions_of(engine, name, named, snippet)? {
             if snippets.iter().any(|shown| shows(shown, &symbol)) {
                 continue;
             }
@@ -59,12 +59,12 @@ pub(super) fn named(
             continue;
         }
         let form = (fullest(engine, weight), budget - used);
-        if let Some(card) = fitting(engine, &symbol, &names, form) {
+        if let Some(card) = fitting(engine, &symbol, &names, form)? {
             used += size_of(&card);
             cards.push((symbol, card));
         }
     }
-    cards
+    Ok(cards)
 }
 
 /// Returns whether one definition is the other said again: a struct and the typedef
@@ -158,27 +158,27 @@ fn ranked(names: &BTreeMap<String, Named>) -> Vec<(&str, Named)> {
 }
 
 /// Returns what a name defines besides functions; for a field the type that has it.
-fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) -> Vec<Symbol> {
-    let Some(symbol) = engine.meant(name, &snippet.path) else {
-        return Vec::new();
+fn definitions_of(
+    engine: &Engine,
+    name: &str,
+    named: Named,
+    snippet: &Snippet,
+) -> Result<Vec<Symbol>> {
+    let Some(symbol) = engine.meant(name, &snippet.path)? else {
+        return Ok(Vec::new());
     };
-    match symbol.kind {
+    Ok(match symbol.kind {
         SymbolKind::Field if !named.member => Vec::new(),
         // A function's own variable may have the name of another file's.
         SymbolKind::Variable if symbol.path != snippet.path => Vec::new(),
         SymbolKind::Field => {
-            let same = engine.named(name);
-            if same.len() > FEW_FIELDS {
-                return Vec::new();
+            if engine.named(name)?.len() > FEW_FIELDS {
+                return Ok(Vec::new());
             }
-            symbol
-                .parent
-                .and_then(|id| or_nothing(engine.index.symbol(id)))
-                .into_iter()
-                .collect()
+            engine.parent_of(&symbol)?.into_iter().collect()
         }
         SymbolKind::Typedef => {
-            let mut both = or_nothing(engine.index.type_pair(&symbol));
+            let mut both = engine.index.type_pair(&symbol)?;
             both.retain(|other| other.path != symbol.path || !other.holds(symbol.name_line));
             both.truncate(1);
             both.push(symbol);
@@ -187,7 +187,7 @@ fn definitions_of(engine: &Engine, name: &str, named: Named, snippet: &Snippet) 
         kind if kind.is_callable() => Vec::new(),
         SymbolKind::Prototype | SymbolKind::Namespace => Vec::new(),
         _ => vec![symbol],
-    }
+    })
 }
 
 /// Returns whether a snippet shows the line of a definition that names it.

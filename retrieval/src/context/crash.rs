@@ -10,6 +10,7 @@ use crate::context::picks::Picks;
 use crate::context::{FOLLOWED, HeadScope, Heads, Plan};
 use crate::engine::Engine;
 use crate::engine::frames::Located;
+use crate::error::Result;
 use crate::rank::is_aside;
 use crate::ranking::CrashWeights;
 use crate::snippet::line;
@@ -17,10 +18,10 @@ use crate::symbol::Symbol;
 use patchwright_source::{Role, Text};
 use std::collections::BTreeSet;
 
-pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
+pub(super) fn plan(engine: &Engine, located: &[Located]) -> Result<Plan> {
     let mut picks = Picks::default();
     for place in located {
-        add_frame(engine, place, &mut picks);
+        add_frame(engine, place, &mut picks)?;
     }
     let mut frames = picks.heaviest(usize::MAX);
     if located.iter().all(|place| place.is_harness) {
@@ -30,9 +31,9 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         }
     }
     let tops = picks.heaviest(FOLLOWED);
-    returned::add(engine, frames, &mut picks);
+    returned::add(engine, frames, &mut picks)?;
     for top in &tops {
-        writers::add(engine, top, &mut picks);
+        writers::add(engine, top, &mut picks)?;
     }
     let wanted = picks.into_wanted();
     let mut heads: Vec<(f64, &Symbol)> = wanted
@@ -45,7 +46,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         .into_iter()
         .map(|(_, symbol)| symbol.clone())
         .collect();
-    Plan {
+    Ok(Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.95,
         stack: stack_lines(located),
@@ -56,7 +57,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Plan {
         },
         // What the fix needs is nearly always among the first few functions.
         enough: engine.ranking.packing.enough,
-    }
+    })
 }
 
 /// The stack section: per stack its functions of the tree, from the top, by the
@@ -86,13 +87,13 @@ fn role_weight(weights: &CrashWeights, role: Role) -> f64 {
     }
 }
 
-fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) {
+fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) -> Result<()> {
     let symbol = &place.symbol;
     let weights = &engine.ranking.crash;
     let down = weights.next_frame.powf(f64::from(place.rank));
     let mut weight = role_weight(weights, place.role) * down;
     let hands_on = matches!(place.role, Role::Freed | Role::Allocated) && place.is_wrapper;
-    if place.is_harness || hands_on || is_common(engine, symbol) {
+    if place.is_harness || hands_on || is_common(engine, symbol)? {
         weight *= weights.common;
     }
     let lines: Vec<u32> = place.line.into_iter().collect();
@@ -105,11 +106,12 @@ fn add_frame(engine: &Engine, place: &Located, picks: &mut Picks) {
     if place.role == Role::Crash && !place.is_harness {
         picks.keep(symbol.id);
     }
+    Ok(())
 }
 
 /// A short function that many call: an allocator's wrapper, an accessor.
-fn is_common(engine: &Engine, symbol: &Symbol) -> bool {
-    length(symbol) < 15.0 && engine.is_called_everywhere(&symbol.name)
+fn is_common(engine: &Engine, symbol: &Symbol) -> Result<bool> {
+    Ok(length(symbol) < 15.0 && engine.is_called_everywhere(&symbol.name)?)
 }
 
 fn length(symbol: &Symbol) -> f64 {

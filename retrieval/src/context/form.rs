@@ -7,7 +7,7 @@ use super::crash::identifiers_at;
 use super::render::card_section;
 use super::{COMMENT, Card, Form, tokens_of};
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::snippet::with_comment;
 use crate::snippet::{line, place};
 use crate::symbol::{Symbol, SymbolKind};
@@ -40,20 +40,23 @@ pub(super) fn fitting(
     symbol: &Symbol,
     mentioned: &BTreeSet<&str>,
     (fullest, room): (Form, usize),
-) -> Option<Card> {
-    let text = engine.text(&symbol.path).ok()?;
-    [Form::Full, Form::Standard, Form::Compact]
-        .into_iter()
-        .filter(|form| *form <= fullest)
-        .filter_map(|form| {
-            let shown = match form {
-                Form::Full => full(&text, symbol)?,
-                Form::Standard => standard(engine, &text, symbol, mentioned)?,
-                Form::Compact => compact(&text, symbol),
-            };
-            Some(card(symbol, form, shown))
-        })
-        .find(|card| size_of(card) <= room)
+) -> Result<Option<Card>> {
+    let Ok(text) = engine.text(&symbol.path) else {
+        return Ok(None);
+    };
+    for form in [Form::Full, Form::Standard, Form::Compact] {
+        let shown = match form {
+            form if form > fullest => None,
+            Form::Full => full(&text, symbol),
+            Form::Standard => standard(engine, &text, symbol, mentioned)?,
+            Form::Compact => Some(compact(&text, symbol)),
+        };
+        let card = shown.map(|shown| card(symbol, form, shown));
+        if let Some(card) = card.filter(|card| size_of(card) <= room) {
+            return Ok(Some(card));
+        }
+    }
+    Ok(None)
 }
 
 fn card(symbol: &Symbol, form: Form, text: String) -> Card {
@@ -93,17 +96,15 @@ fn standard(
     text: &Text,
     symbol: &Symbol,
     mentioned: &BTreeSet<&str>,
-) -> Option<String> {
+) -> Result<Option<String>> {
     let mut shown = compact(text, symbol);
     let before = shown.len();
-    let parent = symbol
-        .parent
-        .and_then(|id| or_nothing(engine.index.symbol(id)));
+    let parent = engine.parent_of(symbol)?;
     if let Some(parent) = parent.filter(|parent| parent.kind.is_type()) {
         let _ = writeln!(shown, "  in: {}", signature(text, &parent, WIDTH));
     }
     let parts = if symbol.kind.is_type() {
-        members(engine, text, symbol, mentioned)
+        members(engine, text, symbol, mentioned)?
     } else if symbol.kind.is_callable() {
         Vec::new()
     } else {
@@ -117,7 +118,7 @@ fn standard(
         }
         let _ = writeln!(shown, "  {part}");
     }
-    (shown.len() > before).then_some(shown)
+    Ok((shown.len() > before).then_some(shown))
 }
 
 /// The declarations of a type's members, those first that the code names.
@@ -126,15 +127,13 @@ fn members(
     text: &Text,
     symbol: &Symbol,
     mentioned: &BTreeSet<&str>,
-) -> Vec<String> {
+) -> Result<Vec<String>> {
     let is_named = |member: &Symbol| mentioned.contains(member.name.as_str());
-    let mut all = or_nothing(engine.index.members(symbol));
+    let mut all = engine.index.members(symbol)?;
     all.sort_by_key(|member| (!is_named(member), member.name_line));
     all.dedup_by_key(|member| member.name_line);
-    all.iter()
-        .map(|member| signature(text, member, WIDTH))
-        .filter(|declared| !declared.is_empty())
-        .collect()
+    let declared = all.iter().map(|member| signature(text, member, WIDTH));
+    Ok(declared.filter(|declared| !declared.is_empty()).collect())
 }
 
 /// The lines of a long macro or variable that name what the code names.

@@ -8,7 +8,7 @@ use super::render::{file_section, render};
 use super::{COMMENT, Context, Plan, Wanted, tokens_of};
 use crate::engine::Engine;
 use crate::engine::outline::body_ranges;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::ranking::PackingWeights;
 use crate::slice::slice;
 use crate::snippet::with_comment;
@@ -24,7 +24,7 @@ pub(super) const CARDS: usize = 30;
 const HEAD: u32 = 4;
 
 /// Packs a plan into a budget.
-pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
+pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Result<Context> {
     let mut context = Context {
         intent: plan.intent.clone(),
         confidence: plan.confidence,
@@ -35,12 +35,12 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     let tokens = budget.saturating_sub(frame);
     let kept = tokens * CARDS / 100;
     let mut code = Code::of(engine, plan, frame, tokens - kept);
-    code.take(engine);
-    let named = named(engine, &code.snippets(), &plan.wanted, kept + code.left);
+    code.take(engine)?;
+    let named = named(engine, &code.snippets(), &plan.wanted, kept + code.left)?;
     let size: usize = named.iter().map(|(_, card)| size_of(card)).sum();
     // What the cards left lets in what there was no room for.
     code.left = (kept + code.left).saturating_sub(size);
-    code.take(engine);
+    code.take(engine)?;
     context.snippets = code.snippets();
     for snippet in further_heads(engine, &plan.heads, &context.snippets) {
         let size = section_size(&snippet);
@@ -51,7 +51,7 @@ pub(super) fn pack(engine: &Engine, plan: &Plan, budget: usize) -> Context {
     }
     context.definitions = unshown(named, &context.snippets);
     context.tokens = tokens_of(&render(&context));
-    context
+    Ok(context)
 }
 
 /// The code of a plan, as far as there is room.
@@ -83,13 +83,13 @@ impl<'p> Code<'p> {
     }
 
     /// Takes what fits.
-    fn take(&mut self, engine: &Engine) {
+    fn take(&mut self, engine: &Engine) -> Result<()> {
         for (index, wanted) in std::mem::take(&mut self.order) {
             let have = self.taken.get(&index).map_or(0, |(size, _)| *size);
             if have == 0 && !wanted.kept && wanted.weight < self.wants() {
                 continue;
             }
-            let (snippet, is_whole) = fitting(engine, wanted, self.left + have);
+            let (snippet, is_whole) = fitting(engine, wanted, self.left + have)?;
             if !is_whole {
                 self.order.push((index, wanted));
             }
@@ -100,6 +100,7 @@ impl<'p> Code<'p> {
                 self.taken.insert(index, (size, snippet));
             }
         }
+        Ok(())
     }
 
     /// Returns what something must weigh to be taken still.
@@ -147,17 +148,15 @@ fn full_body(weights: PackingWeights, wanted: &Wanted) -> usize {
 }
 
 /// The most of a function that fits, and whether that is all that is wanted.
-fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> (Option<Snippet>, bool) {
+fn fitting(engine: &Engine, wanted: &Wanted, left: usize) -> Result<(Option<Snippet>, bool)> {
     let full = full_body(engine.ranking.packing, wanted);
-    let mut cuts = [full, full / 2, 24, 12].into_iter().enumerate();
-    let found = cuts.find_map(|(number, limit)| {
+    for (number, limit) in [full, full / 2, 24, 12].into_iter().enumerate() {
         let snippet = cut(engine, wanted, limit)?;
-        (section_size(&snippet) <= left).then_some((number, snippet))
-    });
-    match found {
-        Some((number, snippet)) => (Some(snippet), number == 0),
-        None => (None, false),
+        if let Some(snippet) = snippet.filter(|snippet| section_size(snippet) <= left) {
+            return Ok((Some(snippet), number == 0));
+        }
     }
+    Ok((None, false))
 }
 
 fn section_size(snippet: &Snippet) -> usize {
@@ -235,36 +234,41 @@ fn head_of(text: &Text, symbol: &Symbol) -> RangeInclusive<u32> {
 }
 
 /// The functions of a type whose heads a snippet shows.
-fn members_in(engine: &Engine, symbol: &Symbol, snippet: &Snippet) -> Vec<String> {
+fn members_in(engine: &Engine, symbol: &Symbol, snippet: &Snippet) -> Result<Vec<String>> {
     let ranges = snippet.ranges();
-    or_nothing(engine.index.members(symbol))
-        .into_iter()
+    let members = engine.index.members(symbol)?.into_iter();
+    let shown = members
         .filter(|member| member.kind.is_callable())
         .filter(|member| {
             let mut shown = ranges.iter();
             shown.any(|(first, last)| (*first..=*last).contains(&member.name_line))
         })
-        .map(|member| member.qualified())
-        .collect()
+        .map(|member| member.qualified());
+    Ok(shown.collect())
 }
 
-fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Option<Snippet> {
+fn cut(engine: &Engine, wanted: &Wanted, limit: usize) -> Result<Option<Snippet>> {
     let symbol = &wanted.symbol;
-    let text = engine.text(&symbol.path).ok()?;
+    let Ok(text) = engine.text(&symbol.path) else {
+        return Ok(None);
+    };
     let long = (symbol.end_line - symbol.start_line) as usize >= limit;
     let ranges = if wanted.body > 0 {
         brief_ranges(&text, wanted, limit)
     } else if long && symbol.kind.is_type() {
-        engine.member_ranges(&text, symbol)
+        engine.member_ranges(&text, symbol)?
     } else if long && !wanted.lines.is_empty() {
         slice_ranges(engine, &text, wanted, limit)
     } else {
         body_ranges(&text, symbol, &wanted.lines, limit)
     };
-    let snippet = Snippet::cut(&symbol.path, &text, &ranges, Tier::High)?;
+    let Some(snippet) = Snippet::cut(&symbol.path, &text, &ranges, Tier::High) else {
+        return Ok(None);
+    };
     let mut shown = vec![symbol.qualified()];
     if symbol.kind.is_type() {
-        shown.extend(members_in(engine, symbol, &snippet));
+        shown.append(&mut members_in(engine, symbol, &snippet)?);
     }
-    Some(snippet.with_symbols(shown).with_note(wanted.why.clone()))
+    let snippet = snippet.with_symbols(shown).with_note(wanted.why.clone());
+    Ok(Some(snippet))
 }

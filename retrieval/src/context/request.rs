@@ -9,22 +9,23 @@ mod users;
 use super::picks::Picks;
 use super::{FOLLOWED, HeadScope, Heads, Plan};
 use crate::engine::Engine;
+use crate::error::Result;
 use crate::intent::{Intent, detect};
 
-pub(super) fn plan(engine: &Engine, text: &str) -> Plan {
+pub(super) fn plan(engine: &Engine, text: &str) -> Result<Plan> {
     let (intent, confidence) = detect(text);
     let mut picks = Picks::default();
-    exact::add(engine, text, &mut picks);
+    exact::add(engine, text, &mut picks)?;
     // Who asks for one thing by its name wants nothing that merely sounds like it.
     let by_name = matches!(intent, Intent::DefinitionLookup | Intent::UsageExploration)
         && picks.heaviest(1).iter().any(|one| one.weight >= 0.9);
     let mut heads = Vec::new();
     if !by_name {
-        heads = likely::add(engine, text, intent, &mut picks);
+        heads = likely::add(engine, text, intent, &mut picks)?;
     }
     let primary = picks.heaviest(FOLLOWED);
-    users::add(engine, &primary, intent, &mut picks);
-    Plan {
+    users::add(engine, &primary, intent, &mut picks)?;
+    Ok(Plan {
         intent: intent.as_str().to_owned(),
         confidence,
         stack: Vec::new(),
@@ -34,5 +35,5 @@ pub(super) fn plan(engine: &Engine, text: &str) -> Plan {
             scope: HeadScope::ShownFiles,
         },
         enough: engine.ranking.request.enough,
-    }
+    })
 }

@@ -33,7 +33,7 @@ fn crash_in_add(budget: usize) -> Request {
 #[test]
 fn a_crash_brings_its_functions_and_their_types() {
     let (_folder, engine) = fixture();
-    let context = engine.context(&crash_in_add(8_000));
+    let context = engine.context(&crash_in_add(8_000)).unwrap();
     assert_eq!(context.intent, "BUG_FIX");
     assert_eq!(context.stack.len(), 3);
     assert_eq!(context.stack[0], "crash #0 add src/a.c:7");
@@ -62,14 +62,14 @@ fn a_crash_brings_its_functions_and_their_types() {
     );
     assert!(text.contains("7:     p->x += by;"), "{text}");
     assert_eq!(context.tokens, text.len().div_ceil(4));
-    assert_eq!(text, engine.context(&crash_in_add(8_000)).render());
+    assert_eq!(text, engine.context(&crash_in_add(8_000)).unwrap().render());
 }
 
 #[test]
 fn keeps_to_its_budget() {
     let (_folder, engine) = fixture();
     for budget in [60, 150, 300, 1_000] {
-        let context = engine.context(&crash_in_add(budget));
+        let context = engine.context(&crash_in_add(budget)).unwrap();
         assert!(
             context.tokens <= budget.max(100),
             "{budget}: {}",
@@ -92,7 +92,7 @@ fn a_request_in_words_brings_what_it_names_or_means() {
             text: text.to_owned(),
             ..Request::default()
         };
-        let context = engine.context(&request);
+        let context = engine.context(&request).unwrap();
         assert_eq!(context.intent, intent, "{text}");
         let symbols: Vec<&String> = context
             .snippets
@@ -124,7 +124,7 @@ fn symbols(engine: &Engine, text: &str) -> Vec<String> {
         text: text.to_owned(),
         ..Request::default()
     };
-    let context = engine.context(&request);
+    let context = engine.context(&request).unwrap();
     let snippets = context.snippets.into_iter();
     snippets.flat_map(|one| one.symbols).collect()
 }
@@ -159,7 +159,9 @@ fn what_changed_recently_comes_first_of_what_is_alike() {
             text: "parsing of a header fails".to_owned(),
             ..Request::default()
         };
-        engine.context(&request).snippets[0].path.to_string()
+        engine.context(&request).unwrap().snippets[0]
+            .path
+            .to_string()
     };
     assert_eq!(first(&engine), "src/a/one.c");
     engine.set_modified(&[(TreePath::new("src/b/two.c").unwrap(), 1_000)].into());
@@ -221,7 +223,7 @@ fn a_name_that_many_define_elsewhere_means_none_of_them() {
         ],
         ..Request::default()
     };
-    let context = engine.context(&request);
+    let context = engine.context(&request).unwrap();
     let found: Vec<String> = context
         .snippets
         .into_iter()

@@ -2,6 +2,7 @@
 //! paragraphs in them that say what somebody asks.
 
 use super::Engine;
+use crate::error::Result;
 use crate::snippet::line;
 use crate::words::{Beginnings, stems_of};
 use patchwright_source::{Text, TreePath};
@@ -39,8 +40,12 @@ fn documents(engine: &Engine) -> Vec<&TreePath> {
 }
 
 /// The paragraphs that say most of some words, at most one of each file.
-pub(crate) fn paragraphs(engine: &Engine, stems: &[String], limit: usize) -> Vec<Paragraph> {
-    let rarities = engine.rarities(stems);
+pub(crate) fn paragraphs(
+    engine: &Engine,
+    stems: &[String],
+    limit: usize,
+) -> Result<Vec<Paragraph>> {
+    let rarities = engine.rarities(stems)?;
     let weights: Vec<f64> = rarities.iter().map(|rarity| rarity + LEAST_RARE).collect();
     let whole: f64 = weights.iter().sum();
     let words: BTreeSet<String> = stems.iter().cloned().collect();
@@ -84,7 +89,7 @@ pub(crate) fn paragraphs(engine: &Engine, stems: &[String], limit: usize) -> Vec
             .then_with(|| a.path.cmp(&b.path))
     });
     found.truncate(limit);
-    found
+    Ok(found)
 }
 
 /// The paragraphs of a text, each with the heading right before it.

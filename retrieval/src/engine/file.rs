@@ -3,6 +3,7 @@
 
 use super::Engine;
 use crate::answer::{Answer, Miss};
+use crate::error::Result;
 use crate::query::{LineRange, Query};
 use crate::snippet::{Snippet, Tier, place};
 use patchwright_source::{SourceError, Text, TreePath};
@@ -14,25 +15,30 @@ const NEAREST: usize = 5;
 const HEAD: u32 = 80;
 
 impl Engine {
-    pub(super) fn answer_file(&self, query: &Query, path: &str, lines: &[LineRange]) -> Answer {
+    pub(super) fn answer_file(
+        &self,
+        query: &Query,
+        path: &str,
+        lines: &[LineRange],
+    ) -> Result<Answer> {
         let (path, note) = match self.resolve(path) {
             Ok(resolved) => resolved,
-            Err(miss) => return Answer::missed(query, miss),
+            Err(miss) => return Ok(Answer::missed(query, miss)),
         };
         let mut answer = Answer::new(query);
         answer.notes.extend(note);
         let text = match self.readable(&path) {
             Ok(text) => text,
-            Err(miss) => return Answer::missed(query, miss),
+            Err(miss) => return Ok(Answer::missed(query, miss)),
         };
         if lines.is_empty() {
-            self.whole_or_outline(&mut answer, &path, &text);
+            self.whole_or_outline(&mut answer, &path, &text)?;
         } else {
-            self.ranges(&mut answer, &path, &text, lines);
+            self.ranges(&mut answer, &path, &text, lines)?;
         }
         answer.total = answer.snippets.len();
         answer.shown = answer.total;
-        answer
+        Ok(answer)
     }
 
     /// Brings a path into the tree: as it is, without leading parts of another
@@ -127,7 +133,7 @@ impl Engine {
         Ok(text)
     }
 
-    fn whole_or_outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) {
+    fn whole_or_outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) -> Result<()> {
         let count = text.line_count();
         if count == 0 {
             answer.listing.push(format!("{path} is empty"));
@@ -139,20 +145,23 @@ impl Engine {
             answer.note(format!(
                 "{path} has {count} lines: its outline; ask for lines by {path}:FIRST-LAST"
             ));
-            self.outline(answer, path, text);
+            answer.listing = self.outline_lines(path, text)?;
+            if answer.listing.is_empty() {
+                answer
+                    .snippets
+                    .extend(Snippet::cut(path, text, &[(1, HEAD)], Tier::Low));
+            }
         }
+        Ok(())
     }
 
-    fn outline(&self, answer: &mut Answer, path: &TreePath, text: &Text) {
-        answer.listing = self.outline_lines(path, text);
-        if answer.listing.is_empty() {
-            answer
-                .snippets
-                .extend(Snippet::cut(path, text, &[(1, HEAD)], Tier::Low));
-        }
-    }
-
-    fn ranges(&self, answer: &mut Answer, path: &TreePath, text: &Text, lines: &[LineRange]) {
+    fn ranges(
+        &self,
+        answer: &mut Answer,
+        path: &TreePath,
+        text: &Text,
+        lines: &[LineRange],
+    ) -> Result<()> {
         let count = text.line_count() as u32;
         let limit = self.settings.file_lines as u32;
         let mut left = limit;
@@ -179,7 +188,7 @@ impl Engine {
         }
         match Snippet::cut(path, text, &shown, Tier::Low) {
             Some(snippet) => {
-                let around = self.enclosing(path, snippet.start_line, snippet.end_line);
+                let around = self.enclosing(path, snippet.start_line, snippet.end_line)?;
                 answer.snippets.push(match around {
                     Some(around) => snippet.with_note(around.describe()),
                     None => snippet,
@@ -192,11 +201,12 @@ impl Engine {
                 });
             }
         }
+        Ok(())
     }
 }
 
 /// Returns whether a path ends in whole components of another.
-fn ends_with_path(path: &str, wanted: &str) -> bool {
+pub(super) fn ends_with_path(path: &str, wanted: &str) -> bool {
     !wanted.is_empty()
         && path
             .strip_suffix(wanted)

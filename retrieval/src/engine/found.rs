@@ -3,6 +3,7 @@
 
 use super::Engine;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
+use crate::error::Result;
 use crate::pattern::{Haystack, Matches, find_pattern};
 use crate::query::Query;
 use crate::rule::find_rule;
@@ -22,15 +23,15 @@ impl Engine {
         (text, regex): (&str, bool),
         path: Option<&str>,
         skip: usize,
-    ) -> Answer {
+    ) -> Result<Answer> {
         let files = self.files_in(path);
         if let Some(miss) = self.no_such_place(path, &files) {
-            return Answer::missed(query, miss);
+            return Ok(Answer::missed(query, miss));
         }
         let found = if regex {
             match find_regex(self.tree(), &files, text, &self.settings) {
                 Ok(found) => found,
-                Err(reason) => return Answer::missed(query, Miss::Bad { reason }),
+                Err(reason) => return Ok(Answer::missed(query, Miss::Bad { reason })),
             }
         } else {
             find_literal(self.tree(), &files, text, &self.settings)
@@ -75,10 +76,10 @@ impl Engine {
         pattern: &str,
         path: Option<&str>,
         skip: usize,
-    ) -> Answer {
+    ) -> Result<Answer> {
         let files = self.large_first(path);
         if let Some(miss) = self.no_such_place(path, &files) {
-            return Answer::missed(query, miss);
+            return Ok(Answer::missed(query, miss));
         }
         let haystack = Haystack::new(self.tree(), &files, &self.settings);
         self.structural(query, find_pattern(&haystack, pattern), skip)
@@ -90,10 +91,10 @@ impl Engine {
         rule: &str,
         path: Option<&str>,
         skip: usize,
-    ) -> Answer {
+    ) -> Result<Answer> {
         let files = self.large_first(path);
         if let Some(miss) = self.no_such_place(path, &files) {
-            return Answer::missed(query, miss);
+            return Ok(Answer::missed(query, miss));
         }
         let haystack = Haystack::new(self.tree(), &files, &self.settings);
         self.structural(query, find_rule(&haystack, rule), skip)
@@ -118,10 +119,15 @@ impl Engine {
         files
     }
 
-    fn structural(&self, query: &Query, matches: Result<Matches, String>, skip: usize) -> Answer {
+    fn structural(
+        &self,
+        query: &Query,
+        matches: Result<Matches, String>,
+        skip: usize,
+    ) -> Result<Answer> {
         let matches = match matches {
             Ok(matches) => matches,
-            Err(reason) => return Answer::missed(query, Miss::Bad { reason }),
+            Err(reason) => return Ok(Answer::missed(query, Miss::Bad { reason })),
         };
         let mut answer = Answer::new(query);
         if let (Some(how), false) = (&matches.relaxed, matches.found.is_empty()) {
@@ -146,20 +152,20 @@ impl Engine {
         places: &[(TreePath, u32, u32)],
         (around, skip): (u32, usize),
         nothing: impl Fn() -> String,
-    ) -> Answer {
+    ) -> Result<Answer> {
         if places.is_empty() {
             answer.miss = Some(Miss::NotFound {
                 what: nothing(),
                 nearest: Vec::new(),
             });
-            return answer;
+            return Ok(answer);
         }
         if places.len() > FAR_TOO_MANY {
             answer.miss = Some(Miss::TooMany {
                 count: places.len(),
                 advice: advice(places),
             });
-            return answer;
+            return Ok(answer);
         }
         if places.len() > MANY {
             answer.note(format!("{} hits; {}", places.len(), advice(places)));
@@ -168,8 +174,8 @@ impl Engine {
             .iter()
             .map(|(path, first, last)| self.place_hit(path, *first, *last, around))
             .collect();
-        self.take_hits(&mut answer, merge_hits(hits), Tier::Low, skip);
-        answer
+        self.take_hits(&mut answer, merge_hits(hits), Tier::Low, skip)?;
+        Ok(answer)
     }
 
     fn place_hit(&self, path: &TreePath, first: u32, last: u32, around: u32) -> Hit {

@@ -4,7 +4,7 @@
 //! machine) are dropped; harness frames are kept and marked.
 
 use super::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::rank::is_aside;
 use crate::relations::QualifiedName;
 use crate::symbol::{Symbol, SymbolKind};
@@ -66,12 +66,12 @@ pub(crate) struct Located {
 impl Engine {
     /// The functions of the tree that a crash went through: crash stack first,
     /// each stack from its top. A function on one stack twice counts once.
-    pub(crate) fn locate(&self, frames: &[CrashFrame]) -> Vec<Located> {
+    pub(crate) fn locate(&self, frames: &[CrashFrame]) -> Result<Vec<Located>> {
         let mut frames: Vec<&CrashFrame> = frames.iter().collect();
         frames.sort_by_key(|frame| (searched_as(frame.role), frame.depth));
         let mut located: Vec<Located> = Vec::new();
         for frame in frames {
-            let Some((symbol, line)) = self.resolve_frame(frame) else {
+            let Some((symbol, line)) = self.resolve_frame(frame)? else {
                 continue;
             };
             let role = searched_as(frame.role);
@@ -94,57 +94,64 @@ impl Engine {
             });
         }
         for role in [Role::Freed, Role::Allocated] {
-            self.mark_allocators(&mut located, role);
+            self.mark_allocators(&mut located, role)?;
         }
         rank(&mut located);
-        located
+        Ok(located)
     }
 
     /// Returns what everybody allocates or frees with hands on to the allocator, and so
     /// does what stands above it, however long it is.
-    fn mark_allocators(&self, located: &mut [Located], role: Role) {
+    fn mark_allocators(&self, located: &mut [Located], role: Role) -> Result<()> {
         let places = located.iter_mut().filter(|place| place.role == role);
         let mut places: Vec<&mut Located> = places.take(ALLOCATOR_DEPTH).collect();
-        let common = places.iter().rposition(|place| {
-            place.symbol.id > 0 && self.is_called_everywhere(&place.symbol.name)
-        });
-        for place in places.iter_mut().take(common.map_or(0, |last| last + 1)) {
+        let mut common = 0;
+        for (at, place) in places.iter().enumerate() {
+            if place.symbol.id > 0 && self.is_called_everywhere(&place.symbol.name)? {
+                common = at + 1;
+            }
+        }
+        for place in places.iter_mut().take(common) {
             place.is_wrapper = true;
         }
+        Ok(())
     }
 
     /// Returns whether many functions call it.
-    pub(crate) fn is_called_everywhere(&self, name: &str) -> bool {
-        self.caller_files(name, COMMON_CALLERS).len() >= COMMON_CALLERS
+    pub(crate) fn is_called_everywhere(&self, name: &str) -> Result<bool> {
+        Ok(self.caller_files(name, COMMON_CALLERS)?.len() >= COMMON_CALLERS)
     }
 
-    fn resolve_frame(&self, frame: &CrashFrame) -> Option<(Symbol, Option<u32>)> {
+    fn resolve_frame(&self, frame: &CrashFrame) -> Result<Option<(Symbol, Option<u32>)>> {
         let name = QualifiedName::read(&frame.function);
         let Some(file) = frame.file.as_deref().filter(|file| !file.is_empty()) else {
             return self.by_name(&frame.function);
         };
-        let path = self.frame_path(file, name.as_ref())?;
-        let by_line = frame
-            .line
-            .and_then(|line| or_nothing(self.index.enclosing_function(&path, line)));
+        let Some(path) = self.frame_path(file, name.as_ref())? else {
+            return Ok(None);
+        };
+        let by_line = match frame.line {
+            Some(line) => self.index.enclosing_function(&path, line)?,
+            None => None,
+        };
         let wanted = name.map(|name| name.name).unwrap_or_default();
         if let Some(symbol) = &by_line
             && (wanted.is_empty() || symbol.name == wanted)
         {
-            return by_line.map(|symbol| (symbol, frame.line));
+            return Ok(by_line.map(|symbol| (symbol, frame.line)));
         }
         // The line lies elsewhere (a macro, an older version): trust the name.
-        let mut named: Vec<Symbol> = self.symbols_in(&path);
+        let mut named: Vec<Symbol> = self.index.outline(&path)?;
         named.retain(|symbol| symbol.name == wanted && symbol.kind != SymbolKind::Prototype);
         let nearest = named.into_iter().min_by_key(|symbol| {
             frame
                 .line
                 .map_or(0, |line| symbol.start_line.abs_diff(line))
         });
-        match (nearest, by_line) {
+        Ok(match (nearest, by_line) {
             (Some(symbol), around) => {
                 let symbol = match (frame.line, around) {
-                    (Some(line), None) => self.stretch(symbol, line),
+                    (Some(line), None) => self.stretch(symbol, line)?,
                     _ => symbol,
                 };
                 let line = frame.line.filter(|line| symbol.holds(*line));
@@ -152,10 +159,12 @@ impl Engine {
             }
             (None, Some(symbol)) => Some((self.as_reported(symbol, &wanted), frame.line)),
             (None, None) => {
-                let line = frame.line?;
-                Some((self.lines_around(path, line, wanted)?, frame.line))
+                let around = frame
+                    .line
+                    .and_then(|line| self.lines_around(path, line, wanted));
+                around.map(|symbol| (symbol, frame.line))
             }
-        }
+        })
     }
 
     /// The lines around a line that lies in no definition the index knows, under
@@ -209,9 +218,10 @@ impl Engine {
 
     /// A function whose end the parser missed (macros that open braces) reaches
     /// to the line that the report saw in it, unless another begins before.
-    fn stretch(&self, mut symbol: Symbol, line: u32) -> Symbol {
+    fn stretch(&self, mut symbol: Symbol, line: u32) -> Result<Symbol> {
         let next = self
-            .symbols_in(&symbol.path)
+            .index
+            .outline(&symbol.path)?
             .iter()
             .filter(|other| other.kind.is_callable() && other.start_line > symbol.end_line)
             .map(|other| other.start_line)
@@ -226,23 +236,25 @@ impl Engine {
             });
             symbol.end_line = end.unwrap_or(line);
         }
-        symbol
+        Ok(symbol)
     }
 
-    fn by_name(&self, function: &str) -> Option<(Symbol, Option<u32>)> {
-        let mut symbols = self.named(function);
+    fn by_name(&self, function: &str) -> Result<Option<(Symbol, Option<u32>)>> {
+        let mut symbols = self.named(function)?;
         symbols.retain(|symbol| symbol.kind.is_callable());
-        if symbols.is_empty() || symbols.len() > FEW {
-            return None;
+        if symbols.len() > FEW {
+            return Ok(None);
         }
-        symbols.sort_by_key(|symbol| is_aside(&symbol.path));
-        symbols.into_iter().next().map(|symbol| (symbol, None))
+        let product_first = symbols
+            .into_iter()
+            .min_by_key(|symbol| is_aside(&symbol.path));
+        Ok(product_first.map(|symbol| (symbol, None)))
     }
 
     /// The file whose path shares the longest end with one of another machine:
     /// `/build/x/org/a/B.java` means `src/main/java/org/a/B.java`. A name alone is
     /// no proof: files of that name are believed when they define the function.
-    fn by_end(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
+    fn by_end(&self, file: &str, name: Option<&QualifiedName>) -> Result<Option<TreePath>> {
         let parts: Vec<&str> = file.split(['/', '\\']).collect();
         let shared = |path: &TreePath| {
             let ours = path.as_str().split('/').rev();
@@ -252,25 +264,32 @@ impl Engine {
         };
         let alike = self.files().iter().map(|path| (shared(path), path));
         let alike: Vec<(usize, &TreePath)> = alike.filter(|(shared, _)| *shared > 0).collect();
-        let most = alike.iter().map(|(shared, _)| *shared).max()?;
-        let defines = |path: &TreePath| {
-            let symbols = self.symbols_in(path);
-            name.is_some_and(|name| symbols.iter().any(|symbol| symbol.name == name.name))
+        let Some(most) = alike.iter().map(|(shared, _)| *shared).max() else {
+            return Ok(None);
         };
-        alike
+        let mut fit: Vec<(bool, &TreePath)> = Vec::new();
+        for (_, path) in alike.into_iter().filter(|(shared, _)| *shared == most) {
+            let symbols = self.index.outline(path)?;
+            let defines =
+                name.is_some_and(|name| symbols.iter().any(|symbol| symbol.name == name.name));
+            if defines || most > 1 {
+                fit.push((defines, path));
+            }
+        }
+        let best = fit
             .into_iter()
-            .filter(|(shared, _)| *shared == most)
-            .map(|(_, path)| (defines(path), path))
-            .filter(|(defines, _)| *defines || most > 1)
-            .min_by_key(|(defines, path)| (!defines, is_aside(path), path.as_str().len()))
-            .map(|(_, path)| path.clone())
+            .min_by_key(|(defines, path)| (!defines, is_aside(path), path.as_str().len()));
+        Ok(best.map(|(_, path)| path.clone()))
     }
 
     /// The file of a frame. A bare file name (Java's) is found by the package
     /// in the function's name, else when only one file has it.
-    fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Option<TreePath> {
+    fn frame_path(&self, file: &str, name: Option<&QualifiedName>) -> Result<Option<TreePath>> {
         if file.contains(['/', '\\']) {
-            return self.tree().rebase(file).or_else(|| self.by_end(file, name));
+            return match self.tree().rebase(file) {
+                Some(path) => Ok(Some(path)),
+                None => self.by_end(file, name),
+            };
         }
         let mut same: Vec<&TreePath> = self
             .files()
@@ -290,7 +309,7 @@ impl Engine {
             same.retain(|path| fit(path) == best);
         }
         same.sort_by_key(|path| (is_aside(path), path.as_str().len()));
-        same.first().map(|path| (*path).clone())
+        Ok(same.first().map(|path| (*path).clone()))
     }
 }
 

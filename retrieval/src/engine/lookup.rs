@@ -1,12 +1,10 @@
 //! Single lookups in the index, in the form that answering wants them.
-//!
-//! The database failing in the middle of an answer is logged and counts as
-//! nothing found: a query never ends a run.
 
 use super::Engine;
 use crate::answer::Hit;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::relations::{QualifiedName, nearest_named};
+use crate::search::Scored;
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::TreePath;
 
@@ -47,54 +45,74 @@ impl From<Symbol> for Around {
 
 impl Engine {
     /// The definitions of a name, plain or qualified.
-    pub(crate) fn named(&self, name: &str) -> Vec<Symbol> {
-        or_nothing(self.index.definitions(name)).symbols
+    pub(crate) fn named(&self, name: &str) -> Result<Vec<Symbol>> {
+        Ok(self.index.definitions(name)?.symbols)
     }
 
-    /// Everything defined in a file.
-    pub(crate) fn symbols_in(&self, path: &TreePath) -> Vec<Symbol> {
-        or_nothing(self.index.outline(path))
+    /// The definitions with some numbers, as far as these are still there.
+    pub(crate) fn symbols(&self, ids: impl IntoIterator<Item = i64>) -> Result<Vec<Symbol>> {
+        let found = ids.into_iter().map(|id| self.index.symbol(id));
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// What was found by words, as definitions with their scores.
+    pub(crate) fn scored_symbols(&self, scored: &[Scored]) -> Result<Vec<(f64, Symbol)>> {
+        let found = scored.iter().map(|one| {
+            let symbol = self.index.symbol(one.id)?;
+            Ok(symbol.map(|symbol| (one.score, symbol)))
+        });
+        found.filter_map(Result::transpose).collect()
+    }
+
+    /// The definition that another one is a member of.
+    pub(crate) fn parent_of(&self, symbol: &Symbol) -> Result<Option<Symbol>> {
+        symbol.parent.map_or(Ok(None), |id| self.index.symbol(id))
     }
 
     /// The function around some lines, else the type around them. What is
     /// itself a whole definition is not inside of one.
-    pub(crate) fn enclosing(&self, path: &TreePath, first: u32, last: u32) -> Option<Around> {
-        let function = or_nothing(self.index.enclosing_function(path, first));
-        let around = function
-            .filter(|symbol| symbol.holds(last))
-            .or_else(|| or_nothing(self.index.enclosing(path, first)))?;
-        let beyond = first < around.start_line || around.end_line < last;
-        (!beyond).then(|| around.into())
+    pub(crate) fn enclosing(
+        &self,
+        path: &TreePath,
+        first: u32,
+        last: u32,
+    ) -> Result<Option<Around>> {
+        let function = self.index.enclosing_function(path, first)?;
+        let around = match function.filter(|symbol| symbol.holds(last)) {
+            Some(function) => Some(function),
+            None => self.index.enclosing(path, first)?,
+        };
+        let around = around.filter(|one| one.start_line <= first && last <= one.end_line);
+        Ok(around.map(Around::from))
     }
 
     /// Adds to a hit which definitions lie around the lines it was found for.
-    pub(super) fn name_surroundings(&self, hit: &mut Hit) {
+    pub(super) fn name_surroundings(&self, hit: &mut Hit) -> Result<()> {
         for (first, last) in std::mem::take(&mut hit.inside) {
-            if let Some(around) = self.enclosing(&hit.path, first, last) {
+            if let Some(around) = self.enclosing(&hit.path, first, last)? {
                 hit.add_note(&around.describe());
                 hit.add_symbol(around.name);
             }
         }
+        Ok(())
     }
 
     /// Names like one that was not found, the likest first.
-    pub(crate) fn nearest_names(&self, name: &str) -> Vec<String> {
-        or_nothing(self.index.nearest(name, 6))
-            .into_iter()
-            .map(|nearest| nearest.name)
-            .collect()
+    pub(crate) fn nearest_names(&self, name: &str) -> Result<Vec<String>> {
+        let nearest = self.index.nearest(name, 6)?.into_iter();
+        Ok(nearest.map(|nearest| nearest.name).collect())
     }
 
     /// Tells whether no more than one function has a name.
-    pub(crate) fn is_only_function(&self, name: &str) -> bool {
-        let same = self.named(name);
-        same.iter().filter(|one| one.kind.is_callable()).count() <= 1
+    pub(crate) fn is_only_function(&self, name: &str) -> Result<bool> {
+        let same = self.named(name)?;
+        Ok(same.iter().filter(|one| one.kind.is_callable()).count() <= 1)
     }
 
     /// The files from which a name is called, one for each caller, at most
     /// `limit`. Much cheaper than the callers themselves.
-    pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Vec<TreePath> {
-        or_nothing(self.index.read(|reader| {
+    pub(crate) fn caller_files(&self, name: &str, limit: usize) -> Result<Vec<TreePath>> {
+        self.index.read(|reader| {
             let mut statement = reader.connection.prepare_cached(
                 "SELECT DISTINCT caller_id FROM call
                  WHERE name_id = (SELECT id FROM name WHERE name = ?1) LIMIT ?2",
@@ -111,22 +129,24 @@ impl Engine {
                 );
             }
             Ok(files)
-        }))
+        })
     }
 
     /// The definition that a name most likely means in a file: in the file
     /// itself, in its folder, then wherever product code defines it.
-    pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Option<Symbol> {
-        let wanted = QualifiedName::read(name)?;
+    pub(crate) fn meant(&self, name: &str, from: &TreePath) -> Result<Option<Symbol>> {
+        let Some(wanted) = QualifiedName::read(name) else {
+            return Ok(None);
+        };
         if !wanted.scope.is_empty() {
-            let named = self.named(name).into_iter();
-            return named.min_by_key(|symbol| distance(&symbol.path, from, symbol.kind));
+            let named = self.named(name)?.into_iter();
+            return Ok(named.min_by_key(|symbol| distance(&symbol.path, from, symbol.kind)));
         }
-        or_nothing(self.index.read(|reader| {
+        self.index.read(|reader| {
             nearest_named(reader, &wanted.name, |path, kind| {
                 distance(path, from, kind)
             })
-        }))
+        })
     }
 }
 
@@ -165,16 +185,17 @@ mod tests {
         let mut chosen = 0;
         for from in engine.files() {
             for other in engine.files() {
-                for symbol in engine.symbols_in(other) {
-                    let all = engine.named(&symbol.name).into_iter();
+                for symbol in engine.index.outline(other).unwrap() {
+                    let all = engine.named(&symbol.name).unwrap().into_iter();
                     let nearest = all.min_by_key(|one| distance(&one.path, from, one.kind));
                     assert!(nearest.is_some());
-                    assert_eq!(engine.meant(&symbol.name, from), nearest, "{from}");
+                    assert_eq!(engine.meant(&symbol.name, from).unwrap(), nearest, "{from}");
                     chosen += usize::from(nearest.is_some_and(|one| one.id != symbol.id));
                 }
             }
         }
         assert!(chosen > 0, "no name has several definitions");
-        assert_eq!(engine.meant("nowhere", &engine.files()[0]), None);
+        let unknown = engine.meant("nowhere", &engine.files()[0]);
+        assert_eq!(unknown.unwrap(), None);
     }
 }

@@ -2,6 +2,7 @@
 //! lines around a hit, and the lines that structure the rest.
 
 use super::Engine;
+use crate::error::Result;
 use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
 use patchwright_source::{Text, TreePath};
@@ -13,8 +14,8 @@ const AROUND_HIT: u32 = 8;
 
 impl Engine {
     /// The definitions of a file, one line each, indented by nesting.
-    pub(crate) fn outline_lines(&self, path: &TreePath, text: &Text) -> Vec<String> {
-        let symbols = self.symbols_in(path);
+    pub(crate) fn outline_lines(&self, path: &TreePath, text: &Text) -> Result<Vec<String>> {
+        let symbols = self.index.outline(path)?;
         let width = text.line_count().to_string().len();
         let mut shown: Vec<&Symbol> = symbols
             .iter()
@@ -42,7 +43,7 @@ impl Engine {
                 total - lines.len()
             ));
         }
-        lines
+        Ok(lines)
     }
 }
 

@@ -2,7 +2,7 @@
 //! that some words may mean. They change the order of answers and nothing else.
 
 use super::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::symbol::Symbol;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -50,9 +50,9 @@ impl Engine {
         &self,
         words: &str,
         ranked: Vec<(f64, Symbol)>,
-    ) -> Vec<(f64, Symbol)> {
+    ) -> Result<Vec<(f64, Symbol)>> {
         let Some(mut order) = self.preferences.get(words) else {
-            return ranked;
+            return Ok(ranked);
         };
         let scores: Vec<f64> = ranked.iter().map(|(score, _)| *score).collect();
         order.extend(ranked.iter().map(|(_, symbol)| symbol.id));
@@ -62,18 +62,16 @@ impl Engine {
             .collect();
         let least = scores.last().copied().unwrap_or(1.0);
         let mut seen = BTreeSet::new();
-        let symbols = order
-            .into_iter()
-            .filter(|id| seen.insert(*id))
-            .filter_map(|id| {
-                known
-                    .remove(&id)
-                    .or_else(|| or_nothing(self.index.symbol(id)))
-            });
-        symbols
-            .enumerate()
-            .map(|(rank, symbol)| (scores.get(rank).copied().unwrap_or(least), symbol))
-            .collect()
+        order.retain(|id| seen.insert(*id));
+        let symbols = order.into_iter().map(|id| match known.remove(&id) {
+            Some(symbol) => Ok(Some(symbol)),
+            None => self.index.symbol(id),
+        });
+        let symbols: Vec<Symbol> = symbols
+            .filter_map(Result::transpose)
+            .collect::<Result<_>>()?;
+        let scores = scores.into_iter().chain(std::iter::repeat(least));
+        Ok(scores.zip(symbols).collect())
     }
 
     /// The order that is known for some words; nothing when none is.

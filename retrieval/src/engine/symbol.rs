@@ -5,7 +5,7 @@
 use super::Engine;
 use super::outline::body_ranges;
 use crate::answer::{Answer, Hit, Miss, merge_hits};
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::query::Query;
 use crate::snippet::Tier;
 use crate::snippet::with_comment;
@@ -23,9 +23,9 @@ const SMALL_MACRO: u32 = 10;
 const MACROS: usize = 6;
 
 impl Engine {
-    pub(super) fn answer_symbol(&self, query: &Query, name: &str, skip: usize) -> Answer {
+    pub(super) fn answer_symbol(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
         let mut answer = Answer::new(query);
-        let found = or_nothing(self.index.definitions(name));
+        let found = self.index.definitions(name)?;
         let mut symbols = found.symbols;
         let mut tier = Tier::High;
         if !found.ignored.is_empty() && !symbols.is_empty() {
@@ -35,11 +35,11 @@ impl Engine {
             ));
         }
         if symbols.is_empty() {
-            symbols = self.scope_of(name, &mut answer);
+            symbols = self.scope_of(name, &mut answer)?;
         }
         if symbols.is_empty() {
             tier = Tier::Medium;
-            symbols = self.partial(name);
+            symbols = self.partial(name)?;
         }
         if symbols.is_empty() {
             return self.symbol_as_text(query, name, skip);
@@ -47,93 +47,94 @@ impl Engine {
         if tier == Tier::Medium {
             answer.note(format!("no symbol {name}; these names hold it"));
         } else if skip == 0 {
-            self.count_uses(&mut answer, name, symbols.len());
+            self.count_uses(&mut answer, name, symbols.len())?;
         }
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
         let many = symbols.len();
         symbols.truncate(PREPARED.max(skip + self.settings.max_results));
         let left_out = many - symbols.len();
-        let mut hits: Vec<Hit> = symbols
-            .iter()
-            .flat_map(|one| self.symbol_hits(one))
-            .collect();
-        self.add_imports(&symbols, &mut hits);
-        self.take_hits(&mut answer, merge_hits(hits), tier, skip);
+        let mut hits: Vec<Hit> = Vec::new();
+        for symbol in &symbols {
+            hits.append(&mut self.symbol_hits(symbol)?);
+        }
+        self.add_imports(&symbols, &mut hits)?;
+        self.take_hits(&mut answer, merge_hits(hits), tier, skip)?;
         answer.total += left_out;
-        answer
+        Ok(answer)
     }
 
     /// The lines that hold a name which nothing defines.
-    fn symbol_as_text(&self, query: &Query, name: &str, skip: usize) -> Answer {
+    fn symbol_as_text(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
         let text = Query::Text {
             text: name.to_owned(),
             regex: false,
             path: None,
         };
-        let found = self.answer_text(&text, (name, false), None, skip);
+        let found = self.answer_text(&text, (name, false), None, skip)?;
         if found.snippets.is_empty() {
-            return Answer::missed(query, self.no_such_symbol(name));
+            return Ok(Answer::missed(query, self.no_such_symbol(name)?));
         }
         let mut answer = Answer {
             query: query.clone(),
             ..found
         };
         let mut note = format!("nothing defines {name}; these lines hold it as text");
-        let nearest = self.nearest_names(name);
+        let nearest = self.nearest_names(name)?;
         if !nearest.is_empty() {
             note = format!("{note}; nearest names: {}", nearest.join(", "));
         }
         answer.notes.insert(0, note);
-        answer
+        Ok(answer)
     }
 
     /// A miss that names the nearest names.
-    pub(super) fn no_such_symbol(&self, name: &str) -> Miss {
+    pub(super) fn no_such_symbol(&self, name: &str) -> Result<Miss> {
         let what = if name.contains('/') || is_file_name(name) {
             format!("no symbol {name}; for a file ask <file>{name}</file>")
         } else {
             format!("no symbol {name}, not even as a part of one")
         };
-        Miss::NotFound {
+        Ok(Miss::NotFound {
             what,
-            nearest: self.nearest_names(name),
-        }
+            nearest: self.nearest_names(name)?,
+        })
     }
 
     /// For `C.m` where no `m` exists: `C`.
-    fn scope_of(&self, name: &str, answer: &mut Answer) -> Vec<Symbol> {
+    fn scope_of(&self, name: &str, answer: &mut Answer) -> Result<Vec<Symbol>> {
         let at = name.rfind(['.', ':', '#', '$']).unwrap_or_default();
         let scope = name
             .get(..at)
             .unwrap_or_default()
             .trim_end_matches([':', '.', '#', '$']);
         if scope.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        let mut symbols = self.named(scope);
+        let mut symbols = self.named(scope)?;
         symbols.retain(|symbol| symbol.kind.is_type());
         if !symbols.is_empty() {
             answer.note(format!("no symbol {name}; shown is {scope}"));
         }
-        symbols
+        Ok(symbols)
     }
 
-    fn partial(&self, name: &str) -> Vec<Symbol> {
+    fn partial(&self, name: &str) -> Result<Vec<Symbol>> {
         let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
         if last.chars().count() < 3 {
-            return Vec::new();
+            return Ok(Vec::new());
         }
-        or_nothing(self.index.names_with(last, self.settings.max_results * 2))
-            .iter()
-            .flat_map(|name| self.named(name))
-            .collect()
+        let mut symbols = Vec::new();
+        for name in self.index.names_with(last, self.settings.max_results * 2)? {
+            symbols.append(&mut self.named(&name)?);
+        }
+        Ok(symbols)
     }
 
-    fn count_uses(&self, answer: &mut Answer, name: &str, definitions: usize) {
+    fn count_uses(&self, answer: &mut Answer, name: &str, definitions: usize) -> Result<()> {
         let last = name.rsplit(['.', ':', '#', '$']).next().unwrap_or(name);
-        let uses = or_nothing(self.index.references(last));
+        let uses = self.index.references(last)?;
         if uses.is_empty() || definitions > self.settings.max_results {
-            return;
+            return Ok(());
         }
         let mut files: Vec<&str> = uses.iter().map(|one| one.path.as_str()).collect();
         files.dedup();
@@ -142,60 +143,65 @@ impl Engine {
             uses.len(),
             files.len()
         ));
+        Ok(())
     }
 
     /// A definition and what belongs to it, as hits.
-    fn symbol_hits(&self, symbol: &Symbol) -> Vec<Hit> {
-        let mut hits: Vec<Hit> = self.symbol_hit(symbol, None).into_iter().collect();
-        for other in or_nothing(self.index.type_pair(symbol)) {
+    fn symbol_hits(&self, symbol: &Symbol) -> Result<Vec<Hit>> {
+        let mut hits: Vec<Hit> = self.symbol_hit(symbol, None)?.into_iter().collect();
+        for other in self.index.type_pair(symbol)? {
             let note = format!("{} {}, with {}", other.kind, other.name, symbol.name);
-            hits.extend(self.symbol_hit(&other, Some(note)));
+            hits.extend(self.symbol_hit(&other, Some(note))?);
         }
         if symbol.kind == SymbolKind::Macro {
-            let mut named = or_nothing(self.index.macros_named_by(symbol));
+            let mut named = self.index.macros_named_by(symbol)?;
             named.retain(|one| one.end_line - one.start_line < SMALL_MACRO);
             for other in named.iter().take(MACROS) {
                 let note = format!("macro {}, named by {}", other.name, symbol.name);
-                hits.extend(self.symbol_hit(other, Some(note)));
+                hits.extend(self.symbol_hit(other, Some(note))?);
             }
         }
-        hits
+        Ok(hits)
     }
 
-    fn symbol_hit(&self, symbol: &Symbol, note: Option<String>) -> Option<Hit> {
-        let text = self.tree().read(&symbol.path).ok()?;
+    fn symbol_hit(&self, symbol: &Symbol, note: Option<String>) -> Result<Option<Hit>> {
+        let Ok(text) = self.tree().read(&symbol.path) else {
+            return Ok(None);
+        };
         let note = note.unwrap_or_else(|| symbol.kind.to_string());
-        Some(Hit {
+        Ok(Some(Hit {
             path: symbol.path.clone(),
-            ranges: self.definition_ranges(&text, symbol),
+            ranges: self.definition_ranges(&text, symbol)?,
             inside: Vec::new(),
             symbols: vec![symbol.qualified()],
             note: Some(note),
             // A long type is a list of heads: their numbers tell of the gaps.
             sparse: symbol.kind.is_type() && self.is_long(symbol),
             order: self.near.order(&symbol.path, symbol.name_line),
-        })
+        }))
     }
 
     /// The lines of a definition to show.
-    pub(crate) fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Vec<(u32, u32)> {
+    fn definition_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
         let is_member = matches!(symbol.kind, SymbolKind::Field | SymbolKind::Enumerator);
         if is_member {
-            let parent = symbol
-                .parent
-                .and_then(|id| or_nothing(self.index.symbol(id)));
-            if let Some(parent) = parent
-                && parent.end_line - parent.start_line <= SMALL_PARENT
-            {
-                return vec![(parent.start_line, parent.end_line)];
-            }
-            return vec![(symbol.name_line.saturating_sub(5), symbol.name_line + 5)];
+            let parent = self.parent_of(symbol)?;
+            let small = parent.filter(|one| one.end_line - one.start_line <= SMALL_PARENT);
+            let around = (symbol.name_line.saturating_sub(5), symbol.name_line + 5);
+            return Ok(vec![
+                small.map_or(around, |one| (one.start_line, one.end_line)),
+            ]);
         }
         if symbol.kind.is_type() && self.is_long(symbol) {
             return self.member_ranges(text, symbol);
         }
         let limit = self.settings.body_lines;
-        body_ranges(text, symbol, &self.near.lines_in(symbol), limit)
+        Ok(body_ranges(
+            text,
+            symbol,
+            &self.near.lines_in(symbol),
+            limit,
+        ))
     }
 
     fn is_long(&self, symbol: &Symbol) -> bool {
@@ -203,41 +209,42 @@ impl Engine {
     }
 
     /// A large type: its head and the signatures of its members.
-    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Vec<(u32, u32)> {
+    pub(crate) fn member_ranges(&self, text: &Text, symbol: &Symbol) -> Result<Vec<(u32, u32)>> {
         let head = symbol.body_line.unwrap_or(symbol.name_line);
         let mut ranges = vec![
             (with_comment(text, symbol.start_line), head),
             (symbol.end_line, symbol.end_line),
         ];
-        for member in or_nothing(self.index.members(symbol)) {
+        for member in self.index.members(symbol)? {
             let last = member
                 .body_line
                 .unwrap_or(member.end_line)
                 .min(member.name_line + 3);
             ranges.push((member.name_line, last.max(member.name_line)));
         }
-        ranges
+        Ok(ranges)
     }
 
     /// Adds what a Java file imports, to the first hit in each: to its other
     /// hits it would say nothing new.
-    fn add_imports(&self, symbols: &[Symbol], hits: &mut [Hit]) {
+    fn add_imports(&self, symbols: &[Symbol], hits: &mut [Hit]) -> Result<()> {
         let mut told: BTreeSet<&TreePath> = BTreeSet::new();
         for symbol in symbols {
             if symbol.language != Language::Java || !told.insert(&symbol.path) {
                 continue;
             }
             let first = hits.iter_mut().find(|hit| hit.path == symbol.path);
-            if let (Some(hit), Some(imports)) = (first, self.grouped_imports(symbol)) {
+            if let (Some(hit), Some(imports)) = (first, self.grouped_imports(symbol)?) {
                 hit.add_note(&imports);
             }
         }
+        Ok(())
     }
 
     /// `imports java.util.{List, Map}; org.a.B`.
-    pub(crate) fn grouped_imports(&self, symbol: &Symbol) -> Option<String> {
+    fn grouped_imports(&self, symbol: &Symbol) -> Result<Option<String>> {
         let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for import in or_nothing(self.index.imports(&symbol.path)) {
+        for import in self.index.imports(&symbol.path)? {
             let (package, class) = import
                 .target
                 .rsplit_once('.')
@@ -254,7 +261,7 @@ impl Engine {
                 several => format!("{package}.{{{}}}", several.join(", ")),
             })
             .collect();
-        (!listed.is_empty()).then(|| format!("imports {}", listed.join("; ")))
+        Ok((!listed.is_empty()).then(|| format!("imports {}", listed.join("; "))))
     }
 }
 

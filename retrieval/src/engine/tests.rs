@@ -209,13 +209,15 @@ fn the_crash_comes_first() {
     let (_folder, mut engine) = fixture();
     let before = ask(&engine, "text", "run(");
     assert!(before.find("src/").unwrap() < before.find("tests/").unwrap());
-    engine.set_crash(&[CrashFrame {
-        function: "main".to_owned(),
-        file: Some("/w/tests/test_a.c".to_owned()),
-        line: Some(2),
-        role: Role::Crash,
-        depth: 0,
-    }]);
+    engine
+        .set_crash(&[CrashFrame {
+            function: "main".to_owned(),
+            file: Some("/w/tests/test_a.c".to_owned()),
+            line: Some(2),
+            role: Role::Crash,
+            depth: 0,
+        }])
+        .unwrap();
     let text = ask(&engine, "text", "run(");
     assert!(
         text.find("tests/").unwrap() < text.find("src/").unwrap(),
@@ -258,7 +260,7 @@ fn knows_names_and_headers() {
         ("nowhere", false),
         ("", false),
     ] {
-        assert_eq!(engine.knows(name), expected, "{name}");
+        assert_eq!(engine.knows(name).unwrap(), expected, "{name}");
     }
 }
 
@@ -423,7 +425,7 @@ proptest::proptest! {
             })
             .collect();
         let request = crate::Request { text, frames, budget: 500 };
-        let context = shared().context(&request);
+        let context = shared().context(&request).unwrap();
         proptest::prop_assert!(context.tokens <= 700, "{}", context.tokens);
     }
 }

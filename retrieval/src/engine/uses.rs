@@ -3,7 +3,7 @@
 
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::Engine;
-use crate::error::{RetrievalError, or_nothing};
+use crate::error::{Result, RetrievalError};
 use crate::query::Query;
 use crate::rank::Order;
 use crate::relations::QualifiedName;
@@ -20,37 +20,43 @@ const PREPARED: usize = 600;
 const ALIKE: usize = 8;
 
 impl Engine {
-    pub(super) fn answer_references(&self, query: &Query, name: &str, skip: usize) -> Answer {
+    pub(super) fn answer_references(
+        &self,
+        query: &Query,
+        name: &str,
+        skip: usize,
+    ) -> Result<Answer> {
         let plain = plain(name);
-        let mut uses = or_nothing(self.index.references(&plain));
+        let mut uses = self.index.references(&plain)?;
         if uses.is_empty() {
-            return Answer::missed(query, self.unused(&plain));
+            let what = format!("{plain} is defined and nothing in the tree uses it by name");
+            return Ok(Answer::missed(query, self.without_hits(&plain, what)?));
         }
         let mut answer = Answer::new(query);
         answer.note(count_kinds(&uses));
         uses.sort_by_cached_key(|one| self.near.order(&one.path, one.line));
         uses.truncate(PREPARED);
-        let hits = self.group_uses(&uses);
-        self.take_hits(&mut answer, hits, Tier::Low, skip);
-        answer
+        let hits = self.group_uses(&uses)?;
+        self.take_hits(&mut answer, hits, Tier::Low, skip)?;
+        Ok(answer)
     }
 
-    fn unused(&self, name: &str) -> Miss {
-        if self.named(name).is_empty() {
-            self.no_such_symbol(name)
-        } else {
-            Miss::NotFound {
-                what: format!("{name} is defined and nothing in the tree uses it by name"),
-                nearest: Vec::new(),
-            }
+    /// Says why a name has no hits: nothing defines it, or else what is given.
+    fn without_hits(&self, name: &str, what: String) -> Result<Miss> {
+        if self.named(name)?.is_empty() {
+            return self.no_such_symbol(name);
         }
+        Ok(Miss::NotFound {
+            what,
+            nearest: Vec::new(),
+        })
     }
 
     /// One hit per function, with every line in it that uses the name.
-    fn group_uses(&self, uses: &[Use]) -> Vec<Hit> {
+    fn group_uses(&self, uses: &[Use]) -> Result<Vec<Hit>> {
         let mut groups: BTreeMap<(TreePath, u32), Hit> = BTreeMap::new();
         for one in uses {
-            let around = self.enclosing(&one.path, one.line, one.line);
+            let around = self.enclosing(&one.path, one.line, one.line)?;
             let first = around.as_ref().map_or(0, super::Around::first_line);
             let order = self.near.order(&one.path, one.line);
             let hit = groups
@@ -69,41 +75,35 @@ impl Engine {
         }
         let mut hits: Vec<Hit> = groups.into_values().collect();
         hits.sort_by(|a, b| a.order.cmp(&b.order));
-        hits
+        Ok(hits)
     }
 
-    pub(super) fn answer_implementations(&self, query: &Query, name: &str, skip: usize) -> Answer {
-        let mut symbols = or_nothing(self.index.implementations(name));
+    pub(super) fn answer_implementations(
+        &self,
+        query: &Query,
+        name: &str,
+        skip: usize,
+    ) -> Result<Answer> {
+        let mut symbols = self.index.implementations(name)?;
         if symbols.is_empty() {
-            return Answer::missed(
-                query,
-                if self.named(name).is_empty() {
-                    self.no_such_symbol(name)
-                } else {
-                    Miss::NotFound {
-                        what: format!(
-                            "nothing in the tree extends, implements or overrides {name}"
-                        ),
-                        nearest: Vec::new(),
-                    }
-                },
-            );
+            let what = format!("nothing in the tree extends, implements or overrides {name}");
+            return Ok(Answer::missed(query, self.without_hits(name, what)?));
         }
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
         let mut answer = Answer::new(query);
         let hits = symbols.iter().map(|one| self.head_hit(one, None)).collect();
-        self.take_hits(&mut answer, hits, Tier::High, skip);
-        answer
+        self.take_hits(&mut answer, hits, Tier::High, skip)?;
+        Ok(answer)
     }
 
-    pub(super) fn answer_similar(&self, query: &Query, name: &str) -> Answer {
-        let mut symbols = self.named(name);
+    pub(super) fn answer_similar(&self, query: &Query, name: &str) -> Result<Answer> {
+        let mut symbols = self.named(name)?;
         symbols.retain(|symbol| symbol.kind.is_callable());
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
         let Some(symbol) = symbols.first() else {
-            return Answer::missed(query, self.no_such_symbol(name));
+            return Ok(Answer::missed(query, self.no_such_symbol(name)?));
         };
-        let alike = or_nothing(self.index.similar(symbol, ALIKE));
+        let alike = self.index.similar(symbol, ALIKE)?;
         let mut answer = Answer::new(query);
         if alike.is_empty() {
             answer.miss = Some(Miss::NotFound {
@@ -122,8 +122,8 @@ impl Engine {
                 self.head_hit(&one.symbol, Some(note))
             })
             .collect();
-        self.take_hits(&mut answer, hits, Tier::High, 0);
-        answer
+        self.take_hits(&mut answer, hits, Tier::High, 0)?;
+        Ok(answer)
     }
 
     /// A definition by its signature alone.
@@ -205,8 +205,8 @@ impl Engine {
         name: &str,
         depth: u32,
         skip: usize,
-    ) -> Answer {
-        let calls = or_nothing(self.index.callers(name, depth, PREPARED));
+    ) -> Result<Answer> {
+        let calls = self.index.callers(name, depth, PREPARED)?;
         if calls.is_empty() {
             return self.uncalled(query, name, skip);
         }
@@ -217,14 +217,14 @@ impl Engine {
             .collect();
         hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
         let hits = hits.into_iter().map(|(_, hit)| hit).collect();
-        self.take_hits(&mut answer, hits, Tier::Low, skip);
-        answer
+        self.take_hits(&mut answer, hits, Tier::Low, skip)?;
+        Ok(answer)
     }
 
     /// Returns what is never called by name is often called through a pointer: where it
     /// is used else leads there.
-    fn uncalled(&self, query: &Query, name: &str, skip: usize) -> Answer {
-        let mut answer = self.answer_references(query, name, skip);
+    fn uncalled(&self, query: &Query, name: &str, skip: usize) -> Result<Answer> {
+        let mut answer = self.answer_references(query, name, skip)?;
         if answer.miss.is_none() {
             let note = format!(
                 "nothing calls {} by name; shown is where else it is used, as a pointer to it may be called",
@@ -232,7 +232,7 @@ impl Engine {
             );
             answer.notes.insert(0, note);
         }
-        answer
+        Ok(answer)
     }
 
     fn call_hit(&self, call: &Call) -> Hit {
@@ -261,20 +261,13 @@ impl Engine {
         }
     }
 
-    pub(super) fn answer_callees(&self, query: &Query, name: &str, depth: u32) -> Answer {
-        let calls = or_nothing(self.index.callees(name, depth, PREPARED));
-        let mut answer = Answer::new(query);
+    pub(super) fn answer_callees(&self, query: &Query, name: &str, depth: u32) -> Result<Answer> {
+        let calls = self.index.callees(name, depth, PREPARED)?;
         if calls.is_empty() {
-            answer.miss = Some(if self.named(name).is_empty() {
-                self.no_such_symbol(name)
-            } else {
-                Miss::NotFound {
-                    what: format!("{name} calls nothing"),
-                    nearest: Vec::new(),
-                }
-            });
-            return answer;
+            let miss = self.without_hits(name, format!("{name} calls nothing"))?;
+            return Ok(Answer::missed(query, miss));
         }
+        let mut answer = Answer::new(query);
         let mut outside: Vec<&str> = Vec::new();
         for call in &calls {
             match &call.target {
@@ -290,16 +283,16 @@ impl Engine {
                 .listing
                 .push(format!("not defined in the tree: {}", outside.join(", ")));
         }
-        answer
+        Ok(answer)
     }
 
-    pub(super) fn answer_path(&self, query: &Query, from: &str, to: &str) -> Answer {
+    pub(super) fn answer_path(&self, query: &Query, from: &str, to: &str) -> Result<Answer> {
         for end in [from, to] {
-            if self.named(end).is_empty() {
-                return Answer::missed(query, self.no_such_symbol(end));
+            if self.named(end)?.is_empty() {
+                return Ok(Answer::missed(query, self.no_such_symbol(end)?));
             }
         }
-        let steps = or_nothing(self.index.call_path(from, to));
+        let steps = self.index.call_path(from, to)?;
         let mut answer = Answer::new(query);
         if steps.is_empty() {
             answer.miss = Some(Miss::NotFound {
@@ -308,7 +301,7 @@ impl Engine {
                 ),
                 nearest: Vec::new(),
             });
-            return answer;
+            return Ok(answer);
         }
         let mut names = vec![plain(from)];
         names.extend(steps.iter().map(|step| {
@@ -317,8 +310,8 @@ impl Engine {
         }));
         answer.note(names.join(" -> "));
         let hits = steps.iter().map(|step| self.call_hit(step)).collect();
-        self.take_hits(&mut answer, hits, Tier::Low, 0);
-        answer
+        self.take_hits(&mut answer, hits, Tier::Low, 0)?;
+        Ok(answer)
     }
 }
 

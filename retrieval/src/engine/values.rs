@@ -4,7 +4,7 @@
 use super::Engine;
 use crate::answer::{Answer, Hit, Miss};
 use crate::engine::documents::{Paragraph, paragraphs};
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::flow::{Direction, FlowRequest, FlowStep};
 use crate::query::Query;
 use crate::rank::is_aside;
@@ -24,27 +24,17 @@ const RANKED: usize = 64;
 const ASIDE: f64 = 0.6;
 
 impl Engine {
-    pub(super) fn answer_flow(&self, query: &Query, expression: &str) -> Answer {
-        let steps = match self
-            .index
-            .flow(expression, &self.crash, FlowRequest::default())
-        {
-            Ok(steps) => steps,
-            Err(error) => {
-                let reason = error.to_string();
-                return Answer::missed(query, Miss::Stopped { reason });
-            }
-        };
+    pub(super) fn answer_flow(&self, query: &Query, expression: &str) -> Result<Answer> {
+        let request = FlowRequest::default();
+        let steps = self.index.flow(expression, &self.crash, request)?;
         if steps.is_empty() {
-            return Answer::missed(
-                query,
-                Miss::NotFound {
-                    what: format!(
-                        "no value moves to or from {expression}; name the function too, as in f: {expression}"
-                    ),
-                    nearest: Vec::new(),
-                },
-            );
+            let miss = Miss::NotFound {
+                what: format!(
+                    "no value moves to or from {expression}; name the function too, as in f: {expression}"
+                ),
+                nearest: Vec::new(),
+            };
+            return Ok(Answer::missed(query, miss));
         }
         let mut answer = Answer::new(query);
         for (direction, title) in [
@@ -64,7 +54,7 @@ impl Engine {
         }
         answer.total = steps.len();
         answer.shown = steps.len();
-        answer
+        Ok(answer)
     }
 
     fn step_line(&self, step: &FlowStep) -> String {
@@ -85,42 +75,31 @@ impl Engine {
         )
     }
 
-    pub(super) fn answer_search(&self, query: &Query, words: &str, skip: usize) -> Answer {
+    pub(super) fn answer_search(&self, query: &Query, words: &str, skip: usize) -> Result<Answer> {
         let stems = meaningful(words);
         if stems.is_empty() {
-            return Answer::missed(
-                query,
-                Miss::Bad {
-                    reason: "these words say nothing about code; write what the code deals with"
-                        .to_owned(),
-                },
-            );
+            let reason = "these words say nothing about code; write what the code deals with";
+            let reason = reason.to_owned();
+            return Ok(Answer::missed(query, Miss::Bad { reason }));
         }
-        let mut ranked: Vec<(f64, Symbol)> = self
-            .ranked(words, RANKED)
-            .into_iter()
-            .filter_map(|one| Some((one.score, or_nothing(self.index.symbol(one.id))?)))
-            .map(|(score, symbol)| {
-                let share = if is_aside(&symbol.path) { ASIDE } else { 1.0 };
-                (score * share, symbol)
-            })
-            .collect();
-        let documents = paragraphs(self, &stems, DOCUMENTS);
+        let mut ranked = self.scored_symbols(&self.ranked(words, RANKED)?)?;
+        for (score, symbol) in &mut ranked {
+            *score *= if is_aside(&symbol.path) { ASIDE } else { 1.0 };
+        }
+        let documents = paragraphs(self, &stems, DOCUMENTS)?;
         if ranked.is_empty() && documents.is_empty() {
-            return Answer::missed(
-                query,
-                Miss::NotFound {
-                    what: "no definition speaks of any of these words, and no documentation"
-                        .to_owned(),
-                    nearest: Vec::new(),
-                },
-            );
+            let what = "no definition speaks of any of these words, and no documentation";
+            let miss = Miss::NotFound {
+                what: what.to_owned(),
+                nearest: Vec::new(),
+            };
+            return Ok(Answer::missed(query, miss));
         }
         ranked.sort_by(|a, b| {
             b.0.total_cmp(&a.0)
                 .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
         });
-        let ranked = self.with_signals(words, ranked);
+        let ranked = self.with_signals(words, ranked)?;
         let mut hits: Vec<Hit> = ranked
             .iter()
             .enumerate()
@@ -130,8 +109,8 @@ impl Engine {
         let documents = documents.iter().map(|one| self.documented(one));
         hits.splice(after..after, documents);
         let mut answer = Answer::new(query);
-        self.take_hits(&mut answer, hits, Tier::Medium, skip);
-        answer
+        self.take_hits(&mut answer, hits, Tier::Medium, skip)?;
+        Ok(answer)
     }
 
     fn documented(&self, paragraph: &Paragraph) -> Hit {

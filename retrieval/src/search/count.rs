@@ -1,6 +1,6 @@
 //! Word counts of the definitions of one file.
 
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::index::Index;
 use crate::snippet::{line, with_comment};
 use crate::symbol::{Symbol, SymbolKind};
@@ -39,14 +39,14 @@ pub(super) struct Counted {
 }
 
 /// Counts the stems of the words of the definitions of a file.
-pub(super) fn count_file(index: &Index, path: &TreePath) -> Counted {
+pub(super) fn count_file(index: &Index, path: &TreePath) -> Result<Counted> {
     let Ok(text) = index.tree().read(path) else {
-        return Counted::default();
+        return Ok(Counted::default());
     };
     let stem_of_file = path.file_name().split('.').next().unwrap_or_default();
     let mut counter = Counter::default();
     let mut documents = Vec::new();
-    for symbol in or_nothing(index.outline(path)) {
+    for symbol in index.outline(path)? {
         if !is_document(&symbol) {
             continue;
         }
@@ -61,10 +61,10 @@ pub(super) fn count_file(index: &Index, path: &TreePath) -> Counted {
             words,
         });
     }
-    Counted {
+    Ok(Counted {
         words: counter.words,
         documents,
-    }
+    })
 }
 
 /// Numbers the words of one file; what was cut into words once is not cut again.

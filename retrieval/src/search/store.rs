@@ -35,7 +35,7 @@ pub(super) fn update(index: &Index) -> Result<(), RetrievalError> {
         .files
         .par_iter()
         .map(|(path, _)| count_file(index, path))
-        .collect();
+        .collect::<Result<_, _>>()?;
     index.look_anew();
     let mut connection = index.private_connection()?;
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;

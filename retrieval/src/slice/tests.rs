@@ -7,7 +7,7 @@ use crate::symbol::Symbol;
 use std::collections::BTreeSet;
 
 fn function(engine: &Engine, name: &str) -> Symbol {
-    engine.named(name).into_iter().next().unwrap()
+    engine.named(name).unwrap().into_iter().next().unwrap()
 }
 
 /// The line of a text that holds a mark.

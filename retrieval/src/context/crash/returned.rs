@@ -9,7 +9,7 @@ use super::identifiers_at;
 use crate::context::Wanted;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::rank::is_aside;
 use crate::ranking::CrashWeights;
 use crate::slice::statements;
@@ -25,7 +25,7 @@ const HOPS: u32 = 3;
 const LEAST: f64 = 0.01;
 
 /// Adds what the functions of a stack called, and what those called.
-pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) {
+pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) -> Result<()> {
     let mut open: BinaryHeap<Step> = frames
         .into_iter()
         .map(|from| Step { from, hops: 0 })
@@ -38,7 +38,7 @@ pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) {
         if !asked.insert(step.from.symbol.id) {
             continue;
         }
-        for callee in called_by(engine, &step.from) {
+        for callee in called_by(engine, &step.from)? {
             let symbol = &callee.symbol;
             // What was really called stands on the stack, not its declaration.
             if symbol.body_line.is_none() && picks.has_body_of(&symbol.name) {
@@ -54,6 +54,7 @@ pub(super) fn add(engine: &Engine, frames: Vec<Wanted>, picks: &mut Picks) {
             }
         }
     }
+    Ok(())
 }
 
 /// A function whose calls are to be looked at.
@@ -84,65 +85,67 @@ impl PartialEq for Step {
 impl Eq for Step {}
 
 /// The functions that one calls, each with what it weighs.
-fn called_by(engine: &Engine, caller: &Wanted) -> Vec<Wanted> {
+fn called_by(engine: &Engine, caller: &Wanted) -> Result<Vec<Wanted>> {
     let weights = &engine.ranking.crash;
     let set_for_the_line = set_for(engine, caller);
-    let mut calls: Vec<(u32, Wanted)> = or_nothing(engine.index.calls_in(&caller.symbol))
-        .into_iter()
-        .filter_map(|call| {
-            // What only its name says is believed where nothing else has the name.
-            let is_sure = |_: &Symbol| !call.by_name || engine.is_only_function(&call.callee);
-            let symbol = call.target.clone().filter(is_sure)?;
-            let is_own = symbol.id == caller.symbol.id;
-            let leaves = is_aside(&symbol.path) && !is_aside(&caller.symbol.path);
-            if is_own || !symbol.kind.is_callable() || leaves {
-                return None;
-            }
-            let mut weight = caller.weight * closeness(weights, caller, &symbol);
-            if set_for_the_line.contains(&call.callee) {
-                weight *= weights.sets;
-            }
-            let since = since(&call, &caller.lines);
-            if since.is_none() {
-                weight *= weights.later;
-            }
-            let why = format!("called by {}", caller.symbol.name);
-            Some((since.unwrap_or(u32::MAX), Wanted::new(symbol, weight, why)))
-        })
-        .collect();
+    let mut calls: Vec<(u32, Wanted)> = Vec::new();
+    for call in engine.index.calls_in(&caller.symbol)? {
+        // What only its name says is believed where nothing else has the name.
+        let is_sure = !call.by_name || engine.is_only_function(&call.callee)?;
+        let since = since(&call, &caller.lines);
+        let Some(symbol) = call.target.filter(|_| is_sure) else {
+            continue;
+        };
+        let is_own = symbol.id == caller.symbol.id;
+        let leaves = is_aside(&symbol.path) && !is_aside(&caller.symbol.path);
+        if is_own || !symbol.kind.is_callable() || leaves {
+            continue;
+        }
+        let mut weight = caller.weight * closeness(weights, caller, &symbol);
+        if set_for_the_line.contains(&call.callee) {
+            weight *= weights.sets;
+        }
+        if since.is_none() {
+            weight *= weights.later;
+        }
+        let why = format!("called by {}", caller.symbol.name);
+        let callee = Wanted::new(symbol, weight, why);
+        calls.push((since.unwrap_or(u32::MAX), callee));
+    }
     calls.sort_by_key(|(since, callee)| (*since, callee.symbol.id));
     if !caller.lines.is_empty() {
         for (place, (_, callee)) in calls.iter_mut().enumerate() {
             callee.weight *= (place as f64 + 1.0).powf(-weights.recency);
         }
     }
-    let calls = calls.into_iter().map(|(_, callee)| callee);
-    let calls = calls.flat_map(|callee| {
-        let called_back = called_back(engine, &callee);
-        std::iter::once(callee).chain(called_back)
-    });
-    calls.filter(|callee| callee.weight >= LEAST).collect()
+    let mut callees = Vec::new();
+    for (_, callee) in calls {
+        let mut called_back = called_back(engine, &callee)?;
+        callees.push(callee);
+        callees.append(&mut called_back);
+    }
+    callees.retain(|callee| callee.weight >= LEAST);
+    Ok(callees)
 }
 
 /// The methods of the object that a call makes, which may be made to be called back; of several
 /// each less.
-fn called_back(engine: &Engine, made: &Wanted) -> Vec<Wanted> {
-    let class = made
-        .symbol
-        .parent
-        .filter(|_| made.symbol.scope.ends_with(&made.symbol.name));
-    let class = class.and_then(|id| or_nothing(engine.index.symbol(id)));
-    let Some(class) = class.filter(|class| class.name == made.symbol.name) else {
-        return Vec::new();
+fn called_back(engine: &Engine, made: &Wanted) -> Result<Vec<Wanted>> {
+    let makes = &made.symbol;
+    if !makes.scope.ends_with(&makes.name) {
+        return Ok(Vec::new());
+    }
+    let class = engine.parent_of(makes)?;
+    let Some(class) = class.filter(|class| class.name == makes.name) else {
+        return Ok(Vec::new());
     };
-    let mut methods = or_nothing(engine.index.members(&class));
+    let mut methods = engine.index.members(&class)?;
     methods.retain(|one| one.kind.is_callable() && one.name != class.name);
     let weight = made.weight * engine.ranking.crash.called / methods.len().max(1) as f64;
     let why = format!("a method of {}, which is made", class.name);
     let methods = methods.into_iter();
-    methods
-        .map(|method| Wanted::new(method, weight, &why))
-        .collect()
+    let called = methods.map(|method| Wanted::new(method, weight, &why));
+    Ok(called.collect())
 }
 
 /// Returns how many lines before those of the stack a call stands; none where it stands behind

@@ -20,7 +20,7 @@ fn shown(files: &[(&str, &str)], stack: &[(&str, &str, u32)]) -> Vec<(String, St
         frames: frames.collect(),
         ..Request::default()
     };
-    let snippets = engine.context(&request).snippets.into_iter();
+    let snippets = engine.context(&request).unwrap().snippets.into_iter();
     snippets
         .map(|one| (one.symbols.join(" "), one.note.unwrap_or_default()))
         .collect()
@@ -231,7 +231,7 @@ fn of_a_long_function_that_crashed_the_lines_that_its_line_depends_on_are_shown(
         }],
         ..Request::default()
     };
-    let context = engine.context(&request);
+    let context = engine.context(&request).unwrap();
     let code = context.snippets.first().map_or("", |one| one.text.as_str());
     for expected in ["at = b->room - 3;", "if (b->room > 2)", "items[at]"] {
         assert!(code.contains(expected), "{expected}: {code}");

@@ -7,7 +7,7 @@
 use crate::context::Wanted;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::slice::{names_read, statements};
 use crate::snippet::line;
 use crate::symbol::{Symbol, UseKind};
@@ -16,9 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Adds the functions of the same file that write what the lines of a frame read; of several that
 /// write the same each less.
-pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) {
+pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) -> Result<()> {
     let Ok(text) = engine.text(&frame.symbol.path) else {
-        return;
+        return Ok(());
     };
     let statements = statements(engine, &frame.symbol);
     let names: BTreeSet<String> = frame
@@ -30,11 +30,13 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) {
         let key = name.strip_prefix('"').and_then(|key| key.strip_suffix('"'));
         let written = match key {
             Some(key) => keyed_lines(&text, key),
-            None => written_lines(engine, &frame.symbol, &name),
+            None => written_lines(engine, &frame.symbol, &name)?,
         };
         let mut writers: BTreeMap<i64, (Symbol, Vec<u32>)> = BTreeMap::new();
         for number in written {
-            let around = or_nothing(engine.index.enclosing_function(&frame.symbol.path, number));
+            let around = engine
+                .index
+                .enclosing_function(&frame.symbol.path, number)?;
             let Some(function) = around.filter(|one| one.id != frame.symbol.id) else {
                 continue;
             };
@@ -47,15 +49,14 @@ pub(super) fn add(engine: &Engine, frame: &Wanted, picks: &mut Picks) {
             picks.add(&symbol, weight, &lines, &why);
         }
     }
+    Ok(())
 }
 
 /// The lines of the reader's file that write a name which functions share.
-fn written_lines(engine: &Engine, reader: &Symbol, name: &str) -> BTreeSet<u32> {
-    or_nothing(engine.index.uses_in(&reader.path, name))
-        .into_iter()
-        .filter(|(_, kind)| *kind == UseKind::Write)
-        .map(|(number, _)| number)
-        .collect()
+fn written_lines(engine: &Engine, reader: &Symbol, name: &str) -> Result<BTreeSet<u32>> {
+    let uses = engine.index.uses_in(&reader.path, name)?.into_iter();
+    let written = uses.filter(|(_, kind)| *kind == UseKind::Write);
+    Ok(written.map(|(number, _)| number).collect())
 }
 
 /// The lines that name the entry of a table with a key.

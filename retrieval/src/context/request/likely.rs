@@ -4,7 +4,7 @@
 use crate::context::picks::Picks;
 use crate::context::request::scoring;
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::intent::Intent;
 use crate::ranking::RequestWeights;
 use crate::search::{Scored, those_in};
@@ -33,12 +33,17 @@ const HITS: usize = 3;
 
 /// Adds what is likely meant; gives the further functions of the files that
 /// this brings.
-pub(super) fn add(engine: &Engine, text: &str, intent: Intent, picks: &mut Picks) -> Vec<Symbol> {
+pub(super) fn add(
+    engine: &Engine,
+    text: &str,
+    intent: Intent,
+    picks: &mut Picks,
+) -> Result<Vec<Symbol>> {
     let stems = meaningful(text);
-    let scored = engine.ranked(text, SEARCHED);
+    let scored = engine.ranked(text, SEARCHED)?;
     let first = scored.get(..CANDIDATES).unwrap_or(&scored);
-    let likely = scoring::shares(engine, text, (&stems, intent), first);
-    let candidates = engine.with_signals(text, likely);
+    let likely = scoring::shares(engine, text, (&stems, intent), first)?;
+    let candidates = engine.with_signals(text, likely)?;
     let files = choose(engine, (&candidates, &stems), picks);
     further(engine, (&candidates, &scored), &files)
 }
@@ -99,19 +104,24 @@ fn further(
     engine: &Engine,
     (candidates, scored): (&[(f64, Symbol)], &[Scored]),
     files: &[TreePath],
-) -> Vec<Symbol> {
+) -> Result<Vec<Symbol>> {
     let mut names: BTreeSet<String> = BTreeSet::new();
     let candidates = candidates.iter().map(|(_, symbol)| symbol);
     let known: BTreeSet<i64> = candidates.clone().map(|symbol| symbol.id).collect();
-    let others = those_in(&engine.index, scored, files).into_iter();
+    let others = those_in(&engine.index, scored, files)?.into_iter();
     let others = others
         .filter(|id| !known.contains(id))
-        .filter_map(|id| or_nothing(engine.index.symbol(id)));
+        .map(|id| engine.index.symbol(id));
     candidates
-        .cloned()
+        .map(|symbol| Ok(Some(symbol.clone())))
         .chain(others)
-        .filter(|symbol| symbol.kind.is_callable() && files.contains(&symbol.path))
-        .filter(|symbol| names.insert(symbol.qualified()))
+        .filter_map(Result::transpose)
+        .filter(|found| {
+            found.as_ref().map_or(true, |symbol| {
+                let may_be_named = symbol.kind.is_callable() && files.contains(&symbol.path);
+                may_be_named && names.insert(symbol.qualified())
+            })
+        })
         .take(HEADS)
         .collect()
 }

@@ -6,7 +6,7 @@
 //! these changed (`ranking.json`); those of the settings are multiplied.
 
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
@@ -34,37 +34,33 @@ pub(super) fn shares(
     text: &str,
     (stems, intent): (&[String], Intent),
     scored: &[Scored],
-) -> Vec<(f64, Symbol)> {
+) -> Result<Vec<(f64, Symbol)>> {
     let Some(top) = scored.first().map(|one| one.score) else {
-        return Vec::new();
+        return Ok(Vec::new());
     };
-    let found: Vec<(f64, Symbol)> = scored
-        .iter()
-        .filter_map(|one| Some((one.score / top, or_nothing(engine.index.symbol(one.id))?)))
-        .collect();
+    let mut found = engine.scored_symbols(scored)?;
+    for (fit, _) in &mut found {
+        *fit /= top;
+    }
     let crowds = crowds(&found);
     let asked = Asked {
         stems,
         intent,
         files: named_files(engine, text),
     };
-    let mut weighed: Vec<(f64, Symbol)> = found
-        .into_iter()
-        .map(|(fit, symbol)| {
-            let crowd = crowds.get(&symbol.path).copied().unwrap_or_default();
-            let odds = odds(engine, &asked, (fit, crowd), &symbol);
-            (odds.exp(), symbol)
-        })
-        .collect();
-    let sum: f64 = weighed.iter().map(|(odds, _)| odds).sum();
-    for (odds, _) in &mut weighed {
+    for (fit, symbol) in &mut found {
+        let crowd = crowds.get(&symbol.path).copied().unwrap_or_default();
+        *fit = odds(engine, &asked, (*fit, crowd), symbol)?.exp();
+    }
+    let sum: f64 = found.iter().map(|(odds, _)| odds).sum();
+    for (odds, _) in &mut found {
         *odds /= sum;
     }
-    weighed.sort_by(|a, b| {
+    found.sort_by(|a, b| {
         b.0.total_cmp(&a.0)
             .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
     });
-    weighed
+    Ok(found)
 }
 
 /// The files that hold candidates, with the share of each, the likeliest first.
@@ -83,11 +79,16 @@ pub(super) fn of_files(candidates: &[(f64, Symbol)]) -> Vec<(f64, TreePath)> {
 
 /// The logarithm of the odds of one candidate, which says so much of the
 /// request as its text fits.
-fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &Symbol) -> f64 {
+fn odds(
+    engine: &Engine,
+    asked: &Asked<'_>,
+    (fit, crowd): (f64, f64),
+    symbol: &Symbol,
+) -> Result<f64> {
     let settings = engine.settings.weights;
     let by_settings = settings.semantic * fit
         + settings.keyword * named(symbol, asked)
-        + standing(engine, symbol);
+        + standing(engine, symbol)?;
     let weights = &engine.ranking.request;
     let lines = symbol.end_line - symbol.start_line;
     let mut odds = POINT * by_settings
@@ -102,7 +103,7 @@ fn odds(engine: &Engine, asked: &Asked<'_>, (fit, crowd): (f64, f64), symbol: &S
     if symbol.kind.is_type() {
         odds -= weights.types;
     }
-    odds
+    Ok(odds)
 }
 
 /// Returns how much is in each file of what fits, the best counting most.
@@ -115,14 +116,14 @@ fn crowds(found: &[(f64, Symbol)]) -> BTreeMap<TreePath, f64> {
 }
 
 /// Returns how central and how recent a definition is, by the settings' weights.
-fn standing(engine: &Engine, symbol: &Symbol) -> f64 {
+fn standing(engine: &Engine, symbol: &Symbol) -> Result<f64> {
     let weights = engine.settings.weights;
-    let calls = engine.caller_files(&symbol.name, CALLERS);
+    let calls = engine.caller_files(&symbol.name, CALLERS)?;
     let logarithm = |count: usize| (count as f64).ln_1p() / (CALLERS as f64).ln_1p();
     let from: BTreeSet<&TreePath> = calls.iter().collect();
-    weights.in_degree * logarithm(from.len())
+    Ok(weights.in_degree * logarithm(from.len())
         + weights.popularity * logarithm(calls.len())
-        + weights.recency * engine.recency(&symbol.path)
+        + weights.recency * engine.recency(&symbol.path))
 }
 
 /// Returns how much of a name the request says, in whatever order and casing.
@@ -152,8 +153,8 @@ mod tests {
 
     fn ranked(engine: &Engine, text: &str, intent: Intent) -> Vec<(f64, Symbol)> {
         let stems = meaningful(text);
-        let scored = engine.by_words(&stems, 60);
-        shares(engine, text, (&stems, intent), &scored)
+        let scored = engine.by_words(&stems, 60).unwrap();
+        shares(engine, text, (&stems, intent), &scored).unwrap()
     }
 
     fn likeliest(engine: &Engine, text: &str) -> String {

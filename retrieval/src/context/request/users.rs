@@ -4,7 +4,7 @@
 use crate::context::Wanted;
 use crate::context::picks::Picks;
 use crate::engine::Engine;
-use crate::error::or_nothing;
+use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 
@@ -16,20 +16,26 @@ const USER_LINES: usize = 16;
 const SHOWN_USERS: usize = 6;
 
 /// Adds callers and tests where the intent asks for them.
-pub(super) fn add(engine: &Engine, primary: &[Wanted], intent: Intent, picks: &mut Picks) {
+pub(super) fn add(
+    engine: &Engine,
+    primary: &[Wanted],
+    intent: Intent,
+    picks: &mut Picks,
+) -> Result<()> {
     let matters = engine.ranking.packing.matters;
     for one in primary.iter().filter(|one| one.weight >= matters) {
         match intent {
-            Intent::UsageExploration | Intent::Refactor => add_callers(engine, one, picks),
-            Intent::TestWriting => add_tests(engine, one, picks),
+            Intent::UsageExploration | Intent::Refactor => add_callers(engine, one, picks)?,
+            Intent::TestWriting => add_tests(engine, one, picks)?,
             _ => {}
         }
     }
+    Ok(())
 }
 
 /// Adds who calls it, product code first.
-fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) {
-    let mut calls = or_nothing(engine.index.callers(&one.symbol.name, 1, USERS));
+fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
+    let mut calls = engine.index.callers(&one.symbol.name, 1, USERS)?;
     calls.sort_by_key(|call| (is_aside(&call.path), call.path != one.symbol.path));
     let why = format!("calls {}", one.symbol.name);
     for (rank, call) in calls.into_iter().take(SHOWN_USERS).enumerate() {
@@ -38,19 +44,22 @@ fn add_callers(engine: &Engine, one: &Wanted, picks: &mut Picks) {
             picks.add_brief(&caller, (weight, USER_LINES), &call.lines, &why);
         }
     }
+    Ok(())
 }
 
 /// Adds the tests that use it.
-fn add_tests(engine: &Engine, one: &Wanted, picks: &mut Picks) {
-    let uses = or_nothing(engine.index.references(&one.symbol.name));
+fn add_tests(engine: &Engine, one: &Wanted, picks: &mut Picks) -> Result<()> {
+    let uses = engine.index.references(&one.symbol.name)?;
     let places = uses.iter().filter(|place| is_aside(&place.path));
-    let tests = places.take(USERS).filter_map(|place| {
-        let around = engine.index.enclosing_function(&place.path, place.line);
-        Some((or_nothing(around)?, place.line))
-    });
+    let mut tests = Vec::new();
+    for place in places.take(USERS) {
+        let around = engine.index.enclosing_function(&place.path, place.line)?;
+        tests.extend(around.map(|test| (test, place.line)));
+    }
     let why = format!("a test that uses {}", one.symbol.name);
-    for (rank, (test, line)) in tests.take(SHOWN_USERS).enumerate() {
+    for (rank, (test, line)) in tests.into_iter().take(SHOWN_USERS).enumerate() {
         let weight = engine.ranking.request.user * (1.0 - rank as f64 / 10.0);
         picks.add_brief(&test, (weight, USER_LINES), &[line], &why);
     }
+    Ok(())
 }

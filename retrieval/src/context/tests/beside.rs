@@ -26,7 +26,7 @@ fn further_functions_of_a_shown_file_are_named_by_one_line_each() {
         text: "splitting a table row at pipes is wrong".to_owned(),
         ..Request::default()
     };
-    let context = engine.context(&request);
+    let context = engine.context(&request).unwrap();
     let heads: Vec<_> = context.snippets.iter().filter(|one| one.sparse).collect();
     assert_eq!(heads.len(), 1, "{:?}", context.snippets);
     let shown = |name: &str| {
@@ -57,7 +57,7 @@ fn of_many_namesakes_only_some_are_shown() {
         text: "unpacking an entry of a zip is wrong".to_owned(),
         ..Request::default()
     };
-    let snippets = engine.context(&request).snippets;
+    let snippets = engine.context(&request).unwrap().snippets;
     let first = |name: &str| {
         let heads = snippets.iter().filter_map(|one| one.symbols.first());
         heads.filter(|symbol| symbol.ends_with(name)).count()

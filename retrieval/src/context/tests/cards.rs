@@ -80,9 +80,9 @@ fn languages() -> (tempfile::TempDir, Engine) {
 }
 
 fn card_of(engine: &Engine, name: &str, path: &str, form: (Form, usize)) -> Option<Card> {
-    let named = engine.named(name);
+    let named = engine.named(name).unwrap();
     let symbol = named.iter().find(|symbol| symbol.path.as_str() == path);
-    fitting(engine, symbol?, &BTreeSet::from(["depth"]), form)
+    fitting(engine, symbol?, &BTreeSet::from(["depth"]), form).unwrap()
 }
 
 #[test]
@@ -174,11 +174,13 @@ fn the_fullest_form_is_taken_that_there_is_room_for() {
 }
 
 fn context(engine: &Engine, text: &str, budget: usize) -> Context {
-    engine.context(&Request {
-        text: text.to_owned(),
-        budget,
-        ..Request::default()
-    })
+    engine
+        .context(&Request {
+            text: text.to_owned(),
+            budget,
+            ..Request::default()
+        })
+        .unwrap()
 }
 
 const DEPENDENCIES: [(&str, &str); 5] = [

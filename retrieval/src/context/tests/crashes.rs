@@ -19,10 +19,12 @@ fn stack(role: Role, functions: &[(&str, &str, u32)]) -> Vec<CrashFrame> {
 }
 
 fn context(engine: &Engine, frames: Vec<CrashFrame>) -> Context {
-    engine.context(&Request {
-        frames,
-        ..Request::default()
-    })
+    engine
+        .context(&Request {
+            frames,
+            ..Request::default()
+        })
+        .unwrap()
 }
 
 /// The functions that are shown, each with why.
@@ -276,7 +278,7 @@ fn a_frame_without_a_definition_is_no_allocator() {
         Role::Freed,
         &[("drop_it", "src/a.c", TOP), ("perform", "src/m.def", 4)],
     ));
-    let located = engine.locate(&frames);
+    let located = engine.locate(&frames).unwrap();
     assert_eq!(located.len(), 3);
     let freed = located.iter().filter(|place| place.role == Role::Freed);
     let wrappers: Vec<&str> = freed

@@ -8,10 +8,12 @@ use crate::{Context, Engine, Request, Settings};
 use std::collections::BTreeSet;
 
 fn context(engine: &Engine, text: &str) -> Context {
-    engine.context(&Request {
-        text: text.to_owned(),
-        ..Request::default()
-    })
+    engine
+        .context(&Request {
+            text: text.to_owned(),
+            ..Request::default()
+        })
+        .unwrap()
 }
 
 /// The functions that are shown, each with why.
@@ -26,7 +28,7 @@ fn pair(name: &str, why: &str) -> (String, String) {
 }
 
 fn by_words(engine: &Engine, text: &str) -> Vec<String> {
-    let scored = engine.by_words(&meaningful(text), 5);
+    let scored = engine.by_words(&meaningful(text), 5).unwrap();
     let symbols = scored
         .iter()
         .filter_map(|one| engine.index.symbol(one.id).unwrap());

@@ -24,7 +24,7 @@ fn crowd() -> (tempfile::TempDir, Engine) {
 }
 
 fn plan(engine: &Engine, most: usize) -> Plan {
-    let function = |n: usize| engine.named(&format!("job_{n}")).remove(0);
+    let function = |n: usize| engine.named(&format!("job_{n}")).unwrap().remove(0);
     Plan {
         intent: "BUG_FIX".to_owned(),
         confidence: 0.5,
@@ -47,7 +47,9 @@ fn taken(context: &Context) -> (usize, usize) {
 #[test]
 fn what_matters_less_is_said_in_fewer_words() {
     let (_folder, engine) = crowd();
-    let cards = pack(&engine, &plan(&engine, 30), 8_000).definitions;
+    let cards = pack(&engine, &plan(&engine, 30), 8_000)
+        .unwrap()
+        .definitions;
     let forms: Vec<Form> = cards.iter().map(|card| card.form).collect();
     assert_eq!(forms.first(), Some(&Form::Full), "{cards:?}");
     assert_eq!(forms.last(), Some(&Form::Standard), "{cards:?}");
@@ -58,7 +60,7 @@ fn what_matters_less_is_said_in_fewer_words() {
 fn what_cards_leave_goes_to_code_and_what_code_leaves_to_cards() {
     let (_folder, engine) = crowd();
     let taken_by = |engine: &Engine, most: usize| {
-        let context = pack(engine, &plan(engine, most), 900);
+        let context = pack(engine, &plan(engine, most), 900).unwrap();
         assert!(context.tokens <= 900, "{}", context.tokens);
         taken(&context)
     };
@@ -108,7 +110,7 @@ fn more_budget_brings_more_code() {
             budget,
             ..crate::Request::default()
         };
-        engine.context(&request).tokens
+        engine.context(&request).unwrap().tokens
     };
     let [usual, more, most] = [2_500, 5_000, 9_000].map(tokens);
     assert!(usual <= 2_500 && more <= 5_000 && most <= 9_000);
