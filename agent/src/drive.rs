@@ -13,6 +13,8 @@ mod climb;
 mod consult;
 mod context;
 mod convert;
+#[cfg(test)]
+mod journal_tests;
 mod locate;
 mod minimize;
 mod parts;
@@ -32,7 +34,7 @@ pub use recency::open_engine;
 use crate::journal::{Event, EventKind, Journal, JournalError, NewEvent, Standing};
 use crate::progress::{Notice, Progress};
 use crate::record::{
-    Attempt, Ending, EndingKind, FoundRecord, Outcome, RunLimits, Spent, Step, StepId,
+    Attempt, Ending, EndingKind, FoundInput, Outcome, RunLimits, Spent, Step, StepId,
 };
 use crate::repair::Run;
 use crate::telemetry::{metrics, spans};
@@ -264,7 +266,7 @@ impl Drive {
 struct Needed {
     left: RunLimits,
     spent: Spent,
-    attempt: (Option<Attempt>, Vec<FoundRecord>),
+    attempt: (Option<Attempt>, Vec<FoundInput>),
     attempts: Vec<Attempt>,
     reported: Option<String>,
 }

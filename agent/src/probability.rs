@@ -5,7 +5,7 @@
 //! patches that are known to be right or wrong (`probability/judged.jsonl`); the program
 //! fits nothing. Where no weights were fitted there is no number.
 
-use crate::record::{Attempt, RungRecord};
+use crate::record::{Attempt, Rung};
 use patchwright_evaluator::RungName;
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -62,7 +62,7 @@ pub(crate) fn features(attempt: &Attempt) -> BTreeMap<&'static str, f64> {
         all.filter(|doubt| doubt.settled.is_none() == open).count() as f64
     };
     let is = |holds: Option<bool>| {
-        let like = |rung: &&RungRecord| rung.holds == holds;
+        let like = |rung: &&Rung| rung.holds == holds;
         attempt.rungs.iter().filter(like).count() as f64
     };
     let log = f64::ln_1p;
@@ -152,16 +152,16 @@ fn lines_changed(diff: &str) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::{Weight, Weights, features, of_right};
-    use crate::record::{Attempt, DoubtRecord, RungRecord};
+    use crate::record::{Attempt, Doubt, Rung};
     use patchwright_evaluator::RungName;
     use patchwright_patcher::Patch;
 
     fn attempt() -> Attempt {
-        let mut same = RungRecord::refuted(RungName::SameElsewhere, "differs");
+        let mut same = Rung::new(RungName::SameElsewhere, Some(false), "differs");
         same.counts = [("given", 3), ("derived", 4), ("reached the patch", 2)]
             .map(|(name, count)| (name.to_owned(), count))
             .into();
-        same.doubts = vec![DoubtRecord::default()];
+        same.doubts = vec![Doubt::default()];
         Attempt {
             number: 2,
             lane: 1,

@@ -19,7 +19,7 @@ pub use template::fence;
 use crate::hints::delta;
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, Crash, DoubtRecord, DoubtedInputRecord, Left, ProbeTold, Revision,
+    Attempt, BaselineSummary, Crash, Doubt, DoubtedInput, Left, ProbeTold, Revision,
 };
 use crate::task::Mode;
 use minijinja::{Value, context};
@@ -29,7 +29,7 @@ use patchwright_source::Language;
 use template::render;
 
 /// A difference of behaviour, and the input that shows it.
-pub type Difference<'a> = (&'a DoubtRecord, &'a DoubtedInputRecord);
+pub type Difference<'a> = (&'a Doubt, &'a DoubtedInput);
 
 /// Names of fuzzing entry points: those of libFuzzer and of Jazzer, with their parameters.
 const ENTRIES: [&str; 2] = ["LLVMFuzzerTestOneInput(const", "fuzzerTestOneInput("];

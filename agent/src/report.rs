@@ -2,8 +2,8 @@
 
 use crate::probability;
 use crate::record::{
-    Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, DoubtRecord,
-    DoubtedInputRecord, EndingKind, SandboxRecord,
+    Attempt, BaselineSummary, CommitRecord, Crash, CrashFrame, CrashHistory, Doubt, DoubtedInput,
+    EndingKind, SandboxRecord,
 };
 use crate::repair::Run;
 use patchwright_source::Role;
@@ -387,9 +387,13 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
                 holds: rung.holds,
                 reason: rung.reason.clone(),
                 seconds: rung.seconds,
-                log: (!rung.log.is_empty()).then(|| rung.log.clone()),
+                log: (!rung.log.is_empty()).then(|| rung.log.hash().to_owned()),
                 counts: rung.counts.clone(),
-                found: rung.found.iter().map(|input| input.blob.clone()).collect(),
+                found: rung
+                    .found
+                    .iter()
+                    .map(|input| input.blob.hash().to_owned())
+                    .collect(),
                 doubts: rung.doubts.iter().map(doubt_report).collect(),
             })
             .collect(),
@@ -408,14 +412,14 @@ fn attempt_report(attempt: &Attempt) -> AttemptReport {
     }
 }
 
-fn doubt_report(doubt: &DoubtRecord) -> DoubtReport {
+fn doubt_report(doubt: &Doubt) -> DoubtReport {
     let input = doubt.input.as_ref();
-    let text = |of: fn(&DoubtedInputRecord) -> &String| input.map(of).cloned().unwrap_or_default();
+    let text = |of: fn(&DoubtedInput) -> &String| input.map(of).cloned().unwrap_or_default();
     DoubtReport {
         what: doubt.what.clone(),
         settled: doubt.settled.clone(),
         contested: doubt.contested.clone(),
-        input: input.map(|input| input.blob.clone()),
+        input: input.map(|input| input.blob.hash().to_owned()),
         change: text(|input| &input.change),
         before: text(|input| &input.before),
         after: text(|input| &input.after),

@@ -7,7 +7,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use patchwright_agent::progress::{Notice, Observer, Progress};
-use patchwright_agent::record::{Located, Observed, Outcome, RungRecord};
+use patchwright_agent::record::{Located, Observed, Outcome, Rung};
 use patchwright_config::{self as settings, Color, Settings};
 use patchwright_source::{counted, visible, visible_line};
 use std::io::{IsTerminal, Write};
@@ -300,7 +300,7 @@ fn placed(located: &Located) -> (Mark, String) {
     }
 }
 
-fn climbed(rung: &RungRecord) -> (Mark, String) {
+fn climbed(rung: &Rung) -> (Mark, String) {
     let mark = match rung.holds {
         Some(true) => Mark::Good,
         Some(false) => Mark::Bad,

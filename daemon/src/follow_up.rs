@@ -3,7 +3,7 @@
 use crate::session::{self, Beginning};
 use anyhow::Context;
 use patchwright_agent::drive;
-use patchwright_agent::record::{AcceptedRecord, Attempt, Evaluation, FollowUp, Revision};
+use patchwright_agent::record::{AcceptedInput, Attempt, Blob, Evaluation, FollowUp, Revision};
 use patchwright_agent::repair::Run;
 use patchwright_agent::report::{AttemptReport, Report};
 use patchwright_agent::task::{Mode, Task};
@@ -154,8 +154,8 @@ pub async fn evaluate(
         .filter(|one| one.made.kind == DecisionKind::Contest && one.made.attempt == number);
     accepted.extend(contested.filter_map(|one| {
         let reason = format!("{}: {}", one.made.who, one.made.reason);
-        let blob = one.made.input?;
-        Some(AcceptedRecord { blob, reason })
+        let blob = Blob::Kept(one.made.input?);
+        Some(AcceptedInput { blob, reason })
     }));
     let evaluation = Evaluation {
         run: run.to_owned(),

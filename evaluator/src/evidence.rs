@@ -3,71 +3,10 @@
 //! Plain data that the rungs fill and the agent stores; [`crate::Ladder`] climbs.
 
 use crate::crash::CrashReport;
+pub use patchwright_record::RungName;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// The rungs, lowest first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RungName {
-    /// Every edit was located and allowed.
-    Applies,
-    /// No new syntax error.
-    Parses,
-    /// The build command succeeds.
-    Builds,
-    /// Every PoV ran, and none crashes or hangs.
-    Silent,
-    /// No test fails that passed before.
-    Tested,
-    /// Mutations of the PoVs do not crash it either.
-    Robust,
-    /// It behaves as before on harmless inputs.
-    #[serde(rename = "same elsewhere")]
-    SameElsewhere,
-    /// The diff hides nothing and deletes nothing.
-    Reviewed,
-}
-
-impl RungName {
-    /// All of them, in order.
-    pub const ALL: [Self; 8] = [
-        Self::Applies,
-        Self::Parses,
-        Self::Builds,
-        Self::Silent,
-        Self::Tested,
-        Self::Robust,
-        Self::SameElsewhere,
-        Self::Reviewed,
-    ];
-
-    /// Returns the name as reports spell it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Applies => "applies",
-            Self::Parses => "parses",
-            Self::Builds => "builds",
-            Self::Silent => "silent",
-            Self::Tested => "tested",
-            Self::Robust => "robust",
-            Self::SameElsewhere => "same elsewhere",
-            Self::Reviewed => "reviewed",
-        }
-    }
-
-    /// Returns the rung above.
-    pub fn next(self) -> Option<Self> {
-        Self::ALL.into_iter().find(|rung| *rung > self)
-    }
-}
-
-impl fmt::Display for RungName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The result of climbing one rung.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -4,10 +4,10 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{
-    AgreedInput, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, DoubtedInputRecord,
-    Ending, EndingKind, Outcome, SplitRecord, StepId,
+    AgreedInput, Agreement, Attempt, Blob, ChallengeRecord, ChallengeSource, DoubtedInput, Ending,
+    EndingKind, Outcome, Split, StepId,
 };
-use patchwright_evaluator::{Agreement, Candidate, ChallengeInput, TargetError, agreement};
+use patchwright_evaluator::{self as evaluator, Candidate, ChallengeInput, TargetError, agreement};
 use serde_json::json;
 
 impl Drive {
@@ -43,7 +43,7 @@ impl Drive {
         for ChallengeRecord { name, source } in inputs {
             if let ChallengeSource::Kept(blob) = source
                 && !blobs.contains(&blob)
-                && let Some(bytes) = self.journal.blob(&blob).await?
+                && let Some(bytes) = self.journal.blob(blob.hash()).await?
             {
                 blobs.push(blob);
                 given.push(ChallengeInput { name, bytes });
@@ -70,17 +70,17 @@ impl Drive {
 
 impl Drive {
     /// Keeps the inputs on which candidates differ from each other.
-    async fn splits(&self, found: &Agreement) -> Result<Vec<SplitRecord>, JournalError> {
+    async fn splits(&self, found: &evaluator::Agreement) -> Result<Vec<Split>, JournalError> {
         let mut splits = Vec::new();
         for split in &found.splits {
-            splits.push(SplitRecord {
-                input: DoubtedInputRecord {
+            splits.push(Split {
+                input: DoubtedInput {
                     name: split.input.name.clone(),
-                    blob: self.journal.keep(&split.input.bytes).await?,
+                    blob: Blob::Kept(self.journal.keep(&split.input.bytes).await?),
                     pov: split.input.pov.clone(),
                     change: split.input.change.clone(),
                     before: split.input.before.clone(),
-                    ..DoubtedInputRecord::default()
+                    ..DoubtedInput::default()
                 },
                 groups: split.groups.clone(),
             });
@@ -89,7 +89,7 @@ impl Drive {
     }
 }
 
-fn record_of(found: Agreement, blobs: &[String], splits: Vec<SplitRecord>) -> AgreementRecord {
+fn record_of(found: evaluator::Agreement, blobs: &[Blob], splits: Vec<Split>) -> Agreement {
     let apart = found.apart.iter().flat_map(|(index, groups)| {
         let blob = blobs.get(*index).cloned().unwrap_or_default();
         groups.iter().map(move |attempts| AgreedInput {
@@ -97,7 +97,7 @@ fn record_of(found: Agreement, blobs: &[String], splits: Vec<SplitRecord>) -> Ag
             attempts: attempts.clone(),
         })
     });
-    AgreementRecord {
+    Agreement {
         apart: apart.collect(),
         clusters: found.clusters,
         splits,

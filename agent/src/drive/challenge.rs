@@ -4,7 +4,7 @@ use super::Drive;
 use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use crate::journal::JournalError;
 use crate::record::{
-    Attempt, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending, EndingKind, Outcome,
+    Attempt, Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, Ending, EndingKind, Outcome,
     StepId,
 };
 use base64::Engine;
@@ -24,7 +24,7 @@ impl Drive {
     pub(super) async fn challenge(
         &self,
         id: StepId,
-        (inputs, log): (Vec<ChallengeRecord>, String),
+        (inputs, log): (Vec<ChallengeRecord>, Blob),
         attempt: Option<Attempt>,
     ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
@@ -64,8 +64,8 @@ impl Drive {
     }
 
     /// Returns a rung's log, which stands among the blobs, with lines added to it.
-    async fn continued(&self, before: &str, lines: &[String]) -> Result<String, JournalError> {
-        let before = self.journal.blob(before).await?.unwrap_or_default();
+    async fn continued(&self, before: &Blob, lines: &[String]) -> Result<String, JournalError> {
+        let before = self.journal.blob(before.hash()).await?.unwrap_or_default();
         let mut log = String::from_utf8_lossy(&before).into_owned();
         if !log.is_empty() && !log.ends_with('\n') {
             log.push('\n');
@@ -85,7 +85,7 @@ impl Drive {
         for ChallengeRecord { name, source } in inputs {
             let bytes = match source {
                 ChallengeSource::Kept(blob) => {
-                    let bytes = self.journal.blob(&blob).await?;
+                    let bytes = self.journal.blob(blob.hash()).await?;
                     bytes.ok_or_else(|| "it is no longer kept".to_owned())
                 }
                 ChallengeSource::Written(raw) => match bytes_of(target, baseline, &raw).await {
@@ -106,13 +106,13 @@ impl Drive {
         &self,
         told: Challenged,
         facts: &AttemptFacts,
-        (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, String),
+        (made, unmade, log): (Vec<ChallengeInput>, Vec<String>, Blob),
     ) -> Result<ChallengedRecord, JournalError> {
         let mut kept = Vec::new();
         for input in told.counted.iter().filter_map(|index| made.get(*index)) {
             kept.push(ChallengeRecord {
                 name: input.name.clone(),
-                source: ChallengeSource::Kept(self.journal.keep(&input.bytes).await?),
+                source: ChallengeSource::Kept(Blob::Kept(self.journal.keep(&input.bytes).await?)),
             });
         }
         let mut result = told.result;

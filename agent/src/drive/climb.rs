@@ -4,12 +4,12 @@ use super::baseline::{INFRASTRUCTURE_TRIES, ending};
 use super::{Drive, convert, locate};
 use crate::journal::JournalError;
 use crate::record::{
-    AcceptedRecord, Attempt, Crash, DoubtRecord, DoubtedInputRecord, Ending, EndingKind,
-    FoundRecord, Outcome, RungRecord, StepId,
+    AcceptedInput, Attempt, Blob, Crash, Doubt, DoubtedInput, Ending, EndingKind, FoundInput,
+    Outcome, Rung, StepId,
 };
 use patchwright_evaluator::{
-    AcceptedDifference, AttemptFacts, Baseline, CrashReport, Doubt, FoundInput, Ladder, RungName,
-    RungResult, Target, TargetError, confirm, feedback,
+    AcceptedDifference, AttemptFacts, Baseline, CrashReport, Ladder, RungName, RungResult, Target,
+    TargetError, confirm, feedback,
 };
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ impl Drive {
         &self,
         id: StepId,
         rung: RungName,
-        (attempt, found): (Option<Attempt>, Vec<FoundRecord>),
+        (attempt, found): (Option<Attempt>, Vec<FoundInput>),
     ) -> Result<Outcome, JournalError> {
         let stopped = |ending| Outcome::Stopped {
             ending,
@@ -125,8 +125,8 @@ impl Drive {
     pub(super) async fn with_inputs(
         &self,
         facts: Arc<AttemptFacts>,
-        found: Vec<FoundRecord>,
-        accepted: &[AcceptedRecord],
+        found: Vec<FoundInput>,
+        accepted: &[AcceptedInput],
     ) -> Result<Arc<AttemptFacts>, JournalError> {
         if found.is_empty() && accepted.is_empty() {
             return Ok(facts);
@@ -134,8 +134,8 @@ impl Drive {
         let mut facts = AttemptFacts::clone(&facts);
         let earlier = found.len().saturating_sub(MOST_FOUND);
         for record in found.into_iter().skip(earlier) {
-            if let Some(bytes) = self.journal.blob(&record.blob).await? {
-                facts.found.push(FoundInput {
+            if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
+                facts.found.push(patchwright_evaluator::FoundInput {
                     bytes,
                     reason: record.reason,
                     pov: record.pov,
@@ -143,7 +143,7 @@ impl Drive {
             }
         }
         for record in accepted {
-            if let Some(bytes) = self.journal.blob(&record.blob).await? {
+            if let Some(bytes) = self.journal.blob(record.blob.hash()).await? {
                 let reason = record.reason.clone();
                 facts.accepted.push(AcceptedDifference { bytes, reason });
             }
@@ -151,11 +151,14 @@ impl Drive {
         Ok(Arc::new(facts))
     }
 
-    async fn keep_found(&self, found: Vec<FoundInput>) -> Result<Vec<FoundRecord>, JournalError> {
+    async fn keep_found(
+        &self,
+        found: Vec<patchwright_evaluator::FoundInput>,
+    ) -> Result<Vec<FoundInput>, JournalError> {
         let mut kept = Vec::new();
         for input in found {
-            kept.push(FoundRecord {
-                blob: self.journal.keep(&input.bytes).await?,
+            kept.push(FoundInput {
+                blob: Blob::Kept(self.journal.keep(&input.bytes).await?),
                 reason: input.reason,
                 pov: input.pov,
             });
@@ -163,12 +166,15 @@ impl Drive {
         Ok(kept)
     }
 
-    async fn keep_doubts(&self, doubts: Vec<Doubt>) -> Result<Vec<DoubtRecord>, JournalError> {
+    async fn keep_doubts(
+        &self,
+        doubts: Vec<patchwright_evaluator::Doubt>,
+    ) -> Result<Vec<Doubt>, JournalError> {
         let mut kept = Vec::new();
         for doubt in doubts.into_iter().take(DOUBTS) {
             let input = match doubt.input {
-                Some(input) => Some(DoubtedInputRecord {
-                    blob: self.journal.keep(&input.bytes).await?,
+                Some(input) => Some(DoubtedInput {
+                    blob: Blob::Kept(self.journal.keep(&input.bytes).await?),
                     text: feedback::input(&input.bytes),
                     name: input.name,
                     pov: input.pov,
@@ -179,7 +185,7 @@ impl Drive {
                 }),
                 None => None,
             };
-            kept.push(DoubtRecord {
+            kept.push(Doubt {
                 what: doubt.what.chars().take(DOUBT).collect(),
                 settled: doubt.settled,
                 contested: None,
@@ -193,14 +199,14 @@ impl Drive {
         &self,
         result: RungResult,
         facts: &AttemptFacts,
-    ) -> Result<RungRecord, JournalError> {
-        Ok(RungRecord {
+    ) -> Result<Rung, JournalError> {
+        Ok(Rung {
             doubts: self.keep_doubts(result.doubts).await?,
             name: result.name,
             holds: result.holds,
             reason: result.reason,
             seconds: result.seconds,
-            log: self.journal.keep(result.log.as_bytes()).await?,
+            log: Blob::Kept(self.journal.keep(result.log.as_bytes()).await?),
             counts: result.counts,
             answers: result.answers,
             feedback: result.feedback,
@@ -208,6 +214,7 @@ impl Drive {
                 .crash
                 .map(|report| self.pristine_crash(report, facts)),
             found: self.keep_found(result.found).await?,
+            settled: result.settled,
         })
     }
 
@@ -256,7 +263,7 @@ async fn climb_patiently(
     }
 }
 
-fn result_of(rung: &RungRecord) -> RungResult {
+fn result_of(rung: &Rung) -> RungResult {
     RungResult {
         name: rung.name,
         holds: rung.holds,

@@ -99,7 +99,7 @@ impl Drive {
                 Ok((probe, input)) => asked.push(Asked {
                     place,
                     attempt: question.attempt,
-                    input: input.map(|input| input.blob.clone()),
+                    input: input.map(|input| input.blob.hash().to_owned()),
                     probe,
                 }),
                 Err(reason) => put(&mut answers, place, format!("not asked: {reason}")),

@@ -1,7 +1,7 @@
 //! A sentence about each outcome, for whoever reads the journal without having
 //! been there.
 
-use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, RungRecord, SignalRecord};
+use crate::record::{BaselineSummary, Located, Outcome, ReplyRecord, Rung, SignalRecord};
 use std::collections::BTreeSet;
 
 /// Characters of a text from outside that a sentence takes in.
@@ -138,7 +138,7 @@ fn located(located: &Located) -> String {
     }
 }
 
-fn climbed(rung: &RungRecord) -> String {
+fn climbed(rung: &Rung) -> String {
     let word = match rung.holds {
         Some(true) => "holds",
         Some(false) => "does not hold",

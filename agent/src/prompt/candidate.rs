@@ -5,9 +5,7 @@
 use super::template::render;
 use super::{Difference, language_name, shown};
 use crate::plan::Plan;
-use crate::record::{
-    Attempt, BaselineSummary, ChallengedRecord, DoubtRecord, RungRecord, TestFiles,
-};
+use crate::record::{Attempt, BaselineSummary, ChallengedRecord, Doubt, Rung, TestFiles};
 use minijinja::{Value, context};
 use patchwright_source::Language;
 
@@ -24,10 +22,10 @@ const CHALLENGED: usize = 3;
 pub fn critic(
     (language, baseline): (Language, &BaselineSummary),
     crash: &str,
-    (attempt, last): (&Attempt, &RungRecord),
+    (attempt, last): (&Attempt, &Rung),
     code: &str,
 ) -> String {
-    let rungs: Vec<&RungRecord> = attempt.rungs.iter().chain([last]).collect();
+    let rungs: Vec<&Rung> = attempt.rungs.iter().chain([last]).collect();
     let observed: Vec<String> = rungs
         .iter()
         .map(|rung| {
@@ -70,22 +68,22 @@ pub fn critic(
 }
 
 /// Returns a line for each open doubt, and one for all that were settled alike.
-fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d DoubtRecord>) -> Vec<String> {
+fn doubt_lines<'d>(doubts: impl Iterator<Item = &'d Doubt>) -> Vec<String> {
     let mut lines = Vec::new();
-    let mut settled: Vec<(&DoubtRecord, usize)> = Vec::new();
+    let mut settled: Vec<(&Doubt, usize)> = Vec::new();
     for doubt in doubts {
         let alike = settled
             .iter_mut()
             .find(|(one, _)| one.settled == doubt.settled);
         match (&doubt.settled, alike) {
-            (None, _) => lines.push(doubt.line()),
+            (None, _) => lines.push(doubt.to_string()),
             (Some(_), Some((_, more))) => *more += 1,
             (Some(_), None) => settled.push((doubt, 0)),
         }
     }
     lines.extend(settled.into_iter().map(|(first, more)| match more {
-        0 => first.line(),
-        more => format!("{}; {more} more settled in the same way", first.line()),
+        0 => first.to_string(),
+        more => format!("{}; {more} more settled in the same way", first),
     }));
     lines
 }
@@ -114,7 +112,7 @@ pub fn examined(told: &ChallengedRecord, first: &str) -> String {
 pub fn challenge(
     (plan, baseline): (&Plan, &BaselineSummary),
     crash: &str,
-    (attempt, compared): (&Attempt, &RungRecord),
+    (attempt, compared): (&Attempt, &Rung),
     code: &str,
 ) -> String {
     let povs = shown_povs(baseline);
@@ -184,7 +182,7 @@ mod tests {
     use super::super::objection;
     use super::super::tests::{attempt, difference, left, settled};
     use super::{critic, critic_again, examined};
-    use crate::record::{BaselineSummary, ChallengedRecord, PovRecord, RungRecord};
+    use crate::record::{BaselineSummary, ChallengedRecord, PovRecord, Rung};
     use patchwright_evaluator::RungName;
     use patchwright_source::Language;
 
@@ -192,7 +190,7 @@ mod tests {
     fn critic_prompt() {
         let mut attempt = attempt();
         attempt.patch.explanation = Some("the length was not checked".into());
-        let last = RungRecord {
+        let last = Rung {
             name: RungName::Reviewed,
             holds: Some(true),
             doubts: vec![
@@ -219,7 +217,7 @@ mod tests {
 
     #[test]
     fn objection_prompts() {
-        let rung = RungRecord {
+        let rung = Rung {
             doubts: vec![difference("objection 1.2: exit 0 became exit 1")],
             answers: vec!["objection 1.1 (\"x\"): exit 0, prints 7".into()],
             ..attempt().rungs[0].clone()

@@ -7,8 +7,8 @@ use super::{
 };
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    Attempt, BaselineSummary, ChallengedRecord, Crash, DoubtRecord, DoubtedInputRecord, Left,
-    PovRecord, ProbeTold, RunLimits, RungRecord, TestFiles,
+    Attempt, BaselineSummary, ChallengedRecord, Crash, Doubt, DoubtedInput, Left, PovRecord,
+    ProbeTold, RunLimits, Rung, TestFiles,
 };
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -84,37 +84,29 @@ pub(super) fn attempt() -> Attempt {
         surroundings: "a.c:1\n1: x\n".into(),
         normal_form: String::new(),
         warnings: vec!["a.c:1 calls g, which nobody defines".into()],
-        rungs: vec![RungRecord {
+        rungs: vec![Rung {
             answers: vec!["the PoV: exit status 0\n0\nThe input: (1 byte of text)\nx".into()],
-            name: RungName::Tested,
-            holds: Some(false),
-            reason: "1 of 9 tests failed".into(),
-            seconds: 0.0,
-            log: String::new(),
-            counts: [].into(),
             feedback: Some("test_b: expected 3, got 0".into()),
-            crash: None,
-            found: Vec::new(),
-            doubts: Vec::new(),
+            ..Rung::new(RungName::Tested, Some(false), "1 of 9 tests failed")
         }],
         accepted: Vec::new(),
         regression: None,
     }
 }
 
-pub(super) fn difference(text: &str) -> DoubtRecord {
-    DoubtRecord {
+pub(super) fn difference(text: &str) -> Doubt {
+    Doubt {
         what: text.into(),
-        input: Some(DoubtedInputRecord {
+        input: Some(DoubtedInput {
             name: "mutant 25 of a PoV".into(),
             text: text.into(),
             change: "1 byte \"b\" removed at offset 2".into(),
             before: "exit status 0\nok\n".into(),
             after: "exit status 1\nno\n".into(),
             diverges: Some("\"f = 1\" became \"f = 2\"".into()),
-            ..DoubtedInputRecord::default()
+            ..DoubtedInput::default()
         }),
-        ..DoubtRecord::default()
+        ..Doubt::default()
     }
 }
 
@@ -313,8 +305,8 @@ fn compacted_prompt() {
 }
 
 /// A difference that an experiment settled.
-pub(super) fn settled(what: &str) -> DoubtRecord {
-    DoubtRecord {
+pub(super) fn settled(what: &str) -> Doubt {
+    Doubt {
         settled: Some("it comes from the fault".into()),
         ..difference(what)
     }

@@ -1,7 +1,7 @@
 //! Challenges: inputs that a model writes against a patch, and what came of them.
 
-use super::attempt::RungRecord;
 use patchwright_patcher::reply::RawChallenge;
+use patchwright_record::{Blob, Rung};
 use serde::{Deserialize, Serialize};
 
 /// A PoV as whoever writes other inputs is shown it.
@@ -30,15 +30,15 @@ pub struct ChallengeRecord {
 pub enum ChallengeSource {
     /// A reply of a model.
     Written(RawChallenge),
-    /// An earlier attempt, by the hash among the blobs.
-    Kept(String),
+    /// An earlier attempt.
+    Kept(Blob),
 }
 
 /// Result of the challenges against one attempt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChallengedRecord {
     /// The result, as a part of the rung *same elsewhere*.
-    pub rung: RungRecord,
+    pub rung: Rung,
     /// The inputs that count, for later attempts.
     pub kept: Vec<ChallengeRecord>,
     /// Lines that tell how each input counts, or why it could not be made.

@@ -1,8 +1,8 @@
 //! Follow-up: what a person asked for about a candidate of an earlier run.
 
-use super::attempt::{AcceptedRecord, Attempt, RungRecord};
-use patchwright_evaluator::RungName;
+use super::attempt::Attempt;
 use patchwright_patcher::Patch;
+use patchwright_record::{AcceptedInput, Rung, RungName};
 use serde::{Deserialize, Serialize};
 
 /// Reason of a run that goes on from a candidate of an earlier one.
@@ -39,7 +39,7 @@ pub struct Evaluation {
     pub patch: Patch,
     /// Inputs on which a person found the new behaviour right.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub accepted: Vec<AcceptedRecord>,
+    pub accepted: Vec<AcceptedInput>,
 }
 
 impl FollowUp {
@@ -61,7 +61,7 @@ impl Revision {
         Attempt {
             number: 1,
             lane: 1,
-            rungs: vec![RungRecord::refuted(RungName::Reviewed, &reason)],
+            rungs: vec![Rung::new(RungName::Reviewed, Some(false), &reason)],
             accepted: Vec::new(),
             regression: None,
             ..self.attempt.clone()

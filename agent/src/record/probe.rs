@@ -1,7 +1,8 @@
 //! Probes of a round: which build is asked, and what was asked before.
 
-use super::attempt::{Attempt, DoubtedInputRecord};
+use super::attempt::Attempt;
 use patchwright_patcher::Probe;
+use patchwright_record::DoubtedInput;
 use serde::{Deserialize, Serialize};
 
 /// The word by which a probe asks the lane's last patch that was built.
@@ -88,7 +89,7 @@ impl ProbeQuestion {
     pub(crate) fn named_input<'a>(
         &self,
         attempts: &'a [Attempt],
-    ) -> Option<Result<&'a DoubtedInputRecord, String>> {
+    ) -> Option<Result<&'a DoubtedInput, String>> {
         let wanted = self.input.as_ref()?.trim().to_lowercase();
         let known = || {
             let rungs = attempts.iter().rev().flat_map(|attempt| &attempt.rungs);
@@ -130,20 +131,20 @@ impl ProbeQuestion {
 #[cfg(test)]
 mod tests {
     use super::ProbeQuestion;
-    use crate::record::{Attempt, DoubtRecord, DoubtedInputRecord, RungRecord};
+    use crate::record::{Attempt, Blob, Doubt, DoubtedInput, Rung};
     use patchwright_evaluator::RungName;
     use patchwright_patcher::{Patch, Probe};
 
     fn attempt(number: u32, names: &[&str]) -> Attempt {
-        let doubts = names.iter().map(|name| DoubtRecord {
-            input: Some(DoubtedInputRecord {
+        let doubts = names.iter().map(|name| Doubt {
+            input: Some(DoubtedInput {
                 name: (*name).to_owned(),
-                blob: format!("{number} {name}"),
-                ..DoubtedInputRecord::default()
+                blob: Blob::Kept(format!("{number} {name}")),
+                ..DoubtedInput::default()
             }),
-            ..DoubtRecord::default()
+            ..Doubt::default()
         });
-        let mut rung = RungRecord::refuted(RungName::SameElsewhere, "differs");
+        let mut rung = Rung::new(RungName::SameElsewhere, Some(false), "differs");
         rung.doubts = doubts.collect();
         Attempt {
             number,
@@ -181,7 +182,7 @@ mod tests {
             };
             let question = ProbeQuestion::of(&probe, None);
             match (question.named_input(&attempts).unwrap(), expected) {
-                (Ok(found), Ok(blob)) => assert_eq!(found.blob, blob, "{name}"),
+                (Ok(found), Ok(blob)) => assert_eq!(found.blob.hash(), blob, "{name}"),
                 (Err(reason), Err(part)) => assert!(reason.contains(part), "{reason}"),
                 (found, _) => panic!("{name}: {found:?}"),
             }

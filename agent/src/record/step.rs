@@ -1,18 +1,15 @@
 //! Steps of a run and their outcomes.
 
-use super::agreement::AgreementRecord;
-use super::attempt::RungRecord;
 use super::challenge::{ChallengeRecord, ChallengedRecord, PovRecord};
-use super::crash::{Crash, CrashFrame};
-use super::ending::Ending;
 use super::probe::{ProbeQuestion, Probed};
-use super::regression::{RegressionRecord, TestFiles};
 use super::retrieved::{ContextText, Retrieved};
 use super::sandbox::SandboxRecord;
-use super::smallest::SmallestRecord;
-use patchwright_evaluator::RungName;
 use patchwright_model::{Finish, Message, Usage};
 use patchwright_patcher::{Patch, RawQuery};
+use patchwright_record::{
+    Agreement, Blob, Crash, CrashFrame, Ending, RegressionRecord, Rung, RungName, SmallestRecord,
+    TestFiles,
+};
 use patchwright_retrieval::Memory;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
@@ -89,8 +86,8 @@ pub enum Step {
         attempt: u32,
         /// The inputs.
         inputs: Vec<ChallengeRecord>,
-        /// The log of *same elsewhere* so far, among the blobs.
-        log: String,
+        /// The log of *same elsewhere* so far.
+        log: Blob,
     },
     /// Compare the behaviour of candidates.
     Agree {
@@ -208,11 +205,11 @@ pub enum Outcome {
     /// The patch was placed, or refused.
     Located(Located),
     /// A rung was climbed, or not.
-    Climbed(RungRecord),
+    Climbed(Rung),
     /// The inputs against an attempt were run.
     Challenged(ChallengedRecord),
     /// The behaviour of candidates was compared.
-    Agreed(AgreementRecord),
+    Agreed(Agreement),
     /// The smallest input that shows the crash was sought.
     Minimized(SmallestRecord),
     /// The project's tests are gathered.

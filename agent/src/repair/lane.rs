@@ -4,7 +4,7 @@
 
 use crate::prompt;
 use crate::record::{
-    ChallengeRecord, Crash, CrashFrame, ProbeQuestion, Purpose, RungRecord, Step, StepId,
+    ChallengeRecord, Crash, CrashFrame, ProbeQuestion, Purpose, Rung, Step, StepId,
 };
 use patchwright_evaluator::RungName;
 use patchwright_model::{Message, Role};
@@ -85,7 +85,7 @@ pub(super) struct Review {
     /// The attempt's number.
     pub(super) attempt: u32,
     /// The result of the rules over the diff.
-    pub(super) rung: RungRecord,
+    pub(super) rung: Rung,
     /// The conversation so far.
     pub(super) messages: Vec<Message>,
     /// The times that a critic was asked without a verdict.
@@ -119,7 +119,7 @@ pub(super) struct Challenge {
     /// The attempt's number.
     pub(super) attempt: u32,
     /// The rung *same elsewhere* without the challenges.
-    pub(super) rung: RungRecord,
+    pub(super) rung: Rung,
     /// The question to a model.
     pub(super) messages: Vec<Message>,
     /// The inputs.

@@ -19,9 +19,8 @@ use super::lane::Lane;
 use crate::plan::{Origin, Plan};
 use crate::prompt;
 use crate::record::{
-    AgreementRecord, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending,
-    FollowUp, FoundRecord, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step,
-    StepId,
+    Agreement, Attempt, BaselineSummary, ChallengeRecord, Crash, CrashFrame, Ending, FollowUp,
+    FoundInput, Left, Outcome, RunLimits, SandboxRecord, SmallestRecord, Spent, Step, StepId,
 };
 use crate::task::Mode;
 use candidates::FOREIGN_LANE;
@@ -53,7 +52,7 @@ pub struct Run {
     /// Candidates of several lanes that are to be compared.
     agreeing: Option<Vec<u32>>,
     /// Their behaviour, once that is known.
-    agreement: Option<AgreementRecord>,
+    agreement: Option<Agreement>,
     /// The smallest input that shows the crash, once it was sought and found.
     smallest: Option<SmallestRecord>,
     /// The one that was chosen.
@@ -284,9 +283,9 @@ impl Run {
     }
 
     /// Inputs that refuted attempts, each once: PoVs besides those of the task.
-    pub fn found(&self) -> Vec<FoundRecord> {
+    pub fn found(&self) -> Vec<FoundInput> {
         let rungs = self.attempts.iter().flat_map(|attempt| &attempt.rungs);
-        let mut found: Vec<FoundRecord> = Vec::new();
+        let mut found: Vec<FoundInput> = Vec::new();
         for input in rungs.flat_map(|rung| &rung.found) {
             if !found.iter().any(|known| known.blob == input.blob) {
                 found.push(input.clone());

@@ -20,8 +20,8 @@ mod revised;
 use super::Run;
 use crate::plan::{Origin, Plan};
 use crate::record::{
-    BaselineSummary, ContextText, Crash, DoubtRecord, DoubtedInputRecord, EndingKind, Located,
-    LocatedPatch, Outcome, ReplyRecord, RunLimits, RungRecord, Step,
+    BaselineSummary, Blob, ContextText, Crash, Doubt, DoubtedInput, EndingKind, Located,
+    LocatedPatch, Outcome, ReplyRecord, RunLimits, Rung, Step,
 };
 use crate::task::{Hints, Mode};
 use patchwright_evaluator::RungName;
@@ -115,18 +115,10 @@ fn placed(normal_form: &str) -> Outcome {
 }
 
 fn rung(name: RungName, holds: Option<bool>) -> Outcome {
-    Outcome::Climbed(RungRecord {
-        answers: Vec::new(),
-        name,
-        holds,
-        reason: "because".into(),
+    Outcome::Climbed(Rung {
         seconds: 1.0,
-        log: String::new(),
-        counts: [].into(),
         feedback: Some("what went wrong".into()),
-        crash: None,
-        found: Vec::new(),
-        doubts: Vec::new(),
+        ..Rung::new(name, holds, "because")
     })
 }
 
@@ -177,15 +169,15 @@ fn doubted() -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, None) else {
         panic!("no rung");
     };
-    Outcome::Climbed(RungRecord {
-        doubts: vec![DoubtRecord {
+    Outcome::Climbed(Rung {
+        doubts: vec![Doubt {
             what: "mutant 1 differs".into(),
-            input: Some(DoubtedInputRecord {
+            input: Some(DoubtedInput {
                 name: "mutant 1".into(),
-                blob: "blob".into(),
-                ..DoubtedInputRecord::default()
+                blob: Blob::Kept("blob".into()),
+                ..DoubtedInput::default()
             }),
-            ..DoubtRecord::default()
+            ..Doubt::default()
         }],
         ..record
     })

@@ -8,9 +8,13 @@ use std::process::Command;
 /// Each package of the workspace, and which packages of it it may depend on.
 const MAY_IMPORT: &[(&str, &[&str])] = &[
     ("patchwright-source", &[]),
+    ("patchwright-record", &["patchwright-source"]),
     ("patchwright-retrieval", &["patchwright-source"]),
     ("patchwright-patcher", &["patchwright-source"]),
-    ("patchwright-evaluator", &["patchwright-source"]),
+    (
+        "patchwright-evaluator",
+        &["patchwright-record", "patchwright-source"],
+    ),
     ("patchwright-config", &[]),
     ("patchwright-model", &["patchwright-config"]),
     (
@@ -20,6 +24,7 @@ const MAY_IMPORT: &[(&str, &[&str])] = &[
             "patchwright-evaluator",
             "patchwright-model",
             "patchwright-patcher",
+            "patchwright-record",
             "patchwright-retrieval",
             "patchwright-source",
         ],
@@ -90,6 +95,10 @@ const MUST_NOT_IMPORT: &[(&str, &[&str])] = &[
         &["tokio", "reqwest", "sqlx", "async-openai", "process-wrap"],
     ),
     (
+        "patchwright-record",
+        &["tokio", "reqwest", "sqlx", "async-openai", "process-wrap"],
+    ),
+    (
         "patchwright-retrieval",
         &["tokio", "reqwest", "sqlx", "async-openai", "process-wrap"],
     ),
@@ -118,6 +127,7 @@ const NOT_BELOW_THE_AGENT: &[&str] = &["axum", "sqlx", "rmcp", "opentelemetry"];
 const MUST_NOT_SAY: &[(&[&str], &[&str], &str)] = &[
     (
         &[
+            "record/src",
             "agent/src/record",
             "agent/src/plan",
             "agent/src/repair",
@@ -127,7 +137,12 @@ const MUST_NOT_SAY: &[(&[&str], &[&str], &str)] = &[
         "decisions and tasks are plain: no run time, no store, no network",
     ),
     (
-        &["agent/src/record", "agent/src/plan", "agent/src/repair"],
+        &[
+            "record/src",
+            "agent/src/record",
+            "agent/src/plan",
+            "agent/src/repair",
+        ],
         &[
             "std::fs",
             "std::net",

@@ -15,6 +15,10 @@ const ORDER: &[(&str, &str)] = &[
         "error frame pattern text visible path changes difference language tree parse",
     ),
     (
+        "record",
+        "blob crash doubt rung accepted agreement ending history regression smallest",
+    ),
+    (
         "retrieval",
         "error intent query settings snippet symbol words language pattern rank ranking text answer \
          index rule relations search flow sql engine slice context memory signals",

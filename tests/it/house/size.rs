@@ -19,6 +19,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("model", 2_400, ""),
     ("page", 1_900, ""),
     ("patcher", 9_750, ""),
+    ("record", 600, ""),
     ("retrieval", 18_250, ""),
     ("source", 950, ""),
     ("store", 2_800, ""),

@@ -5,9 +5,7 @@
 
 use super::Run;
 use super::candidates::FOREIGN_LANE;
-use crate::record::{
-    AcceptedRecord, AgreementRecord, Attempt, ChallengeRecord, ChallengeSource, Step,
-};
+use crate::record::{AcceptedInput, Agreement, Attempt, ChallengeRecord, ChallengeSource, Step};
 use crate::repair::lane::Stage;
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
@@ -68,7 +66,7 @@ impl Run {
         Some(Step::Agree { attempts, inputs })
     }
 
-    pub(super) fn on_agreed(&mut self, record: AgreementRecord) {
+    pub(super) fn on_agreed(&mut self, record: Agreement) {
         self.agreeing = None;
         let sizes: Vec<String> = record
             .clusters
@@ -140,7 +138,7 @@ impl Run {
 
     /// Notes against a judged patch that independent candidates agree with each other and
     /// not with it, with an input that shows it.
-    fn object_to_standing_alone(&mut self, record: &AgreementRecord) {
+    fn object_to_standing_alone(&mut self, record: &Agreement) {
         let Some(split) = record.alone(FOREIGN).filter(|_| self.foreign.is_some()) else {
             return;
         };
@@ -160,9 +158,9 @@ impl Run {
 }
 
 /// The open differences of an attempt on which candidates of other lanes do the same.
-fn agreed_with(attempt: &Attempt, record: &AgreementRecord) -> Vec<AcceptedRecord> {
+fn agreed_with(attempt: &Attempt, record: &Agreement) -> Vec<AcceptedInput> {
     let rung = attempt.rung(RungName::SameElsewhere);
-    let open = rung.map(crate::record::RungRecord::open_differences);
+    let open = rung.map(crate::record::Rung::open_differences);
     let open = open.unwrap_or_default();
     let agreed = open.iter().filter_map(|(_, input)| {
         let group = record
@@ -170,7 +168,7 @@ fn agreed_with(attempt: &Attempt, record: &AgreementRecord) -> Vec<AcceptedRecor
             .iter()
             .find(|one| one.blob == input.blob && one.attempts.contains(&attempt.number))?;
         let others = group.attempts.len() - 1;
-        (others > 0).then(|| AcceptedRecord {
+        (others > 0).then(|| AcceptedInput {
             blob: input.blob.clone(),
             reason: format!(
                 "{} written independently: the same behaviour there",

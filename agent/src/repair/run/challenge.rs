@@ -4,7 +4,7 @@
 
 use super::Run;
 use crate::prompt;
-use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, RungRecord};
+use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, ReplyRecord, Rung};
 use crate::repair::lane::{Challenge, Stage};
 use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
 use patchwright_model::Message;
@@ -15,7 +15,7 @@ const MOST_KEPT: usize = 40;
 
 impl Run {
     /// Tells whether inputs are to be run against an attempt at this rung.
-    pub(super) fn wants_challenges(&self, rung: &RungRecord) -> bool {
+    pub(super) fn wants_challenges(&self, rung: &Rung) -> bool {
         let asks = self.challenge_calls < self.plan.limits.challenges;
         rung.name == RungName::SameElsewhere
             && rung.holds != Some(false)
@@ -25,7 +25,7 @@ impl Run {
 
     /// Asks for inputs; where nothing may be asked any more, or the attempt was asked
     /// about before, those that are known are run.
-    pub(super) fn challenge(&mut self, index: usize, number: u32, rung: RungRecord) {
+    pub(super) fn challenge(&mut self, index: usize, number: u32, rung: Rung) {
         let known = self
             .attempt(number)
             .is_some_and(|attempt| !attempt.accepted.is_empty());
@@ -118,7 +118,7 @@ impl Run {
 }
 
 /// A rung together with its challenges: what refutes or is open there is so for the whole.
-fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
+fn joined(mut rung: Rung, challenges: Rung) -> Rung {
     let counts: u64 = challenges
         .counts
         .iter()
@@ -159,8 +159,8 @@ fn joined(mut rung: RungRecord, challenges: RungRecord) -> RungRecord {
 
 /// Tells whether challenges that are answered as before make up for what a rung lacks, where
 /// it is open only because too few accepted inputs come to the patch.
-fn closed_by_controls(rung: &RungRecord, challenges: &RungRecord) -> bool {
-    let of = |record: &RungRecord, name: &str| record.counts.get(name).copied();
+fn closed_by_controls(rung: &Rung, challenges: &Rung) -> bool {
+    let of = |record: &Rung, name: &str| record.counts.get(name).copied();
     let Some(missing) = of(rung, MISSING_REACH).filter(|_| rung.holds.is_none()) else {
         return false;
     };

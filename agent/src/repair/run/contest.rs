@@ -5,7 +5,7 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{AcceptedRecord, ReplyRecord, RungRecord};
+use crate::record::{AcceptedInput, ReplyRecord, Rung};
 use crate::repair::lane::{Contest, Contestable, Finished, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_evaluator::RungName;
@@ -47,7 +47,7 @@ impl Run {
     }
 
     /// Returns the attempt whose refutation may be contested.
-    pub(super) fn may_contest(&self, number: u32, rung: &RungRecord) -> Option<Contestable> {
+    pub(super) fn may_contest(&self, number: u32, rung: &Rung) -> Option<Contestable> {
         let limit = self.plan.limits.contests;
         let allowed = self.foreign.is_none() && self.contests < limit && rung.name == COMPARED;
         let contestable = allowed && contestable(Some(rung)).is_some();
@@ -175,9 +175,9 @@ impl Run {
     /// Compares the behaviours again, without the inputs of the open differences.
     pub(super) fn accept_differences(&mut self, index: usize, number: u32, reason: &str) {
         if let Some(attempt) = self.attempt_mut(number) {
-            let decided: Vec<AcceptedRecord> = open(attempt.rung(COMPARED))
+            let decided: Vec<AcceptedInput> = open(attempt.rung(COMPARED))
                 .into_iter()
-                .map(|(_, input)| AcceptedRecord {
+                .map(|(_, input)| AcceptedInput {
                     blob: input.blob.clone(),
                     reason: reason.to_owned(),
                 })
@@ -228,7 +228,7 @@ impl Run {
         }
     }
 
-    fn compared(&mut self, number: u32) -> Option<&mut RungRecord> {
+    fn compared(&mut self, number: u32) -> Option<&mut Rung> {
         let mut rungs = self.attempt_mut(number)?.rungs.iter_mut();
         rungs.find(|rung| rung.name == COMPARED)
     }
@@ -236,15 +236,15 @@ impl Run {
 
 /// The differences of a rung that may be contested: open ones, and not all of
 /// them contested before.
-fn contestable(rung: Option<&RungRecord>) -> Option<Vec<prompt::Difference<'_>>> {
+fn contestable(rung: Option<&Rung>) -> Option<Vec<prompt::Difference<'_>>> {
     let open = open(rung);
     let fresh = open.iter().any(|(doubt, _)| doubt.contested.is_none());
     fresh.then_some(open)
 }
 
 /// The open differences of a rung that are shown.
-pub(super) fn open(rung: Option<&RungRecord>) -> Vec<prompt::Difference<'_>> {
-    let mut open = rung.map(RungRecord::open_differences).unwrap_or_default();
+pub(super) fn open(rung: Option<&Rung>) -> Vec<prompt::Difference<'_>> {
+    let mut open = rung.map(Rung::open_differences).unwrap_or_default();
     open.truncate(SHOWN);
     open
 }

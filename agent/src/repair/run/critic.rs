@@ -8,7 +8,7 @@
 
 use super::Run;
 use crate::prompt::{self, control_tokens};
-use crate::record::{Attempt, ReplyRecord, RungRecord};
+use crate::record::{Attempt, ReplyRecord, Rung};
 use crate::repair::lane::{Review, Stage};
 use crate::repair::opinion::{self, Opinion};
 use patchwright_evaluator::RungName;
@@ -19,12 +19,12 @@ const TRIES: u32 = 2;
 
 impl Run {
     /// Tells whether somebody looks at what this rung has left standing.
-    pub(super) fn wants_critic(&self, rung: &RungRecord) -> bool {
+    pub(super) fn wants_critic(&self, rung: &Rung) -> bool {
         let last = self.plan.ladder.last() == Some(&rung.name);
         last && rung.holds != Some(false) && self.plan.critic.is_some()
     }
 
-    pub(super) fn review(&mut self, index: usize, number: u32, rung: RungRecord) {
+    pub(super) fn review(&mut self, index: usize, number: u32, rung: Rung) {
         let crash = self.first_crash();
         let baseline = self.baseline.clone().unwrap_or_default();
         let code = self.lanes.get(index).map(|lane| lane.code.as_str());

@@ -5,7 +5,7 @@
 use super::Run;
 use super::critic::assistant;
 use crate::prompt;
-use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, DoubtRecord};
+use crate::record::{ChallengeRecord, ChallengeSource, ChallengedRecord, Doubt};
 use crate::repair::lane::{Contestable, Finished, Objection, Review, Stage};
 use crate::repair::opinion;
 use patchwright_evaluator::RungName;
@@ -41,9 +41,9 @@ impl Run {
         } else {
             rung.holds = None;
             rung.reason = format!("the critic objects, and no run shows it: {first}");
-            rung.doubts.push(DoubtRecord {
+            rung.doubts.push(Doubt {
                 what: format!("the critic objects: {first}"),
-                ..DoubtRecord::default()
+                ..Doubt::default()
             });
             if let Some(lane) = self.lanes.get_mut(index) {
                 lane.unproven = Some(reason.to_owned());

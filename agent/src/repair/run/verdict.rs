@@ -4,9 +4,7 @@
 use super::Run;
 use crate::probability;
 use crate::prompt;
-use crate::record::{
-    Attempt, Crash, Ending, EndingKind, FollowUp, Located, LocatedPatch, RungRecord,
-};
+use crate::record::{Attempt, Crash, Ending, EndingKind, FollowUp, Located, LocatedPatch, Rung};
 use crate::repair::lane::{Finished, Issue, Stage};
 use crate::task::Mode;
 use patchwright_evaluator::RungName;
@@ -36,10 +34,11 @@ impl Run {
         let reason = reasons.join("\n");
         self.on_climbed(
             index,
-            &RungRecord {
+            &Rung {
                 feedback: Some(reason.clone()),
-                ..RungRecord::refuted(
+                ..Rung::new(
                     RungName::Applies,
+                    Some(false),
                     reason.lines().next().unwrap_or("the patch is empty"),
                 )
             },
@@ -126,7 +125,7 @@ impl Run {
             surroundings: placed.surroundings,
             normal_form: placed.normal_form,
             warnings: placed.warnings,
-            rungs: vec![RungRecord::refuted(RungName::Applies, &reason)],
+            rungs: vec![Rung::new(RungName::Applies, Some(false), &reason)],
             accepted: Vec::new(),
             regression: None,
         });
@@ -156,7 +155,7 @@ impl Run {
         }
     }
 
-    pub(super) fn on_climbed(&mut self, index: usize, rung: &RungRecord) {
+    pub(super) fn on_climbed(&mut self, index: usize, rung: &Rung) {
         let Some(Stage::Climb { attempt, .. }) =
             self.lanes.get(index).map(|lane| lane.stage.clone())
         else {
@@ -173,7 +172,7 @@ impl Run {
 
     /// Notes a rung, and goes on: to the next one, to the next issue, or
     /// to the end.
-    pub(super) fn keep(&mut self, index: usize, number: u32, rung: &RungRecord) {
+    pub(super) fn keep(&mut self, index: usize, number: u32, rung: &Rung) {
         self.write_down(number, rung);
         if rung.holds == Some(false) {
             if let Some(lane) = self.lanes.get_mut(index) {
@@ -187,7 +186,7 @@ impl Run {
 
     /// Adds a rung to its attempt. One that is climbed again takes the place of its earlier
     /// result.
-    pub(super) fn write_down(&mut self, number: u32, rung: &RungRecord) {
+    pub(super) fn write_down(&mut self, number: u32, rung: &Rung) {
         if let Some(attempt) = self.attempt_mut(number) {
             attempt.rungs.retain(|known| known.name != rung.name);
             attempt.rungs.push(rung.clone());
@@ -236,7 +235,7 @@ impl Run {
         }
     }
 
-    pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &RungRecord) {
+    pub(super) fn on_refuted(&mut self, index: usize, number: u32, rung: &Rung) {
         let exhausted = self.left().attempts == 0;
         let contestable = self.may_contest(number, rung);
         let foreign = self.is_foreign(index);

@@ -3,7 +3,7 @@
 use super::{baseline, doubted, kind, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AgreedInput, AgreementRecord, ContextText, EndingKind, Outcome, RunLimits, Step,
+    AgreedInput, Agreement, Blob, ContextText, EndingKind, Outcome, RunLimits, Step,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -51,12 +51,12 @@ fn agreed(clusters: &[&[u32]], apart: &[&[u32]]) -> Outcome {
     let owned = |groups: &[&[u32]]| -> Vec<Vec<u32>> {
         groups.iter().map(|group| group.to_vec()).collect()
     };
-    Outcome::Agreed(AgreementRecord {
+    Outcome::Agreed(Agreement {
         clusters: owned(clusters),
         apart: owned(apart)
             .into_iter()
             .map(|attempts| AgreedInput {
-                blob: "blob".into(),
+                blob: Blob::Kept("blob".into()),
                 attempts,
             })
             .collect(),

@@ -3,8 +3,8 @@
 use super::{baseline, doubted, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AgreedInput, AgreementRecord, ContextText, DoubtedInputRecord, EndingKind, Outcome, RunLimits,
-    SplitRecord, Step,
+    AgreedInput, Agreement, Blob, ContextText, DoubtedInput, EndingKind, Outcome, RunLimits, Split,
+    Step,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -61,11 +61,11 @@ fn beside_candidates(plan: Plan, same_elsewhere: &Outcome) -> Run {
     run
 }
 
-fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<SplitRecord>) -> Outcome {
-    Outcome::Agreed(AgreementRecord {
+fn agreed(clusters: &[&[u32]], apart: &[u32], splits: Vec<Split>) -> Outcome {
+    Outcome::Agreed(Agreement {
         clusters: clusters.iter().map(|group| group.to_vec()).collect(),
         apart: vec![AgreedInput {
-            blob: "blob".into(),
+            blob: Blob::Kept("blob".into()),
             attempts: apart.to_vec(),
         }],
         splits,
@@ -98,11 +98,11 @@ fn a_doubt_is_gone_where_a_candidate_does_the_same() {
 
 /// The result of a comparison in which the judged patch stands alone.
 fn stands_alone() -> Outcome {
-    let split = SplitRecord {
-        input: DoubtedInputRecord {
+    let split = Split {
+        input: DoubtedInput {
             name: "input 4".into(),
-            blob: "other".into(),
-            ..DoubtedInputRecord::default()
+            blob: Blob::Kept("other".into()),
+            ..DoubtedInput::default()
         },
         groups: vec![
             (vec![2, 3], "exit status 0\nall".into()),

@@ -3,9 +3,8 @@
 use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ChallengeRecord, ChallengeSource, ChallengedRecord, ContextText, DoubtRecord,
-    DoubtedInputRecord, EndingKind, FoundRecord, Outcome, Purpose, RunLimits, RungRecord, Step,
-    Unanswered,
+    Blob, ChallengeRecord, ChallengeSource, ChallengedRecord, ContextText, Doubt, DoubtedInput,
+    EndingKind, FoundInput, Outcome, Purpose, RunLimits, Rung, Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::{CONTROLS_LEAVE_OPEN, CONTROLS_REACH, MISSING_REACH, RungName};
@@ -51,18 +50,18 @@ fn told(holds: Option<bool>) -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, holds) else {
         unreachable!()
     };
-    let doubt = DoubtRecord {
+    let doubt = Doubt {
         what: "challenge 1.2: the output differs".into(),
-        input: Some(DoubtedInputRecord::default()),
-        ..DoubtRecord::default()
+        input: Some(DoubtedInput::default()),
+        ..Doubt::default()
     };
-    let found = FoundRecord {
-        blob: "found".into(),
+    let found = FoundInput {
+        blob: Blob::Kept("found".into()),
         reason: "crashes".into(),
         pov: "pov".into(),
     };
     Outcome::Challenged(ChallengedRecord {
-        rung: RungRecord {
+        rung: Rung {
             reason: "WHAT THEY SHOW".into(),
             counts: [("challenges: variants".to_owned(), 1)].into(),
             doubts: (holds.is_none()).then_some(doubt).into_iter().collect(),
@@ -74,7 +73,7 @@ fn told(holds: Option<bool>) -> Outcome {
         },
         kept: vec![ChallengeRecord {
             name: "challenge 1.1".into(),
-            source: ChallengeSource::Kept("kept".into()),
+            source: ChallengeSource::Kept(Blob::Kept("kept".into())),
         }],
         lines: Vec::new(),
     })
@@ -132,9 +131,9 @@ fn controls_that_reach_the_patch_close_a_rung_that_lacked_such_inputs() {
         let below = below.filter(|name| *name < RungName::SameElsewhere);
         let run = play(run, below.map(|name| rung(name, Some(true))));
         let with = |mut outcome: Outcome, counts: &[(&str, u64)]| {
-            let (Outcome::Climbed(RungRecord { counts: known, .. })
+            let (Outcome::Climbed(Rung { counts: known, .. })
             | Outcome::Challenged(ChallengedRecord {
-                rung: RungRecord { counts: known, .. },
+                rung: Rung { counts: known, .. },
                 ..
             })) = &mut outcome
             else {
@@ -174,7 +173,7 @@ fn what_they_refute_is_the_next_issue_and_what_counts_is_run_again() {
         run.attempts()[0].refuted_by().unwrap().reason,
         "WHAT THEY SHOW"
     );
-    assert_eq!(run.found()[0].blob, "found");
+    assert_eq!(run.found()[0].blob.hash(), "found");
     let run = play(run, [Outcome::Context(ContextText::default())]);
     // The second attempt is not asked about again: one question was allowed.
     let run = climb(play(run, [reply(&patch("z")), placed("q")]));

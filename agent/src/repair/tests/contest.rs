@@ -3,8 +3,8 @@
 use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ContextText, DoubtRecord, DoubtedInputRecord, Ending, EndingKind, Outcome, Purpose, RungRecord,
-    Step, Unanswered,
+    Blob, ContextText, Doubt, DoubtedInput, Ending, EndingKind, Outcome, Purpose, Rung, Step,
+    Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -19,18 +19,18 @@ fn differs(holds: Option<bool>) -> Outcome {
     let Outcome::Climbed(record) = rung(RungName::SameElsewhere, holds) else {
         unreachable!()
     };
-    Outcome::Climbed(RungRecord {
-        doubts: vec![DoubtRecord {
+    Outcome::Climbed(Rung {
+        doubts: vec![Doubt {
             what: "mutant 25 of a PoV: the output differs".into(),
-            input: Some(DoubtedInputRecord {
+            input: Some(DoubtedInput {
                 name: "mutant 25 of a PoV".into(),
-                blob: "blob".into(),
+                blob: Blob::Kept("blob".into()),
                 text: "(3 bytes of text)\nABC".into(),
                 before: "exit status 0".into(),
                 after: "exit status 1".into(),
-                ..DoubtedInputRecord::default()
+                ..DoubtedInput::default()
             }),
-            ..DoubtRecord::default()
+            ..Doubt::default()
         }],
         ..record
     })
@@ -114,7 +114,7 @@ fn a_critic_that_agrees_lets_the_rung_be_climbed_again() {
         assert!(question.contains("FORBIDS A SECOND HEADER") && question.contains("ABC"));
         let run = play(run, [reply(ACCEPT)]);
         assert_eq!(climbing(&run), Some(RungName::SameElsewhere));
-        assert_eq!(run.attempts()[0].accepted[0].blob, "blob");
+        assert_eq!(run.attempts()[0].accepted[0].blob.hash(), "blob");
         let run = play(run, [rung(RungName::SameElsewhere, Some(true))]);
         let run = match holds {
             None => run,

@@ -3,8 +3,8 @@
 use super::{baseline, finished, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    ChallengedRecord, ContextText, DoubtRecord, DoubtedInputRecord, EndingKind, Full, Outcome,
-    Purpose, RungRecord, Step, Unanswered,
+    Blob, ChallengedRecord, ContextText, Doubt, DoubtedInput, EndingKind, Full, Outcome, Purpose,
+    Rung, Step, Unanswered,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -35,15 +35,13 @@ fn climbed(calls: u32) -> Run {
         ],
     );
     let rungs = RungName::ALL.map(|name| match rung(name, Some(true)) {
-        Outcome::Climbed(record) if name == RungName::SameElsewhere => {
-            Outcome::Climbed(RungRecord {
-                doubts: vec![DoubtRecord {
-                    what: "SURVIVED BEFORE".into(),
-                    ..DoubtRecord::default()
-                }],
-                ..record
-            })
-        }
+        Outcome::Climbed(record) if name == RungName::SameElsewhere => Outcome::Climbed(Rung {
+            doubts: vec![Doubt {
+                what: "SURVIVED BEFORE".into(),
+                ..Doubt::default()
+            }],
+            ..record
+        }),
         other => other,
     });
     play(run, rungs)
@@ -84,7 +82,7 @@ fn examined(holds: Option<bool>, variants: u64, differences: usize) -> Outcome {
         unreachable!()
     };
     Outcome::Challenged(ChallengedRecord {
-        rung: RungRecord {
+        rung: Rung {
             holds,
             reason: "objection 1.1 fails".into(),
             counts: [("challenges: variants".to_owned(), variants)].into(),
@@ -275,16 +273,16 @@ fn judged_with_differences(inputs: usize) -> Run {
 fn compared(name: RungName, inputs: usize) -> Outcome {
     match rung(name, Some(true)) {
         Outcome::Climbed(record) if name == RungName::SameElsewhere && inputs > 0 => {
-            let doubts = (0..inputs).map(|number| DoubtRecord {
+            let doubts = (0..inputs).map(|number| Doubt {
                 what: format!("DIFFERENCE {number}"),
-                input: Some(DoubtedInputRecord {
+                input: Some(DoubtedInput {
                     name: format!("objection 1.{}", number + 1),
-                    blob: format!("input {number}"),
-                    ..DoubtedInputRecord::default()
+                    blob: Blob::Kept(format!("input {number}")),
+                    ..DoubtedInput::default()
                 }),
-                ..DoubtRecord::default()
+                ..Doubt::default()
             });
-            Outcome::Climbed(RungRecord {
+            Outcome::Climbed(Rung {
                 holds: None,
                 doubts: doubts.collect(),
                 ..record
@@ -306,7 +304,7 @@ fn its_agreement_settles_the_differences_that_it_was_shown_of_a_patch_from_outsi
     }
     let run = play(run, [reply(ACCEPT)]);
     let accepted = &run.attempts()[0].accepted;
-    let blobs: Vec<&str> = accepted.iter().map(|one| one.blob.as_str()).collect();
+    let blobs: Vec<&str> = accepted.iter().map(|one| one.blob.hash()).collect();
     assert_eq!(blobs, ["input 0", "input 1"]);
     // The behaviours are compared again, and nobody is asked again.
     let same = RungName::SameElsewhere;

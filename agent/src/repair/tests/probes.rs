@@ -1,7 +1,7 @@
 //! Probes of a round, and inputs that refuted an attempt.
 
 use super::{begun, last_message, patch, placed, play, reply, rung};
-use crate::record::{FoundRecord, Outcome, Probed, Retrieved, Step};
+use crate::record::{Blob, FoundInput, Outcome, Probed, Retrieved, Step};
 use patchwright_evaluator::RungName;
 
 #[test]
@@ -50,8 +50,8 @@ fn found_inputs_are_kept_once() {
     let Outcome::Climbed(mut record) = rung(RungName::Applies, Some(false)) else {
         panic!("a rung");
     };
-    let input = FoundRecord {
-        blob: "hash".into(),
+    let input = FoundInput {
+        blob: Blob::Kept("hash".into()),
         reason: "it crashes".into(),
         pov: "a.bin".into(),
     };

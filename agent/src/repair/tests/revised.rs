@@ -3,7 +3,7 @@
 use super::{baseline, kind, last_message, patch, placed, plan, play, reply, rung};
 use crate::plan::Plan;
 use crate::record::{
-    AcceptedRecord, Attempt, ContextText, EndingKind, Evaluation, FollowUp, Outcome, Revision,
+    AcceptedInput, Attempt, Blob, ContextText, EndingKind, Evaluation, FollowUp, Outcome, Revision,
 };
 use crate::repair::Run;
 use patchwright_evaluator::RungName;
@@ -77,8 +77,8 @@ fn the_rejected_patch_is_refused_when_it_comes_again() {
 
 #[test]
 fn an_evaluated_candidate_keeps_what_a_person_found_right() {
-    let accepted = AcceptedRecord {
-        blob: "ab".to_owned(),
+    let accepted = AcceptedInput {
+        blob: Blob::Kept("ab".to_owned()),
         reason: "ada: the format says so".to_owned(),
     };
     let evaluation = Evaluation {

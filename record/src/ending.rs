@@ -1,5 +1,7 @@
 //! Endings of a run and their exit statuses.
 
+use serde::de::IntoDeserializer;
+use serde::de::value::{Error, StrDeserializer};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -48,7 +50,8 @@ impl EndingKind {
 
     /// Returns the kind that a report names by its word.
     pub fn of_word(word: &str) -> Option<Self> {
-        serde_json::from_value(word.into()).ok()
+        let word: StrDeserializer<'_, Error> = word.into_deserializer();
+        Self::deserialize(word).ok()
     }
 
     /// Returns the word for it.

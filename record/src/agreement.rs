@@ -1,18 +1,19 @@
 //! Agreement of candidates: which of them behave alike.
 
-use super::{DoubtRecord, DoubtedInputRecord};
+use crate::blob::Blob;
+use crate::doubt::{Doubt, DoubtedInput};
 use serde::{Deserialize, Serialize};
 
 /// The behaviour of candidates of several lanes, compared.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct AgreementRecord {
+pub struct Agreement {
     /// Attempts that behave alike on every input; the largest cluster first.
     pub clusters: Vec<Vec<u32>>,
     /// Inputs on which attempts agree with each other and not with the unpatched program.
     pub apart: Vec<AgreedInput>,
     /// Some inputs on which attempts differ from each other.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub splits: Vec<SplitRecord>,
+    pub splits: Vec<Split>,
     /// Number of inputs that all were run on.
     pub inputs: u64,
     /// Duration in seconds.
@@ -22,22 +23,22 @@ pub struct AgreementRecord {
 /// An input on which attempts do the same, and not what the unpatched program does.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgreedInput {
-    /// The hash of its bytes among the blobs.
-    pub blob: String,
+    /// The input.
+    pub blob: Blob,
     /// The attempts.
     pub attempts: Vec<u32>,
 }
 
 /// An input on which attempts differ from each other.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct SplitRecord {
+pub struct Split {
     /// The input, with what was done to the PoV to get it.
-    pub input: DoubtedInputRecord,
+    pub input: DoubtedInput,
     /// The attempts that do the same, the largest group first, and what they do.
     pub groups: Vec<(Vec<u32>, String)>,
 }
 
-impl SplitRecord {
+impl Split {
     /// Returns the attempts that agree with each other and not with this one, and what
     /// they do.
     fn others(&self, attempt: u32) -> Option<&(Vec<u32>, String)> {
@@ -46,32 +47,32 @@ impl SplitRecord {
     }
 
     /// Returns the doubt about an attempt that stands alone on this input.
-    pub(crate) fn doubt(&self, attempt: u32) -> DoubtRecord {
+    pub fn doubt(&self, attempt: u32) -> Doubt {
         let (count, theirs) = self
             .others(attempt)
             .map_or((0, ""), |(members, shown)| (members.len(), shown.as_str()));
         let own = self.groups.iter();
         let own = own.filter(|(members, _)| members.contains(&attempt));
         let own = own.map(|(_, shown)| shown.clone()).next();
-        DoubtRecord {
+        Doubt {
             what: format!(
                 "{}: {count} independent candidates agree with each other and not with this patch; they do: {}",
                 self.input.name,
                 theirs.lines().collect::<Vec<_>>().join(" ")
             ),
-            input: Some(DoubtedInputRecord {
+            input: Some(DoubtedInput {
                 after: own.unwrap_or_default(),
                 ..self.input.clone()
             }),
-            ..DoubtRecord::default()
+            ..Doubt::default()
         }
     }
 }
 
-impl AgreementRecord {
+impl Agreement {
     /// Returns an input on which an attempt behaves like no other and other attempts agree;
     /// none where it behaves like another one everywhere.
-    pub fn alone(&self, attempt: u32) -> Option<&SplitRecord> {
+    pub fn alone(&self, attempt: u32) -> Option<&Split> {
         let mut splits = self.splits.iter();
         let others = self.others(attempt);
         splits.find(|split| others == 0 && split.others(attempt).is_some())

@@ -1,0 +1,69 @@
+//! Doubts: observations that speak against a patch and refute nothing.
+
+use crate::blob::Blob;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// An observation that speaks against a patch and may be wrong.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Doubt {
+    /// The observation, in one line.
+    pub what: String,
+    /// The experiment or the opinion that settled it; none while it is open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<String>,
+    /// The reason of the patch's author why the new behaviour is right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contested: Option<String>,
+    /// The input that shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub input: Option<DoubtedInput>,
+}
+
+/// An input on which the patched program differs from the unpatched one.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoubtedInput {
+    /// Its name in logs, by which probes ask for it.
+    pub name: String,
+    /// The input.
+    pub blob: Blob,
+    /// The name of the PoV that it is run like.
+    pub pov: String,
+    /// Its beginning, as text or in hex.
+    #[serde(default)]
+    pub text: String,
+    /// Its difference to the PoV, in words.
+    pub change: String,
+    /// The end and the output of the unpatched program.
+    pub before: String,
+    /// The same of the patched program.
+    pub after: String,
+    /// The first function that returns another value, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diverges: Option<String>,
+}
+
+impl Doubt {
+    /// Creates an open doubt without an input.
+    pub fn new(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            ..Self::default()
+        }
+    }
+
+    /// Tells whether nothing settled it.
+    pub fn is_open(&self) -> bool {
+        self.settled.is_none()
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match &self.settled {
+            Some(settled) => write!(f, " [settled: {settled}]"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Facts of a run: one type for each, from the rung that observes it to the journal, the
+//! report and the prompts.
+//!
+//! The types hold what was observed and decide nothing: no clock, no input or output.
+
+mod accepted;
+mod agreement;
+mod blob;
+mod crash;
+mod doubt;
+mod ending;
+mod history;
+mod regression;
+mod rung;
+mod smallest;
+
+pub use accepted::AcceptedInput;
+pub use agreement::{AgreedInput, Agreement, Split};
+pub use blob::Blob;
+pub use crash::{Crash, CrashFrame};
+pub use doubt::{Doubt, DoubtedInput};
+pub use ending::{Ending, EndingKind};
+pub use history::{CommitRecord, CrashHistory};
+pub use regression::{RegressionRecord, TestFiles};
+pub use rung::{FoundInput, Rung, RungName};
+pub use smallest::SmallestRecord;
