@@ -173,20 +173,10 @@ impl Index {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Analysis::default();
         };
-        let start = text.line_start(symbol.start_line as usize);
-        let end = text.line_start(symbol.end_line as usize + 1);
-        let lines = match (start, end) {
-            (Some(start), Some(end)) => text.bytes().get(start..end),
-            (Some(start), None) => text.bytes().get(start..),
-            _ => None,
-        };
-        let Some(lines) = lines else {
-            return Analysis::default();
-        };
         let is_macro = symbol.kind == SymbolKind::Macro;
         let mut analysis = visit::analyse(Subject {
             language: symbol.language,
-            text: lines,
+            text: text.bytes().get(symbol.bytes(&text)).unwrap_or_default(),
             line: symbol.start_line,
             is_macro,
         });

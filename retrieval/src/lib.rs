@@ -21,6 +21,7 @@ mod signals;
 mod slice;
 mod snippet;
 mod sql;
+mod statements;
 mod symbol;
 mod text;
 mod words;

@@ -1,13 +1,12 @@
 //! Slice of a function: the lines whose values reach some lines of it or come from them, and the
 //! conditions that decide whether these are reached.
 
-mod statements;
 #[cfg(test)]
 mod tests;
 
 use crate::engine::Engine;
+use crate::statements::{self, Statements};
 use crate::symbol::Symbol;
-pub(crate) use statements::Statements;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 

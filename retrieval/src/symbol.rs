@@ -3,9 +3,10 @@
 //! Plain data. Reading it from the database is the business of `relations`,
 //! finding it in source text that of `language`.
 
-use patchwright_source::{Language, TreePath};
+use patchwright_source::{Language, Text, TreePath};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 
 /// Kind of a definition.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -173,6 +174,14 @@ impl Symbol {
     /// Returns whether a line lies in it.
     pub fn holds(&self, line: u32) -> bool {
         (self.start_line..=self.end_line).contains(&line)
+    }
+
+    /// The bytes of its lines in the text of its file.
+    pub(crate) fn bytes(&self, text: &Text) -> Range<usize> {
+        let at = |line: u32| text.line_start(line as usize);
+        let start = at(self.start_line).unwrap_or(text.bytes().len());
+        let end = at(self.end_line + 1).unwrap_or(text.bytes().len());
+        start..end.max(start)
     }
 
     /// Returns whether all of another definition lies in it. It lies in itself.

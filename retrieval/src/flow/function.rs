@@ -112,6 +112,15 @@ impl Analysis {
         (found, lost_after.is_none())
     }
 
+    /// The edges that meet a condition, by their numbers.
+    pub(crate) fn edges_that(&self, meets: impl Fn(&Edge) -> bool) -> Vec<usize> {
+        let edges = self.edges.iter().enumerate();
+        edges
+            .filter(|(_, edge)| meets(edge))
+            .map(|(index, _)| index)
+            .collect()
+    }
+
     fn share_loop(&self, a: usize, b: usize) -> bool {
         self.loops
             .iter()

@@ -5,6 +5,7 @@
 
 use crate::flow::place::shown;
 use crate::language::walk::{NodeContext, Visitor, walk};
+use crate::statements::leaves;
 use tree_sitter::{Node, Tree};
 
 /// Describes how a condition guards.
@@ -164,29 +165,6 @@ impl GuardVisitor<'_> {
             }
         }
     }
-}
-
-/// Returns whether control never gets past a statement: its last statement leaves.
-fn leaves(statement: Node<'_>) -> bool {
-    let last = if matches!(statement.kind(), "compound_statement" | "block") {
-        let mut cursor = statement.walk();
-        statement
-            .named_children(&mut cursor)
-            .filter(|child| !child.kind().ends_with("comment"))
-            .last()
-    } else {
-        Some(statement)
-    };
-    last.is_some_and(|last| {
-        matches!(
-            last.kind(),
-            "return_statement"
-                | "goto_statement"
-                | "break_statement"
-                | "continue_statement"
-                | "throw_statement"
-        )
-    })
 }
 
 /// A condition without the parentheses around all of it.

@@ -1,8 +1,9 @@
 //! Stored flow: guards and flows of functions, written into the database for SQL.
 
 use crate::error::RetrievalError;
-use crate::flow::function::{Analysis, Target};
+use crate::flow::function::Analysis;
 use crate::flow::place::Source;
+use crate::flow::search::kind_of;
 use crate::index::Index;
 use crate::symbol::{Symbol, SymbolKind};
 use rusqlite::{Transaction, TransactionBehavior, params};
@@ -60,22 +61,16 @@ fn keep(
     }
     let mut insert = transaction.prepare_cached("INSERT INTO flow VALUES (?1, ?2, ?3, ?4, ?5)")?;
     for edge in &analysis.edges {
-        let kind = match (&edge.target, &edge.source) {
-            // That a callee might write is no flow yet.
-            (_, Source::Out(..)) => continue,
-            (Target::Return, _) => "return",
-            (Target::Argument(..), _) => "argument",
-            (Target::Index, _) => "index",
-            (Target::Check, _) => "check",
-            (Target::Place(_), Source::Call(_)) => "result",
-            (Target::Place(_), _) => "assign",
-        };
+        // That a callee might write is no flow yet.
+        if matches!(edge.source, Source::Out(..)) {
+            continue;
+        }
         insert.execute(params![
             function.id,
             edge.line,
             edge.source_text,
             edge.target_text,
-            kind
+            kind_of(edge).as_str()
         ])?;
     }
     Ok(())

@@ -3,6 +3,7 @@
 //! A place is a variable and the fields that lead from it. Elements of an
 //! array and what a pointer points to are its *content*; indices are ignored.
 
+use crate::statements;
 use tree_sitter::Node;
 
 /// Limit on how deep an expression is looked into.
@@ -57,6 +58,16 @@ pub(crate) enum Source {
 pub(crate) struct Taken {
     pub(crate) source: Source,
     pub(crate) text: String,
+}
+
+impl Taken {
+    /// A source that a node is, shown as it is written.
+    pub(crate) fn new(source: Source, node: Node<'_>, bytes: &[u8]) -> Self {
+        Self {
+            source,
+            text: shown(node, bytes),
+        }
+    }
 }
 
 /// The text of a node, on one line and not too long.
@@ -134,27 +145,7 @@ pub(crate) fn place(node: Node<'_>, bytes: &[u8]) -> Option<Place> {
 
 /// The last name of what a call calls.
 pub(crate) fn callee(call: Node<'_>, bytes: &[u8]) -> Option<String> {
-    let mut node = match call.kind() {
-        "object_creation_expression" | "new_expression" => call.child_by_field_name("type")?,
-        "method_invocation" => call.child_by_field_name("name")?,
-        _ => call.child_by_field_name("function")?,
-    };
-    for _ in 0..PARTS {
-        let next = match node.kind() {
-            "field_expression" => node.child_by_field_name("field"),
-            "qualified_identifier" | "template_function" | "template_type" | "template_method" => {
-                node.child_by_field_name("name")
-            }
-            "parenthesized_expression" | "generic_type" => node.named_child(0),
-            "pointer_expression" => node.child_by_field_name("argument"),
-            "identifier" | "field_identifier" | "type_identifier" => {
-                return Some(name(node, bytes));
-            }
-            _ => None,
-        };
-        node = next?;
-    }
-    None
+    statements::callee(call).map(|called| name(called, bytes))
 }
 
 /// The arguments of a call, in order.
@@ -178,31 +169,13 @@ pub(crate) fn is_call(node: Node<'_>) -> bool {
 
 /// Where the value of an expression comes from.
 pub(crate) fn sources(expression: Node<'_>, bytes: &[u8]) -> Vec<Taken> {
-    let mut found = Vec::new();
-    let mut open = vec![expression];
-    for _ in 0..EXPRESSION_NODES {
-        let Some(node) = open.pop() else { break };
-        if let Some(place) = place(node, bytes) {
-            found.push(Taken {
-                source: Source::Place(place),
-                text: shown(node, bytes),
-            });
-        } else if is_call(node) {
-            if let Some(callee) = callee(node, bytes) {
-                found.push(Taken {
-                    source: Source::Call(callee),
-                    text: shown(node, bytes),
-                });
-            }
-        } else if is_literal(node) {
-            found.push(Taken {
-                source: Source::Constant,
-                text: shown(node, bytes),
-            });
-        } else {
-            open.append(&mut value_parts(node, bytes));
+    let mut found = taken(expression, bytes, |node, found| {
+        if is_literal(node) {
+            found.push(Taken::new(Source::Constant, node, bytes));
+            return Vec::new();
         }
-    }
+        value_parts(node, bytes)
+    });
     // A literal beside a place (`n + 1`) is not where the value comes from.
     if found.iter().any(|taken| taken.source != Source::Constant) {
         found.retain(|taken| taken.source != Source::Constant);
@@ -212,32 +185,37 @@ pub(crate) fn sources(expression: Node<'_>, bytes: &[u8]) -> Vec<Taken> {
 
 /// Every place that an expression reads, whatever it does with it.
 pub(crate) fn places_in(expression: Node<'_>, bytes: &[u8]) -> Vec<Taken> {
+    taken(expression, bytes, |node, _| last_first(node))
+}
+
+/// The places and calls in an expression; of another node the parts are looked at, last first.
+fn taken<'t>(
+    expression: Node<'t>,
+    bytes: &[u8],
+    parts: impl Fn(Node<'t>, &mut Vec<Taken>) -> Vec<Node<'t>>,
+) -> Vec<Taken> {
     let mut found = Vec::new();
     let mut open = vec![expression];
     for _ in 0..EXPRESSION_NODES {
         let Some(node) = open.pop() else { break };
         if let Some(place) = place(node, bytes) {
-            found.push(Taken {
-                source: Source::Place(place),
-                text: shown(node, bytes),
-            });
-            continue;
+            found.push(Taken::new(Source::Place(place), node, bytes));
+        } else if is_call(node) {
+            let callee = callee(node, bytes).map(Source::Call);
+            found.extend(callee.map(|source| Taken::new(source, node, bytes)));
+        } else {
+            let mut inside = parts(node, &mut found);
+            open.append(&mut inside);
         }
-        if is_call(node) {
-            if let Some(callee) = callee(node, bytes) {
-                found.push(Taken {
-                    source: Source::Call(callee),
-                    text: shown(node, bytes),
-                });
-            }
-            continue;
-        }
-        let mut cursor = node.walk();
-        let mut children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
-        children.reverse();
-        open.append(&mut children);
     }
     found
+}
+
+fn last_first(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    let mut children: Vec<Node<'_>> = node.named_children(&mut cursor).collect();
+    children.reverse();
+    children
 }
 
 fn is_literal(node: Node<'_>) -> bool {
@@ -271,13 +249,7 @@ fn value_parts<'t>(node: Node<'t>, bytes: &[u8]) -> Vec<Node<'t>> {
         | "initializer_list"
         | "array_initializer"
         | "expression_statement"
-        | "init_declarator" => {
-            let mut cursor = node.walk();
-            let mut children: Vec<Option<Node<'t>>> =
-                node.named_children(&mut cursor).map(Some).collect();
-            children.reverse();
-            children
-        }
+        | "init_declarator" => return last_first(node),
         _ => Vec::new(),
     };
     parts.into_iter().flatten().collect()

@@ -213,15 +213,11 @@ fn out_edges(analysis: &Analysis, argument: usize) -> Vec<usize> {
     let Some(parameter) = analysis.parameters.get(argument) else {
         return Vec::new();
     };
-    (0..analysis.edges.len())
-        .filter(|index| {
-            let edge = analysis.edges.get(*index);
-            let target = edge.map(|edge| &edge.target);
-            matches!(target, Some(Target::Place(place)) if place.root == parameter.name
-                && place.fields.is_empty()
-                && (place.content || parameter.by_name))
-        })
-        .collect()
+    analysis.edges_that(|edge| {
+        matches!(&edge.target, Target::Place(place) if place.root == parameter.name
+            && place.fields.is_empty()
+            && (place.content || parameter.by_name))
+    })
 }
 
 /// Edges that write to a variable through a pointer that holds its address.
@@ -237,14 +233,11 @@ fn through_pointers(analysis: &Analysis, place: &Place) -> Vec<usize> {
             pointers.insert(target.root.as_str());
         }
     }
-    (0..analysis.edges.len())
-        .filter(|index| {
-            let target = analysis.edges.get(*index).map(|edge| &edge.target);
-            matches!(target, Some(Target::Place(target)) if target.content
-                && target.fields.is_empty()
-                && pointers.contains(target.root.as_str()))
-        })
-        .collect()
+    analysis.edges_that(|edge| {
+        matches!(&edge.target, Target::Place(target) if target.content
+            && target.fields.is_empty()
+            && pointers.contains(target.root.as_str()))
+    })
 }
 
 fn parameter_index(analysis: &Analysis, name: &str) -> Option<usize> {
@@ -278,7 +271,7 @@ fn shared(name: &str) -> Place {
     }
 }
 
-fn kind_of(edge: &Edge) -> FlowKind {
+pub(super) fn kind_of(edge: &Edge) -> FlowKind {
     match (&edge.target, &edge.source) {
         (Target::Return, _) => FlowKind::Return,
         (Target::Argument(..), _) => FlowKind::Argument,

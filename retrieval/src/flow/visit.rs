@@ -77,10 +77,28 @@ fn macro_as_function(text: &[u8]) -> Vec<u8> {
 
 /// The target of an edge.
 #[derive(Clone)]
-struct Goal<'g> {
+struct Goal {
     target: Target,
-    text: &'g str,
+    text: String,
     kills: bool,
+}
+
+impl Goal {
+    fn new(target: Target, text: impl Into<String>) -> Self {
+        Self {
+            target,
+            text: text.into(),
+            kills: false,
+        }
+    }
+
+    /// A place whose older values are lost.
+    fn instead(place: Place, text: impl Into<String>) -> Self {
+        Self {
+            kills: true,
+            ..Self::new(Target::Place(place), text)
+        }
+    }
 }
 
 struct FlowVisitor<'a> {
@@ -176,18 +194,17 @@ impl<'a> FlowVisitor<'a> {
     }
 
     /// Each place that an expression takes its value from goes to a goal.
-    fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal<'_>) {
-        let taken = sources(value, self.bytes);
-        self.add_each(node, taken, goal);
+    fn goes(&mut self, node: Node<'_>, value: Node<'_>, goal: &Goal) {
+        self.add_each(node, sources(value, self.bytes), goal);
     }
 
-    fn add_each(&mut self, node: Node<'_>, all: Vec<Taken>, goal: &Goal<'_>) {
+    fn add_each(&mut self, node: Node<'_>, all: Vec<Taken>, goal: &Goal) {
         for taken in all {
             self.add(node, taken, goal.clone());
         }
     }
 
-    fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal<'_>) {
+    fn add(&mut self, node: Node<'_>, taken: Taken, goal: Goal) {
         self.found.edges.push(Edge {
             line: self.line_of(node),
             reads: node.start_byte(),
@@ -195,7 +212,7 @@ impl<'a> FlowVisitor<'a> {
             source: taken.source,
             source_text: taken.text,
             target: goal.target,
-            target_text: goal.text.to_owned(),
+            target_text: goal.text,
             blocks: self.blocks.iter().map(|block| block.1).collect(),
             kills: goal.kills,
         });
@@ -208,44 +225,29 @@ impl<'a> FlowVisitor<'a> {
 
 impl FlowVisitor<'_> {
     /// The conditions and indices that a value goes into.
-    pub(super) fn checks(&mut self, node: Node<'_>) {
+    fn checks(&mut self, node: Node<'_>) {
         let child = |field| node.child_by_field_name(field);
-        match node.kind() {
+        let (read, shows, target) = match node.kind() {
             "if_statement"
             | "while_statement"
             | "for_statement"
             | "do_statement"
             | "switch_statement"
             | "conditional_expression"
-            | "ternary_expression" => {
-                if let Some(condition) = child("condition") {
-                    let text = shown(condition, self.bytes);
-                    let goal = Goal {
-                        target: Target::Check,
-                        text: &text,
-                        kills: false,
-                    };
-                    let taken = places_in(condition, self.bytes);
-                    self.add_each(condition, taken, &goal);
-                }
-            }
+            | "ternary_expression" => (child("condition"), child("condition"), Target::Check),
             "subscript_expression" | "array_access" => {
-                if let Some(index) = child("index").or_else(|| child("indices")) {
-                    let text = shown(node, self.bytes);
-                    let goal = Goal {
-                        target: Target::Index,
-                        text: &text,
-                        kills: false,
-                    };
-                    let taken = places_in(index, self.bytes);
-                    self.add_each(index, taken, &goal);
-                }
+                let index = child("index").or_else(|| child("indices"));
+                (index, Some(node), Target::Index)
             }
-            _ => {}
+            _ => return,
+        };
+        if let (Some(read), Some(shows)) = (read, shows) {
+            let goal = Goal::new(target, shown(shows, self.bytes));
+            self.add_each(read, places_in(read, self.bytes), &goal);
         }
     }
 
-    pub(super) fn assignment(&mut self, node: Node<'_>) {
+    fn assignment(&mut self, node: Node<'_>) {
         let left = node.child_by_field_name("left");
         let right = node.child_by_field_name("right");
         let (Some(left), Some(right)) = (left, right) else {
@@ -254,69 +256,43 @@ impl FlowVisitor<'_> {
         let Some(target) = place(left, self.bytes) else {
             return;
         };
-        let text = shown(left, self.bytes);
-        let compound = node
+        let is_compound = node
             .child_by_field_name("operator")
             .is_some_and(|operator| operator.byte_range().len() > 1);
-        self.goes(
-            node,
-            right,
-            &Goal {
-                target: Target::Place(target),
-                text: &text,
-                kills: !compound,
-            },
-        );
+        let goal = Goal {
+            kills: !is_compound,
+            ..Goal::instead(target, shown(left, self.bytes))
+        };
+        self.goes(node, right, &goal);
     }
 
-    pub(super) fn update(&mut self, node: Node<'_>) {
+    fn update(&mut self, node: Node<'_>) {
         let argument = node
             .child_by_field_name("argument")
             .or_else(|| node.named_child(0));
-        let Some(target) = argument.and_then(|node| place(node, self.bytes)) else {
+        let Some((argument, target)) =
+            argument.and_then(|argument| Some((argument, place(argument, self.bytes)?)))
+        else {
             return;
         };
-        let taken = Taken {
-            source: Source::Constant,
-            text: shown(node, self.bytes),
-        };
-        let text = argument.map_or_else(String::new, |node| shown(node, self.bytes));
-        self.add(
-            node,
-            taken,
-            Goal {
-                target: Target::Place(target),
-                text: &text,
-                kills: false,
-            },
-        );
+        let taken = Taken::new(Source::Constant, node, self.bytes);
+        let goal = Goal::new(Target::Place(target), shown(argument, self.bytes));
+        self.add(node, taken, goal);
     }
 
-    pub(super) fn returned(&mut self, node: Node<'_>) {
+    fn returned(&mut self, node: Node<'_>) {
         if let Some(value) = node.named_child(0) {
-            self.goes(
-                node,
-                value,
-                &Goal {
-                    target: Target::Return,
-                    text: "return",
-                    kills: false,
-                },
-            );
+            self.goes(node, value, &Goal::new(Target::Return, "return"));
         }
     }
 
-    pub(super) fn call(&mut self, node: Node<'_>) {
+    fn call(&mut self, node: Node<'_>) {
         let Some(callee) = callee(node, self.bytes) else {
             return;
         };
         for (index, argument) in arguments(node).into_iter().enumerate() {
             let text = format!("{callee}(#{})", index + 1);
-            let goal = Goal {
-                target: Target::Argument(callee.clone(), index),
-                text: &text,
-                kills: false,
-            };
+            let goal = Goal::new(Target::Argument(callee.clone(), index), text.as_str());
             self.goes(node, argument, &goal);
             let Some(place) = place(argument, self.bytes) else {
                 continue;
@@ -326,25 +302,12 @@ impl FlowVisitor<'_> {
                 address: false,
                 ..place
             };
-            let taken = Taken {
-                source: Source::Out(callee.clone(), index),
-                text,
-            };
-            let target_text = shown(argument, self.bytes);
-            self.add(
-                node,
-                taken,
-                Goal {
-                    target: Target::Place(written),
-                    text: &target_text,
-                    kills: false,
-                },
-            );
+            let source = Source::Out(callee.clone(), index);
+            let goal = Goal::new(Target::Place(written), shown(argument, self.bytes));
+            self.add(node, Taken { source, text }, goal);
         }
     }
-}
 
-impl FlowVisitor<'_> {
     /// The name in a declarator, and whether it is a reference.
     fn declared(&self, node: Node<'_>) -> Option<(String, bool)> {
         let mut node = node;
@@ -368,7 +331,7 @@ impl FlowVisitor<'_> {
         None
     }
 
-    pub(super) fn parameter(&mut self, position: &NodeContext<'_, '_>) {
+    fn parameter(&mut self, position: &NodeContext<'_, '_>) {
         let named = self.declared(position.node);
         let (name, reference) = named.unwrap_or_default();
         self.found.locals.insert(name.clone());
@@ -382,7 +345,7 @@ impl FlowVisitor<'_> {
         }
     }
 
-    pub(super) fn locals(&mut self, node: Node<'_>) {
+    fn locals(&mut self, node: Node<'_>) {
         let mut cursor = node.walk();
         let declarators: Vec<Node<'_>> = node
             .children_by_field_name("declarator", &mut cursor)
@@ -394,7 +357,7 @@ impl FlowVisitor<'_> {
         }
     }
 
-    pub(super) fn declaration(&mut self, node: Node<'_>) {
+    fn declaration(&mut self, node: Node<'_>) {
         let Some((name, _)) = self.declared(node) else {
             return;
         };
@@ -406,15 +369,7 @@ impl FlowVisitor<'_> {
         if value.kind() == "initializer_list" && self.designated(value, &root) {
             return;
         }
-        self.goes(
-            node,
-            value,
-            &Goal {
-                target: Target::Place(root),
-                text: &name,
-                kills: true,
-            },
-        );
+        self.goes(node, value, &Goal::instead(root, name));
     }
 
     /// `{ .a = x, .b = y }`: one edge per field.
@@ -434,21 +389,13 @@ impl FlowVisitor<'_> {
             let mut target = root.clone();
             target.fields.push(self.name(field));
             let text = format!("{}.{}", root.root, self.name(field));
-            self.goes(
-                *pair,
-                value,
-                &Goal {
-                    target: Target::Place(target),
-                    text: &text,
-                    kills: true,
-                },
-            );
+            self.goes(*pair, value, &Goal::instead(target, text));
         }
         !pairs.is_empty()
     }
 
     /// C++ `: field(value)`.
-    pub(super) fn field_initializer(&mut self, node: Node<'_>) {
+    fn field_initializer(&mut self, node: Node<'_>) {
         let (Some(field), Some(value)) = (node.named_child(0), node.named_child(1)) else {
             return;
         };
@@ -456,19 +403,11 @@ impl FlowVisitor<'_> {
             fields: vec![self.name(field)],
             ..Place::variable("this")
         };
-        let text = self.name(field);
-        self.goes(
-            node,
-            value,
-            &Goal {
-                target: Target::Place(target),
-                text: &text,
-                kills: true,
-            },
-        );
+        let goal = Goal::instead(target, self.name(field));
+        self.goes(node, value, &goal);
     }
 
-    pub(super) fn loop_variable(&mut self, node: Node<'_>) {
+    fn loop_variable(&mut self, node: Node<'_>) {
         let declared = node
             .child_by_field_name("declarator")
             .or_else(|| node.child_by_field_name("name"))
@@ -480,15 +419,7 @@ impl FlowVisitor<'_> {
             return;
         };
         self.found.locals.insert(name.clone());
-        let target = Place::variable(&name);
-        self.goes(
-            node,
-            over,
-            &Goal {
-                target: Target::Place(target),
-                text: &name,
-                kills: true,
-            },
-        );
+        let goal = Goal::instead(Place::variable(&name), name);
+        self.goes(node, over, &goal);
     }
 }

@@ -5,7 +5,7 @@
 //! does for most programs.
 
 use crate::language::facts::{Collector, Facts, NameId, SymbolFact, Takes};
-use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, last_line, walk};
+use crate::language::walk::{NodeContext, Visitor, children_in_field, first_line, lines, walk};
 use crate::symbol::{SymbolKind, UseKind, separator};
 use patchwright_source::Language;
 use rustc_hash::FxHashMap;
@@ -272,22 +272,16 @@ impl Tabled<'_> {
     }
 
     fn fact(&mut self, node: Node<'_>, name_node: Node<'_>, kind: SymbolKind) -> SymbolFact {
-        let scope = self.scope();
+        let name = self.facts.intern_range(name_node.byte_range());
+        let body = self.spec.child(node, Key::Body);
         SymbolFact {
-            name: self.facts.intern_range(name_node.byte_range()),
-            scope,
+            scope: self.scope(),
             type_name: self.type_of(node),
-            kind,
-            parent: self.facts.owner(),
-            line: first_line(node),
-            end_line: last_line(node),
-            name_line: first_line(name_node),
-            body_line: self
-                .spec
-                .child(node, Key::Body)
-                .map_or(0, |body| first_line(body)),
+            body_line: body.map_or(0, first_line),
             takes: self.takes(node),
-            is_static: false,
+            ..self
+                .facts
+                .fact(kind, name, lines(node), first_line(name_node))
         }
     }
 

@@ -118,13 +118,8 @@ impl Index {
         let Ok(text) = self.tree().read(&symbol.path) else {
             return Ok(Vec::new());
         };
-        let start = text.line_start(symbol.start_line as usize);
-        let end = text.line_start(symbol.end_line as usize + 1);
-        let (Some(start), Some(end)) = (start, end) else {
-            return Ok(Vec::new());
-        };
         let mut seen = vec![symbol.name.clone(), "define".to_owned()];
-        for token in identifiers(text.bytes(), start..end) {
+        for token in identifiers(text.bytes(), symbol.bytes(&text)) {
             let name = text.decode(text.bytes().get(token.range).unwrap_or_default());
             if !seen.iter().any(|known| *known == name) {
                 seen.push(name.into_owned());

@@ -182,14 +182,7 @@ impl Search<'_> {
     fn returned_origin(&mut self, name: &str, depth: u32) -> Result<()> {
         for function in self.bodies(name)? {
             let analysis = self.index.analysis(&function);
-            let returns: Vec<usize> = (0..analysis.edges.len())
-                .filter(|index| {
-                    analysis
-                        .edges
-                        .get(*index)
-                        .is_some_and(|edge| edge.target == Target::Return)
-                })
-                .collect();
+            let returns = analysis.edges_that(|edge| edge.target == Target::Return);
             self.follow_sources(&function, &analysis, &returns, depth)?;
         }
         Ok(())
@@ -208,14 +201,7 @@ impl Search<'_> {
         for caller in self.callers(name)? {
             let analysis = self.index.analysis(&caller);
             let wanted = Target::Argument(name.to_owned(), argument);
-            let edges: Vec<usize> = (0..analysis.edges.len())
-                .filter(|index| {
-                    analysis
-                        .edges
-                        .get(*index)
-                        .is_some_and(|edge| edge.target == wanted)
-                })
-                .collect();
+            let edges = analysis.edges_that(|edge| edge.target == wanted);
             self.follow_sources(&caller, &analysis, &edges, depth)?;
         }
         Ok(())

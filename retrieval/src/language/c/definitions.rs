@@ -7,7 +7,9 @@ use super::outline::FunctionHead;
 use super::{CVisitor, Role};
 use crate::language::declarator::{Declared, declared};
 use crate::language::facts::{NameId, SymbolFact, Takes};
-use crate::language::walk::{NodeContext, children_in_field, first_line, last_line, walk_from};
+use crate::language::walk::{
+    NodeContext, children_in_field, first_line, last_line, lines, walk_from,
+};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use std::ops::Range;
@@ -234,19 +236,11 @@ impl<'a> CVisitor<'a> {
             None if in_type => SymbolKind::Method,
             None => SymbolKind::Function,
         };
-        let parent = self.facts.owner();
+        let lines = (head.line, head.end_line);
         let symbol = self.facts.define(SymbolFact {
-            name,
             scope,
-            type_name: 0,
-            kind,
-            parent,
-            line: head.line,
-            end_line: head.end_line,
-            name_line: head.name_line,
             body_line: head.body_line,
-            takes: Takes::ANY,
-            is_static: false,
+            ..self.facts.fact(kind, name, lines, head.name_line)
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(depth, symbol, inside, true);
@@ -341,23 +335,14 @@ impl<'a> CVisitor<'a> {
                 continue;
             }
             let (name, scope) = self.naming(&found);
-            let parent = self.facts.owner();
+            let kind = kind_of(&found, first.is_none());
+            let is_last = last == Some(child.id());
+            let lines = (line, last_line(if is_last { node } else { child }));
             let symbol = self.facts.define(SymbolFact {
-                name,
                 scope,
                 type_name,
-                kind: kind_of(&found, first.is_none()),
-                parent,
-                line,
-                end_line: last_line(if last == Some(child.id()) {
-                    node
-                } else {
-                    child
-                }),
-                name_line: first_line(found.name),
                 body_line,
-                takes: Takes::ANY,
-                is_static: false,
+                ..self.facts.fact(kind, name, lines, first_line(found.name))
             });
             first.get_or_insert((symbol, scope, name));
         }
@@ -374,18 +359,10 @@ impl<'a> CVisitor<'a> {
             return;
         };
         let name = self.facts.intern_range(name_node.byte_range());
+        let lines = (self.start_line(place), last_line(node));
         let symbol = SymbolFact {
-            name,
-            scope: self.facts.scope_name(),
             type_name: self.base_type(node),
-            kind,
-            parent: self.facts.owner(),
-            line: self.start_line(place),
-            end_line: last_line(node),
-            name_line: first_line(name_node),
-            body_line: 0,
-            takes: Takes::ANY,
-            is_static: false,
+            ..self.facts.fact(kind, name, lines, first_line(name_node))
         };
         self.facts.define(symbol);
     }
@@ -397,19 +374,12 @@ impl<'a> CVisitor<'a> {
         };
         let name = self.facts.intern_range(name_node.byte_range());
         let scope = self.facts.scope_name();
-        let parent = self.facts.owner();
+        let kind = SymbolKind::Namespace;
         let symbol = self.facts.define(SymbolFact {
-            name,
-            scope,
-            type_name: 0,
-            kind: SymbolKind::Namespace,
-            parent,
-            line: first_line(node),
-            end_line: last_line(node),
-            name_line: first_line(name_node),
             body_line: first_line(node),
-            takes: Takes::ANY,
-            is_static: false,
+            ..self
+                .facts
+                .fact(kind, name, lines(node), first_line(name_node))
         });
         let inside = self.facts.join(scope, name);
         self.facts.open(place.depth, symbol, inside, false);

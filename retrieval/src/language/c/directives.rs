@@ -28,23 +28,18 @@ impl CVisitor<'_> {
         let value = after_parameters(bytes, piece, &name);
         let body = bytes.get(value..piece.range.end).unwrap_or_default();
         let blank = body.len() - body.trim_ascii_start().len();
-        let line = piece.line + lines_in(bytes, piece.range.start, name.range.start);
+        let line_of = |offset| piece.line + lines_in(bytes, piece.range.start, offset);
+        let lines = (piece.line, line_of(piece.range.end));
+        let name_line = line_of(name.range.start);
+        let id = self.facts.intern_range(name.range.clone());
         let symbol = SymbolFact {
-            name: self.facts.intern_range(name.range.clone()),
-            scope: 0,
-            type_name: 0,
-            kind: SymbolKind::Macro,
-            parent: 0,
-            line: piece.line,
-            end_line: piece.line + lines_in(bytes, piece.range.start, piece.range.end),
-            name_line: line,
             body_line: if body.trim_ascii().is_empty() {
                 0
             } else {
-                piece.line + lines_in(bytes, piece.range.start, value + blank)
+                line_of(value + blank)
             },
             takes: parameters_of(bytes, &name, value),
-            is_static: false,
+            ..self.facts.fact(SymbolKind::Macro, id, lines, name_line)
         };
         let symbol = self.facts.define(symbol);
         let tokens: Vec<RawName> = tokens.collect();

@@ -3,7 +3,7 @@
 
 use super::{CVisitor, Role};
 use crate::language::declarator::declared;
-use crate::language::facts::{SymbolFact, Takes};
+use crate::language::facts::SymbolFact;
 use crate::language::walk::{NodeContext, first_line, last_line};
 use crate::symbol::SymbolKind;
 use tree_sitter::Node;
@@ -47,7 +47,6 @@ impl CVisitor<'_> {
             return;
         };
         let (name, scope) = self.naming(&found);
-        let parent = self.facts.owner();
         let known = self
             .prepared
             .types
@@ -57,18 +56,12 @@ impl CVisitor<'_> {
             *seen = true;
         }
         let head = known.and_then(|at| self.prepared.types.get(at));
+        let end_line = head.map_or_else(|| last_line(node), |head| head.end_line);
+        let lines = (self.start_line(place), end_line);
         let symbol = self.facts.define(SymbolFact {
-            name,
             scope,
-            type_name: 0,
-            kind,
-            parent,
-            line: self.start_line(place),
-            end_line: head.map_or_else(|| last_line(node), |head| head.end_line),
-            name_line: first_line(found.name),
             body_line: first_line(body),
-            takes: Takes::ANY,
-            is_static: false,
+            ..self.facts.fact(kind, name, lines, first_line(found.name))
         });
         // What is used inside a type of a function is the function's use, but
         // its members are not the function's variables.
@@ -95,18 +88,11 @@ impl CVisitor<'_> {
                 scope = self.facts.join(scope, name);
             }
             let name = self.facts.intern_range(head.name.clone());
+            let lines = (head.line, head.end_line);
             self.facts.define(SymbolFact {
-                name,
                 scope,
-                type_name: 0,
-                kind,
-                parent: 0,
-                line: head.line,
-                end_line: head.end_line,
-                name_line: head.name_line,
                 body_line: head.body_line,
-                takes: Takes::ANY,
-                is_static: false,
+                ..self.facts.fact(kind, name, lines, head.name_line)
             });
         }
     }

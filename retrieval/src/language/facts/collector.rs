@@ -1,6 +1,6 @@
 //! Gathers names, definitions and uses while an extractor walks a file.
 
-use super::{InheritFact, NameId, SymbolFact};
+use super::{InheritFact, NameId, SymbolFact, Takes};
 use crate::symbol::{SymbolKind, UseKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
@@ -169,6 +169,29 @@ impl<'a> Collector<'a> {
     /// Returns whether the walk is inside a function.
     pub(crate) fn in_function(&self) -> bool {
         self.scopes.iter().rev().any(|scope| scope.function)
+    }
+
+    /// A definition in the scope and the symbol that are open, without a type or a body.
+    pub(crate) fn fact(
+        &self,
+        kind: SymbolKind,
+        name: NameId,
+        (line, end_line): (u32, u32),
+        name_line: u32,
+    ) -> SymbolFact {
+        SymbolFact {
+            name,
+            scope: self.scope_name(),
+            type_name: 0,
+            kind,
+            parent: self.owner(),
+            line,
+            end_line,
+            name_line,
+            body_line: 0,
+            takes: Takes::ANY,
+            is_static: false,
+        }
     }
 
     /// Adds a definition and gives one more than its index.

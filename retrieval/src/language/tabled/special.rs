@@ -1,8 +1,8 @@
 //! The definitions that one language or another writes in its own way.
 
 use super::{Key, Role, Tabled};
-use crate::language::facts::{SymbolFact, Takes};
-use crate::language::walk::{NodeContext, children_in_field, first_line, last_line};
+use crate::language::facts::SymbolFact;
+use crate::language::walk::{NodeContext, children_in_field, first_line, lines};
 use crate::symbol::SymbolKind;
 use patchwright_source::Language;
 use tree_sitter::Node;
@@ -62,18 +62,12 @@ impl Tabled<'_> {
         let name = number.to_string().into_bytes();
         let name = self.facts.compose(name);
         let base = self.type_of(node);
+        let kind = SymbolKind::Class;
         let symbol = self.facts.define(SymbolFact {
-            name,
             scope,
             type_name: base,
-            kind: SymbolKind::Class,
-            parent: self.facts.owner(),
-            line: first_line(node),
-            end_line: last_line(node),
-            name_line: first_line(node),
             body_line: first_line(body),
-            takes: Takes::ANY,
-            is_static: false,
+            ..self.facts.fact(kind, name, lines(node), first_line(node))
         });
         if base != 0 {
             self.facts.inherit(symbol, base, first_line(node));
@@ -85,18 +79,12 @@ impl Tabled<'_> {
     pub(super) fn initializer(&mut self, place: &NodeContext<'_, '_>) {
         let node = place.node;
         let scope = self.scope();
+        let name = self.facts.intern(b"<clinit>");
+        let (kind, line) = (SymbolKind::Initializer, first_line(node));
         let symbol = SymbolFact {
-            name: self.facts.intern(b"<clinit>"),
             scope,
-            type_name: 0,
-            kind: SymbolKind::Initializer,
-            parent: self.facts.owner(),
-            line: first_line(node),
-            end_line: last_line(node),
-            name_line: first_line(node),
-            body_line: first_line(node),
-            takes: Takes::ANY,
-            is_static: false,
+            body_line: line,
+            ..self.facts.fact(kind, name, lines(node), line)
         };
         let symbol = self.facts.define(symbol);
         self.facts.open(place.depth, symbol, scope, true);

@@ -13,29 +13,29 @@ use tree_sitter::Node;
 
 /// A statement, or the part of one that writes or reads.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Statement {
-    pub(super) first: u32,
-    pub(super) last: u32,
-    pub(super) writes: Vec<String>,
-    pub(super) reads: Vec<String>,
+pub(crate) struct Statement {
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) writes: Vec<String>,
+    pub(crate) reads: Vec<String>,
 }
 
 /// A condition and the lines that it decides about.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Guard {
-    pub(super) line: u32,
-    pub(super) first: u32,
-    pub(super) last: u32,
-    pub(super) reads: Vec<String>,
+pub(crate) struct Guard {
+    pub(crate) line: u32,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) reads: Vec<String>,
 }
 
 /// Describes what a function's statements do.
 #[derive(Debug, Default)]
 pub(crate) struct Statements {
-    pub(super) all: Vec<Statement>,
-    pub(super) guards: Vec<Guard>,
+    pub(crate) all: Vec<Statement>,
+    pub(crate) guards: Vec<Guard>,
     /// The lines of its loops.
-    pub(super) loops: Vec<(u32, u32)>,
+    pub(crate) loops: Vec<(u32, u32)>,
     pub(crate) calls: Vec<Call>,
 }
 
@@ -49,16 +49,10 @@ pub(crate) struct Call {
 }
 
 /// Reads the statements of a function.
-pub(super) fn read(text: &Text, symbol: &Symbol) -> Statements {
-    let start = text.line_start(symbol.start_line as usize);
-    let end = text.line_start(symbol.end_line as usize + 1);
-    let Some(start) = start else {
-        return Statements::default();
-    };
-    let end = end.unwrap_or(text.bytes().len());
+pub(crate) fn read(text: &Text, symbol: &Symbol) -> Statements {
     let row = symbol.start_line.saturating_sub(1) as usize;
-    let bytes = text.bytes();
-    let Some(tree) = patchwright_source::parse_part(symbol.language, bytes, start..end, row) else {
+    let (bytes, part) = (text.bytes(), symbol.bytes(text));
+    let Some(tree) = patchwright_source::parse_part(symbol.language, bytes, part, row) else {
         return Statements::default();
     };
     let mut reader = Reader {
@@ -196,7 +190,7 @@ impl Reader<'_> {
 }
 
 /// The last name of what a call calls.
-fn callee(call: Node<'_>) -> Option<Node<'_>> {
+pub(crate) fn callee(call: Node<'_>) -> Option<Node<'_>> {
     let mut node = ["name", "function", "type", "constructor"]
         .iter()
         .find_map(|field| call.child_by_field_name(field))?;
@@ -331,7 +325,7 @@ fn written(target: Node<'_>, bytes: &[u8]) -> Vec<String> {
 }
 
 /// Returns whether control never gets past a branch: its last statement leaves.
-fn leaves(branch: Node<'_>) -> bool {
+pub(crate) fn leaves(branch: Node<'_>) -> bool {
     let mut node = branch;
     while node.kind().ends_with("block") || node.kind() == "compound_statement" {
         let mut cursor = node.walk();
