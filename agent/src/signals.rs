@@ -111,15 +111,17 @@ impl Signals {
         let cache = Cache::new(settings.cache.folder.join("signals"));
         let (embedding, rerank) = (&settings.embedding, &settings.rerank);
         let embedder = || -> Result<_, SignalError> {
-            let endpoint = Endpoint::new("embedding", &embedding.base_url, &embedding.api_key)?;
-            let endpoint = endpoint.with_waits(&settings.model, embedding.timeout);
+            let place = (embedding.base_url.as_str(), &embedding.api_key);
+            let waits = (&settings.model, embedding.timeout);
+            let endpoint = Endpoint::new("embedding", place, waits)?;
             let source = Embedder::new(endpoint, embedding, cache.clone());
             let prices = cost::price(&embedding.name, embedding.usd_per_million);
             Ok(Signal::new("embedding", source, embedding.timeout).priced(prices))
         };
         let reranker = || -> Result<_, SignalError> {
-            let endpoint = Endpoint::new("rerank", &rerank.base_url, &rerank.api_key)?;
-            let endpoint = endpoint.with_waits(&settings.model, rerank.timeout);
+            let place = (rerank.base_url.as_str(), &rerank.api_key);
+            let waits = (&settings.model, rerank.timeout);
+            let endpoint = Endpoint::new("rerank", place, waits)?;
             let source = Reranker::new(endpoint, rerank, cache.clone());
             let prices = cost::price(&rerank.name, rerank.usd_per_million);
             Ok(Signal::new("rerank", source, rerank.timeout).priced(prices))

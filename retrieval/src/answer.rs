@@ -100,6 +100,16 @@ pub enum Miss {
     },
 }
 
+impl Miss {
+    /// Nothing is found, and nothing is near.
+    pub(crate) fn nothing(what: impl Into<String>) -> Self {
+        Self::NotFound {
+            what: what.into(),
+            nearest: Vec::new(),
+        }
+    }
+}
+
 impl fmt::Display for Miss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

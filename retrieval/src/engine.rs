@@ -291,14 +291,14 @@ impl Engine {
             .unwrap_or_default()
     }
 
-    /// Cuts the hits that one page of an answer shows.
-    pub(crate) fn take_hits(
+    /// Adds to an answer the hits that one page of it shows.
+    pub(crate) fn with_hits(
         &self,
-        answer: &mut Answer,
+        mut answer: Answer,
         hits: Vec<Hit>,
         tier: Tier,
         skip: usize,
-    ) -> Result<()> {
+    ) -> Result<Answer> {
         let limit = match answer.query.kind() {
             "text" => TEXT_RESULTS.min(self.settings.max_results),
             _ => self.settings.max_results,
@@ -326,12 +326,10 @@ impl Engine {
             }));
         }
         if answer.shown == 0 && answer.total > 0 {
-            answer.miss = Some(Miss::NotFound {
-                what: format!("all {} hits were shown", answer.total),
-                nearest: Vec::new(),
-            });
+            let what = format!("all {} hits were shown", answer.total);
+            answer.miss = Some(Miss::nothing(what));
         }
-        Ok(())
+        Ok(answer)
     }
 }
 

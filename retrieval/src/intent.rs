@@ -35,82 +35,33 @@ impl Intent {
     }
 }
 
-/// The phrases of each kind of request, separated by commas, and what each of them weighs. A
-/// phrase ends where a word does; ` * ` stands for up to four words.
-const PHRASES: &[(Intent, u32, &str)] = &[
-    (
-        Intent::DefinitionLookup,
-        5,
-        "where is * defined, where are * defined, how is * defined",
-    ),
-    (
-        Intent::DefinitionLookup,
-        4,
-        "definition of, find the definition",
-    ),
-    (
-        Intent::DefinitionLookup,
-        3,
-        "what is, what does, which file, signature of",
-    ),
-    (
-        Intent::DefinitionLookup,
-        2,
-        "show me, declared, where is, explain",
-    ),
-    (
-        Intent::UsageExploration,
-        6,
-        "where is * used, where is * called, how is * used, who calls, what calls, callers of",
-    ),
-    (
-        Intent::UsageExploration,
-        5,
-        "where do * use, usages, usage of, uses of, references to, which * call, which * use",
-    ),
-    (Intent::UsageExploration, 4, "all places"),
-    (Intent::UsageExploration, 3, "find all, depends on"),
-    (
-        Intent::BugFix,
-        6,
-        "use after free, traceback, segfault, double free, null deref",
-    ),
-    (
-        Intent::BugFix,
-        5,
-        "crash, crashes, out of bounds, vulnerability, oom, overrun, aborts, asan",
-    ),
-    (
-        Intent::BugFix,
-        4,
-        "fix, bug, fails, broken, overflow, null pointer, infinite loop, assertion",
-    ),
-    (
-        Intent::BugFix,
-        3,
-        "wrong, incorrect, exception, leak, hang, abort",
-    ),
-    (Intent::BugFix, 2, "error"),
-    (Intent::Refactor, 6, "refactor, rename, restructure"),
-    (
-        Intent::Refactor,
-        5,
-        "clean up, deduplicate, remove duplication, reorganize",
-    ),
-    (Intent::Refactor, 4, "cleanup, simplify, merge * into"),
-    (Intent::Refactor, 3, "extract, split, move"),
-    (Intent::Refactor, 2, "convert"),
-    (Intent::TestWriting, 8, "write unit tests, add unit tests"),
-    (
-        Intent::TestWriting,
-        7,
-        "write tests, write a test, add tests, add a test",
-    ),
-    (Intent::TestWriting, 6, "test coverage, tests for"),
-    (Intent::TestWriting, 5, "unit test, unit tests, test for"),
-    (Intent::TestWriting, 4, "test cases, spec for"),
-    (Intent::TestWriting, 2, "test, tests"),
-];
+/// The phrases of each kind of request, and what each of them weighs. A phrase ends where a
+/// word does; ` * ` stands for up to four words.
+const PHRASES: &str = "\
+DEFINITION_LOOKUP 5: where is * defined, where are * defined, how is * defined
+DEFINITION_LOOKUP 4: definition of, find the definition
+DEFINITION_LOOKUP 3: what is, what does, which file, signature of
+DEFINITION_LOOKUP 2: show me, declared, where is, explain
+USAGE_EXPLORATION 6: where is * used, where is * called, how is * used, who calls, what calls, callers of
+USAGE_EXPLORATION 5: where do * use, usages, usage of, uses of, references to, which * call, which * use
+USAGE_EXPLORATION 4: all places
+USAGE_EXPLORATION 3: find all, depends on
+BUG_FIX 6: use after free, traceback, segfault, double free, null deref
+BUG_FIX 5: crash, crashes, out of bounds, vulnerability, oom, overrun, aborts, asan
+BUG_FIX 4: fix, bug, fails, broken, overflow, null pointer, infinite loop, assertion
+BUG_FIX 3: wrong, incorrect, exception, leak, hang, abort
+BUG_FIX 2: error
+REFACTOR 6: refactor, rename, restructure
+REFACTOR 5: clean up, deduplicate, remove duplication, reorganize
+REFACTOR 4: cleanup, simplify, merge * into
+REFACTOR 3: extract, split, move
+REFACTOR 2: convert
+TEST_WRITING 8: write unit tests, add unit tests
+TEST_WRITING 7: write tests, write a test, add tests, add a test
+TEST_WRITING 6: test coverage, tests for
+TEST_WRITING 5: unit test, unit tests, test for
+TEST_WRITING 4: test cases, spec for
+TEST_WRITING 2: test, tests";
 
 /// Words that ask for something when a request begins with them.
 const TO_DO: &str = "add allow build change cache configure create disallow enable ensure extend implement \
@@ -136,12 +87,12 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
     let mut scores: Vec<(u32, Intent)> = Intent::ALL
         .into_iter()
         .map(|intent| {
-            let marks = PHRASES.iter().filter(|(of, ..)| *of == intent);
-            let said = marks.map(|(_, weight, phrases)| {
-                let said = phrases.split(", ").filter(|phrase| says(&words, phrase));
-                weight * said.count() as u32
-            });
-            let said: u32 = said.sum();
+            let said: u32 = marks_of(intent)
+                .map(|(weight, phrases)| {
+                    let said = phrases.split(", ").filter(|phrase| says(&words, phrase));
+                    weight * said.count() as u32
+                })
+                .sum();
             let begins = intent == Intent::Implementation && asks_to_do(&words);
             (said + if begins { BEGINS } else { 0 }, intent)
         })
@@ -156,6 +107,15 @@ pub(crate) fn detect(text: &str) -> (Intent, f64) {
         _ if words.len() >= STATEMENT && !asks_to_do(&words) => (Intent::BugFix, 0.4),
         _ => (Intent::Implementation, 0.3),
     }
+}
+
+/// The phrases of one kind of request with their weights.
+fn marks_of(intent: Intent) -> impl Iterator<Item = (u32, &'static str)> {
+    PHRASES.lines().filter_map(move |line| {
+        let (mark, phrases) = line.split_once(": ")?;
+        let weight = mark.strip_prefix(intent.as_str())?.trim().parse().ok()?;
+        Some((weight, phrases))
+    })
 }
 
 /// Returns whether a request begins with what shall be done.

@@ -5,6 +5,7 @@
 
 use patchwright_source::{Language, Text, TreePath};
 use serde::{Deserialize, Serialize};
+use std::cmp::Ordering;
 use std::fmt;
 use std::ops::Range;
 
@@ -163,6 +164,11 @@ pub struct Symbol {
 }
 
 impl Symbol {
+    /// The order of places.
+    pub(crate) fn by_place(&self, other: &Self) -> Ordering {
+        (&self.path, self.start_line).cmp(&(&other.path, other.start_line))
+    }
+
     /// The name with its scope, in the manner of its language.
     pub fn qualified(&self) -> String {
         if self.scope.is_empty() {
@@ -188,6 +194,11 @@ impl Symbol {
     pub(crate) fn encloses(&self, other: &Self) -> bool {
         self.path == other.path && self.holds(other.start_line) && self.holds(other.end_line)
     }
+}
+
+/// Orders definitions by falling score; of equals by their places.
+pub(crate) fn sort_scored(scored: &mut [(f64, Symbol)]) {
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.by_place(&b.1)));
 }
 
 /// Returns what stands between the parts of a qualified name.

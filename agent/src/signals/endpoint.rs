@@ -27,15 +27,16 @@ pub(super) struct Endpoint {
     base_url: String,
     key: SecretString,
     authorization: Option<HeaderValue>,
-    retries: Option<Retries>,
+    retries: Retries,
 }
 
 impl Endpoint {
-    /// An endpoint by its address and key. Nothing is sent yet.
+    /// An endpoint by its address and key; nothing is sent yet. Calls are tried again as the
+    /// model's are, and a connection may take as long, as far as the signal's own limit allows.
     pub(super) fn new(
         section: &str,
-        base_url: &str,
-        key: &SecretString,
+        (base_url, key): (&str, &SecretString),
+        (model, limit): (&Model, Duration),
     ) -> Result<Self, SignalError> {
         let wrong = |key: &str, reason: String| SignalError::Setting {
             key: format!("{section}.{key}"),
@@ -51,26 +52,15 @@ impl Endpoint {
                 Some(value)
             }
         };
-        let client = http_client(&base_url, Duration::from_secs(5))
+        let client = http_client(&base_url, model.timeouts.connect.min(limit))
             .map_err(|error| wrong("base_url", error.to_string()))?;
         Ok(Self {
             client,
             base_url,
             key: key.clone(),
             authorization,
-            retries: None,
+            retries: model.retries,
         })
-    }
-
-    /// Takes over how the model's calls are tried again and how long a
-    /// connection may take, as far as the signal's own limit allows.
-    pub(super) fn with_waits(mut self, model: &Model, limit: Duration) -> Self {
-        let connect = model.timeouts.connect.min(limit);
-        if let Ok(client) = http_client(&self.base_url, connect) {
-            self.client = client;
-        }
-        self.retries = Some(model.retries);
-        self
     }
 
     pub(super) fn address(&self, path: &str) -> String {
@@ -84,14 +74,11 @@ impl Endpoint {
 
     /// Asks, and asks again when it may help.
     pub(super) async fn post(&self, path: &str, body: &Value) -> Result<Value, SignalError> {
-        let pauses = ExponentialBuilder::default().with_jitter();
-        let pauses = match self.retries {
-            Some(retries) => pauses
-                .with_min_delay(retries.first_delay)
-                .with_max_delay(retries.longest_delay)
-                .with_max_times(retries.count.min(TRIES)),
-            None => pauses.with_max_times(0),
-        };
+        let pauses = ExponentialBuilder::default()
+            .with_jitter()
+            .with_min_delay(self.retries.first_delay)
+            .with_max_delay(self.retries.longest_delay)
+            .with_max_times(self.retries.count.min(TRIES));
         (|| self.post_once(path, body))
             .retry(pauses)
             .when(may_pass)

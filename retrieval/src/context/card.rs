@@ -7,7 +7,7 @@ use crate::context::{Card, Form, HeadScope, Heads, Wanted};
 use crate::engine::Engine;
 use crate::error::Result;
 use crate::snippet::{Snippet, Tier, line};
-use crate::symbol::{Symbol, SymbolKind};
+use crate::symbol::{Symbol, SymbolKind, sort_scored};
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,10 +44,7 @@ pub(super) fn named(
         }
     }
     let mut found: Vec<(f64, Symbol)> = found.into_values().collect();
-    found.sort_by(|a, b| {
-        b.0.total_cmp(&a.0)
-            .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
-    });
+    sort_scored(&mut found);
     let names: BTreeSet<&str> = names.keys().map(String::as_str).collect();
     let mut cards = Vec::new();
     let mut used = 0;

@@ -35,7 +35,7 @@ pub(super) fn plan(engine: &Engine, located: &[Located]) -> Result<Plan> {
     for top in &tops {
         writers::add(engine, top, &mut picks)?;
     }
-    let wanted = picks.into_wanted();
+    let wanted = picks.heaviest(usize::MAX);
     let mut heads: Vec<(f64, &Symbol)> = wanted
         .iter()
         .filter(|one| one.symbol.body_line.is_some() && !is_aside(&one.symbol.path))

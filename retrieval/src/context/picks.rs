@@ -57,26 +57,14 @@ impl Picks {
         }
     }
 
+    /// So many of them, the heaviest first; of equals in the order of their places.
     pub(super) fn heaviest(&self, count: usize) -> Vec<Wanted> {
         let mut all: Vec<Wanted> = self.0.values().cloned().collect();
-        sort(&mut all);
+        all.sort_by(|a, b| {
+            let by_weight = b.weight.total_cmp(&a.weight);
+            by_weight.then_with(|| a.symbol.by_place(&b.symbol))
+        });
         all.truncate(count);
         all
     }
-
-    pub(super) fn into_wanted(self) -> Vec<Wanted> {
-        let mut all: Vec<Wanted> = self.0.into_values().collect();
-        sort(&mut all);
-        all
-    }
-}
-
-/// The heaviest first; of equals in the order of their places.
-pub(super) fn sort(wanted: &mut [Wanted]) {
-    wanted.sort_by(|a, b| {
-        b.weight
-            .total_cmp(&a.weight)
-            .then_with(|| a.symbol.path.cmp(&b.symbol.path))
-            .then(a.symbol.start_line.cmp(&b.symbol.start_line))
-    });
 }

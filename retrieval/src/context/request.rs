@@ -29,7 +29,7 @@ pub(super) fn plan(engine: &Engine, text: &str) -> Result<Plan> {
         intent: intent.as_str().to_owned(),
         confidence,
         stack: Vec::new(),
-        wanted: picks.into_wanted(),
+        wanted: picks.heaviest(usize::MAX),
         heads: Heads {
             functions: heads,
             scope: HeadScope::ShownFiles,

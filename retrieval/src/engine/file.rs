@@ -195,10 +195,7 @@ impl Engine {
                 });
             }
             None => {
-                answer.miss = Some(Miss::NotFound {
-                    what: format!("{path} has {count} lines"),
-                    nearest: Vec::new(),
-                });
+                answer.miss = Some(Miss::nothing(format!("{path} has {count} lines")));
             }
         }
         Ok(())

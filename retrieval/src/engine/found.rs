@@ -154,10 +154,7 @@ impl Engine {
         nothing: impl Fn() -> String,
     ) -> Result<Answer> {
         if places.is_empty() {
-            answer.miss = Some(Miss::NotFound {
-                what: nothing(),
-                nearest: Vec::new(),
-            });
+            answer.miss = Some(Miss::nothing(nothing()));
             return Ok(answer);
         }
         if places.len() > FAR_TOO_MANY {
@@ -174,8 +171,7 @@ impl Engine {
             .iter()
             .map(|(path, first, last)| self.place_hit(path, *first, *last, around))
             .collect();
-        self.take_hits(&mut answer, merge_hits(hits), Tier::Low, skip)?;
-        Ok(answer)
+        self.with_hits(answer, merge_hits(hits), Tier::Low, skip)
     }
 
     fn place_hit(&self, path: &TreePath, first: u32, last: u32, around: u32) -> Hit {

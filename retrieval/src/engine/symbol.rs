@@ -58,7 +58,7 @@ impl Engine {
             hits.append(&mut self.symbol_hits(symbol)?);
         }
         self.add_imports(&symbols, &mut hits)?;
-        self.take_hits(&mut answer, merge_hits(hits), tier, skip)?;
+        let mut answer = self.with_hits(answer, merge_hits(hits), tier, skip)?;
         answer.total += left_out;
         Ok(answer)
     }

@@ -205,6 +205,28 @@ fn the_same_question_gets_the_same_bytes() {
 }
 
 #[test]
+fn a_failure_of_the_index_is_told_and_not_taken_for_nothing_found() {
+    let (_folder, engine) = fixture();
+    ask(&engine, "search", "add point");
+    let connection = engine.index.private_connection().unwrap();
+    connection.execute_batch("DROP TABLE symbol").unwrap();
+    for (kind, body) in [
+        ("symbol", "add"),
+        ("callers", "add"),
+        ("text", "missing(p)"),
+        ("search", "add point"),
+    ] {
+        let told = ask(&engine, kind, body);
+        assert!(told.contains("stopped: the code index failed: "), "{told}");
+    }
+    let request = crate::Request {
+        text: "fix `add`".to_owned(),
+        ..crate::Request::default()
+    };
+    assert!(engine.context(&request).is_err());
+}
+
+#[test]
 fn the_crash_comes_first() {
     let (_folder, mut engine) = fixture();
     let before = ask(&engine, "text", "run(");

@@ -37,8 +37,7 @@ impl Engine {
         uses.sort_by_cached_key(|one| self.near.order(&one.path, one.line));
         uses.truncate(PREPARED);
         let hits = self.group_uses(&uses)?;
-        self.take_hits(&mut answer, hits, Tier::Low, skip)?;
-        Ok(answer)
+        self.with_hits(answer, hits, Tier::Low, skip)
     }
 
     /// Says why a name has no hits: nothing defines it, or else what is given.
@@ -46,10 +45,7 @@ impl Engine {
         if self.named(name)?.is_empty() {
             return self.no_such_symbol(name);
         }
-        Ok(Miss::NotFound {
-            what,
-            nearest: Vec::new(),
-        })
+        Ok(Miss::nothing(what))
     }
 
     /// One hit per function, with every line in it that uses the name.
@@ -90,10 +86,8 @@ impl Engine {
             return Ok(Answer::missed(query, self.without_hits(name, what)?));
         }
         symbols.sort_by_cached_key(|symbol| self.near.order(&symbol.path, symbol.name_line));
-        let mut answer = Answer::new(query);
         let hits = symbols.iter().map(|one| self.head_hit(one, None)).collect();
-        self.take_hits(&mut answer, hits, Tier::High, skip)?;
-        Ok(answer)
+        self.with_hits(Answer::new(query), hits, Tier::High, skip)
     }
 
     pub(super) fn answer_similar(&self, query: &Query, name: &str) -> Result<Answer> {
@@ -106,10 +100,7 @@ impl Engine {
         let alike = self.index.similar(symbol, ALIKE)?;
         let mut answer = Answer::new(query);
         if alike.is_empty() {
-            answer.miss = Some(Miss::NotFound {
-                what: format!("no function is like {name}"),
-                nearest: Vec::new(),
-            });
+            answer.miss = Some(Miss::nothing(format!("no function is like {name}")));
         }
         let hits = alike
             .iter()
@@ -122,8 +113,7 @@ impl Engine {
                 self.head_hit(&one.symbol, Some(note))
             })
             .collect();
-        self.take_hits(&mut answer, hits, Tier::High, 0)?;
-        Ok(answer)
+        self.with_hits(answer, hits, Tier::High, 0)
     }
 
     /// A definition by its signature alone.
@@ -210,15 +200,13 @@ impl Engine {
         if calls.is_empty() {
             return self.uncalled(query, name, skip);
         }
-        let mut answer = Answer::new(query);
         let mut hits: Vec<(u32, Hit)> = calls
             .iter()
             .map(|call| (call.depth, self.call_hit(call)))
             .collect();
         hits.sort_by(|a, b| (a.0, &a.1.order).cmp(&(b.0, &b.1.order)));
         let hits = hits.into_iter().map(|(_, hit)| hit).collect();
-        self.take_hits(&mut answer, hits, Tier::Low, skip)?;
-        Ok(answer)
+        self.with_hits(Answer::new(query), hits, Tier::Low, skip)
     }
 
     /// Returns what is never called by name is often called through a pointer: where it
@@ -293,16 +281,13 @@ impl Engine {
             }
         }
         let steps = self.index.call_path(from, to)?;
-        let mut answer = Answer::new(query);
         if steps.is_empty() {
-            answer.miss = Some(Miss::NotFound {
-                what: format!(
-                    "no chain of calls by name leads from {from} to {to}; calls through pointers are not followed"
-                ),
-                nearest: Vec::new(),
-            });
-            return Ok(answer);
+            let what = format!(
+                "no chain of calls by name leads from {from} to {to}; calls through pointers are not followed"
+            );
+            return Ok(Answer::missed(query, Miss::nothing(what)));
         }
+        let mut answer = Answer::new(query);
         let mut names = vec![plain(from)];
         names.extend(steps.iter().map(|step| {
             let mark = if step.by_name { BY_NAME } else { "" };
@@ -310,8 +295,7 @@ impl Engine {
         }));
         answer.note(names.join(" -> "));
         let hits = steps.iter().map(|step| self.call_hit(step)).collect();
-        self.take_hits(&mut answer, hits, Tier::Low, 0)?;
-        Ok(answer)
+        self.with_hits(answer, hits, Tier::Low, 0)
     }
 }
 

@@ -9,7 +9,7 @@ use crate::flow::{Direction, FlowRequest, FlowStep};
 use crate::query::Query;
 use crate::rank::is_aside;
 use crate::snippet::{Tier, line};
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, sort_scored};
 use crate::words::meaningful;
 
 /// Limit on how many of the best hits of a search are shown with their body.
@@ -28,13 +28,10 @@ impl Engine {
         let request = FlowRequest::default();
         let steps = self.index.flow(expression, &self.crash, request)?;
         if steps.is_empty() {
-            let miss = Miss::NotFound {
-                what: format!(
-                    "no value moves to or from {expression}; name the function too, as in f: {expression}"
-                ),
-                nearest: Vec::new(),
-            };
-            return Ok(Answer::missed(query, miss));
+            let what = format!(
+                "no value moves to or from {expression}; name the function too, as in f: {expression}"
+            );
+            return Ok(Answer::missed(query, Miss::nothing(what)));
         }
         let mut answer = Answer::new(query);
         for (direction, title) in [
@@ -89,16 +86,9 @@ impl Engine {
         let documents = paragraphs(self, &stems, DOCUMENTS)?;
         if ranked.is_empty() && documents.is_empty() {
             let what = "no definition speaks of any of these words, and no documentation";
-            let miss = Miss::NotFound {
-                what: what.to_owned(),
-                nearest: Vec::new(),
-            };
-            return Ok(Answer::missed(query, miss));
+            return Ok(Answer::missed(query, Miss::nothing(what)));
         }
-        ranked.sort_by(|a, b| {
-            b.0.total_cmp(&a.0)
-                .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
-        });
+        sort_scored(&mut ranked);
         let ranked = self.with_signals(words, ranked)?;
         let mut hits: Vec<Hit> = ranked
             .iter()
@@ -108,9 +98,7 @@ impl Engine {
         let after = WITH_BODY.min(hits.len());
         let documents = documents.iter().map(|one| self.documented(one));
         hits.splice(after..after, documents);
-        let mut answer = Answer::new(query);
-        self.take_hits(&mut answer, hits, Tier::Medium, skip)?;
-        Ok(answer)
+        self.with_hits(Answer::new(query), hits, Tier::Medium, skip)
     }
 
     fn documented(&self, paragraph: &Paragraph) -> Hit {

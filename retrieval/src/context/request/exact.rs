@@ -35,7 +35,7 @@ fn definitions(engine: &Engine, name: &str) -> Result<Vec<Symbol>> {
     if found.iter().any(is_product) {
         found.retain(is_product);
     }
-    found.sort_by(|a, b| (&a.path, a.start_line).cmp(&(&b.path, b.start_line)));
+    found.sort_by(Symbol::by_place);
     Ok(found)
 }
 

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::intent::Intent;
 use crate::rank::is_aside;
 use crate::search::Scored;
-use crate::symbol::Symbol;
+use crate::symbol::{Symbol, sort_scored};
 use crate::words::stems_of;
 use patchwright_source::TreePath;
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,10 +56,7 @@ pub(super) fn shares(
     for (odds, _) in &mut found {
         *odds /= sum;
     }
-    found.sort_by(|a, b| {
-        b.0.total_cmp(&a.0)
-            .then_with(|| (&a.1.path, a.1.start_line).cmp(&(&b.1.path, b.1.start_line)))
-    });
+    sort_scored(&mut found);
     Ok(found)
 }
 
