@@ -2,16 +2,22 @@
 //! people use with them.
 
 use patchwright_source::Language;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
+
+/// The table of build systems.
+const TABLE: &str = include_str!("build_systems.toml");
+/// Replaced by the place of the build.
+const PLACE: &str = "{place}";
 
 /// Commands that may build and test a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Proposal {
-    /// The build system.
-    pub system: &'static str,
+    /// The name of the build system.
+    pub system: String,
     /// Downloads what the build needs.
     pub prepare: Option<String>,
-    /// Builds the tree.
     pub build: String,
     /// Test commands, the most usual first.
     pub tests: Vec<String>,
@@ -20,149 +26,122 @@ pub(crate) struct Proposal {
 }
 
 impl Proposal {
-    fn new(system: &'static str, build: &str, tests: &[&str]) -> Self {
+    /// Returns the proposal of a build that a person names; the tests may be those of
+    /// the others.
+    pub(crate) fn given(build: &str, others: &[Self]) -> Self {
         Self {
-            system,
+            system: "build".to_owned(),
             prepare: None,
             build: build.to_owned(),
-            tests: tests.iter().map(|test| (*test).to_owned()).collect(),
+            tests: others
+                .iter()
+                .flat_map(|other| other.tests.clone())
+                .collect(),
             reports: Vec::new(),
         }
     }
 }
 
-impl Proposal {
-    /// Returns the proposal of a build that a person names; the tests may be those of
-    /// the others.
-    pub(crate) fn given(build: &str, others: &[Self]) -> Self {
-        let tests = others.iter().flat_map(|other| other.tests.clone());
-        Self {
-            tests: tests.collect(),
-            ..Self::new("build", build, &[])
-        }
-    }
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Table {
+    system: Vec<BuildSystem>,
 }
 
-/// Files that an in-tree or out-of-tree `make` tests with.
-const MAKE_TESTS: [&str; 2] = ["check", "test"];
+/// One build system; `build_systems.toml` explains the keys.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BuildSystem {
+    name: String,
+    languages: Vec<Language>,
+    known_by: Vec<Mark>,
+    #[serde(default)]
+    places: Vec<String>,
+    prepare: Option<String>,
+    build: String,
+    tests: Vec<String>,
+    #[serde(default)]
+    reports: Vec<String>,
+}
+
+/// Files by which a build system is known, and the words that its commands get then.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Mark {
+    files: Vec<String>,
+    #[serde(default)]
+    words: BTreeMap<String, String>,
+}
+
+impl BuildSystem {
+    /// Returns its proposals for a tree; none where it does not know the tree.
+    fn proposals(&self, root: &Path) -> Vec<Proposal> {
+        let known = |mark: &&Mark| mark.files.iter().all(|file| root.join(file).is_file());
+        let Some(mark) = self.known_by.iter().find(known) else {
+            return Vec::new();
+        };
+        let no_place = [String::new()];
+        let places = if self.places.is_empty() {
+            &no_place[..]
+        } else {
+            &self.places
+        };
+        let proposal = |place: &String| {
+            let fill = |command: &String| {
+                let placed = command.replace(PLACE, place);
+                let words = mark.words.iter();
+                words.fold(placed, |text, (name, word)| {
+                    text.replace(&format!("{{{name}}}"), word)
+                })
+            };
+            Proposal {
+                system: self.name.clone(),
+                prepare: self.prepare.as_ref().map(fill),
+                build: fill(&self.build),
+                tests: self.tests.iter().map(fill).collect(),
+                reports: self.reports.clone(),
+            }
+        };
+        places.iter().map(proposal).collect()
+    }
+}
 
 /// Returns the proposals for a tree, the most likely first.
-pub(crate) fn proposals(root: &Path, language: Language) -> Vec<Proposal> {
-    let has = |name: &str| root.join(name).is_file();
-    if language == Language::Java {
-        return java(&has);
-    }
-    let mut found = Vec::new();
-    if has("CMakeLists.txt") {
-        found.push(Proposal::new(
-            "CMake",
-            r#"cmake -S "$TREE" -B "$OUT"/build -DBUILD_SHARED_LIBS=OFF -DBUILD_TESTING=ON && cmake --build "$OUT"/build -j"$JOBS""#,
-            &[r#"ctest --test-dir "$OUT"/build --output-on-failure"#],
-        ));
-    }
-    if has("meson.build") {
-        found.push(Proposal::new(
-            "Meson",
-            r#"if [ ! -e "$OUT"/build/build.ninja ]; then meson setup --default-library static -Db_lundef=false "$OUT"/build "$TREE"; fi; ninja -C "$OUT"/build -j"$JOBS""#,
-            &[r#"meson test -C "$OUT"/build --no-rebuild"#],
-        ));
-    }
-    found.extend(autotools(&has));
-    if ["Makefile", "makefile", "GNUmakefile"]
-        .iter()
-        .any(|name| has(name))
-    {
-        // A compiler with the flags in its name reaches compiling and linking, and
-        // leaves the flags that the Makefile itself sets.
-        let tests = MAKE_TESTS.map(|target| {
-            format!(
-                r#"make -C "$TREE" CC="${{CC:-cc}} ${{CFLAGS-}}" CXX="${{CXX:-c++}} ${{CXXFLAGS-}}" {target}"#
-            )
-        });
-        found.push(Proposal {
-            tests: tests.to_vec(),
-            ..Proposal::new(
-                "make",
-                r#"make -C "$TREE" -j"$JOBS" CC="${CC:-cc} ${CFLAGS-}" CXX="${CXX:-c++} ${CXXFLAGS-}""#,
-                &[],
-            )
-        });
-    }
-    found
-}
-
-/// `configure`, made by its generator where the tree holds only the sources of it.
-/// Tests of leaks would fail in most projects, so they look for none.
-fn autotools(has: &impl Fn(&str) -> bool) -> Vec<Proposal> {
-    let generate = if has("configure") {
-        ""
-    } else if has("autogen.sh") {
-        r#"[ -e "$TREE"/configure ] || (cd "$TREE" && NOCONFIGURE=1 sh ./autogen.sh); "#
-    } else if has("configure.ac") || has("configure.in") {
-        r#"[ -e "$TREE"/configure ] || (cd "$TREE" && autoreconf -fi); "#
-    } else {
-        return Vec::new();
-    };
-    // A configure script runs programs that leak.
-    let configure = "ASAN_OPTIONS=detect_leaks=0";
-    ["\"$OUT\"/build", "\"$TREE\""]
-        .map(|place| {
-            let build = format!(
-                r#"{generate}mkdir -p {place} && cd {place} && if [ ! -e config.status ]; then {configure} "$TREE"/configure --disable-shared; fi; {configure} make -j"$JOBS""#
-            );
-            let tests = MAKE_TESTS.map(|target| format!("{configure} make -C {place} {target}"));
-            Proposal {
-                tests: tests.to_vec(),
-                ..Proposal::new("autotools", &build, &[])
-            }
-        })
-        .to_vec()
-}
-
-fn java(has: &impl Fn(&str) -> bool) -> Vec<Proposal> {
-    let mut found = Vec::new();
-    if has("pom.xml") {
-        let repository = r#"-Dmaven.repo.local="$HOME"/m2"#;
-        found.push(Proposal {
-            prepare: Some(format!(
-                "mvn -q -B {repository} -DskipTests package dependency:go-offline"
-            )),
-            reports: vec!["**/target/surefire-reports/*.xml".to_owned()],
-            tests: vec![format!("mvn -q -B -o {repository} test")],
-            ..Proposal::new(
-                "Maven",
-                &format!(
-                    r#"mvn -q -B -o {repository} -DskipTests package && cp -r target/. "$OUT"/"#
-                ),
-                &[],
-            )
-        });
-    }
-    if has("build.gradle") || has("build.gradle.kts") {
-        let gradle = if has("gradlew") {
-            "sh ./gradlew"
-        } else {
-            "gradle"
-        };
-        let home = r#"--no-daemon -g "$HOME"/gradle"#;
-        found.push(Proposal {
-            prepare: Some(format!("{gradle} {home} assemble testClasses")),
-            reports: vec!["**/build/test-results/**/*.xml".to_owned()],
-            tests: vec![format!("{gradle} {home} --offline test")],
-            ..Proposal::new(
-                "Gradle",
-                &format!(r#"{gradle} {home} --offline assemble && cp -r build/. "$OUT"/"#),
-                &[],
-            )
-        });
-    }
-    found
+///
+/// # Errors
+/// The table of build systems is damaged; a test reads it.
+pub(crate) fn proposals(root: &Path, language: Language) -> anyhow::Result<Vec<Proposal>> {
+    let table: Table = toml::from_str(TABLE)?;
+    let systems = table.system.iter();
+    let fitting = systems.filter(|system| system.languages.contains(&language));
+    Ok(fitting.flat_map(|system| system.proposals(root)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+
+    #[test]
+    fn words_of_the_table_are_filled_in() {
+        let folder = tempfile::tempdir().unwrap();
+        for file in ["configure.ac", "build.gradle", "gradlew"] {
+            fs::write(folder.path().join(file), "").unwrap();
+        }
+        let [outside, inside] = &proposals(folder.path(), Language::C).unwrap()[..] else {
+            panic!("two places");
+        };
+        assert!(outside.build.starts_with(r#"[ -e "$TREE"/configure ] || (cd "$TREE" && autoreconf -fi); mkdir -p "$OUT"/build && cd"#));
+        assert_eq!(
+            inside.tests[0],
+            r#"ASAN_OPTIONS=detect_leaks=0 make -C "$TREE" check"#
+        );
+        let gradle = &proposals(folder.path(), Language::Java).unwrap()[0];
+        assert_eq!(
+            gradle.prepare.as_deref(),
+            Some(r#"sh ./gradlew --no-daemon -g "$HOME"/gradle assemble testClasses"#)
+        );
+    }
 
     #[test]
     fn build_systems_are_known_by_their_files() {
@@ -191,8 +170,11 @@ mod tests {
             for file in files {
                 fs::write(folder.path().join(file), "").unwrap();
             }
-            let found = proposals(folder.path(), language);
-            let found: Vec<&str> = found.iter().map(|proposal| proposal.system).collect();
+            let found = proposals(folder.path(), language).unwrap();
+            let found: Vec<&str> = found
+                .iter()
+                .map(|proposal| proposal.system.as_str())
+                .collect();
             assert_eq!(found, expected, "{files:?}");
         }
     }

@@ -139,7 +139,7 @@ impl Project {
         let own = self.tests.iter();
         let own = own.map(|name| format!(r#"{ENTER_IMAGE} bash "$TASK"/{COPY}/{name}"#));
         Proposal {
-            system: "OSS-Fuzz in its image",
+            system: "OSS-Fuzz in its image".to_owned(),
             prepare: None,
             build: format!("{ENTER_IMAGE} compile"),
             tests: of_image.into_iter().chain(own).collect(),
@@ -174,7 +174,7 @@ impl Project {
         let tests = self.tests.iter();
         let engine = r#"if [ -n "${STANDALONE-}" ]; then $CC $CFLAGS -c "$SRC"/standalone.c -o "$WORK"/standalone.o; export LIB_FUZZING_ENGINE="$WORK"/standalone.o; fi"#;
         Proposal {
-            system: "OSS-Fuzz",
+            system: "OSS-Fuzz".to_owned(),
             prepare: None,
             build: format!(r#"{place} {engine}; cd "$SRC"/{folder}; bash -eu "$SRC"/build.sh"#),
             tests: tests

@@ -210,7 +210,7 @@ fn begin(arguments: &InitArguments, folder: &Path) -> anyhow::Result<Start> {
     let reported = || of_report(log.as_deref());
     let sanitizer = given.sanitizer.unwrap_or_else(reported);
     let mut keys = keys(arguments, (&tree, folder), language);
-    let mut proposals = build_systems::proposals(&tree, language);
+    let mut proposals = build_systems::proposals(&tree, language)?;
     if let (Some(project), Some(source)) = (project, &arguments.oss_fuzz) {
         Project::copy(source, folder)?;
         let variables = if arguments.helper.is_some() {
