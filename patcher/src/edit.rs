@@ -66,24 +66,19 @@ pub enum Edit {
         /// The name it gets.
         to: String,
     },
-    /// A whole function in place of the one of its name.
-    Definition {
-        /// The file; empty when the reply names none.
-        file: String,
-        /// The language that the reply names.
-        language: patchwright_source::Language,
-        /// The function.
-        text: String,
-    },
     /// One hunk of a unified diff.
     Hunk(Hunk),
-    /// Something that a diff can say and no patch may do, such as a new mode.
+    /// Something that a diff can say and no patch may do, such as a new mode. Whole functions,
+    /// which journals of earlier releases hold, are read as such.
+    #[serde(alias = "definition")]
     Unsupported {
         /// The file.
         file: String,
         /// The thing that was asked for.
+        #[serde(default)]
         what: String,
         /// The rule that it breaks.
+        #[serde(default)]
         rule: crate::Rule,
     },
 }
@@ -122,7 +117,6 @@ impl Edit {
             | Self::Insert { file, .. }
             | Self::Create { file, .. }
             | Self::Delete { file, .. }
-            | Self::Definition { file, .. }
             | Self::Unsupported { file, .. } => file,
             Self::Rename { from, .. } => from,
             Self::Hunk(hunk) => &hunk.file,

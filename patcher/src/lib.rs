@@ -36,7 +36,6 @@ mod comments;
 mod diff;
 mod edit;
 mod error;
-mod functions;
 mod guard;
 mod indent;
 mod locate;

@@ -1,7 +1,6 @@
 //! Plan of a patch: each edit judged by itself, with its file, its lines and
 //! what comes instead. [`crate::prepare`] decides whether they go together.
 
-mod definition;
 mod draft;
 mod elsewhere;
 mod equal;
@@ -177,7 +176,6 @@ impl<'a> Plan<'a> {
         match edit {
             Edit::Replace { .. } | Edit::Hunk(_) => self.replace(number, edit),
             Edit::Insert { .. } => self.insert(number, edit),
-            Edit::Definition { .. } => self.define(number, edit),
             Edit::Create { file, .. } => {
                 let result = self.create(number, edit);
                 result.map_err(|denied| refuse(number, file, denied))

@@ -7,11 +7,9 @@
 //! and never decides where an edit goes: that is [`crate::prepare`].
 
 mod body;
-mod calls;
 mod challenge;
 mod example;
 mod fallback;
-mod line_commands;
 mod patch;
 mod queries;
 mod range;
@@ -25,7 +23,6 @@ pub use challenge::{ChallengeForm, RawChallenge, challenges};
 
 use crate::Patch;
 use crate::unescape::unescape;
-use calls::Calls;
 use scan::{Item, Level, Scan, scan};
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -117,9 +114,6 @@ pub fn read(text: &str, cut_off: bool) -> Reply {
     }
     let scan = scan(&text);
     reply.analysis.clone_from(&scan.analysis);
-    if !has_own_tags(&text) && take_calls(&scan.visible, &mut reply) {
-        return reply;
-    }
     if !has_own_tags(&text)
         && let Some(reason) = contest(&scan.visible)
     {
@@ -149,28 +143,6 @@ fn has_own_tags(text: &str) -> bool {
     ["<patch", "<queries", "<edit"]
         .iter()
         .any(|tag| text.contains(tag))
-}
-
-/// Takes what the tool calls of a reply ask for, if there are any.
-fn take_calls(visible: &str, reply: &mut Reply) -> bool {
-    let calls = Calls::read(visible);
-    if calls.is_empty() {
-        return false;
-    }
-    if calls.torn {
-        reply.cut_off = true;
-        reply.problems.push(Problem::new(
-            "the call is cut off and was not used; send it again in whole",
-        ));
-    } else if calls.edits.is_empty() {
-        reply.queries = calls.queries;
-    } else {
-        reply.patch = Some(Patch {
-            explanation: calls.explanation,
-            edits: calls.edits,
-        });
-    }
-    true
 }
 
 /// Returns true when the tags themselves were escaped, all of them.
@@ -281,13 +253,9 @@ fn fall_back(visible: &str, reply: &mut Reply) {
             "the reply was cut off, so its diff may lack an end and was not used",
         ));
     } else {
-        let mut edits = found.edits;
-        if edits.is_empty() && !reply.cut_off {
-            edits = fallback::read_functions(visible);
-        }
-        reply.patch = (!edits.is_empty()).then_some(Patch {
+        reply.patch = (!found.edits.is_empty()).then_some(Patch {
             explanation: None,
-            edits,
+            edits: found.edits,
         });
     }
 }

@@ -1,19 +1,11 @@
-//! Formats that models fall back to: SEARCH/REPLACE blocks, diffs, line
-//! commands, whole functions.
+//! Formats that models fall back to: SEARCH/REPLACE blocks and diffs.
 
-use super::example::introduces_example;
-use super::line_commands;
 use super::range::read_path;
 use crate::diff::parse_diff;
-use crate::functions::pasted;
 use crate::{Edit, Rule};
-use patchwright_source::{Language, TreePath};
 
 /// Number of lines above a block in which its file may be named.
 const PATH_DISTANCE: usize = 3;
-
-/// Fenced text that is longer is no function, in lines.
-const LONGEST_FUNCTION: usize = 5_000;
 
 /// Edits that were found, and whether the text ended within one.
 #[derive(Debug, Default)]
@@ -22,8 +14,8 @@ pub(crate) struct Fallback {
     pub(crate) torn: bool,
 }
 
-/// Reads SEARCH/REPLACE blocks, or else a diff, or else line commands. `file`
-/// is the file of what names none.
+/// Reads SEARCH/REPLACE blocks, or else a diff. `file` is the file of what
+/// names none.
 pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
     let lines: Vec<&str> = text.lines().collect();
     let file = file.filter(|file| !file.is_empty());
@@ -35,73 +27,14 @@ pub(crate) fn read(text: &str, file: Option<&str>) -> Fallback {
         .iter()
         .filter(|fence| looks_like_diff(fence.body))
         .collect();
-    let edits = if fenced.is_empty() && looks_like_diff(&lines) {
-        parse_diff(&from_first_header(&lines), false, file)
-    } else if fenced.is_empty() {
-        line_commands(&lines, &fences, file)
-    } else {
+    let edits = if !fenced.is_empty() {
         fenced_diffs(&fenced, file)
+    } else if looks_like_diff(&lines) {
+        parse_diff(&from_first_header(&lines), false, file)
+    } else {
+        Vec::new()
     };
     Fallback { edits, torn: false }
-}
-
-/// Reads the fences of a text that hold nothing but functions. Such a fence is
-/// an edit only where a reply holds no other.
-pub(crate) fn read_functions(text: &str) -> Vec<Edit> {
-    let lines: Vec<&str> = text.lines().collect();
-    let fences = fences(&lines);
-    let fences = fences
-        .iter()
-        .filter(|fence| fence.is_closed && !fence.is_example);
-    fences.flat_map(pasted_functions).collect()
-}
-
-fn pasted_functions(fence: &Fence<'_>) -> Vec<Edit> {
-    let file = fence.file.clone().unwrap_or_default();
-    let by_path = TreePath::new(&file).ok();
-    let language = by_path
-        .and_then(|path| Language::of_path(&path))
-        .or_else(|| language_named(fence.info));
-    let Some(language) = language.filter(|_| fence.body.len() <= LONGEST_FUNCTION) else {
-        return Vec::new();
-    };
-    let text = fence.body.join("\n");
-    let functions = pasted(language, &text);
-    functions
-        .iter()
-        .filter_map(|function| {
-            let start = text
-                .get(..function.bytes.start)?
-                .rfind('\n')
-                .map_or(0, |at| at + 1);
-            Some(Edit::Definition {
-                file: file.clone(),
-                language,
-                text: text.get(start..function.bytes.end)?.to_owned(),
-            })
-        })
-        .collect()
-}
-
-/// The language that the info of a fence names.
-fn language_named(info: &str) -> Option<Language> {
-    let word = info
-        .split([' ', ':', ',', '{'])
-        .next()?
-        .to_ascii_lowercase();
-    let by_name = Language::ALL
-        .into_iter()
-        .find(|language| language.fence() == word);
-    by_name.or(match word.as_str() {
-        "c++" | "cc" | "cxx" | "hpp" => Some(Language::Cpp),
-        "h" => Some(Language::C),
-        "py" => Some(Language::Python),
-        "rs" => Some(Language::Rust),
-        "js" => Some(Language::JavaScript),
-        "ts" => Some(Language::TypeScript),
-        "golang" => Some(Language::Go),
-        _ => None,
-    })
 }
 
 /// The diffs in fences. One without a header is of the file of the one before.
@@ -114,28 +47,6 @@ fn fenced_diffs(fences: &[&Fence<'_>], file: Option<&str>) -> Vec<Edit> {
         edits.extend(parse_diff(&body, false, named.as_deref().or(file)));
     }
     edits
-}
-
-/// Line commands in fences, each with the file named above it, or in the text.
-fn line_commands(lines: &[&str], fences: &[Fence<'_>], file: Option<&str>) -> Vec<Edit> {
-    let read = |body: &[&str], named: Option<&str>| {
-        let named = named.or(file);
-        named.map_or_else(Vec::new, |named| line_commands::read(body, named))
-    };
-    if fences.is_empty() {
-        let first = lines
-            .iter()
-            .position(|line| line_commands::is_command(line));
-        let named = first.and_then(|first| named_above(lines, first));
-        let body = first
-            .and_then(|first| lines.get(first..))
-            .unwrap_or_default();
-        return read(body, named.as_deref());
-    }
-    let plain = fences.iter().filter(|fence| !fence.is_example);
-    plain
-        .flat_map(|fence| read(fence.body, fence.file.as_deref()))
-        .collect()
 }
 
 /// Drops the prose before a diff that stands in no fence.
@@ -168,43 +79,27 @@ fn looks_like_diff(lines: &[&str]) -> bool {
 
 /// A Markdown fence.
 struct Fence<'a> {
-    info: &'a str,
     /// The file that is named above it.
     file: Option<String>,
     body: &'a [&'a str],
-    is_closed: bool,
-    /// True when it is introduced as an example.
-    is_example: bool,
 }
 
 fn fences<'a>(lines: &'a [&'a str]) -> Vec<Fence<'a>> {
-    let mut fences = Vec::new();
-    let mut open: Option<usize> = None;
-    let mut push = |start: usize, end: usize| {
-        let line = lines.get(start).copied().unwrap_or_default();
-        let above = lines
-            .get(start.saturating_sub(5)..start)
-            .unwrap_or_default();
-        fences.push(Fence {
-            info: line.trim().trim_start_matches('`'),
-            file: named_above(lines, start),
-            body: lines.get(start + 1..end).unwrap_or_default(),
-            is_closed: end < lines.len(),
-            is_example: introduces_example(&above.join("\n")),
-        });
-    };
-    for (index, line) in lines.iter().enumerate() {
-        if line.trim_start().starts_with("```") {
-            match open.take() {
-                None => open = Some(index),
-                Some(start) => push(start, index),
-            }
-        }
-    }
-    if let Some(start) = open {
-        push(start, lines.len());
-    }
-    fences
+    let is_mark = |line: &&str| line.trim_start().starts_with("```");
+    let marks: Vec<usize> = (0..lines.len())
+        .filter(|at| lines.get(*at).is_some_and(is_mark))
+        .collect();
+    marks
+        .chunks(2)
+        .filter_map(|pair| {
+            let start = *pair.first()?;
+            let end = pair.get(1).copied().unwrap_or(lines.len());
+            Some(Fence {
+                file: named_above(lines, start),
+                body: lines.get(start + 1..end).unwrap_or_default(),
+            })
+        })
+        .collect()
 }
 
 fn is_search(line: &str) -> bool {

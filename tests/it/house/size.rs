@@ -18,7 +18,7 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("evaluator", 23_400, ""),
     ("model", 2_400, ""),
     ("page", 1_900, ""),
-    ("patcher", 9_750, ""),
+    ("patcher", 8_750, ""),
     ("record", 600, ""),
     ("retrieval", 18_250, ""),
     ("source", 950, ""),
