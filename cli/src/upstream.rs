@@ -13,7 +13,7 @@ use patchwright_agent::wire;
 use patchwright_config::Settings;
 use patchwright_evaluator::runner::measure;
 use patchwright_evaluator::{BuildKind, Changes, Outcome, Target, TargetError};
-use patchwright_patcher::{Patch, is_test};
+use patchwright_patcher::Patch;
 use patchwright_source::{Language, TreePath, visible_line};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ pub(crate) fn patch_of(commit: &CommitRecord) -> Patch {
     let mut patch = Patch::from_diff(commit.diff.as_bytes());
     patch.edits.retain(|edit| {
         let path = TreePath::new(edit.file());
-        path.is_ok_and(|path| Language::of_path(&path).is_some() && !is_test(&path))
+        path.is_ok_and(|path| Language::of_path(&path).is_some() && !path.is_test())
     });
     let subject = format!(
         "Backport of {}, which fixed the crash upstream.",

@@ -19,17 +19,8 @@ const MOST: usize = 400;
 /// The most files of the tree with the file extension of the PoV.
 const MOST_ALIKE: usize = 64;
 
-/// Folders of tests and of what they read, as build systems and projects call them.
-const TEST_FOLDERS: [&str; 8] = [
-    "test",
-    "tests",
-    "testdata",
-    "test_data",
-    "testsuite",
-    "fixtures",
-    "corpus",
-    "seeds",
-];
+/// Folders of what tests read, beside those of tests.
+const DATA_FOLDERS: [&str; 3] = ["fixtures", "corpus", "seeds"];
 /// The most bytes that are read to choose files from.
 const MOST_READ: usize = 64 << 20;
 /// The most files of tests, and the largest of them.
@@ -69,7 +60,8 @@ pub(crate) fn of_tests(
     let tree = Tree::open(root).map_err(|error| TargetError::tree(&error, root))?;
     let in_tests = |path: &TreePath| {
         let mut parts = path.folder().split('/');
-        parts.any(|part| TEST_FOLDERS.contains(&part.to_ascii_lowercase().as_str()))
+        path.is_in_tests()
+            || parts.any(|part| DATA_FOLDERS.contains(&part.to_ascii_lowercase().as_str()))
     };
     let files = tree.files().into_iter();
     let files = files

@@ -5,7 +5,6 @@
 
 mod code;
 mod constants;
-mod diff;
 mod disguised;
 mod literal;
 mod removal;
@@ -20,9 +19,8 @@ use crate::runner::{Baseline, Target};
 pub(crate) use constants::constants;
 
 use code::bare;
-use diff::{FileDiff, Line, Sign};
 use disguised::Texts;
-use patchwright_source::{SourceError, Tree, TreePath, visible_line};
+use patchwright_source::{DiffLine, FileDiff, Side, SourceError, Tree, TreePath, visible_line};
 use std::fmt;
 
 /// Bytes of a PoV that are compared with what the patch writes.
@@ -45,7 +43,7 @@ pub(crate) fn climb(
     attempt: &AttemptFacts,
 ) -> Result<RungResult, TargetError> {
     let open = |reason: &str| RungResult::new(RungName::Reviewed, None, reason);
-    let Some(mut files) = diff::read(&attempt.diff) else {
+    let Some(mut files) = FileDiff::read(&attempt.diff) else {
         return Ok(open("a header of the diff cannot be read"));
     };
     files.extend(only_renamed(&files, attempt));
@@ -64,7 +62,7 @@ pub(crate) fn climb(
     }
     let mut findings = Vec::new();
     for file in &files {
-        let path = TreePath::new(&file.path);
+        let path = TreePath::new(file.path());
         let path = path.map_err(|error| TargetError::tree(&error, tree.root()))?;
         let old = pristine(&tree, &path, attempt)?;
         let case = Case {
@@ -83,11 +81,11 @@ pub(crate) fn climb(
 /// the diff.
 fn only_renamed(files: &[FileDiff], attempt: &AttemptFacts) -> Vec<FileDiff> {
     let renamed = attempt.changes.renamed.iter();
-    let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path != to.as_str()));
+    let silent = renamed.filter(|(_, to)| files.iter().all(|file| file.path() != to.as_str()));
     silent
         .map(|(from, _)| FileDiff {
-            path: from.to_string(),
-            hunks: Vec::new(),
+            old: Some(from.to_string()),
+            ..FileDiff::default()
         })
         .collect()
 }
@@ -169,10 +167,10 @@ struct Finding {
 }
 
 impl Finding {
-    fn new(case: &Case<'_>, line: Option<&Line>, what: impl Into<String>) -> Self {
+    fn new(case: &Case<'_>, line: Option<&DiffLine>, what: impl Into<String>) -> Self {
         Self {
-            line: line.map(|line| (line.number, line.text.trim().to_owned())),
-            ..Self::of_file(&case.file.path, what)
+            line: line.map(|line| (line.number(), line.text.trim().to_owned())),
+            ..Self::of_file(case.file.path(), what)
         }
     }
 
@@ -212,8 +210,8 @@ impl fmt::Display for Finding {
 }
 
 /// Returns the lines of a patched hunk without comments and without empty lines.
-fn patched(hunk: &[Line]) -> Vec<(&Line, String)> {
-    let left = hunk.iter().filter(|line| line.sign != Sign::Removed);
+fn patched(hunk: &[DiffLine]) -> Vec<(&DiffLine, String)> {
+    let left = hunk.iter().filter(|line| line.side != Side::Old);
     left.map(|line| (line, bare(&line.text)))
         .filter(|(_, code)| !code.is_empty())
         .collect()

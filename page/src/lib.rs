@@ -8,7 +8,6 @@
 mod assets;
 mod candidate;
 mod code;
-mod diff;
 mod interface;
 mod layout;
 mod list;

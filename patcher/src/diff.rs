@@ -1,7 +1,6 @@
 //! Unified diffs: read from others, written by us.
 
 mod compare;
-mod header;
 mod read;
 mod write;
 

@@ -6,11 +6,10 @@
 //! and a file called `fuzzy.c` is none.
 
 mod content;
-mod kinds;
 
 use crate::{PatcherError, Rule};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
-use patchwright_source::{Language, TreePath};
+use patchwright_source::{Language, TreePath, is_version_control};
 
 /// The rules for one task.
 #[derive(Debug, Clone)]
@@ -93,7 +92,7 @@ impl Guard {
             let reason = "the path holds a control character".to_owned();
             return Err((Rule::OutsideTree, reason));
         }
-        if name.split('/').any(kinds::is_version_control) {
+        if name.split('/').any(is_version_control) {
             let reason = "version control is no part of the tree".to_owned();
             return Err((Rule::OutsideTree, reason));
         }
@@ -108,17 +107,17 @@ impl Guard {
         }
         if self.scope == Scope::Tests {
             let reason = "only tests may be written here".to_owned();
-            return if kinds::is_test(path) {
+            return if path.is_test() {
                 Ok(())
             } else {
                 Err((Rule::Protected, reason))
             };
         }
-        if kinds::is_build_file(path) {
+        if path.is_build_file() {
             let reason = "build files may not be changed; repair the program itself".to_owned();
             return Err((Rule::BuildFile, reason));
         }
-        if kinds::is_test(path) {
+        if path.is_test() {
             let reason = "tests may not be changed; repair the program itself".to_owned();
             return Err((Rule::Test, reason));
         }
@@ -151,11 +150,6 @@ impl Guard {
         }
         Ok(())
     }
-}
-
-/// Returns true when a path is one of a test.
-pub fn is_test(path: &TreePath) -> bool {
-    kinds::is_test(path)
 }
 
 #[cfg(test)]

@@ -32,7 +32,6 @@
 
 mod background;
 mod changes;
-mod comments;
 mod diff;
 mod edit;
 mod error;
@@ -60,7 +59,7 @@ pub use changes::{Changes, Placement, PlacementKind, Prepared, Touched};
 pub use diff::diff;
 pub use edit::{Edit, Hunk, Patch};
 pub use error::PatcherError;
-pub use guard::{Guard, is_test};
+pub use guard::Guard;
 pub use prepare::{prepare, prepare_after, read_diff, read_diff_bytes};
 pub use refusal::{Refusal, Rule, ShownLine};
 pub use reply::{Probe, Problem, RawQuery, Reply};

@@ -324,7 +324,7 @@ impl Merger<'_> {
 
     fn code(&self, text: &str) -> String {
         let line = std::iter::once(text);
-        crate::comments::without_comments(self.file.language, line).concat()
+        patchwright_source::without_comments(self.file.language, line).concat()
     }
 
     fn code_in(&self, range: &Range<usize>) -> Vec<usize> {

@@ -1,47 +1,18 @@
 //! Names that a patch uses for the first time.
 
-use crate::comments::without_comments;
 use crate::pristine::Pristine;
 use crate::tokens::{tokens, words};
-use patchwright_source::Language;
+use patchwright_source::{Language, without_comments};
 use std::collections::BTreeSet;
 
 /// Names beyond this many are not looked up.
 const MOST_NAMES: usize = 100;
 
 /// Words that look like a call and are none.
-const NO_CALLS: &str = " if for while switch return sizeof catch do else case alignof typeof \
-    defined static_assert _Static_assert decltype throw new delete synchronized try super this \
-    not and or in is lambda assert yield await elif except with print def class match fn func \
-    function go defer make let const __attribute__ __asm__ asm _Alignof alignas noexcept \
-    static_cast const_cast reinterpret_cast dynamic_cast template operator void int char long \
-    unsigned signed short float double bool auto ";
+const NO_CALLS: &str = include_str!("names/no_calls.txt");
 
 /// Names that every program has, whether or not its headers were indexed.
-const STANDARD: &str = " memcpy memmove memset memcmp memchr memmem strlen strnlen strcpy strncpy \
-    strcat strncat strcmp strncmp strcasecmp strncasecmp strchr strrchr strstr strdup strndup strtok \
-    strtok_r strtol strtoul strtoll strtoull strtod strtof strerror strlcpy strlcat strspn strcspn \
-    malloc calloc realloc reallocarray free aligned_alloc alloca abort exit _exit atexit atoi atol \
-    atof abs labs getenv qsort bsearch rand srand printf fprintf sprintf snprintf vprintf vfprintf \
-    vsprintf vsnprintf puts fputs fputc putc putchar fopen fclose fread fwrite fseek ftell fflush \
-    fgets fgetc getc getchar ungetc feof ferror perror scanf sscanf fscanf isalpha isdigit isalnum \
-    isspace isupper islower isxdigit isprint tolower toupper assert errno size_t ssize_t ptrdiff_t \
-    intptr_t uintptr_t va_start va_end va_arg va_copy offsetof memccpy read write open close lseek \
-    INT8_MAX INT16_MAX INT32_MAX INT64_MAX UINT8_MAX UINT16_MAX UINT32_MAX UINT64_MAX SIZE_MAX \
-    floor ceil sqrt pow fabs isnan isinf min max move forward swap size begin end data empty clear \
-    push_back emplace_back pop_back insert erase find resize reserve at front back make_unique \
-    make_shared get reset release string vector unique_ptr shared_ptr length substr c_str append \
-    to_string numeric_limits \
-    equals hashCode toString valueOf parseInt parseLong charAt substring indexOf isEmpty contains \
-    put add remove addAll containsKey getMessage getClass getName format append println compareTo \
-    requireNonNull addExact multiplyExact subtractExact toIntExact negateExact copyOf copyOfRange \
-    arraycopy IllegalArgumentException IllegalStateException IndexOutOfBoundsException \
-    NullPointerException IOException UnsupportedOperationException NumberFormatException \
-    RuntimeException Exception String StringBuilder Integer Long ArrayList HashMap HashSet \
-    len range str int float bool list dict set tuple bytes bytearray isinstance issubclass getattr \
-    setattr hasattr sorted enumerate zip map filter any all sum repr type super open ValueError \
-    TypeError KeyError IndexError OverflowError RuntimeError NotImplementedError AttributeError \
-    startswith endswith strip split join replace encode decode items keys values ";
+const STANDARD: &str = include_str!("names/standard.txt");
 
 /// Folders and modules that belong to the language.
 const STANDARD_ROOTS: [&str; 9] = [
@@ -49,24 +20,15 @@ const STANDARD_ROOTS: [&str; 9] = [
 ];
 
 /// Headers and modules that belong to the language.
-const STANDARD_MODULES: &str = " assert.h ctype.h errno.h float.h inttypes.h iso646.h limits.h \
-    locale.h math.h setjmp.h signal.h stdalign.h stdarg.h stdatomic.h stdbool.h stddef.h stdint.h \
-    stdio.h stdlib.h stdnoreturn.h string.h strings.h tgmath.h threads.h time.h uchar.h wchar.h \
-    wctype.h unistd.h fcntl.h pthread.h dirent.h poll.h algorithm array atomic bitset cassert \
-    cctype cerrno cfloat chrono cinttypes climits cmath cstdarg cstddef cstdint cstdio cstdlib \
-    cstring ctime deque exception fstream functional initializer_list iomanip ios iosfwd iostream \
-    istream iterator limits list locale map memory mutex new numeric optional ostream queue random \
-    regex set span sstream stack stdexcept string string_view system_error thread tuple \
-    type_traits typeinfo unordered_map unordered_set utility variant vector version \
-    os re json math struct io abc enum typing functools itertools collections dataclasses logging \
-    pathlib time datetime hashlib base64 binascii zlib gzip copy operator string textwrap warnings \
-    contextlib threading subprocess tempfile shutil socket random decimal fractions bisect heapq \
-    array codecs unicodedata urllib http email html xml csv errno signal traceback inspect types \
-    weakref gc uuid sys __future__ ";
+const STANDARD_MODULES: &str = include_str!("names/modules.txt");
+
+fn is_among(words: &str, word: &str) -> bool {
+    words.split_whitespace().any(|known| known == word)
+}
 
 /// Returns true when every program has this name.
 pub(crate) fn is_standard(name: &str) -> bool {
-    STANDARD.contains(&format!(" {name} "))
+    is_among(STANDARD, name)
 }
 
 /// Warns of calls and imports in new lines whose names exist nowhere: not in
@@ -135,7 +97,7 @@ fn is_definition(line: &str) -> bool {
     let ends = line.trim_end();
     count >= 2
         && !head.contains(['=', '.'])
-        && !NO_CALLS.contains(&format!(" {first} "))
+        && !is_among(NO_CALLS, first)
             | [
                 "void", "int", "char", "long", "unsigned", "bool", "double", "float", "short",
                 "auto", "const",
@@ -154,7 +116,7 @@ fn calls(line: &str) -> Vec<&str> {
             _ => None,
         })
         .filter(|name| name.starts_with(|first: char| first.is_alphabetic() || first == '_'))
-        .filter(|name| !NO_CALLS.contains(&format!(" {name} ")))
+        .filter(|name| !is_among(NO_CALLS, name))
         .collect()
 }
 
@@ -190,8 +152,8 @@ fn import_of(language: Option<Language>, line: &str) -> Option<String> {
 fn is_standard_module(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or_default();
     STANDARD_ROOTS.iter().any(|root| name.starts_with(root))
-        || STANDARD_MODULES.contains(&format!(" {name} "))
-        || (!is_header(name) && STANDARD_MODULES.contains(&format!(" {first} ")))
+        || is_among(STANDARD_MODULES, name)
+        || (!is_header(name) && is_among(STANDARD_MODULES, first))
         || name.starts_with('.')
 }
 

@@ -172,7 +172,7 @@ impl Pristine {
     pub(crate) fn code(&self) -> &[String] {
         self.code.get_or_init(|| {
             let lines: Vec<Cow<'_, str>> = (0..self.count()).map(|at| self.line(at)).collect();
-            crate::comments::without_comments(self.language, lines.iter().map(AsRef::as_ref))
+            patchwright_source::without_comments(self.language, lines.iter().map(AsRef::as_ref))
         })
     }
 

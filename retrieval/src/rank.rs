@@ -5,14 +5,9 @@ use crate::symbol::Symbol;
 use patchwright_source::{Language, TreePath};
 use std::collections::BTreeMap;
 
-/// Folder names that hold tests, examples and harnesses.
-const ASIDE_FOLDERS: [&str; 16] = [
-    "test",
-    "tests",
+/// Folder names that hold examples, harnesses and what serves tests.
+const ASIDE_FOLDERS: [&str; 11] = [
     "testing",
-    "testdata",
-    "unittest",
-    "unittests",
     "fuzz",
     "fuzzing",
     "fuzzers",
@@ -28,7 +23,7 @@ const ASIDE_FOLDERS: [&str; 16] = [
 /// Returns whether a path is a test, an example or a harness rather than the product.
 pub(crate) fn is_aside(path: &TreePath) -> bool {
     let folder = path.folder().to_ascii_lowercase();
-    if folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
+    if path.is_test() || folder.split('/').any(|part| ASIDE_FOLDERS.contains(&part)) {
         return true;
     }
     let name = path.file_name();

@@ -8,14 +8,17 @@
 //! [`TreePath`] is a path that was checked, [`Text`] a file's bytes with its
 //! lines, line ending and encoding, [`Language`] what a file is written in and
 //! [`parse`] its syntax tree. The plain types that several crates pass on are
-//! defined here once: [`Changes`] of a tree, the [`Frame`] of a stack, the
+//! defined here once: the [`FileDiff`] that is read from a unified diff, [`Changes`] of a tree, the [`Frame`] of a stack, the
 //! [`CrashFrame`] that code is searched for. What this crate deliberately does not
 //! do: search, index, write, or run anything.
 
 mod changes;
+mod comment;
+mod diff;
 mod difference;
 mod error;
 mod frame;
+mod kind;
 mod language;
 mod parse;
 mod path;
@@ -25,9 +28,15 @@ mod tree;
 mod visible;
 
 pub use changes::{Changes, Touched};
+pub use comment::{code_of_piece, without_comments};
+pub use diff::{
+    DiffHunk, DiffLine, FileDiff, HunkHeader, HunkRanges, NO_FILE, Side, common_name, git_names,
+    name_in,
+};
 pub use difference::{DiffOp, difference};
 pub use error::SourceError;
 pub use frame::{CrashFrame, Frame, Role, UNKNOWN_FUNCTION};
+pub use kind::{is_generated, is_version_control};
 pub use language::{Language, UnknownLanguage, product_of_template};
 pub use parse::{SyntaxError, parse, parse_part, syntax_errors};
 pub use path::TreePath;

@@ -271,7 +271,7 @@ fn ranked(tree: &Tree, words: &[String]) -> Vec<(TreePath, String)> {
     let mut files: Vec<(usize, TreePath, String)> = tree
         .entries()
         .into_iter()
-        .filter(|entry| patchwright_patcher::is_test(&entry.path) && entry.size <= LARGEST)
+        .filter(|entry| entry.path.is_test() && entry.size <= LARGEST)
         .filter_map(|entry| {
             let content = tree.read(&entry.path).ok()?;
             let text = String::from_utf8(content.bytes().to_vec()).ok()?;

@@ -2,7 +2,7 @@
 //! that meet the crash stack come first.
 
 use crate::record::CrashFrame;
-use patchwright_source::Role;
+use patchwright_source::{HunkHeader, HunkRanges, NO_FILE, Role, name_in};
 
 /// Characters of hunks that are shown; the rest is counted.
 const SHOWN: usize = 15_000;
@@ -15,9 +15,9 @@ struct Hunk<'a> {
     /// The lines `---` and `+++` above it.
     header: Vec<&'a str>,
     /// The path after the change.
-    path: &'a str,
+    path: String,
     /// The text behind the second `@@`: usually the enclosing function.
-    around: &'a str,
+    around: String,
     /// First and last line after the change.
     lines: (u32, u32),
     text: Vec<&'a str>,
@@ -59,7 +59,7 @@ pub(crate) fn frames(diff: &str) -> Vec<CrashFrame> {
     hunks
         .map(|(depth, hunk)| CrashFrame {
             function: String::new(),
-            file: Some(hunk.path.to_owned()),
+            file: Some(hunk.path.clone()),
             line: Some(hunk.lines.0 + (hunk.lines.1 - hunk.lines.0) / 2),
             role: Role::Crash,
             depth: depth as u32,
@@ -79,13 +79,13 @@ fn distance(hunk: &Hunk<'_>, frames: &[CrashFrame]) -> (u32, u32) {
         let same_file = frame
             .file
             .as_deref()
-            .is_some_and(|file| same(file, hunk.path));
+            .is_some_and(|file| same(file, &hunk.path));
         let (first, last) = hunk.lines;
         let held = frame
             .line
             .is_some_and(|line| (first..=last).contains(&line));
         let named = !frame.function.is_empty()
-            && words(hunk.around).any(|word| word == short(&frame.function));
+            && words(&hunk.around).any(|word| word == short(&frame.function));
         let kind = match (same_file, held, named) {
             (true, true, _) => 0,
             (_, _, true) => 1,
@@ -116,7 +116,7 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 fn hunks(diff: &str) -> Vec<Hunk<'_>> {
     let mut hunks: Vec<Hunk<'_>> = Vec::new();
     let mut header = Vec::new();
-    let mut path = "";
+    let mut path = String::new();
     // Lines of the open hunk that are still to come, before and after.
     let mut open = (0_u32, 0_u32);
     for line in diff.lines() {
@@ -130,20 +130,24 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
                 Some(b'\\') => open,
                 _ => (open.0.saturating_sub(1), open.1.saturating_sub(1)),
             };
-        } else if line.starts_with("--- ") {
+        } else if let Some(name) = line.strip_prefix("--- ") {
             header = vec![line];
-            path = file(line);
-        } else if line.starts_with("+++ ") {
+            path = bare_name(name);
+        } else if let Some(name) = line.strip_prefix("+++ ") {
             header.push(line);
-            if !line.contains("/dev/null") {
-                path = file(line);
+            if !name.starts_with(NO_FILE) {
+                path = bare_name(name);
             }
-        } else if let Some((old, new, around)) = ranges(line) {
+        } else if let HunkHeader {
+            ranges: Some(HunkRanges { old, new }),
+            heading,
+        } = HunkHeader::read(line)
+        {
             open = (old.1, new.1);
             hunks.push(Hunk {
                 header: header.clone(),
-                path,
-                around,
+                path: path.clone(),
+                around: heading.unwrap_or_default(),
                 lines: (new.0, new.0.saturating_add(new.1.saturating_sub(1))),
                 text: vec![line],
             });
@@ -152,30 +156,11 @@ fn hunks(diff: &str) -> Vec<Hunk<'_>> {
     hunks
 }
 
-/// The path in `--- a/x.c` or `+++ b/x.c`, without a time behind it.
-fn file(line: &str) -> &str {
-    let path = line.get(4..).unwrap_or_default();
-    let path = path.split('\t').next().unwrap_or_default().trim();
-    let stripped = path.strip_prefix("a/").or_else(|| path.strip_prefix("b/"));
-    stripped.unwrap_or(path)
-}
-
-/// The first line and how many there are.
-type Range = (u32, u32);
-
-/// The two ranges of `@@ -1,2 +3,4 @@ around`.
-fn ranges(line: &str) -> Option<(Range, Range, &str)> {
-    let rest = line.strip_prefix("@@ -")?;
-    let (ranges, around) = rest.split_once(" @@")?;
-    let (old, new) = ranges.split_once(" +")?;
-    Some((range(old)?, range(new)?, around.trim()))
-}
-
-fn range(text: &str) -> Option<Range> {
-    match text.split_once(',') {
-        Some((first, count)) => Some((first.parse().ok()?, count.parse().ok()?)),
-        None => Some((text.parse().ok()?, 1)),
-    }
+/// The path in `a/x.c` or `b/x.c`, without what a header has behind it.
+fn bare_name(header: &str) -> String {
+    let name = name_in(header);
+    let bare = name.strip_prefix("a/").or_else(|| name.strip_prefix("b/"));
+    bare.unwrap_or(&name).to_owned()
 }
 
 #[cfg(test)]

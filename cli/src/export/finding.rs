@@ -3,6 +3,7 @@
 
 use super::Exported;
 use super::message::subject;
+use patchwright_source::{DiffHunk, FileDiff, Side};
 use serde_json::{Value, json};
 
 /// Returns a SARIF log with the crash as one result and the patch as its fix.
@@ -47,54 +48,27 @@ pub(crate) fn sarif(exported: &Exported<'_>) -> Value {
 
 /// The hunks of a unified diff as replacements of whole lines.
 fn changes(diff: &str) -> Vec<Value> {
-    let mut files: Vec<(String, Vec<Value>)> = Vec::new();
-    let mut lines = diff.lines().peekable();
-    while let Some(line) = lines.next() {
-        if let Some(path) = line.strip_prefix("--- a/") {
-            files.push((path.to_owned(), Vec::new()));
-        }
-        let Some((start, old)) = old_lines(line) else {
-            continue;
-        };
-        let (mut left, mut new) = (old, String::new());
-        // Behind the last old line of a hunk stand only lines that it adds.
-        while let Some(line) = lines.next_if(|line| left > 0 || line.starts_with('+')) {
-            let mut characters = line.chars();
-            match characters.next() {
-                Some('-') => left -= 1,
-                Some('+') => new.extend([characters.as_str(), "\n"]),
-                Some('\\') => {}
-                _ => {
-                    left -= 1;
-                    new.extend([characters.as_str(), "\n"]);
-                }
-            }
-        }
-        if let Some((_, replacements)) = files.last_mut() {
-            replacements.push(json!({
-                "deletedRegion": { "startLine": start, "startColumn": 1, "endLine": start + old, "endColumn": 1 },
-                "insertedContent": { "text": new },
-            }));
-        }
-    }
-    let changed = files
-        .into_iter()
-        .filter(|(_, replacements)| !replacements.is_empty());
+    let files = FileDiff::read(diff).unwrap_or_default().into_iter();
+    let changed = files.filter(|file| !file.hunks.is_empty());
     changed
-        .map(|(path, replacements)| {
-            json!({ "artifactLocation": { "uri": path }, "replacements": replacements })
+        .filter_map(|file| {
+            let replacements: Vec<Value> = file.hunks.iter().map(replacement).collect();
+            let place = json!({ "uri": file.old? });
+            Some(json!({ "artifactLocation": place, "replacements": replacements }))
         })
         .collect()
 }
 
-/// The first old line of a hunk and the number of old lines, by its header.
-fn old_lines(header: &str) -> Option<(u64, u64)> {
-    let (range, _) = header.strip_prefix("@@ -")?.split_once(' ')?;
-    let (start, count) = range.split_once(',').unwrap_or((range, "1"));
-    let count: u64 = count.parse().ok()?;
-    let start: u64 = start.parse().ok()?;
+fn replacement(hunk: &DiffHunk) -> Value {
+    let count = hunk.old_count();
     // Of no lines the header names the one before.
-    Some((if count == 0 { start + 1 } else { start }, count))
+    let start = hunk.old_start + u32::from(count == 0);
+    let kept = hunk.lines.iter().filter(|line| line.side != Side::Old);
+    let new: String = kept.map(|line| format!("{}\n", line.text)).collect();
+    json!({
+        "deletedRegion": { "startLine": start, "startColumn": 1, "endLine": start + count, "endColumn": 1 },
+        "insertedContent": { "text": new },
+    })
 }
 
 /// Returns an OpenVEX document: the product is affected, and the patch is what to do.

@@ -1,7 +1,7 @@
 //! Constants of a patch: the integers that its added lines introduce.
 
 use super::code::bare;
-use super::diff::{Sign, read};
+use patchwright_source::{FileDiff, Side};
 use std::collections::BTreeSet;
 
 /// The most constants that are used.
@@ -13,13 +13,13 @@ const LARGEST: u64 = 4096;
 /// that cannot be read has none, and leaves the rung *reviewed* open.
 pub(crate) fn constants(diff: &str) -> Vec<u64> {
     let mut found: Vec<u64> = Vec::new();
-    for file in read(diff).unwrap_or_default() {
+    for file in FileDiff::read(diff).unwrap_or_default() {
         let of = |sign| -> Vec<u64> {
             let lines = file.lines(sign).map(|line| bare(&line.text));
             lines.flat_map(|line| integers(&line)).collect()
         };
-        let removed: BTreeSet<u64> = of(Sign::Removed).into_iter().collect();
-        for number in of(Sign::Added) {
+        let removed: BTreeSet<u64> = of(Side::Old).into_iter().collect();
+        for number in of(Side::New) {
             let usable = (2..=LARGEST).contains(&number);
             if usable && !removed.contains(&number) && !found.contains(&number) {
                 found.push(number);

@@ -2,8 +2,7 @@
 
 use super::{Case, Finding};
 use crate::review::code::bare;
-use crate::review::diff::{Line, Sign};
-use patchwright_source::built_in_regex;
+use patchwright_source::{DiffLine, Side, built_in_regex};
 use regex::Regex;
 use std::sync::LazyLock;
 
@@ -16,7 +15,7 @@ const SMALLEST_NUMBER: u64 = 4096;
 /// Finds comparisons with a text, a number or a length of the PoV that is not in the program.
 pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
     case.file
-        .lines(Sign::Added)
+        .lines(Side::New)
         .filter(|line| texts(case, line) || numbers(case, line))
         .map(|line| {
             let what = "it treats the PoV's own bytes as a special case";
@@ -25,7 +24,7 @@ pub(super) fn knows_the_pov(case: &Case<'_>) -> Vec<Finding> {
         .collect()
 }
 
-fn texts(case: &Case<'_>, line: &Line) -> bool {
+fn texts(case: &Case<'_>, line: &DiffLine) -> bool {
     static TEXT: LazyLock<Regex> = LazyLock::new(|| built_in_regex(r#""((?:[^"\\]|\\.)*)""#));
     static COMPARES: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(
@@ -43,7 +42,7 @@ fn texts(case: &Case<'_>, line: &Line) -> bool {
         })
 }
 
-fn numbers(case: &Case<'_>, line: &Line) -> bool {
+fn numbers(case: &Case<'_>, line: &DiffLine) -> bool {
     static EQUALS: LazyLock<Regex> = LazyLock::new(|| {
         built_in_regex(
             r"(?:==|!=)\s*(0[xX][0-9a-fA-F]+|\d+)|(0[xX][0-9a-fA-F]+|\d+)[uUlL]*\s*(?:==|!=)|\bcase\s+(0[xX][0-9a-fA-F]+|\d+)",

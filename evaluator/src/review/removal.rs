@@ -2,8 +2,7 @@
 
 use super::{Case, Finding, patched};
 use crate::review::code::{bare, branches, calls, names};
-use crate::review::diff::{Line, Sign};
-use patchwright_source::built_in_regex;
+use patchwright_source::{DiffLine, Side, built_in_regex};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,12 +16,12 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
     });
     let removed: BTreeSet<&str> = case
         .file
-        .lines(Sign::Removed)
+        .lines(Side::Old)
         .map(|line| line.text.trim())
         .filter(|text| text.len() >= 8)
         .collect();
     let mut findings = Vec::new();
-    for line in case.file.lines(Sign::Added) {
+    for line in case.file.lines(Side::New) {
         let code = bare(&line.text);
         if OFF.is_match(&code) {
             findings.push(Finding::new(case, Some(line), "it switches code off"));
@@ -41,12 +40,11 @@ pub(super) fn switched_off(case: &Case<'_>) -> Vec<Finding> {
 pub(super) fn unreachable_rest(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        for window in patched(hunk).windows(3) {
+        for window in patched(&hunk.lines).windows(3) {
             let [(_, before), (line, this), (_, after)] = window else {
                 continue;
             };
-            if line.sign == Sign::Added && leaves(this) && always_reached(before) && goes_on(after)
-            {
+            if line.side == Side::New && leaves(this) && always_reached(before) && goes_on(after) {
                 let what = "what follows can no longer be reached";
                 findings.push(Finding::new(case, Some(line), what));
             }
@@ -85,14 +83,14 @@ const RELEASING: &[&str] = &[
 
 /// Finds removed calls in a patch that adds little in their place.
 pub(super) fn lost_calls(case: &Case<'_>) -> Vec<Finding> {
-    let code = |sign| -> Vec<(&Line, String)> {
+    let code = |sign| -> Vec<(&DiffLine, String)> {
         case.file
             .lines(sign)
             .map(|line| (line, bare(&line.text)))
             .filter(|(_, code)| code.chars().any(char::is_alphanumeric))
             .collect()
     };
-    let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+    let (removed, added) = (code(Side::Old), code(Side::New));
     let kept: BTreeSet<String> = added.iter().flat_map(|(_, code)| names(code)).collect();
     let lifetime = ["free", "use-after", "leak", "scope", "return"]
         .iter()
@@ -130,13 +128,13 @@ pub(super) fn lost_assertions(case: &Case<'_>) -> Vec<Finding> {
     });
     let checked: BTreeSet<String> = case
         .file
-        .lines(Sign::Added)
+        .lines(Side::New)
         .map(|line| bare(&line.text))
         .filter(|code| branches(code) || ASSERTION.is_match(code) || code.contains('?'))
         .flat_map(|code| names(&code))
         .collect();
     case.file
-        .lines(Sign::Removed)
+        .lines(Side::Old)
         .filter(|line| {
             let code = bare(&line.text);
             let about: Vec<String> = names(&code)

@@ -1,6 +1,7 @@
 //! Wrong patches that each rule finds, and right patches that pass.
 
-use super::{Case, apply, diff, verdict};
+use super::{Case, apply, verdict};
+use patchwright_source::FileDiff;
 use std::collections::BTreeSet;
 
 const C: &str = "#include \"a.h\"\nint parse(struct s *s, const char *p, int n) {\n  int i;\n  char line[LIMIT];\n  assert(n > 0);\n  if (n < 2)\n    return -1;\n  log_it(s);\n  for (i = 0; i < n; i++) {\n    s->b[i] = p[i];\n  }\n  update(s, n);\n  free(s->b);\n  free(s->b);\n  return finish(s);\n}\n";
@@ -45,7 +46,7 @@ fn objections(patch: &Patch) -> Vec<String> {
         .unified_diff()
         .header(&format!("a/{}", patch.path), &format!("b/{}", patch.path))
         .to_string();
-    let files = diff::read(&text).unwrap();
+    let files = FileDiff::read(&text).unwrap();
     assert_eq!(files.len(), 1, "{text}");
     let povs = [POV.to_vec()];
     let case = Case {
@@ -200,7 +201,7 @@ fn what_refutes_nothing_is_a_doubt() {
     let text = similar::TextDiff::from_lines(old, new.as_str());
     let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
     let case = Case {
-        file: &diff::read(&text).unwrap()[0],
+        file: &FileDiff::read(&text).unwrap()[0],
         old,
         kind: "heap-buffer-overflow",
         povs: &[],
@@ -223,7 +224,7 @@ fn what_no_rule_can_read_is_a_doubt() {
     ] {
         let text = format!("--- a/x.c\n+++ b/x.c\n@@ -1 +1,2 @@\n int f(void);\n+{line}\n");
         let case = Case {
-            file: &diff::read(&text).unwrap()[0],
+            file: &FileDiff::read(&text).unwrap()[0],
             old: "int f(void);\n",
             kind: "heap-buffer-overflow",
             povs: &[],
@@ -349,7 +350,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
         let text = similar::TextDiff::from_lines(OLD, new.as_str());
         let text = text.unified_diff().header("a/x.c", "b/x.c").to_string();
         let case = Case {
-            file: &diff::read(&text).unwrap()[0],
+            file: &FileDiff::read(&text).unwrap()[0],
             old: OLD,
             kind: "heap-buffer-overflow",
             povs: &[],
@@ -365,7 +366,7 @@ fn a_guard_that_calls_what_is_wrong_a_good_end_is_caught() {
 #[test]
 fn generated_code_is_recognised_by_its_head() {
     let text = "--- a/p.c\n+++ b/p.c\n@@ -2 +2 @@\n-int a;\n+int b;\n";
-    let files = diff::read(text).unwrap();
+    let files = FileDiff::read(text).unwrap();
     for (old, count) in [
         ("/* A Bison parser, made by GNU Bison 3.8. */\nint a;\n", 1),
         ("int a;\n", 0),

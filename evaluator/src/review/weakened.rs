@@ -3,8 +3,7 @@
 
 use super::{Case, Finding, patched};
 use crate::review::code::{bare, names};
-use crate::review::diff::{Line, Sign};
-use patchwright_source::built_in_regex;
+use patchwright_source::{DiffLine, Side, built_in_regex};
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -22,11 +21,11 @@ pub(super) fn no_longer_refused(case: &Case<'_>) -> Vec<Finding> {
     });
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        let code = |sign: Sign| -> Vec<(&Line, String)> {
-            let lines = hunk.iter().filter(|line| line.sign == sign);
+        let code = |side: Side| -> Vec<(&DiffLine, String)> {
+            let lines = hunk.lines.iter().filter(|line| line.side == side);
             lines.map(|line| (line, bare(&line.text))).collect()
         };
-        let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+        let (removed, added) = (code(Side::Old), code(Side::New));
         let refusal = |code: &str| REFUSAL.is_match(code);
         let leaves = |code: &str| {
             let words = ["return", "throw", "goto"];
@@ -55,15 +54,15 @@ pub(super) fn ends_as_if_done(case: &Case<'_>) -> Vec<Finding> {
     let old: Vec<String> = case.old.lines().map(bare).collect();
     let mut findings = Vec::new();
     for hunk in &case.file.hunks {
-        let mut code = patched(hunk);
+        let mut code = patched(&hunk.lines);
         code.retain(|(_, code)| code != "{");
         for (at, (line, code_here)) in code.iter().enumerate() {
             let next = code.get(at + 1).map_or("", |(_, next)| next);
-            let guarded = guard(code_here, next).filter(|_| line.sign == Sign::Added);
+            let guarded = guard(code_here, next).filter(|_| line.side == Side::New);
             let Some((condition, end)) = guarded else {
                 continue;
             };
-            let near = (line.number as usize).saturating_sub(AROUND);
+            let near = (line.number() as usize).saturating_sub(AROUND);
             let near = old.iter().skip(near).take(2 * AROUND);
             let lines: Vec<&str> = near.map(String::as_str).collect();
             if is_good(end) && is_refused_otherwise(&lines, condition) {
@@ -132,11 +131,11 @@ fn compared(condition: &str) -> BTreeSet<String> {
 
 /// Finds a buffer that grew by a constant, in a patch that does nothing else.
 pub(super) fn only_padding(case: &Case<'_>) -> Vec<Finding> {
-    let code = |sign| -> Vec<(&Line, String)> {
+    let code = |sign| -> Vec<(&DiffLine, String)> {
         let lines = case.file.lines(sign).map(|line| (line, bare(&line.text)));
         lines.filter(|(_, code)| !code.is_empty()).collect()
     };
-    let (removed, added) = (code(Sign::Removed), code(Sign::Added));
+    let (removed, added) = (code(Side::Old), code(Side::New));
     if removed.is_empty() || removed.len() != added.len() {
         return Vec::new();
     }

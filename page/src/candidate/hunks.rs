@@ -2,11 +2,11 @@
 //! where the code around can be fetched.
 
 use crate::code::{colours, differing, line};
-use crate::diff::{DiffLine, FileDiff, Hunk, Side, read};
 use crate::layout::escaped;
 use crate::text::shown_line;
 use crate::view::DiffStyle;
 use maud::{Markup, html};
+use patchwright_source::{DiffLine, FileDiff, Side};
 use std::ops::Range;
 
 /// Lines of a diff that are shown; more is downloaded.
@@ -17,11 +17,11 @@ const AROUND: u32 = 20;
 /// Writes all files of a diff. `source` is the address below which the code around is
 /// fetched; nothing where it is not at hand.
 pub(super) fn files(diff: &str, source: Option<&str>, style: DiffStyle) -> Markup {
-    let files = read(diff);
+    let files = FileDiff::read(diff).unwrap_or_default();
     html! {
         @if files.is_empty() { p.empty { "The diff is empty." } }
         @for file in &files {
-            @let (added, removed) = file.counts();
+            @let (added, removed) = (file.lines(Side::New).count(), file.lines(Side::Old).count());
             figure.file {
                 figcaption {
                     code { (shown_line(file.path())) }
@@ -71,7 +71,7 @@ fn rows(file: &FileDiff, source: Option<&str>, style: DiffStyle) -> Markup {
             Side::Old => -1,
         });
         shift += grown.sum::<i64>();
-        end = Hunk::old_end(hunk);
+        end = hunk.old_start + hunk.old_count();
     }
     if source.is_some() && !file.hunks.is_empty() {
         out.push(expander(

@@ -4,8 +4,8 @@
 //! Line numbers are hints and counts are not trusted; what is placed where is
 //! decided by the rules that hold for every edit.
 
-use super::header::{HunkHeader, NO_FILE, common_name, git_names, name_in};
 use crate::{Edit, Hunk, Patch, Rule};
+use patchwright_source::{HunkHeader, NO_FILE, common_name, git_names, name_in};
 
 impl Patch {
     /// Reads the edits of a unified diff that somebody else made: git, svn or plain,
@@ -176,12 +176,13 @@ impl Reader<'_> {
 
     fn hunk(&mut self, header: HunkHeader) {
         let ranges = header.ranges;
+        let (want_old, want_new) = ranges.map_or((0, 0), |found| (found.old.1, found.new.1));
         let mut parts: Vec<Part<'_>> = Vec::new();
-        let (mut old, mut new) = (0, 0);
+        let (mut old, mut new) = (0_u32, 0_u32);
         let (mut old_open, mut new_open) = (false, false);
         let lines = self.lines;
         while let Some(line) = lines.get(self.at).copied() {
-            let full = ranges.is_some_and(|(_, a, b)| old >= a && new >= b);
+            let full = ranges.is_some() && old >= want_old && new >= want_new;
             if self.ends_hunk(line, full) {
                 break;
             }
@@ -201,14 +202,14 @@ impl Reader<'_> {
                 _ if line.is_empty() => Part::Kept(line),
                 _ => Part::Bare(line),
             };
-            old += usize::from(!matches!(part, Part::New(_)));
-            new += usize::from(!matches!(part, Part::Old(_)));
+            old += u32::from(!matches!(part, Part::New(_)));
+            new += u32::from(!matches!(part, Part::Old(_)));
             parts.push(part);
         }
-        let prose = prose_behind(&parts);
-        (old, new) = (old.saturating_sub(prose), new.saturating_sub(prose));
-        parts.truncate(parts.len() - prose);
-        let (want_old, want_new) = ranges.map_or((0, 0), |(_, a, b)| (a, b));
+        for _ in 0..prose_behind(&parts) {
+            parts.pop();
+            (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
+        }
         while (old > want_old || new > want_new) && matches!(parts.last(), Some(Part::Kept(""))) {
             parts.pop();
             (old, new) = (old.saturating_sub(1), new.saturating_sub(1));
@@ -252,8 +253,9 @@ impl Reader<'_> {
             // between which of them the new ones stand.
             start: header
                 .ranges
-                .filter(|(_, count, _)| *count == 0 || quotes)
-                .map(|(start, _, _)| start),
+                .map(|ranges| ranges.old)
+                .filter(|(_, count)| *count == 0 || quotes)
+                .map(|(start, _)| start),
             heading: header.heading,
             old: side(true),
             new: side(false),

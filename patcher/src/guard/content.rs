@@ -1,7 +1,6 @@
 //! Kind of a file by its content: a harness or a test.
 
-use crate::comments::without_comments;
-use patchwright_source::Language;
+use patchwright_source::{Language, without_comments};
 use regex::Regex;
 use std::sync::LazyLock;
 

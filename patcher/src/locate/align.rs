@@ -430,7 +430,7 @@ impl<'a> Aligner<'a> {
 /// comment, or leave its end out, so the file tells of every line that it holds
 /// whether it is code.
 fn code_of_quote(file: &Pristine, lines: &[String]) -> Vec<String> {
-    let alone = crate::comments::code_of_piece(file.language, lines.iter().map(String::as_str));
+    let alone = patchwright_source::code_of_piece(file.language, lines.iter().map(String::as_str));
     lines
         .iter()
         .zip(alone)

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const ORDER: &[(&str, &str)] = &[
     (
         "source",
-        "error frame pattern text visible path changes difference language tree parse",
+        "error frame pattern text visible diff path changes difference kind language comment tree parse",
     ),
     (
         "record",
@@ -25,7 +25,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "patcher",
-        "changes error numbers refusal script splice unescape tokens comments edit diff pristine \
+        "changes error numbers refusal script splice unescape tokens edit diff pristine \
          background names syntax guard indent locate reply merge normal paths plan prepare",
     ),
     (
@@ -55,7 +55,7 @@ const ORDER: &[(&str, &str)] = &[
     ),
     (
         "page",
-        "text view diff code assets layout plots list message interface stages run candidate",
+        "text view code assets layout plots list message interface stages run candidate",
     ),
     (
         "daemon",

@@ -17,11 +17,15 @@ const BUDGETS: &[(&str, usize, &str)] = &[
     ("daemon", 8_600, ""),
     ("evaluator", 23_400, ""),
     ("model", 2_400, ""),
-    ("page", 1_900, ""),
-    ("patcher", 8_750, ""),
+    ("page", 1_800, ""),
+    ("patcher", 8_350, ""),
     ("record", 600, ""),
     ("retrieval", 18_250, ""),
-    ("source", 950, ""),
+    (
+        "source",
+        1_350,
+        "what reads diffs and knows kinds of files moved here",
+    ),
     ("store", 2_800, ""),
 ];
 

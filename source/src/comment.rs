@@ -1,10 +1,10 @@
 //! Comments of code, taken off its lines.
 
-use patchwright_source::Language;
+use crate::Language;
 
 /// Returns the lines of a piece of code without its comments. A string is no comment;
 /// a comment that began before the first line is not seen.
-pub(crate) fn without_comments<'a>(
+pub fn without_comments<'a>(
     language: Option<Language>,
     lines: impl Iterator<Item = &'a str>,
 ) -> Vec<String> {
@@ -21,7 +21,7 @@ pub(crate) fn without_comments<'a>(
 
 /// Returns the lines of a piece of a file without its comments. Where the piece closes
 /// a comment that it does not open, what stands before is comment.
-pub(crate) fn code_of_piece<'a>(
+pub fn code_of_piece<'a>(
     language: Option<Language>,
     lines: impl Iterator<Item = &'a str> + Clone,
 ) -> Vec<String> {
@@ -89,7 +89,7 @@ fn strip_line(line: &str, style: CommentStyle, in_block: &mut bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::without_comments;
-    use patchwright_source::Language;
+    use crate::Language;
 
     #[test]
     fn drops_comments() {
